@@ -7,7 +7,7 @@ const TASK = { id: 't1', processDefinitionId: null, tenantId: null }
 const EMBEDDED = 'USER:* GROUP:* PROCESS_DEFINITION:*'.split(' ')
 const ROUTES = ['GET /task/t1', 'GET /task', 'GET /filter/f/list', 'GET /filter/f/singleResult']
 
-// A bare engine embeds whatever a task names: definitions, users with their addresses, groups.
+// An engine without authorization embeds every entity that a task names: definitions, users with their email addresses, groups.
 
 const RECORDS = [
   ...['TASK:* READ', 'FILTER:* READ'].map((grant) => `everybody ${grant}`),
@@ -22,7 +22,7 @@ async function open(test: Test, tenants: 'check' | 'ignore') {
     records: RECORDS,
     settings: { authorization: { records: { source: 'file', file: 'records.yaml' }, tenants } },
     engine: ({ url, headers }, response) => {
-      // Whatever else the client takes: a reader that could not be less like ours.
+      // Returns HAL whenever Accept mentions it, whatever else the client accepts. No parser of Accept can differ more from the gateway's.
       const isHal = headers.accept?.includes('hal+json') === true && /^\/engine-rest\/(task|filter)/.test(url)
       response.writeHead(200, { 'content-type': isHal ? HAL.accept : 'application/json' })
       const isOne = /\/task\/t1$|singleResult$/.test(url)
@@ -33,7 +33,7 @@ async function open(test: Test, tenants: 'check' | 'ignore') {
   return ask
 }
 
-t.test('HAL is for those from whom nothing in it would be hidden', async (t) => {
+t.test('HAL is returned only to callers from whom no embedded item would be hidden', async (t) => {
   const ask = await open(t, 'ignore')
   for (const route of ROUTES)
     for (const [user, status] of [
@@ -52,7 +52,7 @@ t.test('HAL is for those from whom nothing in it would be hidden', async (t) => 
     }
 })
 
-t.test('where tenants are checked, it is for admins alone', async (t) => {
+t.test('only administrators receive HAL if tenants are checked', async (t) => {
   const ask = await open(t, 'check')
   for (const route of ROUTES) {
     t.equal((await ask('demo', route, { headers: HAL })).status, 200, route)
@@ -60,13 +60,16 @@ t.test('where tenants are checked, it is for admins alone', async (t) => {
   }
 })
 
-t.test('a task in JSON, and what has no other form, is for all who may read it', async (t) => {
-  const ask = await open(t, 'check')
-  for (const accept of ['application/json', '*/*', 'application/json, application/hal+json', 'text/html'])
-    t.equal((await ask('nobody', 'GET /task/t1', { headers: { accept } })).status, 200, accept)
-})
+t.test(
+  'a task that Accept does not request as HAL is returned to every caller who may read it',
+  async (t) => {
+    const ask = await open(t, 'check')
+    for (const accept of ['application/json', '*/*', 'application/json, application/hal+json', 'text/html'])
+      t.equal((await ask('nobody', 'GET /task/t1', { headers: { accept } })).status, 200, accept)
+  },
+)
 
-t.test('an engine that reads Accept in another way is not asked in a way that it could', async (t) => {
+t.test('a request that is decided as JSON is sent to the engine without HAL in Accept', async (t) => {
   const ask = await open(t, 'ignore')
   for (const route of ROUTES)
     for (const [accept, form] of ACCEPTS) {
@@ -81,7 +84,7 @@ t.test('an engine that reads Accept in another way is not asked in a way that it
     }
 })
 
-t.test('who asks in a way that can be read in two is refused, and the engine is not asked', async (t) => {
+t.test('an Accept header that can be read in two ways is refused and not sent to the engine', async (t) => {
   const ask = await open(t, 'ignore')
   for (const route of ROUTES)
     for (const accept of [...AMBIGUOUS_ACCEPTS, ...BAD_ACCEPTS])
@@ -96,32 +99,35 @@ t.test('who asks in a way that can be read in two is refused, and the engine is 
       }
 })
 
-t.test('HAL of a filter, which may embed variables, is for callers who may see all variables', async (t) => {
-  const all = ['USER:* READ', 'GROUP:* READ', 'FILTER:* READ']
-  const { ask } = await openGateway(t, {
-    records: [
-      ...['anna', 'ben'].flatMap((user) => all.map((grant) => `grant ${user} ${grant}`)),
-      'grant anna PROCESS_DEFINITION:* READ,READ_TASK',
-      'grant ben PROCESS_DEFINITION:* READ,READ_TASK,READ_INSTANCE',
-    ],
-    settings: { authorization: { records: { source: 'file', file: 'records.yaml' }, tenants: 'ignore' } },
-    engine: ({ url }, response) => {
-      const isHal = /^\/engine-rest\/(task|filter)/.test(url)
-      response.writeHead(200, { 'content-type': isHal ? HAL.accept : 'application/json' })
-      response.end(JSON.stringify(isHal ? { _embedded: { task: [] } } : { count: 0 }))
-    },
-  })
-  for (const route of ['GET /filter/f/list', 'POST /filter/f/list', 'GET /filter/f/singleResult'])
-    for (const [user, status] of [
-      ['anna', 403],
-      ['ben', 200],
-    ] as const) {
-      const answer = await ask(user, route, { headers: HAL, ...(route.startsWith('POST') && { body: {} }) })
-      t.equal(answer.status, status, `${user} ${route}`)
-    }
-  t.equal(
-    (await ask('anna', 'GET /task', { headers: HAL })).status,
-    200,
-    'a list of tasks embeds no variables',
-  )
-})
+t.test(
+  'HAL of a filter, which may embed variables, is returned only to callers who may see all variables',
+  async (t) => {
+    const all = ['USER:* READ', 'GROUP:* READ', 'FILTER:* READ']
+    const { ask } = await openGateway(t, {
+      records: [
+        ...['anna', 'ben'].flatMap((user) => all.map((grant) => `grant ${user} ${grant}`)),
+        'grant anna PROCESS_DEFINITION:* READ,READ_TASK',
+        'grant ben PROCESS_DEFINITION:* READ,READ_TASK,READ_INSTANCE',
+      ],
+      settings: { authorization: { records: { source: 'file', file: 'records.yaml' }, tenants: 'ignore' } },
+      engine: ({ url }, response) => {
+        const isHal = /^\/engine-rest\/(task|filter)/.test(url)
+        response.writeHead(200, { 'content-type': isHal ? HAL.accept : 'application/json' })
+        response.end(JSON.stringify(isHal ? { _embedded: { task: [] } } : { count: 0 }))
+      },
+    })
+    for (const route of ['GET /filter/f/list', 'POST /filter/f/list', 'GET /filter/f/singleResult'])
+      for (const [user, status] of [
+        ['anna', 403],
+        ['ben', 200],
+      ] as const) {
+        const answer = await ask(user, route, { headers: HAL, ...(route.startsWith('POST') && { body: {} }) })
+        t.equal(answer.status, status, `${user} ${route}`)
+      }
+    t.equal(
+      (await ask('anna', 'GET /task', { headers: HAL })).status,
+      200,
+      'a list of tasks embeds no variables',
+    )
+  },
+)

@@ -5,7 +5,7 @@ import { openGateway, type Seen } from '../support/open-gateway.ts'
 const HAL_FIRST = { accept: 'application/hal+json, application/json; q=0.5' }
 const HAL_ONLY = { accept: 'application/hal+json' }
 
-/** Lists are empty, but for those of tasks; HAL alone is refused where there is no such form. */
+/** The engine lists tasks; all its other lists are empty. It returns 406 if only HAL is accepted and the resource has no HAL form. */
 const gateway = await openGateway(t, {
   records: [
     'grant mary PROCESS_DEFINITION:review READ,READ_INSTANCE,READ_HISTORY,READ_TASK',
@@ -46,7 +46,7 @@ const NO_HAL = [
   ['GET /execution/count', undefined],
 ] as const
 
-t.test('who would rather have HAL gets JSON where the engine has nothing else', async (t) => {
+t.test('a client that prefers HAL gets JSON if the engine has no HAL form', async (t) => {
   for (const user of ['mary', 'nobody', 'ben'])
     for (const [route, body] of NO_HAL) {
       const { status, headers } = await ask(user, route, { headers: HAL_FIRST, body })
@@ -54,7 +54,7 @@ t.test('who would rather have HAL gets JSON where the engine has nothing else', 
     }
 })
 
-t.test('who takes nothing but HAL hears from the engine that it has none', async (t) => {
+t.test('a client that accepts only HAL gets the engine’s 406 if there is no HAL form', async (t) => {
   for (const user of ['mary', 'nobody'])
     for (const [route, body] of NO_HAL) {
       const { status, forwarded } = await ask(user, route, { headers: HAL_ONLY, body })
@@ -63,7 +63,7 @@ t.test('who takes nothing but HAL hears from the engine that it has none', async
     }
 })
 
-/** Nothing of these reaches an engine. */
+/** Requests that the gateway answers itself. None of them reaches an engine. */
 const OWN = [
   ['mary', 'GET /engine', undefined],
   ['mary', 'GET /authorization/check?permissionName=READ&resourceName=task&resourceType=7', undefined],
@@ -72,7 +72,7 @@ const OWN = [
   ['nobody', 'POST /schema/log', {}],
 ] as const
 
-t.test('what the gateway answers itself is for those who take JSON', async (t) => {
+t.test('a response of the gateway itself is sent only to clients that accept JSON', async (t) => {
   for (const [user, route, body] of OWN) {
     const whole = await ask(user, route, { headers: HAL_FIRST, body })
     t.match([whole.status, whole.headers['content-type']], [200, 'application/json'], route)
@@ -86,14 +86,14 @@ t.test('what the gateway answers itself is for those who take JSON', async (t) =
   }
 })
 
-t.test('an engine that answers after all what it was not thought to answer is not passed on', async (t) => {
+t.test('a successful response of the engine where 406 was expected is refused with 403', async (t) => {
   const { status, headers } = await ask('anna', 'GET /event-subscription', {
     headers: { accept: 'text/csv' },
   })
   t.match({ status, headers }, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
 })
 
-t.test('where the engine would answer HAL, rows that are restricted are refused', async (t) => {
+t.test('a list that the caller sees in part is refused if the engine would return HAL', async (t) => {
   for (const [user, route] of [
     ['mary', 'GET /task'],
     ['nobody', 'GET /task'],
@@ -107,21 +107,24 @@ t.test('where the engine would answer HAL, rows that are restricted are refused'
     }
 })
 
-t.test('rows that are picked from JSON are asked for in JSON, as he would have it', async (t) => {
-  for (const [route, accept, alone] of [
-    ['GET /filter/f/list', 'application/json, application/hal+json', 'application/json'],
-    ['GET /filter/f/list', '*/*, application/hal+json;q=0', 'application/json'],
-    ['GET /filter/f/count', HAL_FIRST.accept, 'application/json'],
-    ['GET /filter/f/list', 'application/json;charset=utf-8', 'application/json;charset=utf-8'],
-  ] as const) {
-    const { status, body, forwarded } = await ask('anna', route, { headers: { accept } })
-    t.match([status, body], [200, route.endsWith('count') ? { count: 1 } : [{ id: 't1' }]], route)
-    t.match(asked(forwarded, '/filter/f/list'), [{ headers: { accept: alone } }], route)
-  }
-})
+t.test(
+  'a list that the gateway filters is requested as JSON, with the media type parameters of the client',
+  async (t) => {
+    for (const [route, accept, alone] of [
+      ['GET /filter/f/list', 'application/json, application/hal+json', 'application/json'],
+      ['GET /filter/f/list', '*/*, application/hal+json;q=0', 'application/json'],
+      ['GET /filter/f/count', HAL_FIRST.accept, 'application/json'],
+      ['GET /filter/f/list', 'application/json;charset=utf-8', 'application/json;charset=utf-8'],
+    ] as const) {
+      const { status, body, forwarded } = await ask('anna', route, { headers: { accept } })
+      t.match([status, body], [200, route.endsWith('count') ? { count: 1 } : [{ id: 't1' }]], route)
+      t.match(asked(forwarded, '/filter/f/list'), [{ headers: { accept: alone } }], route)
+    }
+  },
+)
 
 t.test(
-  'who sees all rows asks for what he asks for; of two forms, for the one that was decided about',
+  'Accept is unchanged for a caller who sees all items; if two forms exist, only the decided one is sent',
   async (t) => {
     for (const [route, body] of NO_HAL) {
       const { forwarded } = await ask('demo', route, { headers: HAL_FIRST, body })
@@ -132,7 +135,7 @@ t.test(
   },
 )
 
-t.test('where there is one form, a list of types that can be read in two ways is not refused', async (t) => {
+t.test('an ambiguous Accept header is not refused if the operation has only one form', async (t) => {
   for (const accept of AMBIGUOUS_ACCEPTS)
     for (const [route, body] of NO_HAL)
       t.equal((await ask('ben', route, { headers: { accept }, body })).status, 200, `${route} ${accept}`)

@@ -5,7 +5,7 @@ const RESULT = 'org.camunda.bpm.engine.rest.dto.repository.ActivityStatisticsRes
 const DEFINITION = { id: 'review:1:1', key: 'review', tenantId: null }
 const row = (id: string, processInstanceId: string, more = {}) => ({ id, processInstanceId, ...more })
 
-/** What an engine without authorization answers, by path and, of executions, by activity. */
+/** Responses of an engine without authorization, by path and, for executions, by activity. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/process-definition/key/review': DEFINITION,
   '/process-definition/review%3A1%3A1': DEFINITION,
@@ -79,14 +79,14 @@ t.test('activities are counted over the instances that the caller sees', async (
   ])
 })
 
-t.test('who sees every instance gets what the engine has counted', async (t) => {
+t.test('a caller who sees every instance gets the counts of the engine', async (t) => {
   const gateway = await open(ANSWERS)
   const { body, forwarded } = await gateway.ask('anna', STATISTICS)
   t.same(body, ANSWERS['/process-definition/key/review/statistics'])
   t.notOk(forwarded.some(({ url }) => url.includes('/execution')))
 })
 
-t.test('but not those of other tenants', async (t) => {
+t.test('instances of other tenants are not counted', async (t) => {
   const statistics = [{ '@class': RESULT, id: 'read', instances: 3, failedJobs: 0, incidents: [] }]
   const gateway = await open({
     ...ANSWERS,
@@ -101,7 +101,7 @@ t.test('but not those of other tenants', async (t) => {
 })
 
 t.test(
-  'executions that are not active cannot be told from others: refused, where some are hidden',
+  'activity counts are refused if some instances are hidden and inactive executions cannot be told apart',
   async (t) => {
     const executions = [row('e1', 'i1'), row('e2', 'i1'), row('e3', 'i2'), row('ended', 'i1')]
     const gateway = await open({ ...ANSWERS, '/execution read': executions })
@@ -119,10 +119,10 @@ async function outcomeOf(activities: readonly object[]) {
   return headers['x-gateway-error'] ?? status
 }
 
-t.test('activities are counted again up to a bound, and so are their instances', async (t) => {
+t.test('activities and their instances are recounted only up to a limit', async (t) => {
   t.equal(await outcomeOf(idle(200)), 200)
   t.equal(await outcomeOf(idle(201)), 'GW_ROWS_NOT_EXACT')
-  // With no more rows than may be read.
+  // The limit `filteredRows` applies to the instances of all activities together.
   t.equal(await outcomeOf([activityOf('read', MAX_ROWS - 1), activityOf('wait', 1)]), 200)
   t.equal(await outcomeOf([activityOf('read', MAX_ROWS), activityOf('wait', 1)]), 'GW_ROWS_NOT_EXACT')
 })

@@ -26,7 +26,7 @@ function modeOf(mode: string) {
   return { authorization: { mode, records: { source: 'file', file: 'records.yaml' } } }
 }
 
-/** The audit lines that one request leaves behind. */
+/** Sends one request and returns the audit lines that it causes. */
 async function auditsBehind(gateway: OpenGateway, ...ask: Parameters<OpenGateway['ask']>) {
   const before = auditsOf(gateway).length
   await gateway.ask(...ask)
@@ -34,7 +34,7 @@ async function auditsBehind(gateway: OpenGateway, ...ask: Parameters<OpenGateway
   return auditsOf(gateway).slice(before)
 }
 
-t.test('a refusal names its check and what was missing', async (t) => {
+t.test('the audit line of a refusal names the check and the missing permissions', async (t) => {
   const gateway = await openGateway(t, { records: [] })
   const [waiting = ''] = await idsOf(gateway.engine.base, '/process-instance?processDefinitionKey=catching')
   const headers = { 'x-request-id': 'r-1' }
@@ -58,7 +58,7 @@ t.test('a refusal names its check and what was missing', async (t) => {
   ])
 })
 
-t.test('a refusal that looks like a missing entity is told as what it is', async (t) => {
+t.test('a refusal that looks like a missing entity is audited as a refusal', async (t) => {
   const gateway = await openGateway(t, { records: [] })
   const [task = ''] = await idsOf(gateway.engine.base, '/task?processDefinitionKey=review')
   const [hidden] = await auditsBehind(gateway, 'nobody', `PUT /task/${task}`, { body: { name: 'a' } })
@@ -78,7 +78,7 @@ t.test('a refusal that looks like a missing entity is told as what it is', async
   })
 })
 
-t.test('every stage from the authentication on is heard', async (t) => {
+t.test('a refusal is audited at every stage from authentication on', async (t) => {
   const gateway = await openGateway(t, { records: [] })
   const cases: readonly (readonly [Parameters<OpenGateway['ask']>, object])[] = [
     [[null, 'GET /task'], { user: undefined, stage: 'authenticate', rule: 'credentials', status: 401 }],
@@ -94,7 +94,7 @@ t.test('every stage from the authentication on is heard', async (t) => {
   }
 })
 
-t.test('a refused login names the user that was tried, and where from', async (t) => {
+t.test('a refused login is audited with the attempted user and the client address', async (t) => {
   const gateway = await openGateway(t, { records: [] })
   const access = () => gateway.log.findLast(({ durationMs }) => durationMs !== undefined)
   const attempt = (user: string) =>
@@ -111,7 +111,7 @@ t.test('a refused login names the user that was tried, and where from', async (t
   ])
 })
 
-t.test('a write is told, a read is not, however it is asked', async (t) => {
+t.test('a write is audited and a read is not, whatever the method of the read', async (t) => {
   const gateway = await openGateway(t)
   t.match(await auditsBehind(gateway, 'demo', 'POST /signal', STOP), [
     {
@@ -127,7 +127,7 @@ t.test('a write is told, a read is not, however it is asked', async (t) => {
   t.same(await auditsBehind(gateway, 'demo', 'POST /task', { body: {} }), [])
 })
 
-t.test('an engine that is away refuses nobody; the write is told with its answer', async (t) => {
+t.test('a write to an unreachable engine is audited as permitted, with status 502', async (t) => {
   const gateway = await openGateway(t, { engine: (_request, response) => void response.socket?.destroy() })
   const [audit, ...rest] = await auditsBehind(gateway, 'demo', 'POST /message', {
     body: { messageName: 'm' },
@@ -137,7 +137,7 @@ t.test('an engine that is away refuses nobody; the write is told with its answer
   t.same(await auditsBehind(gateway, 'demo', 'GET /version'), [])
 })
 
-t.test('nothing of a body is written, and nothing at any length', async (t) => {
+t.test('audit lines contain no content of bodies and no value longer than 256 characters', async (t) => {
   const gateway = await openGateway(t, { records: [] })
   const id = 'x'.repeat(1000)
   await gateway.ask('nobody', `POST /process-definition/key/${id}/start`, {
@@ -154,7 +154,7 @@ t.test('nothing of a body is written, and nothing at any length', async (t) => {
 })
 
 t.test(
-  'in report mode all that was missing is told at once, and the records suggested for it are enough',
+  'report mode audits all missing permissions at once, and the records suggested for them are sufficient',
   async (t) => {
     const reporting = await openGateway(t, { records: [], settings: modeOf('report') })
     const [task = ''] = await idsOf(reporting.engine.base, '/task?processDefinitionKey=review')
@@ -188,20 +188,23 @@ t.test(
   },
 )
 
-t.test('validation reports are told too, beside what is refused indeed', async (t) => {
-  const gateway = await openGateway(t, { records: [], settings: { validation: { mode: 'report' } } })
-  t.match(
-    await auditsBehind(gateway, 'nobody', 'POST /task/create', {
-      body: { name: 1, nameExpression: '${1}', x: {} },
-    }),
-    [{ decision: 'refused', stage: 'permit', rule: 'check 0' }],
-  )
-  t.match(await auditsBehind(gateway, 'demo', 'POST /task', { body: { nameExpression: '${1}' } }), [
-    { decision: 'reported', stage: 'body', rule: 'expressions', status: 200 },
-  ])
-})
+t.test(
+  'validation reports are audited, and a request that is also refused is audited as refused',
+  async (t) => {
+    const gateway = await openGateway(t, { records: [], settings: { validation: { mode: 'report' } } })
+    t.match(
+      await auditsBehind(gateway, 'nobody', 'POST /task/create', {
+        body: { name: 1, nameExpression: '${1}', x: {} },
+      }),
+      [{ decision: 'refused', stage: 'permit', rule: 'check 0' }],
+    )
+    t.match(await auditsBehind(gateway, 'demo', 'POST /task', { body: { nameExpression: '${1}' } }), [
+      { decision: 'reported', stage: 'body', rule: 'expressions', status: 200 },
+    ])
+  },
+)
 
-t.test('a file takes the lines of its own, readable by few', async (t) => {
+t.test('an audit file receives all audit lines and is not readable by other users', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const file = join(folder, 'audit.jsonl')
   const gateway = await openGateway(t, { settings: { log: { audit: file } } })
@@ -213,58 +216,64 @@ t.test('a file takes the lines of its own, readable by few', async (t) => {
   t.match(JSON.parse(readFileSync(file, 'utf8')), { stream: 'audit', decision: 'permitted', user: 'demo' })
 })
 
-t.test('off is off, and a file that cannot be written stops the start', async (t) => {
-  const silent = await openGateway(t, { settings: { log: { audit: 'off' } } })
-  await silent.ask('demo', 'POST /signal', STOP)
-  await new Promise(setImmediate)
-  t.same(auditsOf(silent), [])
-  const config = configOf(t, 'http://127.0.0.1:9', { settings: { log: { audit: '/none/audit.jsonl' } } })
-  const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
-  await t.rejects(build({ config, log, version: 'test' }), ConfigError)
-})
+t.test(
+  '`off` writes no audit lines, and an audit file that cannot be written prevents the start',
+  async (t) => {
+    const silent = await openGateway(t, { settings: { log: { audit: 'off' } } })
+    await silent.ask('demo', 'POST /signal', STOP)
+    await new Promise(setImmediate)
+    t.same(auditsOf(silent), [])
+    const config = configOf(t, 'http://127.0.0.1:9', { settings: { log: { audit: '/none/audit.jsonl' } } })
+    const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
+    await t.rejects(build({ config, log, version: 'test' }), ConfigError)
+  },
+)
 
-t.test('a write names its way, its node, and what the engine has made', async (t) => {
-  const gateway = await openGateway(t, { engine: answerWithId, records: [] })
-  const cases: readonly (readonly [route: string, body: unknown, audit: object])[] = [
-    [
-      'POST /process-definition/key/review/start',
-      {},
-      { operation: 'startProcessInstanceByKey', params: { key: 'review' }, created: ['i-1'] },
-    ],
-    ['POST /condition', { variables: {} }, { params: undefined, created: ['i-1', 'i-\uFFFD2'] }],
-    ['POST /engine/second/user/create', USER, { engine: 'second', params: undefined, created: ['new'] }],
-    [
-      'PUT /task/t-1/variables/a%E2%80%AEb',
-      { value: 1 },
-      { params: { id: 't-1', varName: 'a\uFFFDb' }, created: undefined },
-    ],
-    ['POST /authorization/create', AUTHORIZATION, { created: ['i-1'] }],
-  ]
-  for (const [route, body, audit] of cases) {
-    const [line, ...others] = await auditsBehind(gateway, 'demo', route, { body })
-    t.match(
-      line,
-      {
-        client: '127.0.0.1',
-        user: 'demo',
-        authenticated: 'basic',
-        decision: 'permitted',
-        status: 200,
-        durationMs: Number,
-        node: gateway.engine.base,
-        ...audit,
-      },
-      route,
-    )
-    t.same(others, [])
-  }
-  const [refused] = await auditsBehind(gateway, 'nobody', 'POST /process-definition/key/review/start', {
-    body: {},
-  })
-  t.match(refused, { authenticated: 'basic', decision: 'refused', node: undefined, created: undefined })
-  const [stranger] = await auditsBehind(gateway, null, 'DELETE /task/t-1')
-  t.match(stranger, { authenticated: 'none', params: { id: 't-1' }, node: undefined })
-})
+t.test(
+  'the audit line of a write names its path parameters, its node and the ids of created entities',
+  async (t) => {
+    const gateway = await openGateway(t, { engine: answerWithId, records: [] })
+    const cases: readonly (readonly [route: string, body: unknown, audit: object])[] = [
+      [
+        'POST /process-definition/key/review/start',
+        {},
+        { operation: 'startProcessInstanceByKey', params: { key: 'review' }, created: ['i-1'] },
+      ],
+      ['POST /condition', { variables: {} }, { params: undefined, created: ['i-1', 'i-\uFFFD2'] }],
+      ['POST /engine/second/user/create', USER, { engine: 'second', params: undefined, created: ['new'] }],
+      [
+        'PUT /task/t-1/variables/a%E2%80%AEb',
+        { value: 1 },
+        { params: { id: 't-1', varName: 'a\uFFFDb' }, created: undefined },
+      ],
+      ['POST /authorization/create', AUTHORIZATION, { created: ['i-1'] }],
+    ]
+    for (const [route, body, audit] of cases) {
+      const [line, ...others] = await auditsBehind(gateway, 'demo', route, { body })
+      t.match(
+        line,
+        {
+          client: '127.0.0.1',
+          user: 'demo',
+          authenticated: 'basic',
+          decision: 'permitted',
+          status: 200,
+          durationMs: Number,
+          node: gateway.engine.base,
+          ...audit,
+        },
+        route,
+      )
+      t.same(others, [])
+    }
+    const [refused] = await auditsBehind(gateway, 'nobody', 'POST /process-definition/key/review/start', {
+      body: {},
+    })
+    t.match(refused, { authenticated: 'basic', decision: 'refused', node: undefined, created: undefined })
+    const [stranger] = await auditsBehind(gateway, null, 'DELETE /task/t-1')
+    t.match(stranger, { authenticated: 'none', params: { id: 't-1' }, node: undefined })
+  },
+)
 
 const answerWithId: NonNullable<GatewayOptions['engine']> = ({ url }, response) => {
   response.setHeader('content-type', 'application/json')

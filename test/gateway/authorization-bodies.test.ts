@@ -34,14 +34,17 @@ for (const [id, body, status, message] of [
   ['a1', { userId: 'z', resourceType: 4, permissions: ['ACCESS'] }, 400, /^ENGINE-03087 /],
   ['a1', { userId: 'z' }, 403, /does not have 'UPDATE' permission/],
 ] as const)
-  t.test(`without UPDATE, ${JSON.stringify(body)} for ${id} is ${status}`, async (t) => {
-    const answer = await ask('anna', `PUT /authorization/${id}`, { body })
-    t.match(answer, { status, body: { message } })
-    t.same(
-      answer.forwarded.filter(({ method }) => method === 'PUT'),
-      [],
-    )
-  })
+  t.test(
+    `without UPDATE, the body ${JSON.stringify(body)} for authorization ${id} gets ${status}`,
+    async (t) => {
+      const answer = await ask('anna', `PUT /authorization/${id}`, { body })
+      t.match(answer, { status, body: { message } })
+      t.same(
+        answer.forwarded.filter(({ method }) => method === 'PUT'),
+        [],
+      )
+    },
+  )
 
 t.test('the engine validates the body of a caller who may update the record', async (t) => {
   for (const id of ['a1', 'unknown']) {

@@ -4,7 +4,7 @@ import { authorizationOf, openGateway, type Answer, type Ask } from '../support/
 
 const gateway = await openGateway(t, { settings: { limits: { body: '100KiB', deploymentBody: '200KiB' } } })
 
-/** The gateway's own refusal: the engine's shape, a code of ours, and nothing at the engine. */
+/** Tests that the gateway itself refuses the request: an error in the engine's shape with a gateway code, and no request to the engine. */
 function refuses(claim: string, route: string, ask: Ask, [status, code]: readonly [number, string]): void {
   t.test(claim, async (t) => {
     const answer = await gateway.ask('demo', route, ask)
@@ -14,7 +14,7 @@ function refuses(claim: string, route: string, ask: Ask, [status, code]: readonl
   })
 }
 
-/** What a secured engine would say itself; nothing tells that the gateway said it. */
+/** Tests a response that a secured engine would give itself. No header shows that the gateway wrote it. */
 function decision(claim: string, route: string, status: number, body: unknown): void {
   t.test(claim, async (t) => {
     const ask = route.startsWith('POST') ? { body: {} } : {}
@@ -151,8 +151,8 @@ decision('a number that is none is refused as the engine does', 'POST /task?maxR
   code: null,
 })
 
-t.test('the name of an operation is not taken for an id by a method that only the id has', async (t) => {
-  // `DELETE /task/count` is no deletion of a task `count`: the engine says 405.
+t.test('a path that names an operation is not read as an id by a method that only the id has', async (t) => {
+  // `DELETE /task/count` does not delete a task `count`: the engine responds with 405.
   const routes = OPERATIONS.flatMap(({ template }) => {
     const path = pathOf(template)
     const own = new Set(OPERATIONS.filter((one) => pathOf(one.template) === path).map(({ method }) => method))
@@ -178,7 +178,7 @@ function fits(template: string, path: string): boolean {
   )
 }
 
-t.test('another method of a known path is refused with those it has', async (t) => {
+t.test('an unsupported method of a known path gets 405 with the allowed methods', async (t) => {
   for (const [route, allow] of [
     ['DELETE /task', 'GET, HEAD, POST'],
     ['PATCH /task/x', 'GET, HEAD, PUT, DELETE'],
@@ -198,25 +198,28 @@ t.test('another method of a known path is refused with those it has', async (t) 
   }
 })
 
-t.test('without credentials everything below the base is 401, whether it exists or not', async (t) => {
-  for (const route of [
-    'GET /task',
-    'GET /engine',
-    'GET /nosuch',
-    'GET /engine/nosuch/task',
-    'PATCH /task',
-    'OPTIONS /user',
-  ]) {
-    const answer = await gateway.ask(null, route)
-    t.match(answer, {
-      status: 401,
-      headers: { 'www-authenticate': 'Basic realm="default"', 'content-length': '0' },
-    })
-    t.same([answer.body, answer.headers['content-type'], answer.forwarded], ['', undefined, []], route)
-  }
-})
+t.test(
+  'a request without credentials gets 401 for every path below the base, even if the path does not exist',
+  async (t) => {
+    for (const route of [
+      'GET /task',
+      'GET /engine',
+      'GET /nosuch',
+      'GET /engine/nosuch/task',
+      'PATCH /task',
+      'OPTIONS /user',
+    ]) {
+      const answer = await gateway.ask(null, route)
+      t.match(answer, {
+        status: 401,
+        headers: { 'www-authenticate': 'Basic realm="default"', 'content-length': '0' },
+      })
+      t.same([answer.body, answer.headers['content-type'], answer.forwarded], ['', undefined, []], route)
+    }
+  },
+)
 
-t.test('credentials that are wrong or cannot be read are as good as none', async (t) => {
+t.test('wrong or unreadable credentials get the same response as no credentials', async (t) => {
   const none = await gateway.ask(null, 'GET /task')
   for (const authorization of [
     authorizationOf('demo', 'wrong'),
@@ -233,7 +236,7 @@ t.test('credentials that are wrong or cannot be read are as good as none', async
   }
 })
 
-t.test('the challenge names the engine that was asked for', async (t) => {
+t.test('the challenge names the requested engine as its realm', async (t) => {
   for (const path of ['/task', '/nosuch', '/task/x/nosuch']) {
     const { status, headers } = await gateway.ask(null, `GET /engine/second${path}`)
     t.match(
@@ -244,7 +247,7 @@ t.test('the challenge names the engine that was asked for', async (t) => {
   }
 })
 
-t.test('the scheme of the credentials may be written in any case', async (t) => {
+t.test('the scheme of the credentials is case-insensitive', async (t) => {
   const authorization = authorizationOf('demo').replace('Basic', 'bASIC')
   t.match(await gateway.ask(null, 'GET /version', { headers: { authorization } }), { status: 200 })
 })
@@ -254,7 +257,7 @@ function guess(number: number): Promise<Answer> {
   return gateway.ask(null, 'GET /task', { headers })
 }
 
-t.test('more wrong passwords at once than may wait for their turn are 429', async (t) => {
+t.test('concurrent wrong passwords beyond the queue of verifications get 429', async (t) => {
   const answers = await Promise.all(Array.from({ length: 40 }, (_, number) => guess(number)))
   const refused = answers.filter(({ status }) => status === 429)
   t.equal(answers.filter(({ status }) => status === 401).length + refused.length, answers.length)
@@ -265,7 +268,7 @@ t.test('more wrong passwords at once than may wait for their turn are 429', asyn
   }
 })
 
-t.test('outside the base there is nothing, and nobody is asked who he is', async (t) => {
+t.test('a path outside the base gets 404 without authentication', async (t) => {
   const before = gateway.engine.requests
   for (const url of ['/', '/nosuch', '/engine-restx/task']) {
     const response = await gateway.app.inject({ url })
@@ -274,7 +277,7 @@ t.test('outside the base there is nothing, and nobody is asked who he is', async
   t.equal(gateway.engine.requests, before)
 })
 
-/** Without what differs from answer to answer. */
+/** Removes the members that differ between any two responses. */
 function comparable({ status, body, forwarded, headers }: Answer) {
   const { date: _, 'x-request-id': __, ...others } = headers
   return { status, body, forwarded, headers: others }

@@ -10,12 +10,12 @@ const DIAGRAM = 'GET /decision-definition/key/discount/diagram'
 const sandboxed = await openGateway(t)
 const counted = await openGateway(t, { engine: createCountingEngine() })
 
-/** Types of responses that are no diagrams, by the key in the path. */
+/** Content types of responses that are not diagrams, by the key in the path. */
 const PAGES: Readonly<Record<string, string>> = { html: 'text/html', json: 'application/json' }
 
 /**
- * Numbers its answers, so that one that is cached can be told from one that is new. The key in the path may be a status,
- * or a header to add as JSON; `DELETE /deployment/500` is refused, and to `/deployment/lost` there is no answer.
+ * Creates an engine that numbers its responses, so that a cached response can be told from a new one. The key in the path may be a status,
+ * or response headers as a JSON object. `DELETE /deployment/500` is refused, and `/deployment/lost` gets no response.
  */
 function createCountingEngine() {
   let count = 0
@@ -34,12 +34,12 @@ function createCountingEngine() {
   }
 }
 
-/** A diagram that no other test asks for. */
+/** Returns the route of a diagram that no other test requests. */
 function diagramOf(key: string): string {
   return `GET /decision-definition/key/${encodeURIComponent(key)}/diagram`
 }
 
-t.test('what may be cached is asked for once, and says where it came from', async (t) => {
+t.test('a cacheable response is fetched once, and Cache-Status names its source', async (t) => {
   const [first, second] = [await sandboxed.ask('demo', DIAGRAM), await sandboxed.ask('demo', DIAGRAM)]
   t.match(first, { status: 200, headers: { 'cache-status': 'engine-gateway; fwd=uri-miss; stored' } })
   t.notOk(first.headers['age'])
@@ -51,7 +51,7 @@ t.test('what may be cached is asked for once, and says where it came from', asyn
     t.equal(second.headers[name], first.headers[name], name)
 })
 
-t.test('a fault page in the place of a diagram is passed on and not stored', async (t) => {
+t.test('a fault page instead of a diagram is passed on and not stored', async (t) => {
   for (const [key, type] of Object.entries(PAGES)) {
     const route = diagramOf(key)
     const [first, second] = [await counted.ask('demo', route), await counted.ask('demo', route)]
@@ -62,7 +62,7 @@ t.test('a fault page in the place of a diagram is passed on and not stored', asy
   }
 })
 
-t.test('who holds it already is told that it has not changed', async (t) => {
+t.test('a client that has the current version gets 304', async (t) => {
   const { headers } = await sandboxed.ask('demo', DIAGRAM)
   const { etag = '' } = headers
   t.match(etag, /^"[^"]+"$/)
@@ -75,15 +75,18 @@ t.test('who holds it already is told that it has not changed', async (t) => {
   t.equal(other.status, 200)
 })
 
-t.test('the first who asks is not given a part, and the engine is asked for the whole', async (t) => {
-  const headers = { 'if-none-match': '"x"', range: 'bytes=0-1', 'accept-encoding': 'gzip' }
-  const first = await counted.ask('demo', diagramOf('part'), { headers })
-  t.equal(first.status, 200)
-  for (const name of Object.keys(headers)) t.equal(first.forwarded[0]?.headers[name], undefined, name)
-  t.equal((await counted.ask('demo', diagramOf('part'))).body, first.body)
-})
+t.test(
+  'the request that fills the cache is sent without If-None-Match, Range and Accept-Encoding',
+  async (t) => {
+    const headers = { 'if-none-match': '"x"', range: 'bytes=0-1', 'accept-encoding': 'gzip' }
+    const first = await counted.ask('demo', diagramOf('part'), { headers })
+    t.equal(first.status, 200)
+    for (const name of Object.keys(headers)) t.equal(first.forwarded[0]?.headers[name], undefined, name)
+    t.equal((await counted.ask('demo', diagramOf('part'))).body, first.body)
+  },
+)
 
-t.test('what differs by Accept, query, engine or prefix is cached apart', async (t) => {
+t.test('responses that differ by Accept, query, engine or prefix are cached separately', async (t) => {
   const asks = [
     ['/decision-definition/key/a/diagram', ''],
     ['/decision-definition/key/a/diagram', 'image/png'],
@@ -99,12 +102,15 @@ t.test('what differs by Accept, query, engine or prefix is cached apart', async 
   t.same(bodies.slice(asks.length), bodies.slice(0, asks.length))
 })
 
-t.test('headers that are not in the key reach no engine and change no answer', async (t) => {
-  const evil = { 'x-forwarded-host': 'evil', 'x-forwarded-proto': 'https', 'x-original-url': '/x' }
-  const poisoned = await counted.ask('demo', diagramOf('poison'), { headers: evil })
-  for (const name of Object.keys(evil)) t.equal(poisoned.forwarded[0]?.headers[name], undefined)
-  t.equal((await counted.ask('demo', diagramOf('poison'))).body, poisoned.body)
-})
+t.test(
+  'headers outside the cache key are not sent to the engine and do not change the response',
+  async (t) => {
+    const evil = { 'x-forwarded-host': 'evil', 'x-forwarded-proto': 'https', 'x-original-url': '/x' }
+    const poisoned = await counted.ask('demo', diagramOf('poison'), { headers: evil })
+    for (const name of Object.keys(evil)) t.equal(poisoned.forwarded[0]?.headers[name], undefined)
+    t.equal((await counted.ask('demo', diagramOf('poison'))).body, poisoned.body)
+  },
+)
 
 for (const headers of [
   { 'set-cookie': 'a=1' },
@@ -112,7 +118,7 @@ for (const headers of [
   { 'cache-control': 'no-store' },
   { vary: 'user-agent' },
 ]) {
-  t.test(`an answer with ${JSON.stringify(headers)} is not cached`, async (t) => {
+  t.test(`a response with ${JSON.stringify(headers)} is not cached`, async (t) => {
     const route = diagramOf(JSON.stringify(headers))
     const [first, second] = [await counted.ask('demo', route), await counted.ask('demo', route)]
     t.not(first.body, second.body)
@@ -121,25 +127,32 @@ for (const headers of [
 }
 
 for (const status of [204, 404, 500, 503]) {
-  t.test(`an answer of ${status} is not cached`, async (t) => {
+  t.test(`a response with status ${status} is not cached`, async (t) => {
     await counted.ask('demo', diagramOf(`${status}`))
     const { status: given, forwarded } = await counted.ask('demo', diagramOf(`${status}`))
     t.same([given, forwarded.length], [status, 1])
   })
 }
 
-t.test('a deployment that passes drops what it may have changed, at its engine alone', async (t) => {
-  const route = diagramOf('dropped')
-  const named = route.replace('/', '/engine/second/')
-  for (const one of [route, named]) await counted.ask('demo', one)
-  t.equal((await counted.ask('demo', 'DELETE /deployment/500')).status, 500)
-  t.equal((await counted.ask('demo', route)).forwarded.length, 0, 'one that the engine refused drops nothing')
-  t.equal((await counted.ask('demo', 'DELETE /deployment/x')).status, 200)
-  t.equal((await counted.ask('demo', route)).forwarded.length, 1)
-  t.equal((await counted.ask('demo', named)).forwarded.length, 0)
-})
+t.test(
+  'a successful change of a deployment evicts the cached responses of its own engine only',
+  async (t) => {
+    const route = diagramOf('dropped')
+    const named = route.replace('/', '/engine/second/')
+    for (const one of [route, named]) await counted.ask('demo', one)
+    t.equal((await counted.ask('demo', 'DELETE /deployment/500')).status, 500)
+    t.equal(
+      (await counted.ask('demo', route)).forwarded.length,
+      0,
+      'one that the engine refused drops nothing',
+    )
+    t.equal((await counted.ask('demo', 'DELETE /deployment/x')).status, 200)
+    t.equal((await counted.ask('demo', route)).forwarded.length, 1)
+    t.equal((await counted.ask('demo', named)).forwarded.length, 0)
+  },
+)
 
-t.test('a deployment that may have passed drops it, too', async (t) => {
+t.test('a change of a deployment whose outcome is unknown evicts the cached responses', async (t) => {
   const route = diagramOf('kept')
   await counted.ask('demo', route)
   t.equal((await counted.ask('demo', route)).forwarded.length, 0)
@@ -147,14 +160,14 @@ t.test('a deployment that may have passed drops it, too', async (t) => {
   t.equal((await counted.ask('demo', route)).forwarded.length, 1)
 })
 
-t.test('many who ask at once are one question', async (t) => {
+t.test('concurrent requests for one diagram cause one request to the engine', async (t) => {
   const before = counted.engine.requests
   const answers = await Promise.all(Array.from({ length: 50 }, () => counted.ask('demo', diagramOf('herd'))))
   t.equal(new Set(answers.map(({ body }) => body)).size, 1)
   t.equal(counted.engine.requests - before, 1)
 })
 
-t.test('what everybody sees differently is never cached', async (t) => {
+t.test('a response that depends on the caller is never cached', async (t) => {
   const [task] = await idsOf(sandboxed.engine.base, '/task')
   for (const route of ['GET /task', `GET /task/${task}`, 'GET /process-definition']) {
     await sandboxed.ask('demo', route)
@@ -164,7 +177,7 @@ t.test('what everybody sees differently is never cached', async (t) => {
   }
 })
 
-t.test('HEAD is answered by the engine', async (t) => {
+t.test('HEAD is sent to the engine even if the response to GET is cached', async (t) => {
   await counted.ask('demo', diagramOf('head'))
   const { forwarded, bytes } = await counted.ask('demo', diagramOf('head').replace('GET', 'HEAD'))
   t.match(forwarded, [{ method: 'HEAD' }])

@@ -6,7 +6,7 @@ const TASKS = [
   { id: 't2', processDefinitionId: null, caseExecutionId: 'c', caseDefinitionId: 'care:1', tenantId: null },
 ]
 
-/** An engine with case definitions of these keys. */
+/** Opens a gateway whose engine has case definitions with these keys. */
 function openWith(t: Test, keys: readonly string[]) {
   return openGateway(t, {
     records: [
@@ -31,7 +31,7 @@ function openWith(t: Test, keys: readonly string[]) {
   })
 }
 
-/** The or-blocks that the engine is asked for; null: it is asked for all tasks. */
+/** Returns the or-blocks that the gateway sends to the engine, or null if the gateway requests all tasks. */
 async function blocksFor({ ask }: Awaited<ReturnType<typeof openWith>>, user: string): Promise<unknown> {
   const { forwarded } = await ask(user, 'GET /task')
   const asked = forwarded.findLast(({ url }) => url.slice(BASE.length).startsWith('/task'))
@@ -41,7 +41,7 @@ async function blocksFor({ ask }: Awaited<ReturnType<typeof openWith>>, user: st
 
 const REVIEW = { processDefinitionKeyIn: ['review'] }
 
-t.test('tasks of cases are asked for beside what the records name', async (t) => {
+t.test('tasks of cases are requested in addition to the tasks that the records name', async (t) => {
   const gateway = await openWith(t, ['care'])
   const caseDefinitionKey = 'care'
   const ofNone = { withoutTenantId: true }
@@ -50,13 +50,16 @@ t.test('tasks of cases are asked for beside what the records name', async (t) =>
   t.same(await blocksFor(gateway, 'nobody'), [{ caseDefinitionKey }, ofNone])
 })
 
-t.test('what revocations leave of single keys is asked for, all but some is not', async (t) => {
-  const gateway = await openWith(t, [])
-  t.match(await blocksFor(gateway, 'ben'), [REVIEW])
-  t.equal(await blocksFor(gateway, 'anna'), null)
-})
+t.test(
+  'grants of single keys narrow the query; a grant of all keys with a revocation does not',
+  async (t) => {
+    const gateway = await openWith(t, [])
+    t.match(await blocksFor(gateway, 'ben'), [REVIEW])
+    t.equal(await blocksFor(gateway, 'anna'), null)
+  },
+)
 
-t.test('no query names cases of several keys', async (t) => {
+t.test('all tasks are requested if case definitions have several keys', async (t) => {
   const gateway = await openWith(t, ['care', 'cure'])
   for (const user of ['mary', 'ben', 'nobody']) t.equal(await blocksFor(gateway, user), null, user)
   t.match((await gateway.ask('nobody', 'GET /task')).body, [{ id: 't2' }])

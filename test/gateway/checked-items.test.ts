@@ -23,7 +23,7 @@ const ALONE = task('alone', {})
 const LINKED = task('linked', {})
 const MEMBERS = ['withTaskVariablesInReturn', 'withTaskLocalVariablesInReturn']
 
-/** A gateway in front of an engine that lists these tasks to everybody. */
+/** Opens a gateway in front of an engine that lists these tasks to every user. */
 async function open(tasks: readonly { readonly id: string }[], mode = 'enforce') {
   const { ask } = await openGateway(t, {
     records: [
@@ -83,7 +83,7 @@ function isRefused(answer: Answer, id: string): boolean {
   )
 }
 
-t.test('variables in a list need the permission of the operation that reads them', async (t) => {
+t.test('variables in a task list need the permission of the operation that reads them', async (t) => {
   const ask = await open([OF_PROCESS, OF_CASE, ALONE])
   for (const member of MEMBERS)
     for (const [route, request] of requestsFor(member)) {
@@ -96,7 +96,7 @@ t.test('variables in a list need the permission of the operation that reads them
     }
 })
 
-t.test('the list is sent without a check of its items if the query adds nothing', async (t) => {
+t.test('a list is sent without a check of its items if the query adds no variables', async (t) => {
   const ask = await open([ALONE])
   for (const [route, request] of [
     ['POST /task', { body: { withTaskVariablesInReturn: false } }],
@@ -111,7 +111,7 @@ t.test('the list is sent without a check of its items if the query adds nothing'
     t.equal((await ask('mary', route, request)).status, 200, `${route} ${JSON.stringify(request)}`)
 })
 
-t.test('a task of a process, of a case, or of the caller is no obstacle, and is not looked up', async (t) => {
+t.test('a task of a process, of a case or of the caller is permitted without a lookup', async (t) => {
   const ask = await open([OF_PROCESS, OF_CASE, LINKED])
   const answer = await ask('mary', 'POST /task', { body: { withTaskVariablesInReturn: true } })
   t.match(answer, { status: 200, body: { length: 3 } })
@@ -121,7 +121,7 @@ t.test('a task of a process, of a case, or of the caller is no obstacle, and is 
   )
 })
 
-t.test('variables of one task need the same permission', async (t) => {
+t.test('variables of a single task need the permission of the operation that reads them', async (t) => {
   const ask = await open([ALONE])
   for (const member of MEMBERS) {
     for (const flag of ['true', 'TRUE']) {
@@ -134,7 +134,7 @@ t.test('variables of one task need the same permission', async (t) => {
   }
 })
 
-t.test('a response that is no list of tasks is not sent', async (t) => {
+t.test('a response that is not a list of tasks is refused with 502', async (t) => {
   for (const body of [{ variables: 1 }, [1]]) {
     const { ask } = await openGateway(t, {
       engine: ({ url }, response) => {
@@ -146,7 +146,7 @@ t.test('a response that is no list of tasks is not sent', async (t) => {
   }
 })
 
-t.test('mode report sends the list and mode off checks nothing', async (t) => {
+t.test('mode `report` sends the list, and mode `off` checks nothing', async (t) => {
   for (const mode of ['report', 'off']) {
     const ask = await open([ALONE], mode)
     t.match(

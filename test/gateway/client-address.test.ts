@@ -11,7 +11,7 @@ const both = (client: string) => [
 
 async function open(t: Test, trustedProxies: readonly string[]) {
   const gateway = await openGateway(t, { listen: true, settings: { listen: { port: 0, trustedProxies } } })
-  /** The access and the audit line of one refused request. */
+  /** Returns the access line and the audit line of one refused request. */
   const linesOf = async (...said: readonly string[]) => {
     const before = gateway.log.length
     await speak(gateway.origin, head('GET /engine-rest/nothing', ...said))
@@ -20,7 +20,7 @@ async function open(t: Test, trustedProxies: readonly string[]) {
   return { linesOf, engine: gateway.engine, origin: gateway.origin }
 }
 
-t.test('behind a trusted proxy the lines name the client that it names', async (t) => {
+t.test('log lines name the client that a trusted proxy names', async (t) => {
   const { linesOf, engine, origin } = await open(t, ['127.0.0.0/8'])
   for (const said of SAID) t.same(await linesOf(said), both('203.0.113.9'), said)
   t.same(await linesOf(...SAID), both('203.0.113.9'))
@@ -30,7 +30,7 @@ t.test('behind a trusted proxy the lines name the client that it names', async (
   t.notOk(headers['x-forwarded-for'] ?? headers['forwarded'])
 })
 
-t.test('a chain of proxies and odd forms name the same client as the proxy does', async (t) => {
+t.test('the client is found in chains of proxies and in unusual forms of the header', async (t) => {
   const { linesOf } = await open(t, ['127.0.0.0/8', '10.0.0.0/8'])
   const cases: readonly (readonly [said: string, client: string])[] = [
     ['X-Forwarded-For: 203.0.113.7, ::ffff:10.0.0.1', '203.0.113.7'],
@@ -41,7 +41,7 @@ t.test('a chain of proxies and odd forms name the same client as the proxy does'
   for (const [said, client] of cases) t.same(await linesOf(said), both(client), said)
 })
 
-t.test('others may say what they like', async (t) => {
+t.test('forwarding headers from an untrusted peer are ignored', async (t) => {
   const { linesOf } = await open(t, ['10.0.0.0/8'])
   t.same(await linesOf(...SAID), both('127.0.0.1'))
 })

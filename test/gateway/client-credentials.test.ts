@@ -14,22 +14,25 @@ async function accessTokenOf(issuer: string, resource: string): Promise<string> 
   return token
 }
 
-t.test('a worker with client credentials of a provider is served by its groups', async (t) => {
-  const issuer = await startProvider(t)
-  const setting = { name: 'provider', issuer, audience: [AUDIENCE], types: ['at+jwt'], groupPrefix: '' }
-  const claims = { client: 'client_id', groups: ['roles'] }
-  const tokens = { issuers: [{ ...setting, claims }] }
-  const gateway = await openGateway(t, {
-    settings: { identity: { source: 'file', file: 'users.yaml', tokens } },
-  })
-  const headers = bearer(await accessTokenOf(issuer, AUDIENCE))
-  const answer = await gateway.ask(null, 'GET /process-definition', { headers })
-  t.equal(answer.status, 200)
-  t.match(answer.body, [{ key: 'review' }])
-  t.match(
-    gateway.log.findLast(({ operation }) => operation !== undefined),
-    { user: 'worker' },
-  )
-  const other = bearer(await accessTokenOf(issuer, 'urn:something-else'))
-  t.equal((await gateway.ask(null, 'GET /task', { headers: other })).status, 401)
-})
+t.test(
+  'a worker with client credentials of a provider is authorized by the groups in its token',
+  async (t) => {
+    const issuer = await startProvider(t)
+    const setting = { name: 'provider', issuer, audience: [AUDIENCE], types: ['at+jwt'], groupPrefix: '' }
+    const claims = { client: 'client_id', groups: ['roles'] }
+    const tokens = { issuers: [{ ...setting, claims }] }
+    const gateway = await openGateway(t, {
+      settings: { identity: { source: 'file', file: 'users.yaml', tokens } },
+    })
+    const headers = bearer(await accessTokenOf(issuer, AUDIENCE))
+    const answer = await gateway.ask(null, 'GET /process-definition', { headers })
+    t.equal(answer.status, 200)
+    t.match(answer.body, [{ key: 'review' }])
+    t.match(
+      gateway.log.findLast(({ operation }) => operation !== undefined),
+      { user: 'worker' },
+    )
+    const other = bearer(await accessTokenOf(issuer, 'urn:something-else'))
+    t.equal((await gateway.ask(null, 'GET /task', { headers: other })).status, 401)
+  },
+)

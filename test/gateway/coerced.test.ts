@@ -1,7 +1,7 @@
 import t from 'tap'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 
-// The engine takes `"TRUE"` and 1 for true, and a number for an id.
+// The engine reads `"TRUE"` and 1 as true, and accepts a number as an id.
 
 const DEFINITION = { id: 'review:1', key: 'review', tenantId: null, suspended: false }
 const START = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><message id="m" name="go" />
@@ -19,7 +19,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/process-definition/review%3A1': DEFINITION,
   '/process-definition/review%3A1/xml': { id: 'review:1', bpmn20Xml: START },
 }
-/** The instances that a list is read for, by their ids. */
+/** Returns the instances whose ids the body of a list request names. */
 function instancesIn(body: string): readonly object[] {
   const ids = body
     .match(/"processInstanceIds":\[([^\]]*)\]/)?.[1]
@@ -44,7 +44,7 @@ const { ask } = await openGateway(t, {
 })
 
 t.test(
-  'who may suspend a definition may not suspend its instances, however the flag is written',
+  'SUSPEND on a definition does not permit suspending its instances, however the flag is written',
   async (t) => {
     const route = 'PUT /process-definition/review%3A1/suspended'
     for (const [flag, status] of [
@@ -56,7 +56,7 @@ t.test(
       ['" True"', 403],
       ['"\\u0001true"', 403],
       ['"\\u0000TRUE\\u001f\\t"', 403],
-      // What Java keeps is no flag, and the engine says so.
+      // Java does not trim these spaces, so the text is not a boolean and the engine refuses it.
       ['"\\u00a0true"', 200],
       ['"true\\u2003"', 200],
       ['1', 403],
@@ -68,20 +68,23 @@ t.test(
   },
 )
 
-t.test('a message for all may start what the caller may not start', async (t) => {
-  for (const [flag, status] of [
-    ['false', 200],
-    ['true', 403],
-    ['"true"', 403],
-    ['1', 403],
-  ] as const) {
-    const body = `{"messageName":"go","all":${flag}}`
-    const headers = { 'content-type': 'application/json' }
-    t.equal((await ask('ben', 'POST /message', { body, headers })).status, status, flag)
-  }
-})
+t.test(
+  'a message with `all` is refused if it may start a definition that the caller may not start',
+  async (t) => {
+    for (const [flag, status] of [
+      ['false', 200],
+      ['true', 403],
+      ['"true"', 403],
+      ['1', 403],
+    ] as const) {
+      const body = `{"messageName":"go","all":${flag}}`
+      const headers = { 'content-type': 'application/json' }
+      t.equal((await ask('ben', 'POST /message', { body, headers })).status, status, flag)
+    }
+  },
+)
 
-t.test('an id is looked up though it is a number', async (t) => {
+t.test('an id that is given as a number is looked up', async (t) => {
   const body = '{"processInstanceIds":[49,1.0],"suspended":true}'
   const headers = { 'content-type': 'application/json' }
   const { forwarded } = await ask('mary', 'PUT /process-instance/suspended', { body, headers })
@@ -93,7 +96,7 @@ t.test('an id is looked up though it is a number', async (t) => {
   t.match(looked, /\b1\.0\b/)
 })
 
-t.test('a list of commas names no definition, and an empty id is none of all there are', async (t) => {
+t.test('a list of commas does not name a definition, and an empty id is not looked up', async (t) => {
   const report = 'GET /history/process-instance/report?reportType=duration&periodUnit=month'
   for (const [list, status] of [
     ['&processDefinitionIdIn=review:1', 200],
@@ -110,7 +113,7 @@ t.test('a list of commas names no definition, and an empty id is none of all the
   t.notOk(forwarded.some(({ url }) => url.endsWith('/process-definition/')))
 })
 
-t.test('half a character in an id is no error of the gateway', async (t) => {
+t.test('half a surrogate pair in an id does not cause a 500', async (t) => {
   const body = '{"processInstanceIds":["\\ud800"],"suspended":true}'
   const headers = { 'content-type': 'application/json' }
   const { status } = await ask('mary', 'PUT /process-instance/suspended', { body, headers })

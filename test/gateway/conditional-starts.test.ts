@@ -27,7 +27,7 @@ const { ask } = await openGateway(t, {
 const evaluate = (user: string, members: object) =>
   ask(user, 'POST /condition', { body: { variables: {}, ...members } })
 
-t.test('who may not read a definition starts nothing of it by a condition', async (t) => {
+t.test('a caller without READ on a definition cannot start it by a condition', async (t) => {
   for (const members of [{}, { withoutTenantId: false }, { tenantId: null }])
     t.match(await evaluate('ben', members), {
       status: 500,
@@ -35,7 +35,7 @@ t.test('who may not read a definition starts nothing of it by a condition', asyn
     })
 })
 
-t.test('where the tenant is said, the right to read is not asked for', async (t) => {
+t.test('a condition that names the tenant does not need READ', async (t) => {
   for (const members of [{ withoutTenantId: true }, { tenantId: 'acme' }]) {
     const answer = await evaluate('ben', members)
     t.equal(answer.status, 200, JSON.stringify(members))

@@ -7,13 +7,13 @@ import { type Reloadable, setupsOf, startReloadable, textOf } from '../support/r
 const { ONE } = setupsOf('http://engine.invalid/engine-rest')
 const GOOD = textOf(ONE)
 
-/** The members of the only engine. */
+/** Returns the configuration with these members added to its only engine. */
 const engine = (members: string): string =>
   GOOD.replace(/"nodes":\[[^\]]*\]/, (nodes) => `${nodes.replaceAll('"', "'")}, ${members}`)
 const adding = (line: string): string => GOOD.replace(/\}\s*$/, `, ${line} }\n`)
 
 interface Mistake {
-  /** Default: the good one. */
+  /** Default: the valid configuration. */
   readonly gateway?: string
   readonly users?: string
   readonly records?: string
@@ -22,7 +22,7 @@ interface Mistake {
 
 const HASH = '$argon2id$v=19$m=19456,t=2,p=1$hush$hush'
 
-/** Each has `hush`, a part of a secret, where a key, a name or a path is expected. */
+/** Mistakes that put `hush`, a part of a secret, where a key, a name or a path is expected. */
 const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a hash without quotes in braces': {
     users: `users: [{ id: mary, passwordHash: ${HASH} }]`,
@@ -98,7 +98,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
 }
 
-/** Writes the files with the mistake, and a change that makes a reload read them. */
+/** Writes the wrong files and returns a configuration that makes a reload read them. */
 function makeMistake({ file }: Pick<Reloadable, 'file'>, { gateway, users, records }: Mistake): string {
   const folder = dirname(file)
   let text = gateway ?? GOOD
@@ -109,7 +109,7 @@ function makeMistake({ file }: Pick<Reloadable, 'file'>, { gateway, users, recor
   return text
 }
 
-t.test('content where a name is expected is shown nowhere', async (t) => {
+t.test('a value where a name is expected is not shown in any output', async (t) => {
   const gateway = await startReloadable(t, ONE)
   for (const [is, mistake] of Object.entries(MISTAKES)) {
     const text = makeMistake(gateway, mistake)
@@ -133,7 +133,7 @@ async function check({ file }: Pick<Reloadable, 'file'>) {
   return { checked: err, stdout: out }
 }
 
-t.test('a watched file with content in place of a key is not shown either', async (t) => {
+t.test('a value where a key is expected is not shown after a change of a watched file', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const before = gateway.log.length
   writeFileSync(join(dirname(gateway.file), 'users.yaml'), `users: [{ id: mary, passwordHash: ${HASH} }]\n`)
@@ -147,7 +147,7 @@ t.test('a watched file with content in place of a key is not shown either', asyn
     t.notMatch(await (await fetch(adminAddress + path)).text(), 'hush', path)
 })
 
-t.test('content among the arguments of a command is not shown', async (t) => {
+t.test('a value among the arguments of a command is not shown', async (t) => {
   const config = ['--config', 'gateway.yaml']
   const commands: readonly (readonly string[])[] = [
     ['hush!hush'],

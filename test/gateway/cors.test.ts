@@ -15,13 +15,13 @@ const ALLOWED = {
   'access-control-allow-credentials': 'true',
 }
 
-/** Its answer is cached. */
+/** The response of this route is cached. */
 const XML = 'GET /process-definition/x/xml'
 
 const corsHeadersOf = (headers: Readonly<Record<string, unknown>>) =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'))
 
-/** A request of a page. */
+/** Returns the headers of a request from a page of this origin. */
 const from = (origin: string, headers: Readonly<Record<string, string>> = {}) => ({
   headers: { origin, 'sec-fetch-site': 'cross-site', ...headers },
 })
@@ -33,40 +33,37 @@ const preflight = (method: string, origin = PAGE) =>
     'access-control-request-private-network': 'true',
   })
 
-t.test(
-  'a preflight is answered before authentication, for paths and methods of the table alone',
-  async (t) => {
-    const gateway = await openGateway(t, { settings: CORS })
-    const hear = (route: string, method: string) => gateway.ask(null, `OPTIONS ${route}`, preflight(method))
-    for (const prefix of ['', '/engine/default', '/engine/second']) {
-      const answer = await hear(`${prefix}/task`, 'POST')
-      t.match(answer, { status: 204, forwarded: [], headers: ALLOWED })
-      t.match(answer.headers, {
-        'access-control-allow-methods': 'GET, HEAD, POST',
-        'access-control-allow-headers':
-          'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
-        'access-control-max-age': '600',
-        'x-request-id': /./,
-      })
-      t.notOk('access-control-allow-private-network' in answer.headers)
-    }
-    t.match((await hear('/user', 'OPTIONS')).headers, {
-      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+t.test('a preflight is answered before authentication, and only for known paths and methods', async (t) => {
+  const gateway = await openGateway(t, { settings: CORS })
+  const hear = (route: string, method: string) => gateway.ask(null, `OPTIONS ${route}`, preflight(method))
+  for (const prefix of ['', '/engine/default', '/engine/second']) {
+    const answer = await hear(`${prefix}/task`, 'POST')
+    t.match(answer, { status: 204, forwarded: [], headers: ALLOWED })
+    t.match(answer.headers, {
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-headers':
+        'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
+      'access-control-max-age': '600',
+      'x-request-id': /./,
     })
-    for (const [route, method] of [
-      ['/task', 'DELETE'],
-      ['/task', 'PATCH'],
-      ['/nothing', 'GET'],
-      ['/engine/default/engine', 'GET'],
-    ] as const) {
-      const answer = await hear(route, method)
-      t.match(answer, { status: 204, headers: { vary: 'Origin' }, forwarded: [] })
-      t.same(corsHeadersOf(answer.headers), [], `${method} ${route}`)
-    }
-  },
-)
+    t.notOk('access-control-allow-private-network' in answer.headers)
+  }
+  t.match((await hear('/user', 'OPTIONS')).headers, {
+    'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+  })
+  for (const [route, method] of [
+    ['/task', 'DELETE'],
+    ['/task', 'PATCH'],
+    ['/nothing', 'GET'],
+    ['/engine/default/engine', 'GET'],
+  ] as const) {
+    const answer = await hear(route, method)
+    t.match(answer, { status: 204, headers: { vary: 'Origin' }, forwarded: [] })
+    t.same(corsHeadersOf(answer.headers), [], `${method} ${route}`)
+  }
+})
 
-t.test('strangers do not learn from a preflight which engines there are', async (t) => {
+t.test('an unauthenticated preflight does not reveal which engines exist', async (t) => {
   const { ask } = await openGateway(t, { settings: CORS })
   const [known, unknown] = await Promise.all(
     ['second', 'nowhere'].map((name) => ask(null, `OPTIONS /engine/${name}/task`, preflight('GET'))),
@@ -75,7 +72,7 @@ t.test('strangers do not learn from a preflight which engines there are', async 
   t.match(known, { status: 204, headers })
 })
 
-t.test('a preflight of an origin that is not listed is a request like any other', async (t) => {
+t.test('a preflight from an unlisted origin is handled like any other request', async (t) => {
   const { ask } = await openGateway(t, { settings: CORS })
   for (const origin of [OTHER, 'null', 'https://APP.example', 'http://app.example']) {
     const answers = [
@@ -87,36 +84,39 @@ t.test('a preflight of an origin that is not listed is a request like any other'
   }
 })
 
-t.test('an OPTIONS that is no preflight is an operation of the engine', async (t) => {
+t.test('an OPTIONS request that is not a preflight is sent to the engine', async (t) => {
   const { ask } = await openGateway(t, { settings: CORS, engine: (_request, response) => response.end('{}') })
   const answer = await ask('demo', 'OPTIONS /user', from(PAGE))
   t.match(answer, { status: 200, headers: ALLOWED })
   t.equal(answer.forwarded.length, 1)
 })
 
-t.test('a page of a listed origin reads every refusal, one of another origin none', async (t) => {
-  const settings = { ...CORS, limits: { rate: { requests: 1, per: '1h', burst: 1 } } }
-  const gateway = await openGateway(t, { settings, records: [] })
-  await gateway.ask('nobody', 'GET /version')
-  const cases: readonly (readonly [user: string | null, route: string, status: number])[] = [
-    [null, 'GET /task', 401],
-    ['demo', 'GET /nothing', 404],
-    ['demo', 'PUT /task', 405],
-    ['nobody', 'GET /task/x', 429],
-    ['demo', 'GET /engine/x/task', 404],
-    ['demo', 'GET /task/%2F', 400],
-  ]
-  for (const [user, route, status] of cases) {
-    const shown = await gateway.ask(user, route, from(PAGE))
-    t.match(shown, { status, headers: ALLOWED }, route)
-    const hidden = await gateway.ask(user, route, from(OTHER))
-    // Of a write it is a refusal of its own.
-    t.equal(hidden.status, route.startsWith('PUT') ? 403 : status, route)
-    t.same([hidden.headers['vary'], corsHeadersOf(hidden.headers)], ['Origin', []], route)
-  }
-})
+t.test(
+  'a page of a listed origin can read every refusal; a page of another origin can read none',
+  async (t) => {
+    const settings = { ...CORS, limits: { rate: { requests: 1, per: '1h', burst: 1 } } }
+    const gateway = await openGateway(t, { settings, records: [] })
+    await gateway.ask('nobody', 'GET /version')
+    const cases: readonly (readonly [user: string | null, route: string, status: number])[] = [
+      [null, 'GET /task', 401],
+      ['demo', 'GET /nothing', 404],
+      ['demo', 'PUT /task', 405],
+      ['nobody', 'GET /task/x', 429],
+      ['demo', 'GET /engine/x/task', 404],
+      ['demo', 'GET /task/%2F', 400],
+    ]
+    for (const [user, route, status] of cases) {
+      const shown = await gateway.ask(user, route, from(PAGE))
+      t.match(shown, { status, headers: ALLOWED }, route)
+      const hidden = await gateway.ask(user, route, from(OTHER))
+      // A write from another origin is refused because of its origin first.
+      t.equal(hidden.status, route.startsWith('PUT') ? 403 : status, route)
+      t.same([hidden.headers['vary'], corsHeadersOf(hidden.headers)], ['Origin', []], route)
+    }
+  },
+)
 
-t.test('what the process has no room for is said to pages, too', async (t) => {
+t.test('a refusal caused by overload carries CORS headers', async (t) => {
   const overloaded = new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 })
   const refusal = () => overloaded
   const { ask } = await openGateway(t, {
@@ -128,7 +128,7 @@ t.test('what the process has no room for is said to pages, too', async (t) => {
   t.match(answer.headers['access-control-expose-headers'], /Retry-After/)
 })
 
-t.test('a listed origin may send writes, another may not, and `null` never', async (t) => {
+t.test('a listed origin may send writes; an unlisted origin and `null` may not', async (t) => {
   const gateway = await openGateway(t, { settings: CORS })
   const create = (origin: string) =>
     gateway.ask('demo', 'POST /signal', { body: { name: 'a' }, ...from(origin) })
@@ -144,7 +144,7 @@ t.test('a listed origin may send writes, another may not, and `null` never', asy
 })
 
 t.test(
-  'answers are right for every origin, whoever filled the cache and whatever the engine says',
+  'CORS headers match the origin of each request, whatever the cache contains and the engine sends',
   async (t) => {
     const gateway = await openGateway(t, {
       settings: CORS,
@@ -189,7 +189,7 @@ t.test(
   },
 )
 
-t.test('without the section nothing is added and no preflight is answered', async (t) => {
+t.test('without the CORS section no header is added and no preflight is answered', async (t) => {
   const { ask } = await openGateway(t)
   const answer = await ask('demo', 'GET /version', from(PAGE))
   t.notOk('vary' in answer.headers)
@@ -198,7 +198,7 @@ t.test('without the section nothing is added and no preflight is answered', asyn
 })
 
 t.test(
-  'CORS of what passes through is its own, and origins of the section may not write there',
+  'a passthrough response keeps its own CORS headers, and listed origins may not write there',
   async (t) => {
     const web = await startNode(t, (_request, response) => {
       response.setHeader('access-control-allow-origin', '*').end('web')

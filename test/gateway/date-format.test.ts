@@ -3,7 +3,7 @@ import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const DEFINITIONS = ['one', 'two', 'hidden'].map((key) => ({ id: `${key}:1`, key, tenantId: null }))
 
-/** Two items of each definition start within one second. */
+/** The two items of each definition start within the same second. */
 const ITEMS = DEFINITIONS.flatMap(({ id, key }, at) =>
   [0, 1].map((half) => ({
     id: `${key}-${half}`,
@@ -49,7 +49,7 @@ const { ask } = await openGateway(t, {
   },
 })
 
-t.test('a list is not merged by times that have no milliseconds', async (t) => {
+t.test('a list is not merged by timestamps without milliseconds', async (t) => {
   const list = '/engine/seconds/history/activity-instance?sortBy=startTime&sortOrder=asc'
   const ids: unknown[] = []
   for (const first of [0, 2]) {
@@ -64,7 +64,7 @@ t.test('a list is not merged by times that have no milliseconds', async (t) => {
 })
 
 t.test(
-  'dates are sent to an engine with another format, and refused for one with the default format',
+  'a date in the configured format of its engine is sent, and refused for an engine with the default format',
   async (t) => {
     for (const [engine, status] of [
       ['german', 200],
@@ -81,7 +81,7 @@ t.test(
   },
 )
 
-t.test('the engine judges the dates of a caller who sees nothing', async (t) => {
+t.test('the engine validates the dates of a caller who sees no items', async (t) => {
   const body = { dueBefore: '31.01.2026 12:00:00' }
   for (const route of ['POST /engine/german/task', 'GET /engine/german/task?dueBefore=31.01.2026']) {
     const { forwarded } = await ask('nobody', route, route.startsWith('POST') ? { body } : {})

@@ -11,7 +11,7 @@ const versionOf = (key: string, version: number, tenantId: string | null) => ({
   tenantId,
 })
 
-/** Mary is a member of acme. */
+/** Definitions by key, version and tenant. Mary is a member of acme. */
 const DEFINITIONS = [
   versionOf('ours', 1, null),
   versionOf('ours', 1, 'acme'),
@@ -29,7 +29,7 @@ const DEFINITIONS = [
   versionOf('kept-old', 2, 'globex'),
 ]
 
-/** Lists definitions as an engine does: by its own rules for `tenantIdIn` and the order. */
+/** Lists definitions by the engine's own rules for `tenantIdIn` and for the order. */
 const engine: GatewayOptions['engine'] = ({ method, url }, response) => {
   const { pathname, searchParams } = new URL(url, 'http://engine')
   const tenants = searchParams.get('tenantIdIn')?.split(',')
@@ -77,26 +77,29 @@ const foreign = (id: string) => ({
   sent: [],
 })
 
-t.test('all versions are deleted by DELETE alone if each is of no tenant or of the caller’s', async (t) => {
-  t.match(await remove('mary', 'ours'), {
-    status: 204,
-    sent: [`${BASE}/process-definition/key/ours/delete`],
-  })
-  for (const key of ['ours', 'shared', 'old'])
-    t.match(await remove('mary', `${key}/tenant-id/acme`), {
+t.test(
+  'DELETE suffices to delete all versions if each has no tenant or a tenant of the caller',
+  async (t) => {
+    t.match(await remove('mary', 'ours'), {
       status: 204,
-      sent: [`${BASE}/process-definition/key/${key}/tenant-id/acme/delete`],
+      sent: [`${BASE}/process-definition/key/ours/delete`],
     })
-})
+    for (const key of ['ours', 'shared', 'old'])
+      t.match(await remove('mary', `${key}/tenant-id/acme`), {
+        status: 204,
+        sent: [`${BASE}/process-definition/key/${key}/tenant-id/acme/delete`],
+      })
+  },
+)
 
 t.test('nothing is deleted if one version belongs to another tenant', async (t) => {
-  // The latest version without a tenant, and the latest of the caller’s tenant, would be permitted.
+  // Deleting the latest version without a tenant, or the latest version of the caller’s tenant, would be permitted.
   t.match(await remove('mary', 'shared'), foreign('shared:1:globex'))
   t.match(await remove('mary', 'old'), foreign('old:2:globex'))
   t.match(await remove('mary', 'shared/tenant-id/globex'), foreign('shared:1:globex'))
 })
 
-t.test('an unknown key is 404 before any permission, and is not sent on', async (t) => {
+t.test('an unknown key gets 404 before any permission check and is not sent to the engine', async (t) => {
   for (const user of ['mary', 'nobody'])
     for (const path of ['gone', 'gone/tenant-id/acme', 'ours/tenant-id/globex', 'ours/tenant-id/nosuch'])
       t.match(await remove(user, path), {
@@ -110,9 +113,9 @@ t.test('an unknown key is 404 before any permission, and is not sent on', async 
       })
 })
 
-t.test('versions are checked newest first: the tenant of each, then the permission', async (t) => {
+t.test('versions are checked from the newest on: the tenant of each, then the permission', async (t) => {
   const forbidden = { status: 403, said: { type: 'AuthorizationException' }, sent: [] }
-  // Mary has other permissions than DELETE on these keys.
+  // Mary has permissions on these keys, but not DELETE.
   t.match(await remove('mary', 'kept-shared'), forbidden)
   t.match(await remove('mary', 'kept-old'), foreign('kept-old:2:globex'))
   t.match(await remove('mary', 'kept-shared/tenant-id/globex'), foreign('kept-shared:1:globex'))
@@ -128,22 +131,25 @@ t.test('versions are checked newest first: the tenant of each, then the permissi
   })
 })
 
-t.test('a caller whom tenants do not restrict deletes all of them, and the query is passed on', async (t) => {
-  const query = 'cascade=true&skipCustomListeners=true&skipIoMappings=false'
-  const { status, forwarded } = await ask('demo', `DELETE /process-definition/key/shared/delete?${query}`)
-  t.equal(status, 204)
-  t.same(
-    forwarded.map(({ method, url }) => [method, url]),
-    [['DELETE', `${BASE}/process-definition/key/shared/delete?${query}`]],
-  )
-})
+t.test(
+  'a caller without tenant restrictions deletes all versions, and the query string is passed on',
+  async (t) => {
+    const query = 'cascade=true&skipCustomListeners=true&skipIoMappings=false'
+    const { status, forwarded } = await ask('demo', `DELETE /process-definition/key/shared/delete?${query}`)
+    t.equal(status, 204)
+    t.same(
+      forwarded.map(({ method, url }) => [method, url]),
+      [['DELETE', `${BASE}/process-definition/key/shared/delete?${query}`]],
+    )
+  },
+)
 
-t.test('a comma in a tenant’s id does not select other tenants', async (t) => {
+t.test('a comma in a tenant id does not select other tenants', async (t) => {
   t.match(await remove('mary', 'comma/tenant-id/a%2Cb'), foreign('comma:1:a,b'))
   t.match(await remove('mary', 'ours/tenant-id/acme%2Cglobex'), { status: 404, sent: [] })
 })
 
-t.test('a key with more versions than are looked through is refused', async (t) => {
+t.test('a key with more versions than the limit is refused', async (t) => {
   const many = await openGateway(t, {
     records: ['grant mary PROCESS_DEFINITION:* DELETE'],
     settings: { limits: { filteredRows: 100 } },
@@ -165,16 +171,19 @@ function explainDelete(key: string) {
   return explain(questionOf({ user: 'mary', request: `DELETE /process-definition/key/${key}/delete` }))
 }
 
-t.test('explain promises no record where another tenant’s version is in the way', async (t) => {
-  const shared = await explainDelete('kept-shared')
-  t.equal(shared.policy?.sufficient, false)
-  t.match(textOfExplained(shared), /With it, the request is refused: 500\n {2}another tenant's$/m)
-  const ours = await explainDelete('kept-ours')
-  t.equal(ours.policy?.sufficient, true)
-  t.match(textOfExplained(ours), /DELETE, for each of versionsOfKey: refused/)
-})
+t.test(
+  'explain reports that no record is sufficient if a version of another tenant prevents the deletion',
+  async (t) => {
+    const shared = await explainDelete('kept-shared')
+    t.equal(shared.policy?.sufficient, false)
+    t.match(textOfExplained(shared), /With it, the request is refused: 500\n {2}another tenant's$/m)
+    const ours = await explainDelete('kept-ours')
+    t.equal(ours.policy?.sufficient, true)
+    t.match(textOfExplained(ours), /DELETE, for each of versionsOfKey: refused/)
+  },
+)
 
-t.test('a success evicts the cached models of definitions', async (t) => {
+t.test('a successful deletion evicts the cached models of the definitions', async (t) => {
   let reads = 0
   const cached = await openGateway(t, {
     records: [],

@@ -3,7 +3,7 @@ import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
 import type { UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
 import { openGateway } from '../support/open-gateway.ts'
 
-/** The deployments whose nodes are asked for, request by request; null: any node will do. */
+/** Deployments whose nodes the requests prefer, one item for each request. Null if any node suffices. */
 const wanted: (string | null)[] = []
 
 function watch({ deployment }: UpstreamRequest): void {
@@ -24,7 +24,7 @@ function watching(upstream: EngineParts['upstream']): EngineParts['upstream'] {
   }
 }
 
-/** The engine knows the deployment of the definition `review` alone. */
+/** The engine knows only the deployment of the definition `review`. */
 const deploymentOf: EngineParts['deploymentOf'] = async (_definition, { params }) =>
   Object.values(params).includes('review') ? 'd1' : null
 
@@ -42,7 +42,7 @@ const { ask } = await openGateway(t, {
     'grant mary PROCESS_DEFINITION:* CREATE_INSTANCE,READ',
   ],
   engine: ({ url }, response) => {
-    // A definition whose key and id are the same: the last part of the path, or the one before `start`.
+    // Responds with a definition whose key and id are equal: the last segment of the path, or the segment before `start` or `submit-form`.
     const [, key] = /\/(\w+)(?:\/(?:start|submit-form))?$/.exec(url.split('?')[0] ?? '') ?? []
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ id: key, key, tenantId: null, deploymentId: 'd' }))
@@ -57,12 +57,12 @@ async function deploymentsFor(route: string, headers = {}): Promise<readonly (st
   return [...wanted]
 }
 
-t.test('what starts a definition goes to the nodes that have its deployment', async (t) => {
+t.test('a start of a definition is sent to the nodes that have its deployment', async (t) => {
   for (const route of ['/review/start', '/key/review/start', '/key/review/submit-form'])
     t.equal((await deploymentsFor(`POST /process-definition${route}`)).at(-1), 'd1', route)
   t.equal((await deploymentsFor('POST /process-definition/key/other/start')).at(-1), null)
 })
 
-t.test('what starts none goes to any', async (t) => {
+t.test('a request that starts nothing may be sent to any node', async (t) => {
   t.same(new Set(await deploymentsFor('GET /process-definition/key/review')), new Set([null]))
 })

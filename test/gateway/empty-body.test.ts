@@ -16,7 +16,7 @@ const takesJson = OPERATIONS.filter(
 )
 
 t.test(
-  'an empty body of JSON type is sent as an empty object by every operation that may take one',
+  'an empty body of JSON type is sent as an empty object by every operation that takes JSON',
   async (t) => {
     t.ok(takesJson.length > 140, `${takesJson.length}`)
     const headers = { 'content-type': 'application/json' }
@@ -37,15 +37,18 @@ for (const type of [
   ' APPLICATION/JSON ; version=1',
   'application/json;charset=utf-16',
 ])
-  t.test(`so it is where the type is ${type}, of which nothing else is sent`, async (t) => {
-    const headers = { 'content-type': type, 'content-encoding': 'gzip' }
-    const [sent] = (await gateway.ask('demo', FILTER, { headers })).forwarded
-    t.equal(String(sent?.body), '{}')
-    t.equal(sent?.headers['content-type'], 'application/json')
-    t.notOk(sent?.headers['content-encoding'])
-  })
+  t.test(
+    `an empty body of type ${type} is sent as an empty object, without type parameters and encoding`,
+    async (t) => {
+      const headers = { 'content-type': type, 'content-encoding': 'gzip' }
+      const [sent] = (await gateway.ask('demo', FILTER, { headers })).forwarded
+      t.equal(String(sent?.body), '{}')
+      t.equal(sent?.headers['content-type'], 'application/json')
+      t.notOk(sent?.headers['content-encoding'])
+    },
+  )
 
-t.test('so it is where the body ends with its first chunk', async (t) => {
+t.test('an empty body that ends with its first chunk is sent as an empty object', async (t) => {
   const lines = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
   const before = gateway.engine.requests
   await speak(gateway.origin, `${head(`POST ${BASE}/filter/x/list`, ...lines)}0\r\n\r\n`)
@@ -60,7 +63,7 @@ for (const [claim, route, type] of [
   ['a GET', 'GET /filter/x/count', 'application/json'],
   ['an upload', 'POST /deployment/create', 'multipart/form-data; boundary=x'],
 ] as const)
-  t.test(`${claim} stays as it is`, async (t) => {
+  t.test(`an empty body stays empty: ${claim}`, async (t) => {
     const headers = type === undefined ? {} : { 'content-type': type }
     const [sent] = (await gateway.ask('demo', route, { headers })).forwarded
     t.match(sent, { body: { length: 0 } })
@@ -72,7 +75,7 @@ for (const [claim, route, type] of [
   ['one of a type that only begins as JSON does', FILTER, 'application/jsonx'],
   ['an upload of JSON type', 'POST /deployment/create', 'application/json'],
 ] as const)
-  t.test(`${claim} is refused as the engine refuses it`, async (t) => {
+  t.test(`an empty body gets 415 as from the engine: ${claim}`, async (t) => {
     const { status, body, forwarded } = await gateway.ask('demo', route, {
       headers: { 'content-type': type },
     })
@@ -80,7 +83,7 @@ for (const [claim, route, type] of [
     t.match(body, { type: 'NotSupportedException', message: 'HTTP 415 Unsupported Media Type' })
   })
 
-t.test('the rows of a filter are read with it, too', async (t) => {
+t.test('an empty body is sent as an empty object when the items of a filter are read', async (t) => {
   const lines = ['grant mary FILTER:x READ', 'grant mary TASK:a READ', 'grant mary TASK:b READ']
   const { ask } = await openGateway(t, {
     records: lines,

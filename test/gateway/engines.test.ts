@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openGateway } from '../support/open-gateway.ts'
 
-t.test('the list of the engines is there though none of them is the default', async (t) => {
+t.test('the list of engines is available even if no engine is the default', async (t) => {
   const named = await openGateway(t, {
     wrap: ({ engines, ...parts }) => ({
       ...parts,
@@ -18,7 +18,7 @@ t.test('the list of the engines is there though none of them is the default', as
   })
 })
 
-t.test('an engine does not list the others', async (t) => {
+t.test('an engine does not list the other engines', async (t) => {
   const gateway = await openGateway(t, {})
   for (const route of [
     'GET /engine/second/engine',

@@ -20,7 +20,7 @@ function definitionOf(id: string) {
   return { id, key: 'review', tenantId }
 }
 
-/** As Camunda 7.22 answers these reports: of the two conditions `tenantIdIn` counts. */
+/** Returns the items as Camunda 7.22 does: if both conditions are given, only `tenantIdIn` applies. */
 function rowsFor(query: URLSearchParams) {
   const tenants = query.get('tenantIdIn')?.split(',')
   if (tenants !== undefined)
@@ -28,7 +28,7 @@ function rowsFor(query: URLSearchParams) {
   return query.has('withoutTenantId') ? ROWS.filter(({ tenantId }) => tenantId === null) : ROWS
 }
 
-t.test('a query for tenants and for items without a tenant shows nothing of other tenants', async (t) => {
+t.test('a query for tenants and for items without a tenant returns no items of other tenants', async (t) => {
   const { ask } = await openGateway(t, {
     records: [
       'grant mary PROCESS_DEFINITION:* READ,READ_HISTORY',

@@ -19,7 +19,7 @@ function rowOf(at: number): StoredRow {
   return { shown, definition, instanceId: `i${id}`, tenantId: null }
 }
 
-/** So many rows of each list, one after the other of each definition. */
+/** Creates a world with this number of items in each list. Consecutive items belong to the definitions in turn. */
 function worldOf(count: number): RowWorld {
   const rows = Array.from({ length: count }, (_, at) => rowOf(at))
   return {
@@ -40,7 +40,7 @@ function instanceOf(row: StoredRow): StoredRow {
   return { ...row, shown }
 }
 
-/** Who may see the rows of seven keys of eight, of six, of the last five, and of six instances. */
+/** Mary sees the items of seven of eight keys, Ben of the first six, the user `nobody` of the last five, and Anna of six instances. */
 const RECORDS = [
   ...KEYS.slice(1).map((key) => `grant mary PROCESS_DEFINITION:${key} READ_INSTANCE`),
   ...KEYS.slice(0, 6).map((key) => `grant ben PROCESS_DEFINITION:${key} READ_INSTANCE`),
@@ -52,7 +52,7 @@ function open(t: Test, world: () => RowWorld): Promise<OpenGateway> {
   return openGateway(t, { records: RECORDS, engine: rowEngine(world) })
 }
 
-/** The ids of a page, and how the engine was asked for the list and its counts. */
+/** Returns the ids of a page, and the number of requests for the list and for its count. */
 async function pageOf({ ask }: OpenGateway, user: string, route: string) {
   const { body, forwarded } = await ask(user, `GET ${route}`)
   const [list = ''] = route.split('?')
@@ -72,7 +72,7 @@ function visibleTo(user: 'mary' | 'ben', count: number): readonly string[] {
     .map((at) => String(at).padStart(5, '0'))
 }
 
-t.test('a page that is not far down is read from the top where most rows are visible', async (t) => {
+t.test('a page near the beginning is read from the beginning if most items are visible', async (t) => {
   const gateway = await open(t, () => worldOf(ROWS))
   for (const first of [0, 200, 600]) {
     const { ids, lists, counts } = await pageOf(gateway, 'mary', `/job?firstResult=${first}&maxResults=50`)
@@ -81,7 +81,7 @@ t.test('a page that is not far down is read from the top where most rows are vis
   }
 })
 
-t.test('one that is far down begins near where it stands in each part', async (t) => {
+t.test('a far page is read from near its position in each subquery', async (t) => {
   const gateway = await open(t, () => worldOf(ROWS))
   const first = 2800
   const page = await pageOf(gateway, 'ben', `/job?firstResult=${first}&maxResults=50`)
@@ -103,7 +103,7 @@ t.test('one that is far down begins near where it stands in each part', async (t
   )
 })
 
-t.test('where rows have gone since, it is counted anew', async (t) => {
+t.test('positions are counted again after items have disappeared', async (t) => {
   let world = worldOf(ROWS)
   const gateway = await open(t, () => world)
   await pageOf(gateway, 'ben', '/job?firstResult=2900&maxResults=50')
@@ -115,8 +115,8 @@ t.test('where rows have gone since, it is counted anew', async (t) => {
   t.equal(page.counts, 6)
 })
 
-t.test('where its parts do not stand alike, that is remembered', async (t) => {
-  // One definition after the other.
+t.test('an uneven distribution over the subqueries is remembered', async (t) => {
+  // Sorts the jobs by definition, one definition after the other.
   const world = worldOf(ROWS)
   const jobs = world.rows['/job'] ?? []
   const size = ROWS / DEFINITIONS.length
@@ -138,29 +138,32 @@ t.test('where its parts do not stand alike, that is remembered', async (t) => {
   t.equal(again, lists - 6, 'one look at each part less')
 })
 
-t.test('where most keys are visible, all rows are counted, less those of the others', async (t) => {
-  const gateway = await open(t, () => worldOf(ROWS))
-  const { ask } = gateway
-  for (const [user, hidden] of [
-    ['mary', 1],
-    ['ben', 2],
-  ] as const) {
-    t.same((await ask(user, 'GET /job/count')).body, { count: visibleTo(user, ROWS).length })
-    const again = await pageOf(gateway, user, '/job/count')
-    t.equal(again.lists, 1 + hidden, user)
-  }
-  const { body } = await ask('nobody', 'GET /job/count')
-  t.same(body, { count: 5 * (ROWS / KEYS.length) }, 'and where three of eight are hidden')
-  t.equal((await pageOf(gateway, 'nobody', '/job/count')).lists, 1 + 3)
-})
+t.test(
+  'if most keys are visible, all items are counted and those of the hidden keys are subtracted',
+  async (t) => {
+    const gateway = await open(t, () => worldOf(ROWS))
+    const { ask } = gateway
+    for (const [user, hidden] of [
+      ['mary', 1],
+      ['ben', 2],
+    ] as const) {
+      t.same((await ask(user, 'GET /job/count')).body, { count: visibleTo(user, ROWS).length })
+      const again = await pageOf(gateway, user, '/job/count')
+      t.equal(again.lists, 1 + hidden, user)
+    }
+    const { body } = await ask('nobody', 'GET /job/count')
+    t.same(body, { count: 5 * (ROWS / KEYS.length) }, 'and where three of eight are hidden')
+    t.equal((await pageOf(gateway, 'nobody', '/job/count')).lists, 1 + 3)
+  },
+)
 
-t.test('an instance that is granted by itself is counted beside most keys', async (t) => {
+t.test('an individually granted instance is counted in addition to the items of most keys', async (t) => {
   const records = [...RECORDS, 'grant ben PROCESS_INSTANCE:i00006 READ']
   const { ask } = await openGateway(t, { records, engine: rowEngine(() => worldOf(ROWS)) })
   t.same((await ask('ben', 'GET /job/count')).body, { count: visibleTo('ben', ROWS).length + 1 })
 })
 
-t.test('a short list is read once for however many instances may be seen', async (t) => {
+t.test('a short list is read once, however many instances are visible', async (t) => {
   const gateway = await open(t, () => worldOf(40))
   const whole = await pageOf(gateway, 'anna', '/incident')
   t.same(whole.ids, OF_SIX_INSTANCES)
@@ -169,7 +172,7 @@ t.test('a short list is read once for however many instances may be seen', async
 
 const OF_SIX_INSTANCES = ['00000', '00001', '00002', '00003', '00004', '00005']
 
-t.test('a list whose beginning takes long is not read again for few instances', async (t) => {
+t.test('a list whose beginning is slow to read is not read again for few instances', async (t) => {
   const answer = rowEngine(() => worldOf(ROWS))
   const gateway = await openGateway(t, {
     records: RECORDS,
@@ -183,30 +186,33 @@ t.test('a list whose beginning takes long is not read again for few instances', 
   }
 })
 
-t.test('instances that are granted one by one are not looked for in a list', async (t) => {
+t.test('individually granted instances are queried by id and not searched in the list', async (t) => {
   const gateway = await open(t, () => worldOf(ROWS))
   const page = await pageOf(gateway, 'anna', '/variable-instance?maxResults=50')
   t.same(page.ids, OF_SIX_INSTANCES)
   t.equal(page.lists, 1)
 })
 
-/** By the caller with the last five keys. */
+/** Returns whether the caller with the last five keys sees the item. */
 function isSeen({ definition }: StoredRow): boolean {
   return Number(definition?.key.slice(1)) > 2
 }
 
-t.test('where the rows that are visible stand close together, the top is not read on and on', async (t) => {
-  const world = worldOf(ROWS)
-  const jobs = world.rows['/job'] ?? []
-  const seen = jobs.filter(isSeen)
-  const hidden = jobs.filter((row) => !isSeen(row))
-  const sorted = [...seen.slice(0, 40), ...hidden, ...seen.slice(40)].map((row, at) => ({
-    ...row,
-    shown: { ...row.shown, id: String(at).padStart(5, '0') },
-  }))
-  const gateway = await open(t, () => ({ ...world, rows: { ...world.rows, '/job': sorted } }))
-  const page = await pageOf(gateway, 'nobody', '/job?maxResults=50')
-  const visible = sorted.filter(isSeen).map(({ shown }) => shown.id)
-  t.same(page.ids, visible.slice(0, 50))
-  t.equal(page.lists, 2 + 5 + 2, 'the top, the parts, and what everybody sees')
-})
+t.test(
+  'the beginning of a list is not read repeatedly if the visible items are close together',
+  async (t) => {
+    const world = worldOf(ROWS)
+    const jobs = world.rows['/job'] ?? []
+    const seen = jobs.filter(isSeen)
+    const hidden = jobs.filter((row) => !isSeen(row))
+    const sorted = [...seen.slice(0, 40), ...hidden, ...seen.slice(40)].map((row, at) => ({
+      ...row,
+      shown: { ...row.shown, id: String(at).padStart(5, '0') },
+    }))
+    const gateway = await open(t, () => ({ ...world, rows: { ...world.rows, '/job': sorted } }))
+    const page = await pageOf(gateway, 'nobody', '/job?maxResults=50')
+    const visible = sorted.filter(isSeen).map(({ shown }) => shown.id)
+    t.same(page.ids, visible.slice(0, 50))
+    t.equal(page.lists, 2 + 5 + 2, 'the top, the parts, and what everybody sees')
+  },
+)

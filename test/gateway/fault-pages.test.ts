@@ -4,11 +4,11 @@ import type { Operation } from '../../src/operations/table.ts'
 import { LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
 import { BASE, openGateway, type Seen } from '../support/open-gateway.ts'
 
-// A proxy in maintenance, or another service on a reused address, answers every request with 200.
+// A proxy in maintenance, or another service on a reused address, responds to every request with 200.
 
 const JSON_TYPE = 'application/json'
 const MEMBERS = Object.values(LOOKUPS).flatMap(({ members }) => members)
-/** It has the members of every kind of entity, and belongs to no definition and no tenant. */
+/** An entity with the members of every kind of entity, without a definition and without a tenant. */
 const STRANGER = { ...Object.fromEntries(MEMBERS.map((name) => [name, null])), id: 'other' }
 const PAGES: readonly (readonly [type: string, body: string])[] = [
   [JSON_TYPE, '{}'],
@@ -40,33 +40,33 @@ function pathOf({ template }: Operation): string {
   return template.replaceAll(/:\w+/g, 'x')
 }
 
-/** Whether the engine received the request itself. */
+/** Returns whether the engine received the request itself. */
 function isForwarded(operation: Operation, forwarded: readonly Seen[]): boolean {
   return forwarded.some(
     ({ method, url }) => method === operation.method && url.split('?')[0] === BASE + pathOf(operation),
   )
 }
 
-/** A query that finds nothing has an empty list, too. */
+/** Returns whether the lookup is a query. A query that finds nothing returns an empty list, too. */
 function isQuery({ method, url }: Seen): boolean {
   return method === 'POST' || url.includes('?')
 }
 
 for (const one of PAGES) {
   const [, body] = one
-  t.test(`no write is decided by a look-up that is answered with ${body}`, async (t) => {
+  t.test(`no write is decided by a lookup whose response is ${body}`, async (t) => {
     page = one
     let decided = 0
     for (const operation of WRITES) {
       const route = `${operation.method} ${pathOf(operation)}`
       const { status, headers, forwarded } = await ask('nobody', route, { body: BODY })
       const isUnknown = body === '[]' && forwarded.some(isQuery)
-      // These are open to every caller, so nothing is looked up for them.
+      // These operations are open to every caller, so they need no lookup.
       const needsNoLookUp = forwarded.every((seen) => isForwarded(operation, [seen]))
       if (needsNoLookUp || isUnknown) continue
       decided += 1
       t.equal(isForwarded(operation, forwarded), false, route)
-      // A selection may be refused with 400 or 403 before anything else is looked up.
+      // A selection may be refused with 400 or 403 before any other lookup.
       if (![400, 403].includes(status))
         t.same([status, headers['x-gateway-error']], [502, 'GW_UPSTREAM_INVALID'], route)
     }
@@ -76,7 +76,7 @@ for (const one of PAGES) {
 
 const LISTS = OPERATIONS.filter(({ rows }) => rows !== undefined && rows.form === undefined)
 
-t.test('no list shows items without the members that decide who sees them', async (t) => {
+t.test('no list shows items without the members that decide their visibility', async (t) => {
   let listPath = ''
   let shown = 0
   const gateway = await openGateway(t, {
@@ -101,25 +101,28 @@ t.test('no list shows items without the members that decide who sees them', asyn
   t.ok(shown > 30, `${shown} lists were read from the engine`)
 })
 
-t.test('an echo of the id alone is no entity that everybody may change', async (t) => {
-  page = [JSON_TYPE, '{"id":"x"}']
-  for (const route of [
-    'DELETE /process-instance/x',
-    'PUT /process-instance/x/variables/amount',
-    'POST /task/x/complete',
-    'POST /execution/x/signal',
-    'POST /external-task/x/unlock',
-    'PUT /incident/x/annotation',
-    'DELETE /job/x',
-    'DELETE /deployment/x',
-    'DELETE /batch/x',
-  ]) {
-    const { status, forwarded } = await ask('nobody', route, route.startsWith('DELETE') ? {} : { body: {} })
-    t.equal(status, 502, route)
-    t.same(
-      forwarded.filter(({ method }) => method !== 'GET'),
-      [],
-      route,
-    )
-  }
-})
+t.test(
+  'an object with nothing but the id is not accepted as an entity that every user may change',
+  async (t) => {
+    page = [JSON_TYPE, '{"id":"x"}']
+    for (const route of [
+      'DELETE /process-instance/x',
+      'PUT /process-instance/x/variables/amount',
+      'POST /task/x/complete',
+      'POST /execution/x/signal',
+      'POST /external-task/x/unlock',
+      'PUT /incident/x/annotation',
+      'DELETE /job/x',
+      'DELETE /deployment/x',
+      'DELETE /batch/x',
+    ]) {
+      const { status, forwarded } = await ask('nobody', route, route.startsWith('DELETE') ? {} : { body: {} })
+      t.equal(status, 502, route)
+      t.same(
+        forwarded.filter(({ method }) => method !== 'GET'),
+        [],
+        route,
+      )
+    }
+  },
+)

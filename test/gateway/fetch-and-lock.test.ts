@@ -39,13 +39,16 @@ async function fetched(user: string, topics: readonly object[]) {
   return { status, body, forwarded, asked }
 }
 
-t.test('a topic of a member of tenants asks for definitions, of none and of the own tenants', async (t) => {
-  const { asked, status } = await fetched('mary', [topic()])
-  t.equal(status, 200)
-  t.same(asked, [topic({ processDefinitionIdIn: ['work:1', 'work:2'] })])
-})
+t.test(
+  'a topic of a tenant member is limited to definitions without a tenant and of the caller’s tenants',
+  async (t) => {
+    const { asked, status } = await fetched('mary', [topic()])
+    t.equal(status, 200)
+    t.same(asked, [topic({ processDefinitionIdIn: ['work:1', 'work:2'] })])
+  },
+)
 
-t.test('a topic that asks for definitions keeps those that may be fetched', async (t) => {
+t.test('a topic that names definitions keeps only those that may be fetched', async (t) => {
   const some = await fetched('mary', [topic({ processDefinitionIdIn: ['work:2', 'work:3', 'rest:1'] })])
   t.same(some.asked, [topic({ processDefinitionIdIn: ['work:2'] })])
   const none = await fetched('mary', [topic({ processDefinitionId: 'work:3' })])
@@ -53,11 +56,14 @@ t.test('a topic that asks for definitions keeps those that may be fetched', asyn
   t.same(none.asked, [topic({ processDefinitionId: 'work:3', processDefinitionIdIn: ['-'] })])
 })
 
-t.test('a topic that names tenants is narrowed to the own, and no definition is looked for', async (t) => {
-  const { asked, forwarded } = await fetched('mary', [topic({ tenantIdIn: ['acme', 'globex'] })])
-  t.same(asked, [topic({ tenantIdIn: ['acme'], processDefinitionKeyIn: ['work'] })])
-  t.equal(forwarded.length, 1)
-})
+t.test(
+  'a topic that names tenants is limited to the caller’s tenants, without a lookup of definitions',
+  async (t) => {
+    const { asked, forwarded } = await fetched('mary', [topic({ tenantIdIn: ['acme', 'globex'] })])
+    t.same(asked, [topic({ tenantIdIn: ['acme'], processDefinitionKeyIn: ['work'] })])
+    t.equal(forwarded.length, 1)
+  },
+)
 
 t.test('a topic that is named twice is narrowed both times', async (t) => {
   const own = topic({ processDefinitionIdIn: ['work:1', 'work:2'] })
@@ -73,7 +79,7 @@ t.test('a topic that is named twice is narrowed both times', async (t) => {
   }
 })
 
-t.test('a number of tasks that only the engine can judge reaches it as it was written', async (t) => {
+t.test('a value of maxTasks that only the engine can validate is sent unchanged', async (t) => {
   for (const user of ['demo', 'mary', 'nobody']) {
     const body = { workerId: 'w', maxTasks: '9223372036854775807', topics: [topic()] }
     const { forwarded } = await gateway.ask(user, LOCK, { body })
@@ -82,7 +88,7 @@ t.test('a number of tasks that only the engine can judge reaches it as it was wr
   }
 })
 
-t.test('a negative time to wait is sent as it is, and the response is not held', async (t) => {
+t.test('a negative asyncResponseTimeout is sent unchanged, and the response is not held', async (t) => {
   for (const user of ['demo', 'mary', 'nobody']) {
     const body = { workerId: 'w', maxTasks: 1, asyncResponseTimeout: -1, topics: [topic()] }
     const { status, forwarded } = await gateway.ask(user, LOCK, { body })
@@ -92,7 +98,7 @@ t.test('a negative time to wait is sent as it is, and the response is not held',
   }
 })
 
-t.test('an empty list of tenants asks for all, and opens none', async (t) => {
+t.test('an empty list of tenants does not limit the tenants and does not permit other tenants', async (t) => {
   for (const withoutTenantId of [true, false]) {
     const { asked } = await fetched('mary', [topic({ withoutTenantId, tenantIdIn: [] })])
     t.same(asked[0].processDefinitionIdIn, ['work:1', 'work:2'])
@@ -101,31 +107,37 @@ t.test('an empty list of tenants asks for all, and opens none', async (t) => {
   t.match(asked, [{ processDefinitionIdIn: ['-'] }])
 })
 
-t.test('where revocations count, definitions are decided one by one', async (t) => {
+t.test('definitions are decided one by one if revocations apply', async (t) => {
   const { asked } = await fetched('ben', [topic()])
   t.match(asked, [{ processDefinitionIdIn: ['work:1'] }])
 })
 
-t.test('a revocation on a single instance cannot be said in a topic: refused', async (t) => {
-  const { status, asked } = await fetched('anna', [topic()])
-  t.same([status, asked], [403, undefined])
-})
+t.test(
+  'a fetch is refused if a revocation on a single instance applies, because no topic can express it',
+  async (t) => {
+    const { status, asked } = await fetched('anna', [topic()])
+    t.same([status, asked], [403, undefined])
+  },
+)
 
-t.test('tasks that the engine gave another tenant than their definition go back', async (t) => {
-  tasks = [
-    { id: 't1', tenantId: null, ...LOCKED },
-    { id: 't2', tenantId: 'globex', ...LOCKED },
-  ]
-  const { status, body, forwarded } = await fetched('mary', [topic()])
-  t.equal(status, 403)
-  t.notMatch(JSON.stringify(body), /t2/)
-  t.same(
-    forwarded.filter(({ url }) => url.endsWith('/unlock')).map(({ url }) => url.slice(BASE.length)),
-    ['/external-task/t1/unlock', '/external-task/t2/unlock'],
-  )
-})
+t.test(
+  'tasks whose tenant differs from that of their definition are unlocked, and the fetch is refused',
+  async (t) => {
+    tasks = [
+      { id: 't1', tenantId: null, ...LOCKED },
+      { id: 't2', tenantId: 'globex', ...LOCKED },
+    ]
+    const { status, body, forwarded } = await fetched('mary', [topic()])
+    t.equal(status, 403)
+    t.notMatch(JSON.stringify(body), /t2/)
+    t.same(
+      forwarded.filter(({ url }) => url.endsWith('/unlock')).map(({ url }) => url.slice(BASE.length)),
+      ['/external-task/t1/unlock', '/external-task/t2/unlock'],
+    )
+  },
+)
 
-t.test('what is wrong with a fetch is said to who may fetch nothing, too', async (t) => {
+t.test('the engine validates the fetch of a caller who may fetch nothing', async (t) => {
   const { status, asked, forwarded } = await fetched('nobody', [topic({ lockDuration: 'soon' })])
   t.equal(status, 400)
   t.match(asked, [{ processDefinitionIdIn: ['-'] }])
@@ -133,7 +145,7 @@ t.test('what is wrong with a fetch is said to who may fetch nothing, too', async
 })
 
 t.test(
-  'a fetch of nothing is not held by the engine, and what it locks after all is given back',
+  'a fetch of nothing is sent without asyncResponseTimeout, and tasks that it locks are unlocked',
   async (t) => {
     tasks = [{ id: 't9', tenantId: null, ...LOCKED }]
     const { status, body, forwarded } = await gateway.ask('nobody', LOCK, {

@@ -8,7 +8,7 @@ const taskOf = (id: string, key: string | null, tenantId: string | null) => ({
   tenantId,
   executionId: key && `${id}-execution`,
 })
-/** A few of no tenant, one of them of no definition, and many of a tenant. */
+/** Three tasks without a tenant, one of them without a definition, and many tasks of a tenant. */
 const TASKS = [
   taskOf('t1', 'work', null),
   taskOf('t2', 'rest', null),
@@ -16,7 +16,7 @@ const TASKS = [
   ...Array.from({ length: 300 }, (_, at) => taskOf(`x${at}`, 'work', 'globex')),
 ]
 
-/** So many that they are not asked one after the other. */
+/** Enough versions that they are not looked up one after the other. */
 const VERSIONS = Array.from({ length: 5 }, (_, at) => ({ id: `work:${at}`, key: 'work', tenantId: null }))
 
 const gateway = await openGateway(t, {
@@ -38,7 +38,10 @@ const gateway = await openGateway(t, {
   },
 })
 
-t.test('few rows of the caller’s tenants are counted, however many others have', async (t) => {
-  const { status, body } = await gateway.ask('ben', 'GET /history/task/count')
-  t.same([status, body], [200, { count: 2 }])
-})
+t.test(
+  'a few items of the caller’s tenants are counted, however many items other tenants have',
+  async (t) => {
+    const { status, body } = await gateway.ask('ben', 'GET /history/task/count')
+    t.same([status, body], [200, { count: 2 }])
+  },
+)

@@ -7,11 +7,11 @@ import { BASE, configOf, openGateway } from '../support/open-gateway.ts'
 import { head, speak } from '../support/raw.ts'
 
 const REFUSED = { status: 403, headers: { 'x-gateway-error': 'GW_FOREIGN_ORIGIN' } }
-/** What Chromium 140 sends for a `no-cors` form of a page at another port. */
+/** Headers that Chromium 140 sends with a `no-cors` form from a page on another port. */
 const SAME_SITE = { origin: 'http://localhost:9999', 'sec-fetch-site': 'same-site' }
 const FORM = { body: withForm('a.bpmn', '<definitions/>').split('\r\n\r\n').slice(1).join('\r\n\r\n') }
 
-t.test('a form that another page sends with the credentials of the browser deploys nothing', async (t) => {
+t.test('a form of another page, sent with the credentials of the browser, deploys nothing', async (t) => {
   const gateway = await openGateway(t)
   const deploy = (headers: Readonly<Record<string, string>>) =>
     gateway.ask('demo', 'POST /deployment/create', {
@@ -22,7 +22,7 @@ t.test('a form that another page sends with the credentials of the browser deplo
     const answer = await deploy(headers)
     t.match(answer, { ...REFUSED, body: { type: 'InvalidRequestException', code: null }, forwarded: [] })
   }
-  // As a client that is no browser sends it, and as a page of the gateway's own does.
+  // Headers of a client that is not a browser, and of a page of the gateway itself.
   const own = { origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' }
   for (const headers of [{}, own]) {
     const answer = await deploy(headers)
@@ -31,7 +31,7 @@ t.test('a form that another page sends with the credentials of the browser deplo
   }
 })
 
-t.test('it is refused before anything else is looked at, and counted', async (t) => {
+t.test('a cross-origin write is refused before all other checks, and counted', async (t) => {
   const gateway = await openGateway(t)
   for (const user of [null, 'demo'])
     t.match(await gateway.ask(user, 'DELETE /nothing', { headers: SAME_SITE }), REFUSED)
@@ -41,13 +41,16 @@ t.test('it is refused before anything else is looked at, and counted', async (t)
   )
 })
 
-t.test('reads of other pages go on: the browser does not show them the answer', async (t) => {
-  const { ask } = await openGateway(t)
-  t.equal((await ask('demo', 'GET /version', { headers: SAME_SITE })).status, 200)
-  t.equal((await ask('demo', 'GET /version', { headers: { origin: 'null' } })).status, 200)
-})
+t.test(
+  'a cross-origin read is served, because the browser does not show the response to the page',
+  async (t) => {
+    const { ask } = await openGateway(t)
+    t.equal((await ask('demo', 'GET /version', { headers: SAME_SITE })).status, 200)
+    t.equal((await ask('demo', 'GET /version', { headers: { origin: 'null' } })).status, 200)
+  },
+)
 
-t.test('origins that are listed may send everything', async (t) => {
+t.test('listed origins may send all requests', async (t) => {
   const settings = { listen: { port: 0, allowedOrigins: ['https://App.example:443'] } }
   const { ask } = await openGateway(t, { settings })
   const count = (origin: string) =>
@@ -56,7 +59,7 @@ t.test('origins that are listed may send everything', async (t) => {
   t.match(await count('https://other.example'), REFUSED)
 })
 
-t.test('it holds for what passes through, too, whose own pages are same-origin', async (t) => {
+t.test('cross-origin writes to a passthrough are refused, and writes of its own pages are not', async (t) => {
   const web = await startNode(t, (_request, response) => response.end('web'))
   const config = configOf(t, web.url + BASE, {
     settings: { health: { probe: false }, passthrough: [{ prefix: '/app', upstream: web.url }] },

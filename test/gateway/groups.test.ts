@@ -7,7 +7,7 @@ const LINKS: Readonly<Record<string, readonly object[]>> = {
     { type: 'candidate', groupId: 'sales', userId: null },
     { type: 'candidate', groupId: 'board', userId: null },
   ],
-  // Owner and assignee are listed as links, and counted as none.
+  // The engine lists owner and assignee as links, but does not count them.
   t3: [
     { type: 'owner', groupId: null, userId: 'anna' },
     { type: 'assignee', groupId: null, userId: 'anna' },
@@ -73,7 +73,7 @@ const { ask } = await openGateway(t, {
 
 const REPORT = 'GET /task/report/candidate-group-count'
 
-t.test('tasks of other tenants are in no count of a group', async (t) => {
+t.test('tasks of other tenants are not counted for any group', async (t) => {
   const { status, body } = await ask('mary', REPORT)
   t.equal(status, 200)
   t.same(body, [
@@ -89,14 +89,14 @@ async function groupsOf(user: string): Promise<readonly unknown[]> {
   return [status, groups, groupUsers]
 }
 
-t.test('what is left out is asked for as JSON, whatever else the client takes', async (t) => {
+t.test('lookups of the tasks to subtract accept only JSON, whatever the client accepts', async (t) => {
   const { forwarded } = await ask('mary', REPORT, { headers: { accept: 'application/json, */*' } })
   const looks = forwarded.slice(1)
   t.ok(looks.length > 0)
   for (const { url, headers } of looks) t.equal(headers.accept, 'application/json', url)
 })
 
-t.test('members are asked for of two hundred groups, and of no more', async (t) => {
+t.test('members are looked up for at most 200 groups', async (t) => {
   const groups = Array.from({ length: 202 }, (_, at) => ({ id: `g${at}`, name: 'Group' }))
   const grants = (user: string, count: number) =>
     groups.slice(0, count).map(({ id }) => `grant ${user} GROUP:${id} READ`)
@@ -122,7 +122,7 @@ t.test('members are asked for of two hundred groups, and of no more', async (t) 
   t.equal(refused.forwarded.length, 1, 'and none is asked for')
 })
 
-t.test('groups and their members are shown by the permission on each', async (t) => {
+t.test('groups and their members are shown according to the permission on each of them', async (t) => {
   const [sales] = GROUPS
   const [ben, , carl] = USERS
   t.same(await groupsOf('mary'), [200, [sales], [ben]], 'no member of a group that is not shown')

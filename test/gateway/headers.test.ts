@@ -3,7 +3,7 @@ import t from 'tap'
 import { authorizationOf, BASE, openGateway } from '../support/open-gateway.ts'
 import { head, speak } from '../support/raw.ts'
 
-/** An engine that answers as a badly kept proxy before it might. */
+/** Responds as a misconfigured proxy in front of an engine might. */
 function answer({ url }: { readonly url: string }, response: ServerResponse): void {
   if (url.endsWith('?redirect')) {
     response.writeHead(302, { location: 'http://evil.example/' }).end()
@@ -58,7 +58,7 @@ const HOWS = ['streamed', 'cached', 'read whole'] as const
 
 for (const [index, route] of VARIED.entries()) {
   t.test(
-    `an answer that is ${HOWS[index]} carries our id and name, and nothing of the connection`,
+    `a response that is ${HOWS[index]} carries the request id and Via of the gateway, and no connection headers`,
     async (t) => {
       const { headers, status } = await ask('demo', route, { headers: { 'x-request-id': 'mine-1' } })
       t.equal(status, 200)
@@ -72,7 +72,7 @@ for (const [index, route] of VARIED.entries()) {
   )
 }
 
-t.test('an answer that was cached carries the id of the request that gets it', async (t) => {
+t.test('a cached response carries the id of the request that receives it', async (t) => {
   const route = 'GET /decision-definition/key/b/diagram'
   await ask('demo', route)
   const { headers, forwarded } = await ask('demo', route, { headers: { 'x-request-id': 'mine-2' } })
@@ -80,21 +80,24 @@ t.test('an answer that was cached carries the id of the request that gets it', a
   t.match(headers, { 'x-request-id': 'mine-2', 'cache-status': /hit/ })
 })
 
-t.test('who names a type and brings no body is answered, on a connection that goes on', async (t) => {
-  for (const method of ['DELETE', 'PUT', 'POST', 'GET']) {
-    const path = `${BASE}/${method === 'POST' ? 'message' : 'deployment/x'}`
-    const lines = ['Content-Type: application/json']
-    const first = head(`${method} ${path}`, ...lines).replace('Connection: close', 'Connection: keep-alive')
-    const heard = await speak(gateway.origin, first + head(`${method} ${path}`, ...lines))
-    t.equal(heard.length, 2, method)
-    t.notOk(
-      heard.some(({ status }) => status >= 500),
-      `${method} ${heard.map(({ status }) => status).join(' ')}`,
-    )
-  }
-})
+t.test(
+  'a request with a Content-Type and no body gets a response, and its connection is reused',
+  async (t) => {
+    for (const method of ['DELETE', 'PUT', 'POST', 'GET']) {
+      const path = `${BASE}/${method === 'POST' ? 'message' : 'deployment/x'}`
+      const lines = ['Content-Type: application/json']
+      const first = head(`${method} ${path}`, ...lines).replace('Connection: close', 'Connection: keep-alive')
+      const heard = await speak(gateway.origin, first + head(`${method} ${path}`, ...lines))
+      t.equal(heard.length, 2, method)
+      t.notOk(
+        heard.some(({ status }) => status >= 500),
+        `${method} ${heard.map(({ status }) => status).join(' ')}`,
+      )
+    }
+  },
+)
 
-t.test('who brings no id, or a harmful one, gets one that no other request has', async (t) => {
+t.test('a request without an id, or with a harmful id, gets a unique id', async (t) => {
   const ids = new Set<string>()
   const given = { headers: { 'x-request-id': 'two words' } }
   for (let at = 0; at < 300; at += 1) {
@@ -106,7 +109,7 @@ t.test('who brings no id, or a harmful one, gets one that no other request has',
   t.equal(ids.size, 300)
 })
 
-t.test('refusals carry them too, from the first stage to the last', async (t) => {
+t.test('refusals at every stage carry the request id and Via', async (t) => {
   for (const [user, route] of [
     [null, 'GET /task'],
     ['demo', 'GET /nosuch'],
@@ -118,7 +121,7 @@ t.test('refusals carry them too, from the first stage to the last', async (t) =>
   }
 })
 
-t.test('the engine gets the id that the answer carries', async (t) => {
+t.test('the engine receives the request id that the response carries', async (t) => {
   for (const given of ['abc-1', 'with space', 'x'.repeat(129), '<script>']) {
     const { headers, forwarded } = await ask('demo', 'GET /version', { headers: { 'x-request-id': given } })
     t.equal(forwarded[0]?.headers['x-request-id'], headers['x-request-id'])
@@ -149,7 +152,7 @@ const WITHHELD = {
   Upgrade: 'h2c',
 }
 
-t.test('the caller cannot say for the engine who or where he is', async (t) => {
+t.test('headers that claim a user, an address or another method are not sent to the engine', async (t) => {
   const { forwarded } = await ask('demo', 'GET /version', { headers: WITHHELD })
   t.equal(forwarded.length, 1)
   const names = Object.keys(forwarded[0]?.headers ?? {})
@@ -164,7 +167,7 @@ t.test('no parameter, member or header replaces the method of a request', async 
   t.match(forwarded, [{ method: 'POST', url: `${BASE}/task/count?_method=DELETE` }])
 })
 
-t.test('his credentials stay here', async (t) => {
+t.test('the credentials of the caller are not sent to the engine', async (t) => {
   const { forwarded } = await ask('demo', 'GET /version')
   t.equal(forwarded[0]?.headers.authorization, undefined)
   const [answered] = await speak(
@@ -175,23 +178,26 @@ t.test('his credentials stay here', async (t) => {
   t.equal(gateway.engine.seen.at(-1)?.headers.authorization, undefined)
 })
 
-t.test('what Connection names is not sent on, and what the engine needs is', async (t) => {
-  const headers = {
-    connection: 'x-secret, x-b3-sampled',
-    'x-secret': '1',
-    'x-b3-sampled': '1',
-    accept: 'application/json',
-    b3: '2',
-  }
-  const { forwarded } = await ask('demo', 'GET /version', {
-    headers: { ...headers, traceparent: '00-1-2-01' },
-  })
-  t.match(forwarded[0]?.headers, { accept: 'application/json', b3: '2', traceparent: '00-1-2-01' })
-  t.notOk(forwarded[0]?.headers['x-secret'])
-  t.notOk(forwarded[0]?.headers['x-b3-sampled'])
-})
+t.test(
+  'headers that Connection names are not sent to the engine, and Accept and trace headers are sent',
+  async (t) => {
+    const headers = {
+      connection: 'x-secret, x-b3-sampled',
+      'x-secret': '1',
+      'x-b3-sampled': '1',
+      accept: 'application/json',
+      b3: '2',
+    }
+    const { forwarded } = await ask('demo', 'GET /version', {
+      headers: { ...headers, traceparent: '00-1-2-01' },
+    })
+    t.match(forwarded[0]?.headers, { accept: 'application/json', b3: '2', traceparent: '00-1-2-01' })
+    t.notOk(forwarded[0]?.headers['x-secret'])
+    t.notOk(forwarded[0]?.headers['x-b3-sampled'])
+  },
+)
 
-t.test('Connection cannot name away what the engine reads a request by', async (t) => {
+t.test('Connection cannot remove headers that the engine needs to read the request', async (t) => {
   const connection = 'Host, Content-Type, Accept, X-Request-Id'
   const said = { host: 'public.example', accept: 'application/json', 'x-request-id': 'mine-3' }
   const { forwarded } = await ask('demo', 'POST /message', {
@@ -208,7 +214,7 @@ t.test('two Authorization headers are refused', async (t) => {
   t.equal(gateway.engine.requests, before)
 })
 
-t.test('more headers than a hundred and twenty-eight are refused', async (t) => {
+t.test('more than 128 headers are refused', async (t) => {
   const before = gateway.engine.requests
   const many = Array.from({ length: 130 }, (_, index) => `X-${index}: 1`)
   const [answered] = await speak(gateway.origin, head(`GET ${BASE}/version`, ...many))
@@ -216,21 +222,21 @@ t.test('more headers than a hundred and twenty-eight are refused', async (t) => 
   t.equal(gateway.engine.requests, before)
 })
 
-t.test('the engine may be sent credentials of its own, or the caller’s', async (t) => {
+t.test('an engine receives its configured credentials or those of the caller', async (t) => {
   const own = await ask('demo', 'GET /engine/own/version')
   t.equal(own.forwarded[0]?.headers.authorization, authorizationOf('gate', 'way'))
   const passed = await ask('demo', 'GET /engine/passed/version')
   t.equal(passed.forwarded[0]?.headers.authorization, authorizationOf('demo'))
 })
 
-t.test('the engine sees the caller’s Host, or that of its node', async (t) => {
+t.test('an engine receives the Host of the caller or the host of its node', async (t) => {
   const headers = { host: 'public.example' }
   t.equal((await ask('demo', 'GET /version', { headers })).forwarded[0]?.headers.host, 'public.example')
   const { forwarded } = await ask('demo', 'GET /engine/aside/version', { headers })
   t.equal(forwarded[0]?.headers.host, new URL(gateway.engine.base).host)
 })
 
-t.test('only the hosts that are listed are served', async (t) => {
+t.test('only listed hosts are served', async (t) => {
   const listed = await openGateway(t, { engine: answer, settings: { hosts: ['public.example'] } })
   const statuses: number[] = []
   for (const host of ['public.example', 'PUBLIC.example', 'evil.example'])
@@ -238,7 +244,7 @@ t.test('only the hosts that are listed are served', async (t) => {
   t.same(statuses, [200, 200, 400])
 })
 
-t.test('a redirect of the engine is a bad response, and its target stays here', async (t) => {
+t.test('a redirect of the engine gets 502, and its target is not revealed', async (t) => {
   for (const route of [
     'GET /history/task?redirect',
     'DELETE /deployment/x?redirect',
@@ -256,7 +262,7 @@ t.test('a redirect of the engine is a bad response, and its target stays here', 
   }
 })
 
-t.test('response headers of the configuration pass, and no others with them', async (t) => {
+t.test('configured response headers are passed on, and no others', async (t) => {
   const { headers } = await ask('demo', 'GET /engine/named/version')
   t.match(headers, { server: 'Jetty' })
   t.notOk(headers['set-cookie'])

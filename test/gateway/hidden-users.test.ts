@@ -4,7 +4,7 @@ import { openGateway } from '../support/open-gateway.ts'
 const RECORDS = { source: 'file', file: 'records.yaml' } as const
 const EXISTING = 'existing'
 
-/** An engine with one user. */
+/** Returns the response of an engine with one user. */
 function answerOf(url: string): { status: number; body: unknown } {
   if (!url.includes('/user/')) return { status: 200, body: [] }
   return url.includes(`/${EXISTING}/`)
@@ -35,7 +35,7 @@ t.test('a caller who may not read a user does not learn whether the user exists'
       t.equal(found.forwarded, 0, 'the engine is not asked about the user')
       t.ok([403, 404].includes(found.status))
     }
-  // As Camunda 7.22.0: 403 if the caller may not read himself, and 404 if the caller may not read the other user.
+  // Camunda 7.22.0 does the same: 403 if callers may not read themselves, and 404 if they may not read the other user.
   t.equal((await send('mary', EXISTING, 'PUT /credentials')).status, 403)
   t.equal((await send('ben', EXISTING, 'PUT /credentials')).status, 404)
 })

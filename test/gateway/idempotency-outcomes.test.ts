@@ -4,7 +4,7 @@ import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from '../support/keyed.ts'
 
-t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) => {
+t.test('outcomes of requests with an idempotency key', { skip: redisSkip }, async (t) => {
   const redis = await startRedis()
   t.teardown(() => redis.stop())
 
@@ -14,12 +14,12 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
     [500, '{"type":"ProcessEngineException","message":"m","code":0}', JSON_TYPE],
     [500, '{"code":20001}', JSON_TYPE],
     [500, 'no JSON', {}],
-    // A number of the application's own, which has done it.
+    // Here `code` is a number of the application, and the request has been executed.
     [200, '{"code":1}', JSON_TYPE],
     [400, '{"code":1}', JSON_TYPE],
   ] as const
   for (const [status, body, headers] of KEPT)
-    t.test(`${status} ${body} is kept`, async (t) => {
+    t.test(`the response ${status} ${body} is stored and replayed`, async (t) => {
       const { ask, engine } = await openBefore(t, redis.url, (response) =>
         response.writeHead(status, headers).end(body),
       )
@@ -30,7 +30,7 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
       t.equal(engine.requests, 1)
     })
 
-  t.test('what is kept is counted as neither released nor lost, and nobody is warned', async (t) => {
+  t.test('a stored response is not counted as released or lost, and no warning is logged', async (t) => {
     const { ask, parts, log } = await openBefore(t, redis.url, (response) => response.writeHead(204).end())
     t.equal((await ask('demo', START, keyed('a'))).status, 204)
     t.notMatch(await parts.metrics.text(), /result="(released|unstored)"\} [1-9]/)
@@ -42,7 +42,7 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
     [429, ''],
   ] as const
   for (const [status, body] of RELEASED)
-    t.test(`after ${status} it is done again: nothing was`, async (t) => {
+    t.test(`after ${status} a repeated request is executed, because the first was not`, async (t) => {
       const { ask, engine } = await openBefore(t, redis.url, (response) =>
         response.writeHead(status).end(body),
       )
@@ -52,7 +52,7 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
       }
     })
 
-  t.test('after a transaction that was rolled back it is done again', async (t) => {
+  t.test('after a transaction was rolled back, a repeated request is executed', async (t) => {
     const { ask, engine, parts } = await openBefore(t, redis.url, (response) =>
       response.writeHead(500, JSON_TYPE).end('{"type":"OptimisticLockingException","message":"m","code":1}'),
     )
@@ -69,23 +69,29 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
   })
 
   for (const status of [301, 307, 502, 503, 504])
-    t.test(`after ${status} from before the engine nobody knows, and nothing is sent again`, async (t) => {
-      const { ask, engine } = await openBefore(t, redis.url, (response) => response.writeHead(status).end())
-      // A redirect is no response of an engine: the gateway responds in its place.
-      t.equal((await ask('demo', START, keyed('a'))).status, status < 400 ? 502 : status)
+    t.test(
+      `after ${status} from a proxy the outcome is unknown, and a repeated request is not sent`,
+      async (t) => {
+        const { ask, engine } = await openBefore(t, redis.url, (response) => response.writeHead(status).end())
+        // A redirect is not a response of an engine, so the gateway responds with 502 instead.
+        t.equal((await ask('demo', START, keyed('a'))).status, status < 400 ? 502 : status)
+        for (let times = 0; times < 2; times += 1)
+          t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_OUTCOME_UNKNOWN')
+        t.equal(engine.requests, 1)
+      },
+    )
+
+  t.test(
+    'after a broken connection the outcome is unknown, and a repeated request is not sent',
+    async (t) => {
+      const { ask, engine } = await openBefore(t, redis.url, (response) => response.destroy())
       for (let times = 0; times < 2; times += 1)
         t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_OUTCOME_UNKNOWN')
       t.equal(engine.requests, 1)
-    })
+    },
+  )
 
-  t.test('after a connection that broke nobody knows, and nothing is sent again', async (t) => {
-    const { ask, engine } = await openBefore(t, redis.url, (response) => response.destroy())
-    for (let times = 0; times < 2; times += 1)
-      t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_OUTCOME_UNKNOWN')
-    t.equal(engine.requests, 1)
-  })
-
-  t.test('after a deadline nobody knows, and nothing is sent again', async (t) => {
+  t.test('after a timeout the outcome is unknown, and a repeated request is not sent', async (t) => {
     const { ask, engine } = await openBefore(t, redis.url, () => undefined, {
       settings: { timeouts: { headers: '100ms' }, health: { probe: false } },
     })
@@ -95,7 +101,7 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
   })
 
   for (const code of ['GW_NO_NODE', 'GW_OVERLOADED'] as const)
-    t.test(`after ${code} it is sent, for it was not`, async (t) => {
+    t.test(`after ${code} a repeated request is sent, because the first was not`, async (t) => {
       let isAway = true
       const { ask } = await openKeyed(t, redis.url, {
         wrap: (parts) => ({
@@ -116,7 +122,7 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
       t.match(await ask('demo', START, keyed('a')), { status: 200, forwarded: [{ method: 'POST' }] })
     })
 
-  t.test('after a failure before it is sent it is sent, for it was not', async (t) => {
+  t.test('after a failure before sending, a repeated request is sent', async (t) => {
     let isAway = true
     const deploymentOf = async () => {
       if (isAway) throw new GatewayError('GW_UPSTREAM_FAILED')
@@ -133,12 +139,17 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
     t.match(await ask('demo', START, keyed('a')), { status: 200, forwarded: [{ method: 'POST' }] })
   })
 
-  t.test('an answer that was too large to be kept is told to have been', async (t) => {
-    const { ask, engine } = await openBefore(t, redis.url, (response) => response.end(Buffer.alloc(300_000)))
-    t.equal((await ask('demo', START, keyed('a'))).bytes.length, 300_000)
-    const again = await ask('demo', START, keyed('a'))
-    t.equal(codeOf(again), '422 GW_IDEMPOTENCY_NOT_KEPT')
-    t.match(again.body, { message: /answered with status 200/ })
-    t.equal(engine.requests, 1)
-  })
+  t.test(
+    'a repeated request gets GW_IDEMPOTENCY_NOT_KEPT if the response was too large to store',
+    async (t) => {
+      const { ask, engine } = await openBefore(t, redis.url, (response) =>
+        response.end(Buffer.alloc(300_000)),
+      )
+      t.equal((await ask('demo', START, keyed('a'))).bytes.length, 300_000)
+      const again = await ask('demo', START, keyed('a'))
+      t.equal(codeOf(again), '422 GW_IDEMPOTENCY_NOT_KEPT')
+      t.match(again.body, { message: /answered with status 200/ })
+      t.equal(engine.requests, 1)
+    },
+  )
 })

@@ -9,7 +9,7 @@ import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from '../suppo
 import { type Answer, authorizationOf, BASE, openGateway } from '../support/open-gateway.ts'
 import { head, speak } from '../support/raw.ts'
 
-t.test('without Redis a key is refused, and nothing is sent', async (t) => {
+t.test('without Redis a request with a key is refused and not sent', async (t) => {
   const { ask, log } = await openGateway(t)
   const answer = await ask('demo', START, keyed('a'))
   t.equal(codeOf(answer), '501 GW_IDEMPOTENCY_UNSUPPORTED')
@@ -19,7 +19,7 @@ t.test('without Redis a key is refused, and nothing is sent', async (t) => {
   t.same(errors, [], 'what callers do is no error of the gateway')
 })
 
-t.test('an operation without idempotency ignores the key, and the engine does not get it', async (t) => {
+t.test('an operation without idempotency ignores the key and does not send it to the engine', async (t) => {
   const { ask } = await openGateway(t, { engine: (_request, response) => response.writeHead(204).end() })
   const answer = await ask('demo', 'POST /task/create', keyed('a', { name: 'x' }))
   t.equal(answer.status, 204)
@@ -27,11 +27,11 @@ t.test('an operation without idempotency ignores the key, and the engine does no
   t.equal(answer.forwarded[0]?.headers['idempotency-key'], undefined)
 })
 
-t.test('With Redis', { skip: redisSkip }, async (t) => {
+t.test('idempotency keys with Redis', { skip: redisSkip }, async (t) => {
   const redis = await startRedis()
   t.teardown(() => redis.stop())
 
-  t.test('a repeated start gives the same answer, and starts nothing', async (t) => {
+  t.test('a repeated start gets the same response and starts nothing', async (t) => {
     const { ask, parts } = await openKeyed(t, redis.url)
     const first = await ask('demo', START, keyed('a', { businessKey: 'k' }, { 'x-request-id': 'one' }))
     t.equal(first.status, 200)
@@ -49,20 +49,23 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
       t.match(metrics, `gateway_idempotent_requests_total{engine="default",result="${result}"} 1\n`)
   })
 
-  t.test('quoted and bare keys are one; other keys, callers, engines and operations are not', async (t) => {
-    const { ask } = await openKeyed(t, redis.url)
-    const isReplayed = async (user: string, route: string, key: string): Promise<boolean> =>
-      (await ask(user, route, keyed(key))).headers['idempotency-replayed'] === 'true'
-    t.equal(await isReplayed('demo', START, '"8e03978e-40d5"'), false)
-    t.equal(await isReplayed('demo', START, '8e03978e-40d5'), true)
-    t.equal(await isReplayed('demo', START, '8e03978e-40d6'), false)
-    t.equal(await isReplayed('mary', START, '8e03978e-40d5'), false)
-    t.equal(await isReplayed('demo', START.replace('/', '/engine/default/'), '8e03978e-40d5'), true)
-    t.equal(await isReplayed('demo', START.replace('/', '/engine/second/'), '8e03978e-40d5'), false)
-    t.equal(await isReplayed('demo', START.replace('start', 'submit-form'), '8e03978e-40d5'), false)
-  })
+  t.test(
+    'quoted and bare keys are equal, and keys of other callers, engines and operations are separate',
+    async (t) => {
+      const { ask } = await openKeyed(t, redis.url)
+      const isReplayed = async (user: string, route: string, key: string): Promise<boolean> =>
+        (await ask(user, route, keyed(key))).headers['idempotency-replayed'] === 'true'
+      t.equal(await isReplayed('demo', START, '"8e03978e-40d5"'), false)
+      t.equal(await isReplayed('demo', START, '8e03978e-40d5'), true)
+      t.equal(await isReplayed('demo', START, '8e03978e-40d6'), false)
+      t.equal(await isReplayed('mary', START, '8e03978e-40d5'), false)
+      t.equal(await isReplayed('demo', START.replace('/', '/engine/default/'), '8e03978e-40d5'), true)
+      t.equal(await isReplayed('demo', START.replace('/', '/engine/second/'), '8e03978e-40d5'), false)
+      t.equal(await isReplayed('demo', START.replace('start', 'submit-form'), '8e03978e-40d5'), false)
+    },
+  )
 
-  t.test('a key that was given to another request is refused', async (t) => {
+  t.test('a key that was used for another request is refused', async (t) => {
     const { ask } = await openKeyed(t, redis.url)
     await ask('demo', START, keyed('a', { businessKey: 'k' }))
     for (const [route, other] of [
@@ -77,7 +80,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     }
   })
 
-  t.test('links lead to the address that each client uses', async (t) => {
+  t.test('links in a replayed response lead to the address that each client uses', async (t) => {
     const { ask } = await openKeyed(t, redis.url)
     const asks = async (host: string, prefix = ''): Promise<string> =>
       hrefOf(await ask('demo', START.replace('/', `${prefix}/`), keyed('a', {}, { host })))
@@ -89,18 +92,21 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     )
   })
 
-  t.test('who may not do it hears the same as without a key, and is given nothing of before', async (t) => {
-    const { ask } = await openKeyed(t, redis.url)
-    const plain = await ask('nobody', START, { body: {} })
-    const answer = await ask('nobody', START, keyed('a'))
-    t.same([answer.status, answer.body], [plain.status, plain.body])
-    t.equal(answer.status, 404)
-    t.equal((await ask('demo', START, keyed('a', '{'))).status, 400, 'and so does a body out of shape')
-    t.equal((await ask('demo', START, keyed('a'))).headers['idempotency-replayed'], undefined)
-  })
+  t.test(
+    'a key does not change the refusal of a caller without the permission, and replays nothing',
+    async (t) => {
+      const { ask } = await openKeyed(t, redis.url)
+      const plain = await ask('nobody', START, { body: {} })
+      const answer = await ask('nobody', START, keyed('a'))
+      t.same([answer.status, answer.body], [plain.status, plain.body])
+      t.equal(answer.status, 404)
+      t.equal((await ask('demo', START, keyed('a', '{'))).status, 400, 'and so does a body out of shape')
+      t.equal((await ask('demo', START, keyed('a'))).headers['idempotency-replayed'], undefined)
+    },
+  )
 
   t.test(
-    'what was done to something that has gone since is told to who did it, and to nobody else',
+    'the response of a request to an entity that no longer exists is replayed to its caller and to no other caller',
     async (t) => {
       const { ask, engine } = await openKeyed(t, redis.url, {
         records: [
@@ -133,7 +139,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     },
   )
 
-  t.test('a key that is none is refused', async (t) => {
+  t.test('an invalid key is refused', async (t) => {
     const { ask } = await openKeyed(t, redis.url)
     for (const key of ['', '""', 'a b', 'a,b', '"a', 'a"', '"a";b=1', `"a\\b"`, 'é', 'k'.repeat(256)]) {
       const answer = await ask('demo', START, keyed(key))
@@ -154,7 +160,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.equal(engine.requests, requests)
   })
 
-  t.test('while the first is under way, the second is asked to come again', async (t) => {
+  t.test('a repeated request gets 409 while the first is in progress', async (t) => {
     const held: ServerResponse[] = []
     const { ask } = await openBefore(t, redis.url, (response) => void held.push(response))
     const first = ask('demo', START, keyed('a'))
@@ -168,29 +174,32 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.equal(held.length, 1)
   })
 
-  t.test('a Redis that loses its data lets no open request be repeated at the same process', async (t) => {
-    const held: ServerResponse[] = []
-    const { ask } = await openBefore(t, redis.url, (response) => void held.push(response))
-    const keys = Array.from({ length: 50 }, (_, at) => `key-${at}`)
-    const first = Promise.all(keys.map((key) => ask('demo', START, keyed(key))))
-    await until(() => held.length === keys.length)
-    const control = openControl(t, redis.url)
-    await control.flushall()
-    for (const answer of await Promise.all(keys.map((key) => ask('demo', START, keyed(key))))) {
-      t.equal(codeOf(answer), '409 GW_IDEMPOTENCY_IN_PROGRESS')
-      t.same(answer.forwarded, [])
-    }
-    for (const response of held) response.writeHead(200, JSON_TYPE).end('{"id":"1"}')
-    for (const { status } of await first) t.equal(status, 200)
-    for (const key of keys) {
-      const { headers, forwarded } = await ask('demo', START, keyed(key))
-      t.match(headers, { 'idempotency-replayed': 'true' })
-      t.same(forwarded, [])
-    }
-    t.equal(held.length, keys.length)
-  })
+  t.test(
+    'if Redis loses its data, the same process does not repeat requests that are in progress',
+    async (t) => {
+      const held: ServerResponse[] = []
+      const { ask } = await openBefore(t, redis.url, (response) => void held.push(response))
+      const keys = Array.from({ length: 50 }, (_, at) => `key-${at}`)
+      const first = Promise.all(keys.map((key) => ask('demo', START, keyed(key))))
+      await until(() => held.length === keys.length)
+      const control = openControl(t, redis.url)
+      await control.flushall()
+      for (const answer of await Promise.all(keys.map((key) => ask('demo', START, keyed(key))))) {
+        t.equal(codeOf(answer), '409 GW_IDEMPOTENCY_IN_PROGRESS')
+        t.same(answer.forwarded, [])
+      }
+      for (const response of held) response.writeHead(200, JSON_TYPE).end('{"id":"1"}')
+      for (const { status } of await first) t.equal(status, 200)
+      for (const key of keys) {
+        const { headers, forwarded } = await ask('demo', START, keyed(key))
+        t.match(headers, { 'idempotency-replayed': 'true' })
+        t.same(forwarded, [])
+      }
+      t.equal(held.length, keys.length)
+    },
+  )
 
-  t.test('the answer is kept for a client that has left before it came', async (t) => {
+  t.test('the response is stored for a client that disconnected before it arrived', async (t) => {
     const held: ServerResponse[] = []
     const { ask, origin } = await openBefore(t, redis.url, (response) => void held.push(response), {
       listen: true,

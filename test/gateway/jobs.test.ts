@@ -4,7 +4,7 @@ import { buildDryRun } from '../../src/gateway.ts'
 import { createExplain, questionOf } from '../../src/pipeline/explain.ts'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 
-/** What a grant on all must name for each command, as a secured engine asks for it. */
+/** Permissions that a grant on all must contain for each command. A secured engine checks the same permissions. */
 const NEEDED: Readonly<Record<(typeof CHECKED_COMMANDS)[number], readonly string[]>> = {
   'activate-job-definition': ['PROCESS_DEFINITION UPDATE,UPDATE_INSTANCE'],
   'activate-processdefinition': ['PROCESS_DEFINITION SUSPEND,SUSPEND_INSTANCE'],
@@ -32,17 +32,17 @@ const LOGGED: ReadonlySet<string> = new Set([
 interface World {
   /** Members of every job. */
   readonly job?: Readonly<Record<string, unknown>>
-  /** The job log is empty. */
+  /** True if the job log is empty. */
   readonly unlogged?: boolean
-  /** The only entry of the job log, whatever is asked for. */
+  /** The only entry of the job log, whatever the query. */
   readonly log?: Readonly<Record<string, unknown>>
-  /** A row of each list, sorted by tenant, last first. */
+  /** Tenant ids of the items of each list, in the ascending order of the engine. */
   readonly tenantIds?: readonly (string | null)[]
   readonly records?: readonly string[]
   readonly tenants?: 'check' | 'ignore'
 }
 
-/** An engine whose job `x` runs the command `x`. */
+/** Opens a gateway whose engine has a job `x` for each command `x`. */
 function openJobs(t: Test, world: World) {
   const { records = [], tenants = 'ignore' } = world
   return openGateway(t, {
@@ -93,7 +93,7 @@ function answerTo(path: string, query: URLSearchParams, { job, log, unlogged, te
 
 type Gateway = Awaited<ReturnType<typeof openJobs>>
 
-/** The status or the code, and whether the engine has been asked to execute the job. */
+/** Executes the job. Returns the status or the error code, and whether the engine received the request. */
 async function execute({ ask }: Gateway, user: string, id: string) {
   const { status, headers, body, forwarded } = await ask(user, `POST /job/${id}/execute`)
   const isExecuted = forwarded.some(({ method }) => method === 'POST')
@@ -103,7 +103,7 @@ async function execute({ ask }: Gateway, user: string, id: string) {
 const REFUSED = { status: 403, code: 'GW_CHECK_NOT_EXACT', isExecuted: false }
 const EXECUTED = { status: 204, isExecuted: true }
 
-/** A grant on all for each line, `PROCESS_INSTANCE UPDATE,DELETE`, less one of the permissions. */
+/** Returns a grant on all for each line such as `PROCESS_INSTANCE UPDATE,DELETE`, without one of the permissions. */
 function grants(user: string, needed: readonly string[], without = ''): readonly string[] {
   return needed.flatMap((line) => {
     const [resource, names = ''] = line.split(' ')
@@ -120,7 +120,7 @@ function permissionsOf(needed: readonly string[]): readonly string[] {
 }
 
 t.test(
-  'what a job without a definition does is done for nobody who lacks the permission for it',
+  'a job without a definition is not executed for a caller who lacks the permissions of its command',
   async (t) => {
     const gateway = await openJobs(t, {})
     for (const command of CHECKED_COMMANDS) {
@@ -131,9 +131,9 @@ t.test(
 )
 
 for (const command of CHECKED_COMMANDS)
-  t.test(`${command} needs each of its permissions, on all`, async (t) => {
+  t.test(`${command} needs each of its permissions on all resources`, async (t) => {
     const needed = NEEDED[command]
-    // Each of them lacks another permission; the last has all, and a revocation.
+    // Each of these users lacks a different permission.
     const users = ['anna', 'ben', 'nobody'].slice(0, permissionsOf(needed).length)
     const lacking = permissionsOf(needed).flatMap((without, at) => grants(users[at] ?? '', needed, without))
     const gateway = await openJobs(t, { records: [...grants('mary', needed), ...lacking] })
@@ -142,7 +142,7 @@ for (const command of CHECKED_COMMANDS)
       t.match(await execute(gateway, user, command), { status: 403, isExecuted: false }, user)
   })
 
-t.test('a revocation may be of what the job acts on', async (t) => {
+t.test('a job is refused if a revocation may apply to an entity that it acts on', async (t) => {
   const all = grants('mary', ['PROCESS_DEFINITION ALL', 'PROCESS_INSTANCE ALL', 'DECISION_DEFINITION ALL'])
   const gateway = await openJobs(t, { records: [...all, 'revoke mary PROCESS_DEFINITION:other ALL'] })
   for (const command of CHECKED_COMMANDS) {
@@ -151,18 +151,18 @@ t.test('a revocation may be of what the job acts on', async (t) => {
   }
 })
 
-t.test('what a secured engine does for everybody is done for everybody', async (t) => {
+t.test('a command that a secured engine runs for every user is executed for every caller', async (t) => {
   for (const unlogged of [false, true]) {
     const gateway = await openJobs(t, { unlogged })
     for (const command of OPEN_COMMANDS) {
-      // Of a job without a job definition only the log tells what it does.
+      // For a job without a job definition, only the log shows the command.
       const isTold = command !== 'history-cleanup' || !unlogged
       t.match(await execute(gateway, 'nobody', command), isTold ? EXECUTED : REFUSED, command)
     }
   }
 })
 
-t.test('what nothing is known of is done for who may do all that is known', async (t) => {
+t.test('a job with an unknown command is executed for callers who may run all known commands', async (t) => {
   const all = ['PROCESS_DEFINITION ALL', 'PROCESS_INSTANCE ALL', 'DECISION_DEFINITION ALL']
   const records = [
     ...grants('mary', all),
@@ -185,12 +185,12 @@ t.test('what nothing is known of is done for who may do all that is known', asyn
   }
 })
 
-t.test('the entry of another job tells nothing', async (t) => {
+t.test('a log entry of another job is ignored', async (t) => {
   const gateway = await openJobs(t, { log: { jobId: 'another', jobDefinitionType: 'history-cleanup' } })
   t.match(await execute(gateway, 'mary', 'history-cleanup'), REFUSED)
 })
 
-t.test('members of tenants execute what can be no other tenant’s', async (t) => {
+t.test('a tenant member may execute a job that cannot act on entities of other tenants', async (t) => {
   const all = grants('mary', ['PROCESS_DEFINITION ALL', 'PROCESS_INSTANCE ALL', 'DECISION_DEFINITION ALL'])
   const open = (world: World) => openJobs(t, { records: all, tenants: 'check', ...world })
   const none = await open({ tenantIds: [null, null] })
@@ -219,7 +219,7 @@ t.test('members of tenants execute what can be no other tenant’s', async (t) =
   }
 })
 
-t.test('a job that names its instance is decided by it', async (t) => {
+t.test('a job that names its instance is decided by the instance', async (t) => {
   const job = { processInstanceId: 'one' }
   const open = (world: World) => openJobs(t, { job, ...world })
   for (const [command, own] of [
@@ -249,12 +249,12 @@ t.test('a job that names its instance is decided by it', async (t) => {
         : REFUSED,
     )
   }
-  // Other jobs that name an instance may act on more.
+  // Other jobs that name an instance may act on more entities.
   const records = ['grant mary PROCESS_INSTANCE:one ALL']
   t.match(await execute(await open({ records }), 'mary', 'instance-deletion'), REFUSED)
 })
 
-t.test('a job of a process is decided by its definition alone, and read once', async (t) => {
+t.test('a job of a process definition is decided by the definition, and is looked up once', async (t) => {
   const job = { processInstanceId: 'one', processDefinitionKey: 'review', jobDefinitionId: 'd' }
   const records = ['grant mary PROCESS_DEFINITION:review UPDATE_INSTANCE']
   const { requests, ...answer } = await execute(
@@ -271,12 +271,12 @@ t.test('a job of a process is decided by its definition alone, and read once', a
   })
 })
 
-t.test('who may do all of it causes no look-up', async (t) => {
+t.test('a caller who may run all commands causes no lookup', async (t) => {
   t.match(await execute(await openJobs(t, {}), 'demo', 'instance-deletion'), { ...EXECUTED, requests: 1 })
 })
 
 t.test(
-  'what else is done to a job without a definition is open to everybody, as at the engine',
+  'other requests on a job without a definition are open to every caller, as in the engine',
   async (t) => {
     const { ask } = await openJobs(t, { job: { processInstanceId: 'one' } })
     for (const [route, body] of [
@@ -297,7 +297,7 @@ t.test(
   },
 )
 
-t.test('but its suspension is decided by the instance that it names', async (t) => {
+t.test('suspending a job without a definition is decided by the instance that it names', async (t) => {
   const route = 'PUT /job/set-variables/suspended'
   const body = { suspended: true }
   const open = (records: readonly string[], job = {}) => openJobs(t, { records, job })
@@ -317,17 +317,20 @@ t.test('but its suspension is decided by the instance that it names', async (t) 
   t.equal((await (await open([])).ask('mary', route, { body })).forwarded.at(-1)?.method, 'PUT')
 })
 
-t.test('explain says which command the job runs, and that it cannot be told', async (t) => {
-  const gateway = await openJobs(t, {})
-  const { decision, policy, answer } = await createExplain(
-    gateway.parts,
-    buildDryRun,
-  )(questionOf({ user: 'mary', request: 'POST /job/instance-deletion/execute' }))
-  t.equal(decision, 'refused')
-  t.match(answer, { status: 403 })
-  const { row, check } = policy?.checks.find(({ verdict }) => verdict === 'cannot be told exactly') ?? {}
-  t.match(row, { when: 'the job runs instance-deletion' })
-  const others = policy?.checks.slice(Number(check) + 1).map(({ verdict }) => verdict) ?? []
-  t.same([...new Set(others)], ['not reached'])
-  t.notOk(gateway.engine.seen.some(({ method }) => method === 'POST'))
-})
+t.test(
+  'explain names the command of the job and reports that the check cannot be decided exactly',
+  async (t) => {
+    const gateway = await openJobs(t, {})
+    const { decision, policy, answer } = await createExplain(
+      gateway.parts,
+      buildDryRun,
+    )(questionOf({ user: 'mary', request: 'POST /job/instance-deletion/execute' }))
+    t.equal(decision, 'refused')
+    t.match(answer, { status: 403 })
+    const { row, check } = policy?.checks.find(({ verdict }) => verdict === 'cannot be told exactly') ?? {}
+    t.match(row, { when: 'the job runs instance-deletion' })
+    const others = policy?.checks.slice(Number(check) + 1).map(({ verdict }) => verdict) ?? []
+    t.same([...new Set(others)], ['not reached'])
+    t.notOk(gateway.engine.seen.some(({ method }) => method === 'POST'))
+  },
+)

@@ -7,7 +7,7 @@ import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const CODE_NAMES = Object.keys(CODES).filter((name): name is GatewayCode => Object.hasOwn(CODES, name))
 
-/** What refuses the next request, before anything else looks at it. */
+/** The error that refuses the next request before all other checks. */
 const next: { refusal: Error } = { refusal: new Error('unused') }
 
 const authenticate = () => {
@@ -22,7 +22,7 @@ function refuseAll(parts: Parts): Parts {
   return { ...parts, engines: new Map(engines) }
 }
 
-t.test('a foreseen refusal is no error in the log, and no stack', async (t) => {
+t.test('an expected refusal is logged at level info and without a stack', async (t) => {
   const gateway = await openGateway(t, { wrap: refuseAll })
   const cause = Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
   for (const code of CODE_NAMES.filter((name) => name !== 'GW_INTERNAL')) {
@@ -38,17 +38,20 @@ t.test('a foreseen refusal is no error in the log, and no stack', async (t) => {
   }
 })
 
-t.test('nor is what stands for the engine’s own verdict, whatever its status', async (t) => {
-  const gateway = await openGateway(t, { wrap: refuseAll })
-  for (const status of [400, 403, 404, 500]) {
-    const before = gateway.log.length
-    next.refusal = new EngineRefusal({ status, body: {}, reason: 'as the engine hides it' })
-    t.equal((await gateway.ask('demo', 'GET /task')).status, status)
-    t.same([...new Set(gateway.log.slice(before).map(({ level }) => level))], ['info'])
-  }
-})
+t.test(
+  'a refusal that the gateway gives on behalf of the engine is logged at level info, whatever its status',
+  async (t) => {
+    const gateway = await openGateway(t, { wrap: refuseAll })
+    for (const status of [400, 403, 404, 500]) {
+      const before = gateway.log.length
+      next.refusal = new EngineRefusal({ status, body: {}, reason: 'as the engine hides it' })
+      t.equal((await gateway.ask('demo', 'GET /task')).status, status)
+      t.same([...new Set(gateway.log.slice(before).map(({ level }) => level))], ['info'])
+    }
+  },
+)
 
-t.test('a defect is an error, with its stack', async (t) => {
+t.test('a defect is logged as an error with its stack', async (t) => {
   const gateway = await openGateway(t, { wrap: refuseAll })
   next.refusal = new TypeError('a defect')
   t.equal((await gateway.ask('demo', 'GET /task')).status, 500)
@@ -58,7 +61,7 @@ t.test('a defect is an error, with its stack', async (t) => {
   ])
 })
 
-t.test('a hundred requests to a node that is away: it is said once that it is', async (t) => {
+t.test('a hundred requests to an unreachable node cause one warning', async (t) => {
   const nodes = [(await refusingUrl()) + BASE]
   const gateway = await openGateway(t, {
     settings: { engines: { default: { nodes } }, health: { probe: false } },
@@ -69,7 +72,7 @@ t.test('a hundred requests to a node that is away: it is said once that it is', 
 })
 
 t.test(
-  'a connection that breaks under a write is the request’s own line, with what the connection said',
+  'a connection that breaks during a write is logged with its cause, in a line of the request',
   async (t) => {
     const node = await startRawNode(t, (socket) => socket.destroy())
     const settings = { engines: { default: { nodes: [node.url + BASE] } }, health: { probe: false } }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 
-// Answers that the gateway has to look at before they go out.
+// Responses that the gateway has to inspect before it sends them.
 
 const RECORDS = [
   'grant mary PROCESS_DEFINITION:review READ_INSTANCE,READ',
@@ -33,7 +33,7 @@ const settings = {
   authorization: { records: { source: 'file', file: 'records.yaml' }, implied: { tasks: false } },
 }
 
-t.test('a page in the place of JSON is the engine\u2019s fault, and told as such', async (t) => {
+t.test('a page instead of JSON gets 502 GW_UPSTREAM_INVALID', async (t) => {
   const gateway = await openGateway(t, {
     records: RECORDS,
     settings,
@@ -46,7 +46,7 @@ t.test('a page in the place of JSON is the engine\u2019s fault, and told as such
   }
 })
 
-t.test('HEAD is answered as GET is, without the body', async (t) => {
+t.test('HEAD gets the headers of GET without the body', async (t) => {
   const gateway = await openGateway(t, {
     records: RECORDS,
     settings,
@@ -57,7 +57,7 @@ t.test('HEAD is answered as GET is, without the body', async (t) => {
     },
   })
   const reads = READS.filter((route) => route.startsWith('GET'))
-  // Of an admin the filters alone are looked at: what else is asked goes to the engine as it is.
+  // For an administrator, only filters are inspected. All other requests are sent to the engine unchanged.
   const asked = [
     ...reads.map((route) => ['mary', route] as const),
     ['demo', 'GET /filter?itemCount=true'] as const,
@@ -72,7 +72,7 @@ t.test('HEAD is answered as GET is, without the body', async (t) => {
   }
 })
 
-t.test('a byte order mark changes nothing of what a body selects', async (t) => {
+t.test('a byte order mark does not change the selection that a body makes', async (t) => {
   const gateway = await openGateway(t, {
     records: ['grant mary PROCESS_DEFINITION:review READ_INSTANCE,UPDATE_INSTANCE'],
     settings,
@@ -108,7 +108,7 @@ t.test('a byte order mark changes nothing of what a body selects', async (t) => 
 })
 
 t.test(
-  'OPTIONS without content is passed on: the engine has no links in the form that was asked for',
+  'an OPTIONS response without content is passed on if the engine has no links in the accepted form',
   async (t) => {
     const { ask } = await openGateway(t, {
       records: RECORDS,

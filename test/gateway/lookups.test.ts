@@ -14,7 +14,7 @@ const tasks = await idsOf(engine.base, '/task?processDefinitionKey=review')
 const [standalone = ''] = await idsOf(engine.base, '/task?name=Call the customer')
 const [definition = ''] = await idsOf(engine.base, '/process-definition?key=review')
 
-/** Other than reads: what could have changed something. */
+/** Returns the requests other than reads, because only these could have changed something. */
 function writesOf({ forwarded }: Answer) {
   return forwarded.filter(({ method }) => method !== 'GET')
 }
@@ -50,7 +50,7 @@ const UNKNOWN: readonly (readonly [route: string, status: number, message: strin
   ],
 ]
 for (const [route, status, message] of UNKNOWN) {
-  t.test(`${route}: an unknown id is answered in the engine’s words, and only looked up`, async (t) => {
+  t.test(`${route}: an unknown id gets the message of the engine, and causes only lookups`, async (t) => {
     const body = route.startsWith('GET') ? {} : { body: { variables: {}, value: 1 } }
     const answer = await ask('mary', route, body)
     t.match(answer, { status, body: { message } })
@@ -59,18 +59,18 @@ for (const [route, status, message] of UNKNOWN) {
   })
 }
 
-t.test('an id is asked for as it was given', async (t) => {
+t.test('an id is looked up as the client encoded it', async (t) => {
   const { forwarded } = await ask('mary', `GET /task/${encodeURIComponent('a b:ä')}`)
   t.equal(forwarded[0]?.url, '/engine-rest/task/a%20b%3A%C3%A4')
 })
 
-t.test('a task is decided by the definition of its process, and then asked for', async (t) => {
+t.test('access to a task is decided by its process definition before the task is requested', async (t) => {
   const answer = await ask('mary', `GET /task/${tasks[0]}`)
   t.match(answer, { status: 200, body: { id: tasks[0] } })
   t.match(answer.forwarded.at(-1), { method: 'GET', url: `/engine-rest/task/${tasks[0]}` })
 })
 
-t.test('what never changes is looked up once', async (t) => {
+t.test('entities that never change are looked up once', async (t) => {
   await ask('mary', `GET /task/${tasks[1]}`)
   const { forwarded } = await ask('mary', `GET /task/${tasks[2]}`)
   t.same(
@@ -81,7 +81,7 @@ t.test('what never changes is looked up once', async (t) => {
   t.equal((await ask('mary', `GET /process-definition/${definition}`)).forwarded.length, 1)
 })
 
-t.test('a task without a process is not opened by a grant on all processes', async (t) => {
+t.test('a grant on all process definitions does not apply to a task without a process', async (t) => {
   const refused = await ask('mary', `POST /task/${standalone}/complete`, { body: {} })
   t.match(refused, { status: 403, body: { missingAuthorizations: [{ resourceName: 'Task' }, {}] } })
   t.notMatch(JSON.stringify(refused.body), /ProcessDefinition/)
@@ -93,34 +93,37 @@ function put(id: string): Promise<Answer> {
   return ask('mary', `PUT /process-instance/${id}/variables/a`, { body: { value: 1 } })
 }
 
-t.test('an execution’s id in the place of an instance’s is decided by its instance', async (t) => {
-  const [instance = ''] = await idsOf(engine.base, '/process-instance?processDefinitionKey=catching')
-  const executions = await idsOf(engine.base, `/execution?processInstanceId=${instance}`)
-  const child = executions.find((id) => id !== instance) ?? ''
-  t.match(writesOf(await put(child)), [
-    { method: 'PUT', url: `/engine-rest/process-instance/${child}/variables/a` },
-  ])
-  const [moving = ''] = await idsOf(engine.base, '/process-instance?processDefinitionKey=moving')
-  const [elsewhere = ''] = await idsOf(engine.base, `/execution?processInstanceId=${moving}`)
-  const refused = await put(elsewhere)
-  t.match(refused, { status: 403, body: { type: 'AuthorizationException' } })
-  t.match(refused.body, { missingAuthorizations: [{ resourceId: moving }] })
-  t.same(writesOf(refused), [])
-})
+t.test(
+  'a request with an execution id instead of an instance id is decided by the instance of the execution',
+  async (t) => {
+    const [instance = ''] = await idsOf(engine.base, '/process-instance?processDefinitionKey=catching')
+    const executions = await idsOf(engine.base, `/execution?processInstanceId=${instance}`)
+    const child = executions.find((id) => id !== instance) ?? ''
+    t.match(writesOf(await put(child)), [
+      { method: 'PUT', url: `/engine-rest/process-instance/${child}/variables/a` },
+    ])
+    const [moving = ''] = await idsOf(engine.base, '/process-instance?processDefinitionKey=moving')
+    const [elsewhere = ''] = await idsOf(engine.base, `/execution?processInstanceId=${moving}`)
+    const refused = await put(elsewhere)
+    t.match(refused, { status: 403, body: { type: 'AuthorizationException' } })
+    t.match(refused.body, { missingAuthorizations: [{ resourceId: moving }] })
+    t.same(writesOf(refused), [])
+  },
+)
 
-t.test('nothing is looked up for who may do it to all', async (t) => {
+t.test('a caller with the permission on all entities causes no lookup', async (t) => {
   const { forwarded } = await ask('demo', `GET /task/${tasks[0]}`)
   t.equal(forwarded.length, 1)
 })
 
-t.test('the look-ups of a named engine go to that engine', async (t) => {
+t.test('lookups for a named engine are sent to that engine', async (t) => {
   const [id = ''] = await idsOf(engine.base, '/engine/second/task')
   const answer = await ask('mary', `GET /engine/second/task/${id}`)
   t.equal(answer.status, 200)
   for (const { url } of answer.forwarded) t.match(url, '/engine-rest/engine/second/')
 })
 
-/** An engine whose only entity is a task of these members. */
+/** Returns an engine whose only entity is a task with these members. */
 function withTask(members: object) {
   return (_request: unknown, response: ServerResponse): void => {
     response
@@ -129,7 +132,7 @@ function withTask(members: object) {
   }
 }
 
-t.test('the task of a case is everybody’s, as at the engine', async (t) => {
+t.test('a task of a case is visible to every caller, as in the engine', async (t) => {
   const other = await openGateway(t, {
     records: [],
     engine: withTask({ caseExecutionId: 'c', processDefinitionId: null, tenantId: null }),
@@ -137,7 +140,7 @@ t.test('the task of a case is everybody’s, as at the engine', async (t) => {
   t.match(await other.ask('nobody', 'GET /task/x'), { status: 200, body: { id: 'x' } })
 })
 
-t.test('when the engine cannot say whose a thing is, nobody gets it', async (t) => {
+t.test('a write is refused with 502 if its lookup fails', async (t) => {
   const other = await openGateway(t, {
     records: RIGHTS,
     engine: (_request, response) => response.writeHead(500, { 'content-type': 'application/json' }).end('{}'),

@@ -9,7 +9,7 @@ const IDS = many(9900)
 const RECORDS = ['grant mary PROCESS_DEFINITION:review READ,UPDATE_INSTANCE,CREATE_INSTANCE,READ_HISTORY']
 const REVIEW = { id: 'review:1', key: 'review', tenantId: null }
 
-/** An engine with a definition and nothing else, which takes its time. */
+/** Opens a gateway in front of an engine with one definition and nothing else. The engine responds after `answerMs`. */
 function openEmpty(t: Test, { answerMs = 0, ...options }: GatewayOptions & { answerMs?: number } = {}) {
   return openGateway(t, {
     records: RECORDS,
@@ -34,7 +34,7 @@ for (const [route, body, requests] of [
     2,
   ],
 ] as const)
-  t.test(`${route}: of ${IDS.length} ids that are not there the engine is asked in lists`, async (t) => {
+  t.test(`${route}: ${IDS.length} unknown ids are looked up in lists`, async (t) => {
     const { ask } = await openEmpty(t)
     const { forwarded, status } = await ask('mary', route, { body })
     t.not(status, 403)
@@ -49,7 +49,7 @@ for (const [route, body, requests] of [
     t.same(new Set(asked), new Set(IDS.slice(0, requests === 2 ? 500 : IDS.length)))
   })
 
-t.test('definitions in a query string are asked for in lists that fit a request line', async (t) => {
+t.test('definitions in a query string are looked up in lists that fit a request line', async (t) => {
   const { ask } = await openEmpty(t)
   const path = '/history/process-instance/report?reportType=duration&periodUnit=month'
   const ids = many(300).map((id) => `é${id}`)
@@ -64,7 +64,7 @@ t.test('definitions in a query string are asked for in lists that fit a request 
 
 const SUSPEND = { processInstanceIds: IDS, suspended: true }
 
-t.test('for a client that has left nothing more is looked up', async (t) => {
+t.test('lookups stop when the client disconnects', async (t) => {
   const { origin, engine, log } = await openEmpty(t, { answerMs: 20, listen: true })
   const body = JSON.stringify(SUSPEND)
   const lines = ['Content-Type: application/json', `Content-Length: ${body.length}`]
@@ -87,7 +87,7 @@ t.test('for a client that has left nothing more is looked up', async (t) => {
   )
 })
 
-t.test('look-ups take no longer than the engine may for its answer', async (t) => {
+t.test('all lookups together take no longer than the engine may take for its response', async (t) => {
   const timeouts = { headers: '200ms' }
   const { ask } = await openEmpty(t, { answerMs: 30, settings: { timeouts } })
   const { status, headers, forwarded } = await ask('mary', 'PUT /process-instance/suspended', {
@@ -100,7 +100,7 @@ t.test('look-ups take no longer than the engine may for its answer', async (t) =
 
 const RETRIES = 'POST /external-task/retries-async'
 
-t.test('of ids that are only looked for, one that is found is enough', async (t) => {
+t.test('a search for any match among ids stops at the first match', async (t) => {
   const { ask } = await openEmpty(t, {
     records: [],
     engine: ({ body }, response) => {
@@ -119,7 +119,7 @@ t.test('of ids that are only looked for, one that is found is enough', async (t)
   )
 })
 
-t.test('more ids than rows may be read are not looked for', async (t) => {
+t.test('more ids than the limit of items are refused without a lookup', async (t) => {
   const { ask } = await openEmpty(t, { records: ['grant mary BATCH:* CREATE'] })
   const { status, headers, forwarded } = await ask('mary', RETRIES, {
     body: { processInstanceIds: many(10_001), retries: 1 },

@@ -14,11 +14,11 @@ const DEFINITIONS = Array.from({ length: 20 }, (_, at) => ({
   key: `work${at}`,
   tenantId: null,
 }))
-/** What no id needs: held whole, all rows would take several times as much as is allowed. */
+/** A member that is not needed for the ids. Holding all items completely would take several times the permitted memory. */
 let fill = 'x'.repeat(800)
 const MAX_GROWTH = 32 * 1024 ** 2
 
-/** How many external tasks the engine has, all visible, and equally many of each definition. */
+/** Number of external tasks in the engine. All of them are visible, and each definition has the same number. */
 let total = MAX_SELECTED
 let base = 0
 let peak = 0
@@ -82,7 +82,7 @@ async function select() {
   }
 }
 
-t.test('of what a query in a body selects no more is held than the ids', async (t) => {
+t.test('a selection by a query in the body holds only the ids in memory', async (t) => {
   const { status, body } = await select()
   t.equal(status, 200)
   t.same(Object.keys(body), ['retries', 'externalTaskIds'])
@@ -91,7 +91,7 @@ t.test('of what a query in a body selects no more is held than the ids', async (
   t.ok(peak - base < MAX_GROWTH, `${Math.round((peak - base) / 1024 ** 2)} MB more after ${reads} reads`)
 })
 
-t.test('what would select more is refused, and selects nothing', async (t) => {
+t.test('a query that selects more than the limit is refused and selects nothing', async (t) => {
   total = MAX_SELECTED + 1
   fill = ''
   t.same(await select(), { status: 403, code: 'GW_ROWS_NOT_EXACT', body: null })

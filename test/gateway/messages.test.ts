@@ -42,7 +42,7 @@ function instanceOf(id: string): object {
   return { id, definitionId: id === 'p1' ? 'order:1' : 'offer:1', tenantId: null }
 }
 
-/** The executions whose variable has each of the values that the query names. */
+/** Returns the executions whose variable has every value that the query names. */
 function executionsFor(query: unknown): readonly object[] {
   const conditions = isRecord(query) ? query['processVariables'] : null
   const values = Array.isArray(conditions) ? conditions.map(({ value }) => value) : []
@@ -96,11 +96,14 @@ t.test('a key that no query can express does not narrow the candidates', async (
   t.equal(sentOf(answer), 0)
 })
 
-t.test('keys that a query expresses exactly are refused as the engine refuses them', async (t) => {
-  const answer = await correlate('nobody', { value: null }, { correlationKeys: {} })
-  t.match(answer, { status: 403, body: { type: 'AuthorizationException', userId: 'nobody' } })
-  t.equal(sentOf(answer), 0)
-})
+t.test(
+  'a message with keys that a query expresses exactly is refused as the engine refuses it',
+  async (t) => {
+    const answer = await correlate('nobody', { value: null }, { correlationKeys: {} })
+    t.match(answer, { status: 403, body: { type: 'AuthorizationException', userId: 'nobody' } })
+    t.equal(sentOf(answer), 0)
+  },
+)
 
 t.test('a message that may start a definition instead needs permission for both', async (t) => {
   const members = { messageName: 'both' }
@@ -111,7 +114,7 @@ t.test('a message that may start a definition instead needs permission for both'
   t.same([exact.status, sentOf(exact)], [200, 1])
 })
 
-t.test('a message that no execution can match is decided on what it starts', async (t) => {
+t.test('a message that no execution can match is decided by the definition that it starts', async (t) => {
   t.match(await correlate('anna', { value: 5 }, { messageName: 'both' }), {
     status: 403,
     body: { type: 'AuthorizationException', permissionName: 'CREATE', resourceName: 'ProcessInstance' },

@@ -24,17 +24,20 @@ for (const [id, reason] of [
   ['odd', 'not found by the look-up'],
   ['homeless', 'its process definition is gone'],
 ] as const)
-  t.test(`a task is 404 alike, and only audit, log and explanation say of ${id}: ${reason}`, async (t) => {
-    const before = log.length
-    const message = `No matching task with id ${id}`
-    t.match(await ask('mary', `GET /task/${id}`), { status: 404, body: { message } })
-    await new Promise(setImmediate)
-    const lines = log.slice(before)
-    const audit = lines.find(({ stream }) => stream === 'audit')
-    t.match(audit, { decision: 'refused', stage: 'permit', rule: reason, status: 404 })
-    t.equal(audit?.['missing'], undefined)
-    t.ok(
-      lines.some((line) => line['stream'] !== 'audit' && line['error'] === reason),
-      JSON.stringify(lines),
-    )
-  })
+  t.test(
+    `a hidden task gets the same 404 for every reason, and only audit and log name it for ${id}: ${reason}`,
+    async (t) => {
+      const before = log.length
+      const message = `No matching task with id ${id}`
+      t.match(await ask('mary', `GET /task/${id}`), { status: 404, body: { message } })
+      await new Promise(setImmediate)
+      const lines = log.slice(before)
+      const audit = lines.find(({ stream }) => stream === 'audit')
+      t.match(audit, { decision: 'refused', stage: 'permit', rule: reason, status: 404 })
+      t.equal(audit?.['missing'], undefined)
+      t.ok(
+        lines.some((line) => line['stream'] !== 'audit' && line['error'] === reason),
+        JSON.stringify(lines),
+      )
+    },
+  )

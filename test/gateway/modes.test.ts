@@ -8,7 +8,7 @@ function authorization(mode: string) {
   return { authorization: { mode, records: RECORDS } }
 }
 
-/** One engine a mode; the default one enforces all. */
+/** A gateway with one engine for each mode. The default engine enforces everything. */
 const gateway = await openGateway(t, {
   engines: {
     'rights-reported': authorization('report'),
@@ -25,14 +25,14 @@ function ask(user: string, name: string, route: string, body?: Ask): Promise<Ans
   return gateway.ask(user, route.replace(' ', ` /engine/${name}`), body)
 }
 
-/** What was reported of one engine since the start. */
+/** Returns the operations that were reported for one engine since the start. */
 function reportedAt(name: string): readonly unknown[] {
   return log
     .filter((line) => line['msg'] === 'would be refused' && line['engine'] === name)
     .map((line) => line['operation'])
 }
 
-t.test('a report of authorization refuses nothing, and says what would be refused', async (t) => {
+t.test('authorization mode `report` refuses nothing and logs what would be refused', async (t) => {
   t.match(await ask('nobody', 'rights-reported', `GET /task/${task}`), { status: 200, body: { id: task } })
   t.match(await ask('nobody', 'rights-reported', 'POST /history/cleanup'), { status: 200 })
   t.same(reportedAt('rights-reported'), ['getTask', 'cleanupAsync'])
@@ -42,7 +42,7 @@ t.test('a report of authorization refuses nothing, and says what would be refuse
   )
 })
 
-t.test('what is not there is reported, and the engine says so itself', async (t) => {
+t.test('a missing entity is reported, and the engine itself responds with 404', async (t) => {
   const answer = await ask('nobody', 'rights-reported', 'PUT /task/nosuch', { body: {} })
   t.match(answer, { status: 404, body: { message: 'No matching task with id nosuch' } })
   t.match(answer.forwarded.at(-1), { method: 'PUT' })
@@ -53,7 +53,7 @@ t.test('what is not there is reported, and the engine says so itself', async (t)
   )
 })
 
-t.test('it leaves no rows out', async (t) => {
+t.test('authorization mode `report` hides no items', async (t) => {
   const all = await gateway.ask('demo', 'GET /task/count')
   for (const [route, body] of [
     ['GET /task/count', {}],
@@ -65,7 +65,7 @@ t.test('it leaves no rows out', async (t) => {
 })
 
 t.test(
-  'a record that was created and may not be read is given all the same, and both are reported',
+  'a created record that the caller may not read is returned, and both refusals are reported',
   async (t) => {
     const body = { type: 1, permissions: ['READ'], userId: 'a', resourceType: 7, resourceId: '*' }
     const answer = await ask('nobody', 'rights-reported', 'POST /authorization/create', { body })
@@ -74,7 +74,7 @@ t.test(
   },
 )
 
-t.test('a report of validation lets through what it would refuse', async (t) => {
+t.test('validation mode `report` passes requests that would be refused', async (t) => {
   const hazard = { body: { orQueries: [{ assigneeExpression: 'x' }] } }
   t.match(await ask('demo', 'shapes-reported', 'POST /task', hazard), { status: 200 })
   const form = { body: 'nothing of a form', headers: { 'content-type': 'multipart/form-data; boundary=b' } }
@@ -83,7 +83,7 @@ t.test('a report of validation lets through what it would refuse', async (t) => 
   t.same(reportedAt('shapes-reported'), ['queryTasks', 'setBinaryTaskVariable'])
 })
 
-t.test('what a report quotes of a body is bounded, however long that is', async (t) => {
+t.test('the part of a body that a report quotes is limited, however long the body is', async (t) => {
   const name = 'x'.repeat(100_000)
   const body = { taskVariables: [{ name: 'a', operator: name }] }
   t.match(await ask('demo', 'shapes-reported', 'POST /task', { body }), { status: Number })
@@ -92,7 +92,7 @@ t.test('what a report quotes of a body is bounded, however long that is', async 
   t.equal(String(line?.['would']).length, 256)
 })
 
-t.test('a body that cannot be read is refused in every mode: nothing of it could be decided', async (t) => {
+t.test('an unreadable body is refused in every mode, because nothing can be decided about it', async (t) => {
   for (const name of ['shapes-reported', 'shapes-off', 'rights-off']) {
     for (const body of ['{', '{"a":1,"a":2}', 'null']) {
       const { status, forwarded } = await ask('demo', name, 'POST /task', { body })
@@ -101,14 +101,14 @@ t.test('a body that cannot be read is refused in every mode: nothing of it could
   }
 })
 
-t.test('with validation off the engine says what is wrong with a body', async (t) => {
+t.test('with validation off, the engine validates the body', async (t) => {
   const body = { type: 1, permissions: ['READ'], resourceType: 7, resourceId: '*' }
   const { status, forwarded } = await ask('demo', 'shapes-off', 'POST /authorization/create', { body })
   t.same([status, forwarded.length], [500, 1])
   t.same(reportedAt('shapes-off'), [])
 })
 
-t.test('a list in the place of a query is no accident of the gateway, whatever is checked', async (t) => {
+t.test('with validation off, a body that is not an object does not cause GW_INTERNAL', async (t) => {
   for (const body of ['[]', '"text"', '1']) {
     const { status, headers } = await ask('mary', 'shapes-off', 'POST /task', { body })
     t.ok(status >= 400)
@@ -116,13 +116,13 @@ t.test('a list in the place of a query is no accident of the gateway, whatever i
   }
 })
 
-t.test('with authorization off nothing is looked up or left out', async (t) => {
+t.test('with authorization off, nothing is looked up or left out', async (t) => {
   t.match(await ask('nobody', 'rights-off', `GET /task/${task}`), { status: 200, forwarded: { length: 1 } })
   const all = await ask('nobody', 'rights-off', 'GET /task')
   t.match(all.forwarded, [{ url: '/engine-rest/task' }])
 })
 
-t.test('in no mode is a stranger let in, or a path read in two ways', async (t) => {
+t.test('every mode refuses requests without credentials and ambiguous paths', async (t) => {
   for (const name of parts.engines.keys()) {
     const stranger = await gateway.ask(null, `GET /engine/${name}/task`)
     const twofold = await ask('demo', name, 'GET /task/a%2Fb')
@@ -136,7 +136,7 @@ t.test('in no mode is a stranger let in, or a path read in two ways', async (t) 
   }
 })
 
-t.test('a hazard that is allowed passes, and no other with it', async (t) => {
+t.test('an allowed hazard passes, and other hazards are refused', async (t) => {
   const expression = { body: { assigneeExpression: '${x}' } }
   t.match(await ask('demo', 'opened', 'POST /task', expression), { status: 200 })
   t.match(await ask('demo', 'default', 'POST /task', expression), { status: 400 })
@@ -144,7 +144,7 @@ t.test('a hazard that is allowed passes, and no other with it', async (t) => {
   t.match(await ask('demo', 'opened', 'PUT /process-instance/x/variables/a', java), { status: 400 })
 })
 
-t.test('while rights are reported, a look-up that fails stops no request', async (t) => {
+t.test('authorization mode `report` sends a request even if its lookup fails', async (t) => {
   const failing = await openGateway(t, {
     settings: authorization('report'),
     engine: ({ method }, response) =>

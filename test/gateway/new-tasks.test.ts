@@ -3,7 +3,7 @@ import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
 import type { UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 
-/** The requests of which the upstream assumes that they create external tasks. */
+/** Requests that the upstream assumes to create external tasks. */
 const creating: string[] = []
 
 function watch({ method, path, retry, newTasks }: UpstreamRequest): void {
@@ -47,7 +47,7 @@ const { ask } = await openGateway(t, {
   wrap: watched,
 })
 
-/** The entity at a path, with the members of each kind of entity. */
+/** Returns the entity at a path, with the members of every kind of entity. */
 function entityOf(path: string) {
   const [, kind = '', id = ''] = path.split('/')
   return {
@@ -81,7 +81,7 @@ t.test('a write is assumed to create external tasks', async (t) => {
     t.same(await creatingFor(`POST ${path}`, body), [`POST ${path}`])
 })
 
-t.test('a request that only locks tasks, and a query, create none', async (t) => {
+t.test('a request that only locks tasks and a query are assumed to create no external tasks', async (t) => {
   const topics = [{ topicName: 'print', lockDuration: 1000 }]
   t.same(await creatingFor('POST /external-task/fetchAndLock', { workerId: 'w', maxTasks: 1, topics }), [])
   t.same(await creatingFor('POST /external-task/e1/extendLock', { workerId: 'w', newDuration: 1000 }), [])

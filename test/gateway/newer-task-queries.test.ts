@@ -4,7 +4,7 @@ import { type Answer, openGateway } from '../support/open-gateway.ts'
 
 const { ask } = await openGateway(t)
 
-/** What the engine received of the task query. */
+/** Returns the task queries that the engine received. */
 function sentOf({ forwarded }: Answer): string[] {
   return forwarded
     .filter(({ url }) => /\/task(\/count)?(\?|$)/.test(url))
@@ -17,7 +17,7 @@ function keysOf({ body }: Answer): readonly string[] {
   return [...new Set(ids.map((id) => id.split(':')[0] ?? ''))].sort()
 }
 
-t.test('a parameter that is not known reaches the engine, and the tasks are filtered', async (t) => {
+t.test('an unknown parameter is sent to the engine, and the tasks are filtered', async (t) => {
   for (const query of ['likePatternIgnoreCase=true', 'withTaskVariablesInReturn=1', 'name=Review&x=a%20b']) {
     const listed = await ask('mary', `GET /task?${query}`)
     t.equal(listed.status, 200, query)
@@ -34,7 +34,7 @@ t.test('a parameter that is not known reaches the engine, and the tasks are filt
   t.same(keysOf(await ask('mary', 'GET /task?likePatternIgnoreCase=true')), ['review'])
 })
 
-t.test('a count with a parameter that is not known is not made of a query without it', async (t) => {
+t.test('a count with an unknown parameter is not computed from a query without it', async (t) => {
   const sent = sentOf(await ask('mary', 'GET /task/count?likePatternIgnoreCase=true'))
   t.ok(sent.length > 0)
   t.ok(
@@ -43,7 +43,7 @@ t.test('a count with a parameter that is not known is not made of a query withou
   )
 })
 
-t.test('parameters of newer engines become members of the narrowed query', async (t) => {
+t.test('parameters of newer engines become members of the rewritten query', async (t) => {
   const query = 'taskDefinitionKeyNotIn=a,b&withTaskVariablesInReturn=false'
   for (const path of ['/task', '/task/count']) {
     const { forwarded } = await ask('mary', `GET ${path}?${query}`)
@@ -57,14 +57,14 @@ t.test('parameters of newer engines become members of the narrowed query', async
   }
 })
 
-t.test('members that are not known stay in the body, in an or-block too', async (t) => {
+t.test('unknown members stay in the body, and in its or-blocks', async (t) => {
   const body = { taskDefinitionKeyNotIn: ['a'], newer: 1, orQueries: [{ newer: 2, name: 'Review' }] }
   const { forwarded } = await ask('mary', 'POST /task', { body })
   t.match(JSON.parse(String(forwarded.at(-1)?.body)), body)
 })
 
 t.test(
-  'the engine judges the query of a caller who sees nothing if no rule has judged all of it',
+  'the engine validates the query of a caller who sees nothing if the gateway has not validated all of it',
   async (t) => {
     const refusal = { type: 'InvalidRequestException', message: 'two of them', code: null }
     const refusing = await openGateway(t, {

@@ -13,7 +13,7 @@ const BODIES = [
   ['multipart/form-data', '--'],
 ] as const
 
-t.test('what takes no body gets none, whatever was sent', async (t) => {
+t.test('an operation that takes no body is sent without one, whatever the client sent', async (t) => {
   for (const { method, template } of OPERATIONS.filter(({ media }) => media === 'none')) {
     const route = `${method} ${template.replace(/:\w+/g, 'x')}`
     for (const [type, body] of BODIES) {
@@ -30,7 +30,7 @@ t.test('what takes no body gets none, whatever was sent', async (t) => {
   }
 })
 
-t.test('what takes one is still particular about its type', async (t) => {
+t.test('an operation that takes a body refuses other content types', async (t) => {
   const { status, forwarded } = await ask('demo', 'POST /task/x/claim', {
     headers: { 'content-type': 'text/plain' },
     body: 'hello',

@@ -24,11 +24,11 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 
 const { ask } = await openGateway(t, {
   records: [
-    // Both in one record for one key, in two for the others.
+    // One record has both permissions for one key. For the other keys, two records have one permission each.
     'grant mary PROCESS_DEFINITION:review READ,READ_HISTORY',
     'grant mary PROCESS_DEFINITION:mail READ',
     'grant mary PROCESS_DEFINITION:* READ_HISTORY',
-    // The same where revocations count: there each permission is decided by itself.
+    // The same with a revocation: the engine then decides each permission separately.
     'grant ben PROCESS_DEFINITION:mail READ',
     'grant ben PROCESS_DEFINITION:* READ_HISTORY',
     'revoke ben TASK:x READ',
@@ -48,7 +48,7 @@ const { ask } = await openGateway(t, {
 
 const REPORT = `GET ${CLEANABLE_REPORT}`
 
-/** As an engine reads the query: definitions by their keys, all of them of no tenant. */
+/** Returns the report as an engine does: definitions are selected by their keys, and all of them have no tenant. */
 function reportOf(path: string, query: URLSearchParams): unknown {
   const keys = query.get('processDefinitionKeyIn')?.split(',')
   const rows = query.has('tenantIdIn')
@@ -57,7 +57,7 @@ function reportOf(path: string, query: URLSearchParams): unknown {
   return path.endsWith('/count') ? { count: rows.length } : rows
 }
 
-t.test('the cleanable reports want both permissions in one record, unless revocations count', async (t) => {
+t.test('the cleanable reports need both permissions in one record, unless revocations apply', async (t) => {
   for (const [user, keys] of [
     ['mary', ['review']],
     ['anna', []],
@@ -75,19 +75,16 @@ t.test('the cleanable reports want both permissions in one record, unless revoca
   }
 })
 
-t.test(
-  'entries of the operation log whose tenant cannot be told are not for members of tenants',
-  async (t) => {
-    const { body } = await ask('mary', 'GET /history/user-operation')
-    t.match(body, [{ id: '1' }, { id: '4' }])
-    t.equal(Object(body).length, 2)
-    t.same((await ask('mary', 'GET /history/user-operation/count')).body, { count: 2 })
-    t.equal(Object((await ask('demo', 'GET /history/user-operation')).body).length, ENTRIES.length)
-  },
-)
+t.test('entries of the operation log with an unknown tenant are hidden from tenant members', async (t) => {
+  const { body } = await ask('mary', 'GET /history/user-operation')
+  t.match(body, [{ id: '1' }, { id: '4' }])
+  t.equal(Object(body).length, 2)
+  t.same((await ask('mary', 'GET /history/user-operation/count')).body, { count: 2 })
+  t.equal(Object((await ask('demo', 'GET /history/user-operation')).body).length, ENTRIES.length)
+})
 
 t.test(
-  'a schema log that is asked for in a bad order is refused, also to who may see none of it',
+  'an invalid sort order of the schema log is refused even for a caller who may see no entries',
   async (t) => {
     for (const [query, message] of [
       ['sortBy=&sortOrder=', "Cannot set query parameter 'sortOrder' to value ''"],

@@ -11,7 +11,7 @@ const ALL = ['engines', 'verify', 'passwordPolicy']
 
 const own = (names: readonly string[]) => ({ identity: { ...FILE, open: names } })
 
-/** Before an engine that answers everything. */
+/** Opens a gateway whose engine responds to every request. */
 function open(t: Test, names: readonly string[], options: GatewayOptions = {}): Promise<OpenGateway> {
   return openGateway(t, {
     engine: (_request, response) => {
@@ -39,7 +39,7 @@ async function lastLines({ log }: OpenGateway) {
   }
 }
 
-t.test('nothing is open but what is listed', async (t) => {
+t.test('only listed operations are open without credentials', async (t) => {
   const asks = ['GET /engine', 'HEAD /engine', 'GET /identity/password-policy', 'POST /identity/verify']
   const statuses = async ({ ask }: OpenGateway) =>
     Promise.all(
@@ -63,7 +63,7 @@ t.test('nothing is open but what is listed', async (t) => {
     t.match(await gateway.ask(null, route), { status: 401, forwarded: [] }, route)
 })
 
-t.test('the list of engines is the one that everybody gets', async (t) => {
+t.test('the open list of engines is the list that every caller gets', async (t) => {
   const { ask } = await open(t, ['engines'])
   const [open_, closed] = [await ask(null, 'GET /engine'), await ask('demo', 'GET /engine')]
   t.match(open_, { status: 200, body: [{ name: 'default' }, { name: 'second' }], forwarded: [] })
@@ -73,7 +73,7 @@ t.test('the list of engines is the one that everybody gets', async (t) => {
   t.equal(headed.bytes.length, 0)
 })
 
-t.test('credentials that are sent are checked all the same', async (t) => {
+t.test('credentials that are sent to an open operation are checked', async (t) => {
   const { ask } = await open(t, ALL)
   for (const route of ['GET /engine', 'GET /identity/password-policy'])
     t.match(await ask(null, route, wrong('mary')), { status: 401, forwarded: [] })
@@ -89,64 +89,73 @@ t.test('credentials that are sent are checked all the same', async (t) => {
   })
 })
 
-t.test('the gateway says of a password what it would say of Basic, in the form of the engine', async (t) => {
-  const gateway = await open(t, ['verify'])
-  const cases: readonly (readonly [user: string, password: string, isRight: boolean])[] = [
-    ['mary', 'mary', true],
-    ['mary', 'wrong', false],
-    ['stranger', 'x', false],
-    ['mary:mary', 'mary', false],
-    ['mary:ma', 'ry', false],
-    ['', 'mary', false],
-    ['mary', 'a\nb', false],
-    ['mary', '\ud800', false],
-    ['mary', 'x'.repeat(2000), false],
-    ['*', '*', false],
-  ]
-  for (const [user, password, isRight] of cases) {
-    const answer = await gateway.ask(null, 'POST /identity/verify', verify(user, password))
-    t.match(answer, { status: 200, body: verdictOf(user, isRight), forwarded: [] }, `${user} ${password}`)
-    t.equal(answer.headers['content-type'], 'application/json')
-  }
-  t.match(await gateway.ask(null, 'POST /identity/verify', verify(1, 2)), { body: verdictOf('1', false) })
-  const twice = { body: '{"username":"stranger","username":"mary","password":"mary"}' }
-  t.match(await gateway.ask(null, 'POST /identity/verify', twice), {
-    status: 400,
-    headers: { 'x-gateway-error': 'GW_BAD_JSON' },
-    forwarded: [],
-  })
-  for (const body of [{ username: 'mary' }, { password: 'mary' }, {}, { username: null, password: 'a' }])
-    t.match(await gateway.ask(null, 'POST /identity/verify', { body }), {
+t.test(
+  'an open verification has the result of Basic authentication, in the form of the engine',
+  async (t) => {
+    const gateway = await open(t, ['verify'])
+    const cases: readonly (readonly [user: string, password: string, isRight: boolean])[] = [
+      ['mary', 'mary', true],
+      ['mary', 'wrong', false],
+      ['stranger', 'x', false],
+      ['mary:mary', 'mary', false],
+      ['mary:ma', 'ry', false],
+      ['', 'mary', false],
+      ['mary', 'a\nb', false],
+      ['mary', '\ud800', false],
+      ['mary', 'x'.repeat(2000), false],
+      ['*', '*', false],
+    ]
+    for (const [user, password, isRight] of cases) {
+      const answer = await gateway.ask(null, 'POST /identity/verify', verify(user, password))
+      t.match(answer, { status: 200, body: verdictOf(user, isRight), forwarded: [] }, `${user} ${password}`)
+      t.equal(answer.headers['content-type'], 'application/json')
+    }
+    t.match(await gateway.ask(null, 'POST /identity/verify', verify(1, 2)), { body: verdictOf('1', false) })
+    const twice = { body: '{"username":"stranger","username":"mary","password":"mary"}' }
+    t.match(await gateway.ask(null, 'POST /identity/verify', twice), {
       status: 400,
-      body: { type: 'InvalidRequestException', message: 'Username and password are required', code: null },
+      headers: { 'x-gateway-error': 'GW_BAD_JSON' },
+      forwarded: [],
     })
-})
+    for (const body of [{ username: 'mary' }, { password: 'mary' }, {}, { username: null, password: 'a' }])
+      t.match(await gateway.ask(null, 'POST /identity/verify', { body }), {
+        status: 400,
+        body: { type: 'InvalidRequestException', message: 'Username and password are required', code: null },
+      })
+  },
+)
 
-t.test('guesses count together with those of Basic', async (t) => {
-  const gateway = await openGateway(t, {
-    engine: ({ url }, response) => {
-      const isVerdict = url.endsWith('/identity/verify')
-      response.setHeader('content-type', 'application/json')
-      response.end(isVerdict ? '{"authenticated":false}' : '[]')
-    },
-    settings: { identity: { source: 'engine', open: ['verify'] } },
-  })
-  const basic = async (password: string) =>
-    (await gateway.ask(null, 'GET /task', { headers: { authorization: authorizationOf('mary', password) } }))
-      .status
-  t.equal(await basic('a'), 401)
-  const asked = gateway.engine.requests
-  // The engine locks the user for seconds at the first failure: until then it is not asked again.
-  const refused = await gateway.ask(null, 'POST /identity/verify', verify('mary', 'b'))
-  t.match(refused, { status: 429, headers: { 'x-gateway-error': 'GW_THROTTLED', 'retry-after': /\d/ } })
-  t.equal(gateway.engine.requests, asked)
-  t.equal(await basic('c'), 429)
-  t.match(await lastLines(gateway), {
-    audit: { decision: 'refused', stage: 'authenticate', rule: 'GW_THROTTLED', attemptedUser: 'mary' },
-  })
-})
+t.test(
+  'wrong passwords of open verifications and of Basic authentication are counted together',
+  async (t) => {
+    const gateway = await openGateway(t, {
+      engine: ({ url }, response) => {
+        const isVerdict = url.endsWith('/identity/verify')
+        response.setHeader('content-type', 'application/json')
+        response.end(isVerdict ? '{"authenticated":false}' : '[]')
+      },
+      settings: { identity: { source: 'engine', open: ['verify'] } },
+    })
+    const basic = async (password: string) =>
+      (
+        await gateway.ask(null, 'GET /task', {
+          headers: { authorization: authorizationOf('mary', password) },
+        })
+      ).status
+    t.equal(await basic('a'), 401)
+    const asked = gateway.engine.requests
+    // The engine locks the user for some seconds after the first failure. During this time it is not asked again.
+    const refused = await gateway.ask(null, 'POST /identity/verify', verify('mary', 'b'))
+    t.match(refused, { status: 429, headers: { 'x-gateway-error': 'GW_THROTTLED', 'retry-after': /\d/ } })
+    t.equal(gateway.engine.requests, asked)
+    t.equal(await basic('c'), 429)
+    t.match(await lastLines(gateway), {
+      audit: { decision: 'refused', stage: 'authenticate', rule: 'GW_THROTTLED', attemptedUser: 'mary' },
+    })
+  },
+)
 
-t.test('a password that was right here is remembered for the request that follows', async (t) => {
+t.test('a password that an open verification accepted is remembered for the next request', async (t) => {
   const gateway = await open(t, ['verify'])
   await gateway.ask(null, 'POST /identity/verify', verify('mary', 'mary'))
   await gateway.ask('mary', 'GET /version')
@@ -156,7 +165,7 @@ t.test('a password that was right here is remembered for the request that follow
   )
 })
 
-t.test('where it is not open the engine answers, after its own checks', async (t) => {
+t.test('a verification that is not open is sent to the engine after its permission check', async (t) => {
   const gateway = await open(t, [], { records: [] })
   t.equal((await gateway.ask('demo', 'POST /identity/verify', verify('mary', 'mary'))).forwarded.length, 1)
   t.match(await gateway.ask('nobody', 'POST /identity/verify', verify('mary', 'mary')), {
@@ -165,7 +174,7 @@ t.test('where it is not open the engine answers, after its own checks', async (t
   })
 })
 
-t.test('the setting is that of the engine of the path', async (t) => {
+t.test('the open operations are those of the engine in the path', async (t) => {
   const gateway = await open(t, ['passwordPolicy'], {
     engines: { orders: own(['verify']), closed: own([]) },
   })
@@ -179,33 +188,36 @@ t.test('the setting is that of the engine of the path', async (t) => {
   t.same(await ask('unknown'), [401, 401])
 })
 
-t.test('nobody has a rate by address', async (t) => {
+t.test('anonymous requests are rate limited by address, separately from users', async (t) => {
   const gateway = await open(t, ALL, { settings: { limits: { rate: { requests: 2, per: '1h' } } } })
   const ask = async (user: string | null) => (await gateway.ask(user, 'GET /engine')).status
   t.same([await ask(null), await ask(null), await ask(null)], [200, 200, 429])
   t.equal(await ask('demo'), 200, 'users have their own')
 })
 
-t.test('nobody is no user in lines, and a password that was tried names its user', async (t) => {
-  const gateway = await open(t, ALL)
-  await gateway.ask(null, 'GET /engine')
-  t.match((await lastLines(gateway)).access, {
-    operation: 'getProcessEngineNames',
-    user: undefined,
-    status: 200,
-  })
-  const tried = { client: '127.0.0.1', user: undefined, attemptedUser: 'mary', status: 200 }
-  await gateway.ask(null, 'POST /identity/verify', verify('mary', 'mary'))
-  t.match(await lastLines(gateway), {
-    access: tried,
-    audit: { ...tried, operation: 'verifyUser', decision: 'permitted', stage: undefined },
-  })
-  await gateway.ask(null, 'POST /identity/verify', verify('mary', 'hunter2'))
-  t.match(await lastLines(gateway), {
-    access: tried,
-    audit: { ...tried, decision: 'refused', stage: 'authenticate', rule: 'credentials' },
-  })
-  await gateway.ask(null, 'POST /identity/verify', verify('a\u202eb', 'hunter2'))
-  t.match((await lastLines(gateway)).audit, { attemptedUser: 'a\uFFFDb' })
-  t.notMatch(JSON.stringify(gateway.log), /hunter2/)
-})
+t.test(
+  'log lines have no user for anonymous requests, and name the attempted user of a verification',
+  async (t) => {
+    const gateway = await open(t, ALL)
+    await gateway.ask(null, 'GET /engine')
+    t.match((await lastLines(gateway)).access, {
+      operation: 'getProcessEngineNames',
+      user: undefined,
+      status: 200,
+    })
+    const tried = { client: '127.0.0.1', user: undefined, attemptedUser: 'mary', status: 200 }
+    await gateway.ask(null, 'POST /identity/verify', verify('mary', 'mary'))
+    t.match(await lastLines(gateway), {
+      access: tried,
+      audit: { ...tried, operation: 'verifyUser', decision: 'permitted', stage: undefined },
+    })
+    await gateway.ask(null, 'POST /identity/verify', verify('mary', 'hunter2'))
+    t.match(await lastLines(gateway), {
+      access: tried,
+      audit: { ...tried, decision: 'refused', stage: 'authenticate', rule: 'credentials' },
+    })
+    await gateway.ask(null, 'POST /identity/verify', verify('a\u202eb', 'hunter2'))
+    t.match((await lastLines(gateway)).audit, { attemptedUser: 'a\uFFFDb' })
+    t.notMatch(JSON.stringify(gateway.log), /hunter2/)
+  },
+)

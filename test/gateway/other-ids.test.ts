@@ -1,7 +1,7 @@
 import t from 'tap'
 import { BASE, openGateway, type Seen } from '../support/open-gateway.ts'
 
-// The engine reads by the path's id and writes under the body's.
+// The engine reads the entity by the id in the path, and writes it under the id in the body.
 
 const KINDS = [
   ['user', 'PUT /user/anna/profile', 'User'],
@@ -9,45 +9,48 @@ const KINDS = [
   ['tenant', 'PUT /tenant/anna', 'Tenant'],
 ] as const
 
-t.test('who may change one may not write another under its id', async (t) => {
-  const { ask } = await openGateway(t, {
-    records: KINDS.flatMap(([kind]) => [
-      `grant mary ${kind.toUpperCase()}:anna READ,UPDATE`,
-      `grant ben ${kind.toUpperCase()}:anna READ`,
-      `grant ben ${kind.toUpperCase()}:demo UPDATE`,
-    ]),
-    engine: ({ method }, response) => {
-      response.writeHead(method === 'GET' ? 200 : 204).end(method === 'GET' ? '{"id":"anna"}' : undefined)
-    },
-  })
-  for (const [kind, route, name] of KINDS)
-    await t.test(kind, async (t) => {
-      const put = async (user: string, body: string): Promise<readonly unknown[]> => {
-        const answer = await ask(user, route, { body, headers: { 'content-type': 'application/json' } })
-        const isWritten = answer.forwarded.some(({ method }) => method === 'PUT')
-        t.equal(isWritten, answer.status === 204, body)
-        return [
-          answer.status,
-          JSON.stringify(answer.body)
-            .match(/resource '(.*?)' of type '(.*?)'/)
-            ?.slice(1),
-        ]
-      }
-      t.same(await put('mary', '{"id":"anna"}'), [204, undefined])
-      t.same(await put('mary', '{"id":"demo"}'), [403, ['demo', name]])
-      t.same(await put('mary', '{"id":"nobody"}'), [403, ['nobody', name]])
-      t.same(await put('mary', '{"id":5.0}'), [403, ['5.0', name]])
-      t.same(await put('mary', '{"id":true}'), [403, ['true', name]])
-      t.equal((await put('mary', '{"id":{}}'))[0], 403)
-      t.equal((await put('mary', '{"id":"anna","id":"demo"}'))[0], 400)
-      t.same(await put('ben', '{"id":"demo"}'), [204, undefined], 'the id of the path is only read')
-      t.same(await put('ben', '{"id":"anna"}'), [403, ['anna', name]])
-      t.same(await put('ben', '{"id":null}'), [403, ['anna', name]])
-      t.same(await put('ben', '{}'), [403, ['anna', name]])
+t.test(
+  'a caller who may change one entity may not write another one through the id in the body',
+  async (t) => {
+    const { ask } = await openGateway(t, {
+      records: KINDS.flatMap(([kind]) => [
+        `grant mary ${kind.toUpperCase()}:anna READ,UPDATE`,
+        `grant ben ${kind.toUpperCase()}:anna READ`,
+        `grant ben ${kind.toUpperCase()}:demo UPDATE`,
+      ]),
+      engine: ({ method }, response) => {
+        response.writeHead(method === 'GET' ? 200 : 204).end(method === 'GET' ? '{"id":"anna"}' : undefined)
+      },
     })
-})
+    for (const [kind, route, name] of KINDS)
+      await t.test(kind, async (t) => {
+        const put = async (user: string, body: string): Promise<readonly unknown[]> => {
+          const answer = await ask(user, route, { body, headers: { 'content-type': 'application/json' } })
+          const isWritten = answer.forwarded.some(({ method }) => method === 'PUT')
+          t.equal(isWritten, answer.status === 204, body)
+          return [
+            answer.status,
+            JSON.stringify(answer.body)
+              .match(/resource '(.*?)' of type '(.*?)'/)
+              ?.slice(1),
+          ]
+        }
+        t.same(await put('mary', '{"id":"anna"}'), [204, undefined])
+        t.same(await put('mary', '{"id":"demo"}'), [403, ['demo', name]])
+        t.same(await put('mary', '{"id":"nobody"}'), [403, ['nobody', name]])
+        t.same(await put('mary', '{"id":5.0}'), [403, ['5.0', name]])
+        t.same(await put('mary', '{"id":true}'), [403, ['true', name]])
+        t.equal((await put('mary', '{"id":{}}'))[0], 403)
+        t.equal((await put('mary', '{"id":"anna","id":"demo"}'))[0], 400)
+        t.same(await put('ben', '{"id":"demo"}'), [204, undefined], 'the id of the path is only read')
+        t.same(await put('ben', '{"id":"anna"}'), [403, ['anna', name]])
+        t.same(await put('ben', '{"id":null}'), [403, ['anna', name]])
+        t.same(await put('ben', '{}'), [403, ['anna', name]])
+      })
+  },
+)
 
-t.test('what users may do to themselves they may not do to others through themselves', async (t) => {
+t.test('users may not change another profile through their own', async (t) => {
   const { ask } = await openGateway(t, {
     records: [],
     engine: ({ method, url }, response) => {
@@ -63,7 +66,7 @@ t.test('what users may do to themselves they may not do to others through themse
   t.equal(await put('demo', 'mary'), 404)
 })
 
-t.test('a password that was written over is not remembered', async (t) => {
+t.test('a remembered password is forgotten when its user is overwritten', async (t) => {
   const { ask } = await openGateway(t, {
     records: ['grant mary USER:* READ,UPDATE'],
     settings: { identity: { source: 'engine', remember: '1h' } },
@@ -85,7 +88,7 @@ t.test('a password that was written over is not remembered', async (t) => {
   t.match(verifies((await ask('mary', route)).forwarded), [{ username: 'mary' }])
 })
 
-/** Whose passwords the engine was asked for. */
+/** Returns the credentials that the engine was asked to verify. */
 function verifies(forwarded: readonly Seen[]): readonly unknown[] {
   return forwarded
     .filter(({ url }) => url === `${BASE}/identity/verify`)

@@ -3,7 +3,7 @@ import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const OF_GLOBEX = { tenantId: 'globex', processDefinitionId: 'review:1', processInstanceId: 'i' }
 
-/** Everything is of the tenant globex but what is named `own`. */
+/** Returns the response of an engine in which everything belongs to the tenant globex, except entities named `own`. */
 function answerTo(path: string, batchId: string | null): unknown {
   const [, kind] = path.split('/')
   if (path === '/history/batch') return [{ id: batchId, tenantId: batchId === 'own' ? 'acme' : 'globex' }]
@@ -41,7 +41,7 @@ const gateway = await openGateway(t, {
 
 const foreign = (what: string) => `ENGINE-13034 Cannot ${what} because it belongs to no authenticated tenant.`
 
-/** As a secured engine answers who is granted everything (Camunda 7.22). */
+/** Responses of a secured engine to a caller with all permissions (Camunda 7.22). */
 const HIDDEN: readonly (readonly [route: string, body: unknown, status: number, said: object])[] = [
   ['GET /batch/x', undefined, 404, { message: "Batch with id 'x' does not exist", code: null }],
   [
@@ -82,18 +82,21 @@ const HIDDEN: readonly (readonly [route: string, body: unknown, status: number, 
 ]
 
 for (const [route, body, status, said] of HIDDEN)
-  t.test(`${route}: what is another tenant’s is not there, whatever is granted`, async (t) => {
-    const ask = body === undefined ? {} : { body }
-    const answer = await gateway.ask('mary', route, ask)
-    t.match(answer, { status, body: said })
-    t.same(
-      answer.forwarded.filter(({ method }) => method !== 'GET'),
-      [],
-    )
-    t.equal((await gateway.ask('demo', route, ask)).status, route.startsWith('GET') ? 200 : 204)
-  })
+  t.test(
+    `${route}: an entity of another tenant does not exist for the caller, whatever is granted`,
+    async (t) => {
+      const ask = body === undefined ? {} : { body }
+      const answer = await gateway.ask('mary', route, ask)
+      t.match(answer, { status, body: said })
+      t.same(
+        answer.forwarded.filter(({ method }) => method !== 'GET'),
+        [],
+      )
+      t.equal((await gateway.ask('demo', route, ask)).status, route.startsWith('GET') ? 200 : 204)
+    },
+  )
 
-t.test('what is of the own tenant is', async (t) => {
+t.test('an entity of the caller’s tenant exists for the caller', async (t) => {
   for (const route of ['GET /batch/own', 'GET /history/batch/own', 'DELETE /batch/own']) {
     const { status, forwarded } = await gateway.ask('mary', route)
     t.equal(status, route.startsWith('GET') ? 200 : 204, route)
@@ -101,7 +104,7 @@ t.test('what is of the own tenant is', async (t) => {
   }
 })
 
-t.test('a task is kept in the own tenant, or in none', async (t) => {
+t.test('a caller may leave a task in their own tenant, or remove its tenant', async (t) => {
   for (const tenantId of ['acme', null]) {
     const { status, forwarded } = await gateway.ask('mary', 'PUT /task/own', {
       body: { name: 'a', tenantId },
@@ -111,29 +114,32 @@ t.test('a task is kept in the own tenant, or in none', async (t) => {
   }
 })
 
-t.test('of batches that the body names the own ones are sent on', async (t) => {
+t.test('a list of batches in a body is reduced to those of the caller’s tenant', async (t) => {
   const body = { historicBatchIds: ['x', 'own'], absoluteRemovalTime: null }
   const { status, forwarded } = await gateway.ask('mary', 'POST /history/batch/set-removal-time', { body })
   t.equal(status, 204)
   t.same(JSON.parse(forwarded.at(-1)?.body.toString() ?? ''), { ...body, historicBatchIds: ['own'] })
 })
 
-t.test('whom tenants do not restrict sends on all, and nothing is read for it', async (t) => {
+t.test('a caller without tenant restrictions sends the whole list of batches without a lookup', async (t) => {
   const body = { historicBatchIds: ['x', 'own'], absoluteRemovalTime: null }
   const { forwarded } = await gateway.ask('demo', 'POST /history/batch/set-removal-time', { body })
   t.equal(forwarded.length, 1)
   t.same(JSON.parse(forwarded[0]?.body.toString() ?? ''), body)
 })
 
-t.test('an engine does not ask whose task a comment or an attachment is of', async (t) => {
-  for (const route of [
-    'GET /task/x/comment/c',
-    'GET /task/x/attachment/a',
-    'GET /task/x/attachment/a/data',
-    'DELETE /task/x/attachment/a',
-  ]) {
-    const { forwarded } = await gateway.ask('nobody', route)
-    t.match(forwarded, [{ url: `${BASE}${route.split(' ')[1]}` }])
-    t.equal(forwarded.length, 1)
-  }
-})
+t.test(
+  'comments and attachments are requested without a lookup of their task, as in the engine',
+  async (t) => {
+    for (const route of [
+      'GET /task/x/comment/c',
+      'GET /task/x/attachment/a',
+      'GET /task/x/attachment/a/data',
+      'DELETE /task/x/attachment/a',
+    ]) {
+      const { forwarded } = await gateway.ask('nobody', route)
+      t.match(forwarded, [{ url: `${BASE}${route.split(' ')[1]}` }])
+      t.equal(forwarded.length, 1)
+    }
+  },
+)

@@ -11,7 +11,7 @@ const ROWS = ['review', 'external', 'review', 'review'].map((key, index) => ({
   tenantId: null,
 }))
 
-/** Narrows and pages as an engine does; at a negative number its database fails. */
+/** The engine filters and pages its lists. A number below -1 makes its database fail. */
 const gateway = await openGateway(t, {
   records: ['grant mary PROCESS_DEFINITION:review READ,READ_INSTANCE,READ_HISTORY'],
   engine: ({ url, body }, response) => {
@@ -60,22 +60,25 @@ function idsOf(body: unknown): readonly string[] {
   return Array.isArray(body) ? body.map((row) => Object(row).id) : [JSON.stringify(body)]
 }
 
-t.test('what the engine reads as a number is one for rows that are picked, too', async (t) => {
-  for (const route of LISTS)
-    for (const [query, ids] of [
-      ['maxResults=%2B1', ['0']],
-      ['maxResults=%D9%A1', ['0']],
-      ['maxResults=', ['0', '2', '3']],
-      ['firstResult=&maxResults=2', ['0', '2']],
-      ['firstResult=01&maxResults=1', ['2']],
-    ] as const) {
-      const body = route.startsWith('POST') ? {} : undefined
-      const answer = await ask('mary', `${route}?${query}`, { body })
-      t.same([answer.status, idsOf(answer.body)], [200, ids], `${route} ${query}`)
-    }
-})
+t.test(
+  'page numbers in every form that the engine reads are accepted for lists that the gateway filters',
+  async (t) => {
+    for (const route of LISTS)
+      for (const [query, ids] of [
+        ['maxResults=%2B1', ['0']],
+        ['maxResults=%D9%A1', ['0']],
+        ['maxResults=', ['0', '2', '3']],
+        ['firstResult=&maxResults=2', ['0', '2']],
+        ['firstResult=01&maxResults=1', ['2']],
+      ] as const) {
+        const body = route.startsWith('POST') ? {} : undefined
+        const answer = await ask('mary', `${route}?${query}`, { body })
+        t.same([answer.status, idsOf(answer.body)], [200, ids], `${route} ${query}`)
+      }
+  },
+)
 
-t.test('where one of the numbers is -1 there is nothing', async (t) => {
+t.test('firstResult or maxResults of -1 gives an empty list', async (t) => {
   for (const route of LISTS)
     for (const query of ['maxResults=-1', 'firstResult=-1', 'firstResult=1&maxResults=-1']) {
       const body = route.startsWith('POST') ? {} : undefined
@@ -84,7 +87,7 @@ t.test('where one of the numbers is -1 there is nothing', async (t) => {
     }
 })
 
-t.test('what its database makes of another negative number, the engine says itself', async (t) => {
+t.test('a query with a number below -1 gets the response of the engine', async (t) => {
   for (const user of ['mary', 'nobody'])
     for (const route of LISTS) {
       const body = route.startsWith('POST') ? {} : undefined
@@ -94,14 +97,14 @@ t.test('what its database makes of another negative number, the engine says itse
     }
 })
 
-t.test('counts have no pages', async (t) => {
+t.test('counts ignore the page', async (t) => {
   for (const query of ['maxResults=1', 'firstResult=2', 'maxResults=-5', 'maxResults=abc']) {
     const { status, body } = await ask('mary', `GET /event-subscription/count?${query}`)
     t.same([status, body], [200, { count: 3 }], query)
   }
 })
 
-t.test('nor has a list that the engine always answers whole', async (t) => {
+t.test('a list that the engine always returns whole ignores the page', async (t) => {
   const { status, body } = await ask('mary', 'GET /process-definition/statistics?maxResults=1')
   t.same([status, body], [200, STATISTICS])
 })
@@ -110,20 +113,23 @@ function urlOf(forwarded: readonly Seen[]): string | undefined {
   return forwarded.map(({ url }) => url).find((url) => url.includes('/external-task?'))
 }
 
-t.test('of a query for topic names goes on what the engine reads of it, and no page', async (t) => {
-  for (const [query, sent] of [
-    ['withLockedTasks=TRUE', 'locked=true&'],
-    ['withUnlockedTasks=True&withRetriesLeft=tRUE', 'notLocked=true&withRetriesLeft=true&'],
-    ['withLockedTasks=%20true&withRetriesLeft=x&withUnlockedTasks=', ''],
-    ['withLockedTasks=x&withLockedTasks=true', ''],
-    ['maxResults=0', ''],
-    ['maxResults=abc&firstResult=-5', ''],
-  ] as const) {
-    const { status, body, forwarded } = await ask('mary', `GET /external-task/topic-names?${query}`)
-    t.same([status, body], [200, ['review-0', 'review-2', 'review-3']], query)
-    t.equal(urlOf(forwarded), `/engine-rest/external-task?${sent}firstResult=0&maxResults=1001`, query)
-  }
-})
+t.test(
+  'a query for topic names is sent with the parameters that the engine reads, and without a page',
+  async (t) => {
+    for (const [query, sent] of [
+      ['withLockedTasks=TRUE', 'locked=true&'],
+      ['withUnlockedTasks=True&withRetriesLeft=tRUE', 'notLocked=true&withRetriesLeft=true&'],
+      ['withLockedTasks=%20true&withRetriesLeft=x&withUnlockedTasks=', ''],
+      ['withLockedTasks=x&withLockedTasks=true', ''],
+      ['maxResults=0', ''],
+      ['maxResults=abc&firstResult=-5', ''],
+    ] as const) {
+      const { status, body, forwarded } = await ask('mary', `GET /external-task/topic-names?${query}`)
+      t.same([status, body], [200, ['review-0', 'review-2', 'review-3']], query)
+      t.equal(urlOf(forwarded), `/engine-rest/external-task?${sent}firstResult=0&maxResults=1001`, query)
+    }
+  },
+)
 
 t.test('a query for topic names with an unknown parameter is refused for a restricted caller', async (t) => {
   for (const query of ['topicName=foo', 'locked=true', 'withLockedTasks=true&active=abc']) {
@@ -133,7 +139,7 @@ t.test('a query for topic names with an unknown parameter is refused for a restr
   }
 })
 
-t.test('every answer to a GET is marked as one that is not to be kept, and none to a HEAD', async (t) => {
+t.test('every response to GET has Cache-Control no-cache, and no response to HEAD has it', async (t) => {
   for (const user of ['mary', 'nobody'])
     for (const path of ['/event-subscription', '/external-task/topic-names', '/execution/count', '/task']) {
       const got = await ask(user, `GET ${path}`)

@@ -40,7 +40,7 @@ t.test('a task that is locked for a poll before its review is unlocked and not d
   t.same(gateway.unlocked(), UNLOCKED)
 })
 
-t.test('a poll gets its tasks after records of others changed', async (t) => {
+t.test('a poll gets its tasks after the records of other users changed', async (t) => {
   const gateway = await openParked(t, { reviewMs: null })
   const { answer, held } = await gateway.park('anna')
   await gateway.setRecords([WORK, UNRELATED])
@@ -49,7 +49,7 @@ t.test('a poll gets its tasks after records of others changed', async (t) => {
   t.same(gateway.unlocked(), [])
 })
 
-t.test('a poll gets its tasks after a review that found the same decision', async (t) => {
+t.test('a poll gets its tasks after a review with the same decision', async (t) => {
   const gateway = await openParked(t, { records: [WORK, WORK.replace('anna', 'ben')] })
   const { answer, held } = await gateway.park('anna')
   const other = await gateway.park('ben')
@@ -59,15 +59,18 @@ t.test('a poll gets its tasks after a review that found the same decision', asyn
   t.match(await answer, { status: 200, body: [{ id: 't1' }] })
 })
 
-t.test('a poll that would ask for other definitions ends, and the next one asks for them', async (t) => {
-  const gateway = await openParked(t)
-  const { answer, held } = await gateway.park('anna')
-  t.match(held.body, { topics: [{ processDefinitionKeyIn: ['work'] }] })
-  await gateway.setRecords([WORK, MORE_WORK])
-  t.match(await answer, NOTHING)
-  const next = await gateway.park('anna')
-  t.match(next.held.body, { topics: [{ processDefinitionKeyIn: ['work', 'more'] }] })
-})
+t.test(
+  'a poll ends if it would now ask for other definitions, and the next poll asks for them',
+  async (t) => {
+    const gateway = await openParked(t)
+    const { answer, held } = await gateway.park('anna')
+    t.match(held.body, { topics: [{ processDefinitionKeyIn: ['work'] }] })
+    await gateway.setRecords([WORK, MORE_WORK])
+    t.match(await answer, NOTHING)
+    const next = await gateway.park('anna')
+    t.match(next.held.body, { topics: [{ processDefinitionKeyIn: ['work', 'more'] }] })
+  },
+)
 
 type Users = readonly Readonly<Record<string, unknown>>[]
 
@@ -142,7 +145,7 @@ t.test('a poll ends when its token expires', async (t) => {
   t.equal(next.status, 401)
 })
 
-t.test('a user who was removed at the engine, past the gateway, gets no task', async (t) => {
+t.test('a user who was removed directly at the engine gets no task', async (t) => {
   let isThere = true
   const gateway = await openParked(t, {
     reviewMs: null,

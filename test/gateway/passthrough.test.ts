@@ -11,7 +11,7 @@ const web = await startNode(t, ({ url }, response) => response.end(`web ${url}`)
 const api = await startNode(t, (_request, response) => response.end('{}'))
 const config = configOf(t, api.url + BASE, {
   settings: {
-    health: { probe: false }, // what the engine sees is counted
+    health: { probe: false }, // the test counts the requests that the engine receives
     passthrough: [
       { prefix: '/camunda', upstream: web.url },
       { prefix: '/gone', upstream: await refusingUrl() },
@@ -26,16 +26,19 @@ t.teardown(drain)
 
 const demo = { authorization: authorizationOf('demo') }
 
-t.test('what stands behind a prefix is passed on as it is, to who has credentials', async (t) => {
-  const response = await fetch(`${address}/camunda/app/x%20y?a=b`, {
-    headers: { ...demo, cookie: 'JSESSIONID=1' },
-  })
-  t.equal(await response.text(), 'web /app/x%20y?a=b')
-  t.match(web.seen.at(-1)?.headers, { cookie: 'JSESSIONID=1' })
-  t.notOk(web.seen.at(-1)?.headers.authorization)
-})
+t.test(
+  'a request with credentials below a prefix is passed on unchanged, except for its Authorization',
+  async (t) => {
+    const response = await fetch(`${address}/camunda/app/x%20y?a=b`, {
+      headers: { ...demo, cookie: 'JSESSIONID=1' },
+    })
+    t.equal(await response.text(), 'web /app/x%20y?a=b')
+    t.match(web.seen.at(-1)?.headers, { cookie: 'JSESSIONID=1' })
+    t.notOk(web.seen.at(-1)?.headers.authorization)
+  },
+)
 
-t.test('a body passes as it is', async (t) => {
+t.test('a request body is passed on unchanged', async (t) => {
   const body = '{"a":1,"a":2'
   await fetch(`${address}/camunda/api`, {
     method: 'POST',
@@ -45,7 +48,7 @@ t.test('a body passes as it is', async (t) => {
   t.equal(web.seen.at(-1)?.body.toString(), body)
 })
 
-t.test('so does a request without one, on a connection that goes on', async (t) => {
+t.test('a request without a body is passed on, and its connection is reused', async (t) => {
   for (const method of ['GET', 'DELETE', 'POST', 'PUT', 'OPTIONS']) {
     const lines = `Host: gateway\r\nAuthorization: ${demo.authorization}\r\n`
     const first = `${method} /camunda/first HTTP/1.1\r\n${lines}\r\n`
@@ -65,22 +68,25 @@ t.test('so does a request without one, on a connection that goes on', async (t) 
   }
 })
 
-t.test('an application is told who asks; what the caller claims of it is not believed', async (t) => {
-  const claims = {
-    'x-forwarded-for': '1.2.3.4',
-    'x-forwarded-proto': 'https',
-    'x-forwarded-host': 'evil.example',
-  }
-  await fetch(`${address}/camunda/x`, { headers: { ...demo, ...claims } })
-  t.match(web.seen.at(-1)?.headers, {
-    'x-forwarded-for': '127.0.0.1',
-    'x-forwarded-proto': 'http',
-    'x-forwarded-host': new URL(address).host,
-    'x-forwarded-prefix': '/camunda',
-  })
-})
+t.test(
+  'an application receives the forwarding headers of the gateway and not those of the caller',
+  async (t) => {
+    const claims = {
+      'x-forwarded-for': '1.2.3.4',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'evil.example',
+    }
+    await fetch(`${address}/camunda/x`, { headers: { ...demo, ...claims } })
+    t.match(web.seen.at(-1)?.headers, {
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': new URL(address).host,
+      'x-forwarded-prefix': '/camunda',
+    })
+  },
+)
 
-t.test('strangers reach nothing', async (t) => {
+t.test('a request without valid credentials is not passed on', async (t) => {
   const before = web.seen.length
   for (const authorization of ['', authorizationOf('demo', 'wrong')]) {
     const response = await fetch(`${address}/camunda/app`, { headers: { authorization } })
@@ -90,7 +96,7 @@ t.test('strangers reach nothing', async (t) => {
   t.equal(web.seen.length, before)
 })
 
-t.test('nor does a path that could be read in two ways', async (t) => {
+t.test('an ambiguous path is not passed on', async (t) => {
   const before = web.seen.length
   for (const path of [
     '/camunda/../engine-rest/task',
@@ -105,31 +111,31 @@ t.test('nor does a path that could be read in two ways', async (t) => {
   t.equal(web.seen.length, before)
 })
 
-t.test('who waits to be told to send his body is told after his credentials were looked at', async (t) => {
+t.test('100 Continue is sent to a passthrough request after its credentials were checked', async (t) => {
   const lines = ['Content-Type: text/plain', 'Content-Length: 2', 'Expect: 100-continue']
   const told = await speak(address, `${head('POST /camunda/api', ...lines)}hi`)
   t.match(told, [{ status: 100 }, { status: 200 }])
   t.equal(web.seen.at(-1)?.body.toString(), 'hi')
 })
 
-t.test('when it is away the answer is the gateway’s', async (t) => {
+t.test('the gateway itself responds if the application is unreachable', async (t) => {
   const response = await fetch(`${address}/gone`, { headers: demo })
   t.match(await response.json(), { type: 'ServiceUnavailableException', code: null })
   t.match([response.status, response.headers.get('x-gateway-error')], [503, 'GW_NO_NODE'])
 })
 
-t.test('the API beside it is what it is without', async (t) => {
+t.test('a passthrough does not change the API', async (t) => {
   const response = await fetch(`${address}${BASE}/version`, { headers: demo })
   t.equal(response.status, 200)
   t.equal(api.seen.length, 1)
 })
 
-/** The lines of one request: that of the access log, and those of the audit. */
+/** Sends one request and returns its access line and its audit lines. */
 async function linesBehind(method: string, path: string, headers: Readonly<Record<string, string>>) {
   const before = logged.length
   await fetch(address + path, { method, headers })
   await until(() => logged.slice(before).some(({ durationMs }) => durationMs !== undefined))
-  // The audit is written after the access line, in the same turn.
+  // The audit line is written after the access line, in the same turn of the event loop.
   await new Promise(setImmediate)
   const behind = logged.slice(before)
   return {
@@ -138,7 +144,7 @@ async function linesBehind(method: string, path: string, headers: Readonly<Recor
   }
 }
 
-t.test('what passes through is written down with its prefix and path, its query is not', async (t) => {
+t.test('a passthrough request is logged with its prefix and path, and without its query', async (t) => {
   const path = '/camunda/api/engine/engine/default/task'
   const { access, audits } = await linesBehind('GET', `${path}?token=hush`, demo)
   t.match(access, { method: 'GET', prefix: '/camunda', path, user: 'demo', status: 200 })
@@ -150,7 +156,7 @@ t.test('what passes through is written down with its prefix and path, its query 
   t.match(beside.access, { operation: 'getRestAPIVersion', prefix: undefined, path: undefined })
 })
 
-t.test('its writes are audited, and so is who was turned away', async (t) => {
+t.test('writes to a passthrough and refused requests are audited', async (t) => {
   const path = '/camunda/api/engine/engine/default/task/x/complete'
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
     const { access, audits } = await linesBehind(method, `${path}?token=hush`, demo)
@@ -174,18 +180,18 @@ t.test('an access line shows the escaped path of a target that is refused', asyn
   t.match(logged[before], { status: 400, prefix: undefined, path: '/camunda/%0d%0a{"stream":"audit"}' })
 })
 
-t.test('the metrics count it by itself, and not by its paths', async (t) => {
+t.test('the metrics count all passthrough requests as one operation, and not by their paths', async (t) => {
   const text = await (await fetch(`${adminAddress}/metrics`)).text()
   t.match(
     text,
     /http_server_request_duration_seconds_count\{operation="passthrough",engine="",http_request_method="GET"/,
   )
-  // Nodes have the prefix in the place of an engine.
+  // Nodes of a passthrough have its prefix as their engine label.
   t.match(text, `gateway_node_healthy{engine="/camunda",node="${web.url}"} 1`)
   t.notMatch(text, /="[^"]*camunda\//)
 })
 
-t.test('an engine behind a prefix shows what the records hide: that is warned of', async (t) => {
+t.test('an engine behind a prefix causes a warning, because it shows what the records hide', async (t) => {
   const sandbox = await startSandbox()
   t.teardown(() => sandbox.close())
   const own = configOf(t, sandbox.base, {
@@ -205,7 +211,7 @@ t.test('an engine behind a prefix shows what the records hide: that is warned of
   ])
 })
 
-t.test('below the name of an engine there is no application', async (t) => {
+t.test('an application is not reachable below the name of an engine', async (t) => {
   const seen = web.seen.length
   const own = await fetch(`${address}${BASE}/custom/x`, { headers: demo })
   const named = await fetch(`${address}${BASE}/engine/default/custom/x`, { headers: demo })

@@ -8,15 +8,15 @@ const GRANT = 'grant anna GROUP:clerks READ,UPDATE'
 
 interface Queued {
   readonly gateway: ParkedGateway
-  /** Of a request of `anna` that waits for a free connection. */
+  /** The response to a request of `anna` that waits for a free connection. */
   readonly answer: Promise<Answer>
   /** Lets the request start. */
   readonly release: () => void
-  /** What reached the engine of `anna`. */
+  /** Returns the paths of the requests of `anna` that reached the engine. */
   readonly reached: () => readonly string[]
 }
 
-/** An engine with one connection, which a request of another user holds. */
+/** Opens a gateway whose engine has one connection, which a request of another user holds. */
 async function openQueued(t: Test, route: string, body?: object): Promise<Queued> {
   const held: ServerResponse[] = []
   const gateway = await openParked(t, {
@@ -71,7 +71,7 @@ for (const [route, body] of ROUTES) {
   })
 }
 
-t.test('a request that waited in the queue is 401 if its user was removed meanwhile', async (t) => {
+t.test('a request that waited in the queue gets 401 if its user was removed meanwhile', async (t) => {
   const { gateway, answer, release, reached } = await openQueued(t, 'GET /group/clerks')
   gateway.setUsers((users) => users.filter(({ id }) => id !== 'anna'))
   await until(() => !gateway.isUserCurrent(), 10_000)

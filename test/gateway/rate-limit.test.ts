@@ -10,7 +10,7 @@ import { get, head, hear, openSocket, speak } from '../support/raw.ts'
 
 const HOUR = '1h'
 
-/** Before an engine of three kinds of answers: streamed, read whole, cached. */
+/** Opens a gateway with this rate. Its responses are of three kinds: streamed, read completely, cached. */
 function openLimited(
   t: Test,
   rate: unknown,
@@ -33,46 +33,43 @@ function statusesOf(gateway: OpenGateway, user: string, count: number): Promise<
   )
 }
 
-t.test('without a rate nobody is limited, and nobody hears of limits', async (t) => {
+t.test('without a rate no request is limited, and no rate headers are sent', async (t) => {
   const gateway = await openGateway(t)
   const { headers } = await gateway.ask('demo', 'GET /version')
   t.notOk(headers['ratelimit'])
   t.notOk(headers['ratelimit-policy'])
 })
 
-t.test(
-  'beyond the rate it is 429, with the time after which to ask again, and nothing goes on',
-  async (t) => {
-    const gateway = await openLimited(t, { requests: 6, per: '1m', burst: 2 })
-    t.same(await statusesOf(gateway, 'demo', 2), [200, 200])
-    const refused = await gateway.ask('demo', 'GET /version')
-    t.match(refused, {
-      status: 429,
-      headers: {
-        'content-type': 'application/json',
-        'retry-after': '10',
-        'x-gateway-error': 'GW_RATE_LIMITED',
-        'ratelimit-policy': '"default";q=6;w=60',
-        ratelimit: '"default";r=0;t=20',
-      },
-      body: { type: 'TooManyRequestsException', message: 'Too many requests', code: null },
-      forwarded: [],
-    })
-    t.match(
-      await gateway.parts.metrics.text(),
-      /gateway_refusals_total\{[^}]*stage="admit",reason="GW_RATE_LIMITED"\} 1/,
-    )
-  },
-)
+t.test('a request beyond the rate gets 429 with Retry-After, and is not sent to the engine', async (t) => {
+  const gateway = await openLimited(t, { requests: 6, per: '1m', burst: 2 })
+  t.same(await statusesOf(gateway, 'demo', 2), [200, 200])
+  const refused = await gateway.ask('demo', 'GET /version')
+  t.match(refused, {
+    status: 429,
+    headers: {
+      'content-type': 'application/json',
+      'retry-after': '10',
+      'x-gateway-error': 'GW_RATE_LIMITED',
+      'ratelimit-policy': '"default";q=6;w=60',
+      ratelimit: '"default";r=0;t=20',
+    },
+    body: { type: 'TooManyRequestsException', message: 'Too many requests', code: null },
+    forwarded: [],
+  })
+  t.match(
+    await gateway.parts.metrics.text(),
+    /gateway_refusals_total\{[^}]*stage="admit",reason="GW_RATE_LIMITED"\} 1/,
+  )
+})
 
-t.test('each user has a rate of his own, and each engine its own count', async (t) => {
+t.test('each user has a separate limit, and each engine counts separately', async (t) => {
   const gateway = await openLimited(t, { requests: 1, per: HOUR })
   t.same(await statusesOf(gateway, 'demo', 2), [200, 429])
   t.same(await statusesOf(gateway, 'mary', 2), [200, 429])
   t.equal((await gateway.ask('demo', 'GET /engine/second/version')).status, 200)
 })
 
-t.test('users may have other rates, or none', async (t) => {
+t.test('users may have other rates, or no limit', async (t) => {
   const users = { mary: { requests: 2, per: HOUR }, demo: 'unlimited' }
   const gateway = await openLimited(t, { requests: 1, per: HOUR, users })
   t.same(await statusesOf(gateway, 'mary', 3), [200, 200, 429])
@@ -81,7 +78,7 @@ t.test('users may have other rates, or none', async (t) => {
   t.notOk((await gateway.ask('demo', 'GET /version')).headers['ratelimit'])
 })
 
-t.test('an engine may have a rate of its own, or none', async (t) => {
+t.test('an engine may have its own rate, or no limit', async (t) => {
   const rate = { requests: 1, per: HOUR }
   const gateway = await openLimited(t, rate, {
     free: { rate: null },
@@ -95,7 +92,7 @@ t.test('an engine may have a rate of its own, or none', async (t) => {
   t.same(await statuses('tight'), [200, 200, 429])
 })
 
-t.test('every kind of answer says what is left: streamed, read, cached, refused', async (t) => {
+t.test('every kind of response has rate headers: streamed, read completely, cached, refused', async (t) => {
   const gateway = await openLimited(t, { requests: 100, per: HOUR })
   const wanted = [
     ['/version', 200],
@@ -117,7 +114,7 @@ t.test('every kind of answer says what is left: streamed, read, cached, refused'
   t.match(forbidden, { status: 403, headers: { ratelimit: /r=99/ } }, 'in the engine’s words')
 })
 
-t.test('who is not let in for other reasons spends nothing', async (t) => {
+t.test('a request that is refused for another reason does not count against the rate', async (t) => {
   const gateway = await openLimited(t, { requests: 1, per: HOUR })
   t.equal((await gateway.ask(null, 'GET /version')).status, 401)
   t.equal((await gateway.ask('demo', 'GET /nosuch')).status, 404)
@@ -125,7 +122,7 @@ t.test('who is not let in for other reasons spends nothing', async (t) => {
   t.match(await gateway.ask('demo', 'GET /version'), { status: 200, headers: { ratelimit: /r=0/ } })
 })
 
-t.test('no byte of the body of who is refused is asked for', async (t) => {
+t.test('a request beyond the rate is refused without 100 Continue', async (t) => {
   const gateway = await openLimited(t, { requests: 1, per: HOUR })
   await gateway.ask('demo', 'GET /version')
   const socket = openSocket(gateway.origin)
@@ -134,7 +131,7 @@ t.test('no byte of the body of who is refused is asked for', async (t) => {
   t.match(await hear(socket), [{ status: 429 }])
 })
 
-t.test('what was spent stays spent when the configuration is replaced', async (t) => {
+t.test('a reload does not reset the rates that were used', async (t) => {
   const node = await startNode(t)
   const { ONE } = setupsOf(node.url + BASE)
   const gateway = await startReloadable(t, { ...ONE, limits: { rate: { requests: 1, per: HOUR } } })
@@ -145,7 +142,7 @@ t.test('what was spent stays spent when the configuration is replaced', async (t
   t.equal((await gateway.ask('demo', '/version')).status, 200)
 })
 
-t.test('two gateways with one Redis', { skip: redisSkip }, async (t) => {
+t.test('rate limits of two gateways with one Redis', { skip: redisSkip }, async (t) => {
   const redis = await startRedis()
   t.teardown(() => redis.stop())
   const node = await startNode(t)
@@ -163,8 +160,8 @@ t.test('two gateways with one Redis', { skip: redisSkip }, async (t) => {
     return response
   }
 
-  t.test('count as one', async (t) => {
-    // Until its connection stands, each counts alone.
+  t.test('both gateways share one count', async (t) => {
+    // Each gateway counts alone until its connection to Redis is ready.
     const control = new Redis(redis.url)
     t.teardown(() => control.disconnect())
     for (const index of gateways.keys())
@@ -179,7 +176,7 @@ t.test('two gateways with one Redis', { skip: redisSkip }, async (t) => {
     t.equal(statuses.filter((status) => status === 200).length, 3, statuses.join())
   })
 
-  t.test('count each alone when it is away, and refuse nobody for that', async (t) => {
+  t.test('without Redis each gateway counts alone, and refuses no request for that reason', async (t) => {
     process.kill(redis.pid, 'SIGKILL')
     await redis.stop()
     const statuses = await Promise.all(

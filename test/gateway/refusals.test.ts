@@ -9,7 +9,7 @@ const [instance = ''] = await idsOf(engine.base, '/process-instance?processDefin
 const [decision = ''] = await idsOf(engine.base, '/decision-definition')
 const [definition = ''] = await idsOf(engine.base, '/process-definition?key=review')
 
-/** The names of a missing permission, as a body lists it. */
+/** Returns a missing permission in the form in which a body lists it. */
 function missing(permissionName: string, resourceName: string, resourceId: string | null) {
   return { permissionName, resourceName, resourceId }
 }
@@ -28,7 +28,7 @@ function forbidden(message: string, ...alternatives: readonly ReturnType<typeof 
   }
 }
 
-/** The refusal, and that no more than look-ups reached the engine. */
+/** Checks that the response is this refusal, and that only lookups reached the engine. */
 function isRefused(answer: Answer, status: number, body: unknown): void {
   t.same([answer.status, answer.body], [status, body])
   t.notOk(answer.headers['x-gateway-error'])
@@ -38,7 +38,7 @@ function isRefused(answer: Answer, status: number, body: unknown): void {
   )
 }
 
-t.test('one permission that is missing is named with its resource and id', async () => {
+t.test('a missing permission is named with its resource and id', async () => {
   isRefused(
     await ask('nobody', `POST /decision-definition/${decision}/evaluate`, { body: { variables: {} } }),
     403,
@@ -49,7 +49,7 @@ t.test('one permission that is missing is named with its resource and id', async
   )
 })
 
-t.test('without an id the resource alone is named', async () => {
+t.test('a missing permission without an id is named with its resource only', async () => {
   isRefused(
     await ask('nobody', 'POST /task/create', { body: { name: 'a' } }),
     403,
@@ -60,7 +60,7 @@ t.test('without an id the resource alone is named', async () => {
   )
 })
 
-t.test('where all of a resource is asked for, it is named *', async () => {
+t.test('a missing permission on all of a resource is named with *', async () => {
   isRefused(
     await ask('nobody', 'GET /task/report/candidate-group-count'),
     403,
@@ -71,7 +71,7 @@ t.test('where all of a resource is asked for, it is named *', async () => {
   )
 })
 
-t.test('several alternatives are listed, and none is singled out', async () => {
+t.test('several alternatives are listed, and none of them is named separately', async () => {
   isRefused(
     await ask('nobody', `PUT /process-instance/${instance}/variables/amount`, { body: { value: 1 } }),
     403,
@@ -89,23 +89,26 @@ t.test('several alternatives are listed, and none is singled out', async () => {
   )
 })
 
-t.test('what only admins may is refused without a name', async () => {
+t.test('an operation for administrators is refused without the name of a permission', async () => {
   isRefused(await ask('nobody', 'POST /history/cleanup'), 403, {
     ...forbidden('ENGINE-03029 Required admin authenticated group or user.'),
     userId: null,
   })
 })
 
-t.test('what admins may, or who has a permission, is refused with that permission', async () => {
-  isRefused(await ask('nobody', 'DELETE /metrics/task-worker'), 403, {
-    ...forbidden(
-      "ENGINE-03110 Required admin authenticated group or user or any of the following permissions: 'DELETE' permission on resource 'System'.",
-    ),
-    userId: null,
-  })
-})
+t.test(
+  'an operation for administrators and owners of a permission is refused with that permission',
+  async () => {
+    isRefused(await ask('nobody', 'DELETE /metrics/task-worker'), 403, {
+      ...forbidden(
+        "ENGINE-03110 Required admin authenticated group or user or any of the following permissions: 'DELETE' permission on resource 'System'.",
+      ),
+      userId: null,
+    })
+  },
+)
 
-t.test('some refusals are the message alone', async () => {
+t.test('the refusal of a deployed start form contains only the message', async () => {
   isRefused(await ask('nobody', `GET /process-definition/${definition}/deployed-start-form`), 403, {
     type: 'InvalidRequestException',
     message:
@@ -114,7 +117,7 @@ t.test('some refusals are the message alone', async () => {
   })
 })
 
-t.test('some are an error of the engine', async () => {
+t.test('the refusal of a decision definition is a 500, as from the engine', async () => {
   isRefused(await ask('nobody', `GET /decision-definition/${decision}`), 500, {
     type: 'RestException',
     message:
@@ -124,7 +127,7 @@ t.test('some are an error of the engine', async () => {
   })
 })
 
-t.test('some are an answer without rows', async () => {
+t.test('the refusal of the schema log is an empty list', async () => {
   isRefused(await ask('nobody', 'GET /schema/log'), 200, [])
 })
 
@@ -140,7 +143,7 @@ const HIDDEN: readonly (readonly [claim: string, route: (id: string) => string, 
 ]
 
 for (const [claim, route, existing] of HIDDEN) {
-  t.test(`${claim} that is hidden looks like one that is missing`, async (t) => {
+  t.test(`${claim}: a hidden entity gets the same response as a missing one`, async (t) => {
     const body = route('').startsWith('GET') ? {} : { body: {} }
     const absent = 'x'.repeat(existing.length)
     const [hidden, missed] = [
@@ -152,20 +155,20 @@ for (const [claim, route, existing] of HIDDEN) {
   })
 }
 
-t.test('to who may see it, what is missing looks as to everybody else', async (t) => {
+t.test('a missing entity gets the same response with and without the permission', async (t) => {
   for (const route of ['GET /task/nosuch', 'GET /process-definition/key/nosuch']) {
     const [seen, unseen] = [await ask('demo', route), await ask('nobody', route)]
     t.same(comparable(unseen), comparable(seen), route)
   }
 })
 
-t.test('a refusal of a read is no more to be kept than its answer', async (t) => {
+t.test('the refusal of a read has Cache-Control no-cache, and no other refusal has it', async (t) => {
   t.match((await ask('nobody', `GET /task/${task}`)).headers, { 'cache-control': 'no-cache' })
   t.notOk((await ask('nobody', `PUT /task/${task}`, { body: {} })).headers['cache-control'])
   t.notOk((await ask(null, `GET /task/${task}`)).headers['cache-control'])
 })
 
-t.test('where the path ends in xml the engine marks nothing, and neither does the gateway', async (t) => {
+t.test('a refusal has no Cache-Control if the path ends in xml, as from the engine', async (t) => {
   for (const path of [
     `/process-definition/${definition}/xml`,
     '/decision-definition/nosuch/xml?a=b',
@@ -179,20 +182,23 @@ t.test('where the path ends in xml the engine marks nothing, and neither does th
   t.match(plain, { status: 404, headers: { 'cache-control': 'no-cache' } })
 })
 
-t.test('that there is no such engine is said before anything is marked', async (t) => {
+t.test('the refusal of an unknown engine has no Cache-Control', async (t) => {
   const answer = await ask('demo', 'GET /engine/nosuch/task')
   t.equal(answer.status, 404)
   t.notOk(answer.headers['cache-control'])
 })
 
-t.test('the log says what was missing, the answer does not say that there was a refusal', async (t) => {
-  const { body } = await ask('nobody', `GET /task/${task}`)
-  t.notMatch(JSON.stringify(body), /permission/)
-  const line = gateway.log.findLast(({ user, stream }) => user === 'nobody' && stream === undefined)
-  t.match(line, { operation: 'getTask', status: 404, error: /'READ' permission on resource/ })
-})
+t.test(
+  'the log names the missing permission, and the response does not show that there was a refusal',
+  async (t) => {
+    const { body } = await ask('nobody', `GET /task/${task}`)
+    t.notMatch(JSON.stringify(body), /permission/)
+    const line = gateway.log.findLast(({ user, stream }) => user === 'nobody' && stream === undefined)
+    t.match(line, { operation: 'getTask', status: 404, error: /'READ' permission on resource/ })
+  },
+)
 
-/** Without what differs from answer to answer. */
+/** Removes the headers that differ between any two responses. */
 function comparable({ status, bytes, headers }: Answer, from = '', to = '') {
   const { date: _, 'x-request-id': __, vary: ___, ...others } = headers
   return { status, body: bytes.toString().replace(from, to), headers: others }

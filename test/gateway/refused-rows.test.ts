@@ -5,17 +5,18 @@ import { RESOURCES } from '../../src/operations/permissions.ts'
 import type { Seen } from '../support/fake-engine.ts'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 
-/*
- * A list that cannot be read shows nothing: for every operation that answers rows, and a caller who may see some.
- */
+/* For every operation that returns items: a list that cannot be read shows no items to a caller who may see some of them. */
 
-/** One id of everything, and another process definition. */
+/** Permissions on one id of every resource. For process definitions it is the definition that the engine lists. */
 const records = Object.keys(RESOURCES).map(
   (resource) => `grant anna ${resource}:${resource === 'PROCESS_DEFINITION' ? 'a' : 'x'} ALL`,
 )
-/** What the engine says of its definitions, so that a plan is made; all else is the test's. */
+/** Requests for definitions. The engine answers them, so that a plan can be made. Each test answers all other requests. */
 const OF_DEFINITIONS = /^\/process-definition(?:\/x.*)?$/
-/** Of external tasks only what may be locked is asked for: whatever comes is the caller's. */
+/**
+ * Lists to request. Fetches of external tasks are left out: they request only tasks that the caller may lock, so every task in the response
+ * belongs to the caller.
+ */
 const ASKED = OPERATIONS.flatMap(({ rows, method, template, media }) => {
   const path = template.replaceAll(/:\w+/g, 'x')
   if (rows === undefined || rows.form === 'locks' || OF_DEFINITIONS.test(path)) return []
@@ -54,12 +55,12 @@ const ANSWERS: Readonly<Record<string, Answering>> = {
 }
 
 for (const [what, answer] of Object.entries(ANSWERS))
-  t.test(`where the engine answers ${what}, no row is shown`, async (t) => {
+  t.test(`if the engine responds with ${what}, no item is shown`, async (t) => {
     const { ask } = await openGateway(t, { records, engine: engineWith(answer) })
     for (const { route, ask: question } of ASKED) {
       const { status, body, forwarded } = await ask('anna', route, question)
       const shown = JSON.stringify(body)
-      // Nothing is asked for where nothing may be seen; and an answer without a body has no rows.
+      // Nothing is requested if nothing may be visible. A response without a body has no items.
       const isEmpty = shown === '""' || (/^(?:\[\]|\{"count":0\})$/.test(shown) && forwarded.length === 0)
       t.ok(status >= 400 || isEmpty, `${route}: ${status} ${shown.slice(0, 120)}`)
     }

@@ -16,7 +16,7 @@ const THEIRS: readonly Ended[] = [...OURS, { processDefinitionId: 'theirs:1', te
 const keyOf = (id: string) => id.replace(/:.*/, '')
 const definitionOf = (id: string) => ({ id, key: keyOf(id), tenantId: null })
 
-/** An engine without authorization in which these instances and tasks have ended. */
+/** Opens a gateway whose engine has no authorization. These instances and tasks have ended in the engine. */
 async function open(ended: readonly Ended[]) {
   return openGateway(t, {
     records: ['mary', 'anna'].map((user) => `grant ${user} PROCESS_DEFINITION:* READ_HISTORY`),
@@ -50,7 +50,7 @@ const INSTANCES = 'GET /history/process-instance/report?reportType=duration&peri
 const TASKS = 'GET /history/task/report?reportType=count'
 const REFUSED = { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } }
 
-t.test('a report in which something of another tenant is counted is not given out', async (t) => {
+t.test('a report that counts an entity of another tenant is refused', async (t) => {
   const { ask } = await open(THEIRS)
   for (const user of ['mary', 'anna'])
     for (const route of [
@@ -66,20 +66,20 @@ t.test('a report in which something of another tenant is counted is not given ou
     }
 })
 
-t.test('where nothing of another tenant has ended it goes out as it is', async (t) => {
+t.test('a report is returned unchanged if no entity of another tenant has ended', async (t) => {
   const { ask } = await open(OURS)
   for (const route of [INSTANCES, `${INSTANCES}&processDefinitionKeyIn=ours`, TASKS])
     t.match(await ask('mary', route), { status: 200, body: REPORT }, route)
   t.match(await ask('anna', INSTANCES), REFUSED, 'of no tenant')
 })
 
-t.test('instances are counted of the definitions that are named', async (t) => {
+t.test('only instances of the named definitions are checked for other tenants', async (t) => {
   const { ask } = await open(THEIRS)
   for (const more of ['processDefinitionIdIn=ours:1,free:1', 'processDefinitionKeyIn=ours,free'])
     t.match(await ask('mary', `${INSTANCES}&${more}`), { status: 200, body: REPORT }, more)
 })
 
-t.test('but not where the report is of more than what is named', async (t) => {
+t.test('all instances are checked if the report covers more than the named definitions', async (t) => {
   const { ask } = await open(THEIRS)
   const ids = Array.from({ length: 51 }, () => 'ours:1').join(',')
   for (const route of [
@@ -91,10 +91,13 @@ t.test('but not where the report is of more than what is named', async (t) => {
     t.match(await ask('mary', route), REFUSED, route)
 })
 
-t.test('whom tenants do not restrict gets it, and what the engine refuses it refuses', async (t) => {
-  const { ask } = await open(THEIRS)
-  const whole = await ask('demo', TASKS)
-  t.match(whole, { status: 200, body: REPORT })
-  t.equal(whole.forwarded.length, 1)
-  t.match(await ask('mary', TASKS.replace('count', 'bad')), { status: 400, body: { message: 'bad' } })
-})
+t.test(
+  'a caller without tenant restrictions gets the report, and refusals of the engine are passed on',
+  async (t) => {
+    const { ask } = await open(THEIRS)
+    const whole = await ask('demo', TASKS)
+    t.match(whole, { status: 200, body: REPORT })
+    t.equal(whole.forwarded.length, 1)
+    t.match(await ask('mary', TASKS.replace('count', 'bad')), { status: 400, body: { message: 'bad' } })
+  },
+)

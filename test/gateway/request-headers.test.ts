@@ -15,14 +15,14 @@ const WORDS =
     ' ',
   )
 
-/** Header names of words that identities, certificates, addresses, targets and the API's own headers consist of. */
+/** Returns header names that consist of words from headers for identities, certificates, addresses and targets, and from headers of the API. */
 function generatedNames(): readonly string[] {
   const random = new Random(7)
   const names = new Set<string>()
   while (names.size < NAMES) {
     const words = Array.from({ length: 1 + random.below(4) }, () => random.pick(WORDS))
     const name = (random.chance(0.5) ? ['x', ...words] : words).join(random.pick(['-', '-', '-', '_', '']))
-    // Names that the gateway refuses or that frame the message are subjects of other tests.
+    // Other tests cover names that the gateway refuses or that frame the message.
     if (/^[a-z]/.test(name) && !/^(?:authorization|connection|content-length|host)$/.test(name))
       names.add(name)
   }
@@ -60,7 +60,7 @@ async function checkNames(
   return passed
 }
 
-t.test('of 10,000 generated header names only those of the list reach an engine', async (t) => {
+t.test('only listed names reach an engine, out of 10,000 generated header names', async (t) => {
   const { origin, engine } = await openGateway(t, {
     engine: (_request, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"7"}'),
@@ -69,7 +69,7 @@ t.test('of 10,000 generated header names only those of the list reach an engine'
   t.equal(await checkNames(t, origin, `${BASE}/version`, engine.seen), NAMES / EACH)
 })
 
-t.test('of 10,000 generated header names only those of the list reach an application', async (t) => {
+t.test('only listed names reach an application, out of 10,000 generated header names', async (t) => {
   const web = await startNode(t, (_request, response) => response.end('web'))
   const config = configOf(t, web.url + BASE, {
     settings: { health: { probe: false }, passthrough: [{ prefix: '/app', upstream: web.url }] },
@@ -82,7 +82,7 @@ t.test('of 10,000 generated header names only those of the list reach an applica
   t.equal(await checkNames(t, address, '/app/x', web.seen), NAMES / EACH)
 })
 
-t.test('an engine and an application get the header names of their configuration', async (t) => {
+t.test('an engine and an application receive the headers that their configuration names', async (t) => {
   const web = await startNode(t, (_request, response) => response.end('{}'))
   const named = { requestHeaders: ['X-Correlation-Id', 'baggage'] }
   const config = configOf(t, web.url + BASE, {
@@ -110,7 +110,7 @@ t.test('an engine and an application get the header names of their configuration
   }
 })
 
-t.test('an application gets the headers of browsers and web pages', async (t) => {
+t.test('an application receives the headers of browsers and web pages', async (t) => {
   const web = await startNode(t, (_request, response) => response.end('web'))
   const config = configOf(t, web.url + BASE, {
     settings: { health: { probe: false }, passthrough: [{ prefix: '/app', upstream: web.url }] },
@@ -136,7 +136,7 @@ t.test('an application gets the headers of browsers and web pages', async (t) =>
     t.notOk(name in (web.seen.at(-1)?.headers ?? {}), name)
 })
 
-t.test('a request with a header of the configuration does not share cached responses', async (t) => {
+t.test('a request with a configured header does not share cached responses', async (t) => {
   const { ask } = await openGateway(t, {
     engine: ({ headers }, response) =>
       response.writeHead(200, { 'content-type': 'text/plain' }).end(String(headers['x-flavour'])),

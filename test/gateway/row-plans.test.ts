@@ -13,9 +13,7 @@ import {
   type StoredRow,
 } from '../support/row-engine.ts'
 
-/*
- * What a plan answers is what filtering answers: two gateways before one engine, one of which may not make a plan.
- */
+/* A plan returns the same items as filtering. Two gateways are in front of one engine, and one of them may not use plans. */
 
 const SEEDS = Number(process.env['ROW_PLAN_SEEDS'] ?? 2)
 const USERS = ['mary', 'anna', 'ben', 'nobody'] as const
@@ -34,7 +32,7 @@ const GRANTS = [
   'grant mary PROCESS_DEFINITION:* READ',
 ]
 
-/** A definition of each of two keys, with one row of each in every list. */
+/** Two definitions with different keys, and one item of each definition in every list. */
 const ONE_EACH: RowWorld = (() => {
   const definitions: readonly Definition[] = ['a', 'b'].map((key, index) => ({
     id: `d${index}`,
@@ -49,7 +47,7 @@ const ONE_EACH: RowWorld = (() => {
 })()
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  t.test(`seed ${seed}: a plan shows and counts what filtering does`, async (t) => {
+  t.test(`seed ${seed}: a plan lists and counts the same items as filtering`, async (t) => {
     const random = createRandom(seed)
     const world = worldOf(random)
     const records = recordsOf(random, world)
@@ -57,8 +55,8 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     const settings = { limits: { filteredRows: 100_000 } }
     const filtering = await openGateway(t, { records, engine, settings, wrap: withoutPlans })
     const planning = await openGateway(t, { records, engine, settings })
-    // Few rows are read rather than counted by definitions; here even two are not few.
-    // Nor are there many requests in every second world, where keys have more versions.
+    // A few items are read instead of counted by definition. With this limit, even two items are too many to read. In every second world,
+    // the number of subqueries is limited, too, and keys may have more versions.
     const limits = { filteredRows: 1, ...(seed % 2 === 0 && { rowParts: 4 }) }
     const bounded = await openGateway(t, { records, engine, settings: { limits } })
     for (const user of USERS)
@@ -81,7 +79,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
   })
 }
 
-/** One page after the other, to the last. */
+/** Returns all pages of a list, in order. */
 async function pagesOf(
   { ask }: OpenGateway,
   user: string,
@@ -102,7 +100,7 @@ function rowsIn(body: unknown): readonly unknown[] {
   return Array.isArray(body) ? body : []
 }
 
-/** All rows are read and filtered. */
+/** Returns the parts of a gateway that reads and filters all items. */
 function withoutPlans(parts: Parts): Parts {
   const engines = [...parts.engines].map(([name, engine]) => [name, filteringEngine(engine)] as const)
   return { ...parts, engines: new Map(engines) }
@@ -128,7 +126,7 @@ function shown(answer: Answer | undefined) {
 
 type Random = (below: number) => number
 
-/** Numbers that the seed decides. */
+/** Returns a generator of numbers that depend only on the seed. */
 function createRandom(seed: number): Random {
   let state = seed * 2_654_435_761
   return (below) => {
@@ -154,7 +152,7 @@ function worldOf(random: Random): RowWorld {
   const idOf = () => `${random(16).toString(16)}-${(next += 1)}`
   const instances = Array.from({ length: 25 }, () => rowOf(random, { id: idOf(), of: alive }))
   const ended = Array.from({ length: 20 }, () => rowOf(random, { id: idOf(), of: definitions }))
-  // Tenants of their own: an engine may be made to choose them.
+  // Some items have their own tenant, because an engine may be configured to choose the tenant.
   const hasOwn = random(3) === 0
   const all = [...instances, ...ended].map((row) =>
     hasOwn && row.definition?.tenantId === null && random(4) === 0 ? { ...row, tenantId: 'acme' } : row,
@@ -186,7 +184,7 @@ function worldOf(random: Random): RowWorld {
         ...row,
         shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
       })),
-      // Some variables are of instances that wait between two activities; those of cases have an activity and no instance.
+      // Some variables belong to instances that wait between two activities. Variables of cases have an activity and no instance.
       '/variable-instance': below(running, random(2) === 0 ? 8 : 0).map((row) =>
         row.instanceId === null && cases.length > 0 && random(2) === 0
           ? caseVariable(pick(random, cases), row.shown.id)
@@ -274,7 +272,7 @@ function recordsOf(random: Random, { rows }: RowWorld): readonly string[] {
   ).filter((line, index, all) => all.findIndex((other) => subjectOf(other) === subjectOf(line)) === index)
 }
 
-/** An engine has one record of each kind for one user and one id. */
+/** Returns the part of a line that must be unique: an engine has one record of each kind for one user and one id. */
 function subjectOf(line: string): string {
   return line.slice(0, line.lastIndexOf(' '))
 }
@@ -315,7 +313,7 @@ function sortOf(random: Random, list: string): string {
     : `&sortBy=${by}&sortOrder=${random(2) === 0 ? 'asc' : 'desc'}`
 }
 
-/** Conditions of the caller's own. */
+/** Returns conditions of the caller's own query. */
 function ownOf(random: Random, { definitions, rows }: RowWorld, list: string): Record<string, unknown> {
   const instances = (rows['/process-instance'] ?? []).map(({ shown: { id } }) => id)
   const values: Readonly<Record<string, () => unknown>> = {
@@ -339,7 +337,7 @@ function ownOf(random: Random, { definitions, rows }: RowWorld, list: string): R
 
 const BUSY = ['/execution', '/external-task', '/job', '/history/activity-instance', '/history/task']
 
-/** A world whose lists change whenever one of them has been read. */
+/** A world whose lists change after each read of a list. */
 class BusyWorld {
   readonly start: RowWorld
   now: RowWorld
@@ -386,61 +384,58 @@ class BusyWorld {
   }
 }
 
-t.test(
-  'writes beside a list repeat no row of a page, and lose none that is there all the time',
-  async (t) => {
-    for (let seed = 1; seed <= SEEDS; seed += 1) {
-      const random = createRandom(seed)
-      const world = new BusyWorld(random)
-      const records = recordsOf(random, world.start)
-      const answer = rowEngine(() => world.now)
-      const engine: typeof answer = (request, response) => {
-        answer(request, response)
-        world.write()
-      }
-      const settings = { limits: { filteredRows: 100_000 } }
-      const { ask, ...gateway } = await openGateway(t, { records, engine, settings })
-      for (const user of USERS)
-        for (const list of BUSY) {
-          const before = world.now
-          const whole = idsIn((await ask(user, `GET ${list}`)).body)
-          const after = world.now
-          const pages = await pagesOf({ ask, ...gateway }, user, `GET ${list}?`, 10 + random(30))
-          // Who may see a row does not change.
-          const { now } = world
-          world.isBusy = false
-          world.now = world.ever
-          const visible = new Set(idsIn((await ask(user, `GET ${list}`)).body))
-          world.now = now
-          world.isBusy = true
-          const title = `seed ${seed} ${user} ${list}`
-          for (const page of [whole, ...pages.map(idsIn)]) {
-            t.equal(new Set(page).size, page.length, `${title}: none twice`)
-            t.same(
-              page.filter((id) => !visible.has(id)),
-              [],
-              `${title}: visible`,
-            )
-          }
-          const left = new Set(after.rows[list])
-          const standing = (before.rows[list] ?? [])
-            .filter((row) => left.has(row))
-            .map(({ shown: { id } }) => id)
+t.test('concurrent writes repeat no item of a page, and lose no item that exists all the time', async (t) => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = createRandom(seed)
+    const world = new BusyWorld(random)
+    const records = recordsOf(random, world.start)
+    const answer = rowEngine(() => world.now)
+    const engine: typeof answer = (request, response) => {
+      answer(request, response)
+      world.write()
+    }
+    const settings = { limits: { filteredRows: 100_000 } }
+    const { ask, ...gateway } = await openGateway(t, { records, engine, settings })
+    for (const user of USERS)
+      for (const list of BUSY) {
+        const before = world.now
+        const whole = idsIn((await ask(user, `GET ${list}`)).body)
+        const after = world.now
+        const pages = await pagesOf({ ask, ...gateway }, user, `GET ${list}?`, 10 + random(30))
+        // The permissions of the caller do not change, so these are all items that were ever visible.
+        const { now } = world
+        world.isBusy = false
+        world.now = world.ever
+        const visible = new Set(idsIn((await ask(user, `GET ${list}`)).body))
+        world.now = now
+        world.isBusy = true
+        const title = `seed ${seed} ${user} ${list}`
+        for (const page of [whole, ...pages.map(idsIn)]) {
+          t.equal(new Set(page).size, page.length, `${title}: none twice`)
           t.same(
-            standing.filter((id) => visible.has(id) && !whole.includes(id)),
+            page.filter((id) => !visible.has(id)),
             [],
-            `${title}: none lost`,
+            `${title}: visible`,
           )
         }
-    }
-  },
-)
+        const left = new Set(after.rows[list])
+        const standing = (before.rows[list] ?? [])
+          .filter((row) => left.has(row))
+          .map(({ shown: { id } }) => id)
+        t.same(
+          standing.filter((id) => visible.has(id) && !whole.includes(id)),
+          [],
+          `${title}: none lost`,
+        )
+      }
+  }
+})
 
 function idsIn(body: unknown): readonly string[] {
   return rowsIn(body).map((row) => String(Object(row).id))
 }
 
-t.test('a query for what may not be seen asks the engine for nothing', async (t) => {
+t.test('a query for items that the caller may not see sends no request for the list', async (t) => {
   const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
   for (const list of ['/process-instance', '/execution', '/history/activity-instance']) {
     const query = list.startsWith('/history') ? 'processDefinitionId=d1' : 'processDefinitionKey=b'
@@ -454,7 +449,7 @@ t.test('a query for what may not be seen asks the engine for nothing', async (t)
   }
 })
 
-t.test('a key may have more versions than parts', async (t) => {
+t.test('a key may have more versions than the limit of subqueries', async (t) => {
   const versions = Array.from({ length: 9 }, (_, index): Definition => {
     return { id: `d${index}`, key: index < 8 ? 'a' : 'b', tenantId: null }
   })
@@ -466,7 +461,7 @@ t.test('a key may have more versions than parts', async (t) => {
   const { ask } = await openGateway(t, {
     records: GRANTS,
     engine: rowEngine(() => world),
-    // Neither more requests, nor rows that are left out.
+    // These limits permit neither more subqueries nor filtering.
     settings: { limits: { rowParts: 2, filteredRows: 1 } },
   })
   for (const list of [
@@ -485,32 +480,35 @@ t.test('a key may have more versions than parts', async (t) => {
   }
 })
 
-t.test('an instance that a record closes is not counted, and one that it opens is', async (t) => {
-  const { definitions, rows } = ONE_EACH
-  const instances = (rows['/execution'] ?? []).map((row) => ({
-    ...row,
-    shown: { id: row.instanceId ?? '', definitionId: row.definition?.id, tenantId: row.tenantId },
-  }))
-  const world = { definitions, rows: { ...rows, '/process-instance': instances } }
-  const { ask } = await openGateway(t, {
-    records: [
-      'grant anna PROCESS_DEFINITION:* READ_INSTANCE',
-      'revoke anna PROCESS_INSTANCE:i0 READ',
-      'revoke ben PROCESS_INSTANCE:i0 READ',
-      'grant ben PROCESS_INSTANCE:i1 READ',
-    ],
-    engine: rowEngine(() => world),
-    // Too many rows to be filtered: only a plan counts them.
-    settings: { limits: { filteredRows: 1 } },
-  })
-  for (const user of ['anna', 'ben'])
-    for (const list of ['/process-instance', '/execution', '/external-task']) {
-      const { status, body } = await ask(user, `GET ${list}/count`)
-      t.same([status, body], [200, { count: 1 }], `${user} ${list}`)
-    }
-})
+t.test(
+  'counts leave out an individually revoked instance and include an individually granted one',
+  async (t) => {
+    const { definitions, rows } = ONE_EACH
+    const instances = (rows['/execution'] ?? []).map((row) => ({
+      ...row,
+      shown: { id: row.instanceId ?? '', definitionId: row.definition?.id, tenantId: row.tenantId },
+    }))
+    const world = { definitions, rows: { ...rows, '/process-instance': instances } }
+    const { ask } = await openGateway(t, {
+      records: [
+        'grant anna PROCESS_DEFINITION:* READ_INSTANCE',
+        'revoke anna PROCESS_INSTANCE:i0 READ',
+        'revoke ben PROCESS_INSTANCE:i0 READ',
+        'grant ben PROCESS_INSTANCE:i1 READ',
+      ],
+      engine: rowEngine(() => world),
+      // There are too many items to filter, so only a plan can count them.
+      settings: { limits: { filteredRows: 1 } },
+    })
+    for (const user of ['anna', 'ben'])
+      for (const list of ['/process-instance', '/execution', '/external-task']) {
+        const { status, body } = await ask(user, `GET ${list}/count`)
+        t.same([status, body], [200, { count: 1 }], `${user} ${list}`)
+      }
+  },
+)
 
-t.test('whether instances have tenants of their own is asked where their definition has none', async (t) => {
+t.test('the tenants of instances are queried only if their definition has no tenant', async (t) => {
   const definitions = ONE_EACH.definitions.map((one) => ({
     ...one,
     tenantId: one.key === 'a' ? 'acme' : null,
@@ -553,7 +551,7 @@ t.test('a parameter that a list does not have is never sent', async (t) => {
       }
 })
 
-t.test('rows of a query with alternatives are filtered', async (t) => {
+t.test('items of a query with alternatives are filtered', async (t) => {
   const { ask, parts } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
   const body = { orQueries: [{ processDefinitionKey: 'a', businessKey: 'x' }] }
   t.equal((await ask('anna', 'POST /history/process-instance/count', { body })).status, 200)
@@ -563,7 +561,7 @@ t.test('rows of a query with alternatives are filtered', async (t) => {
   )
 })
 
-t.test('plans and the rows that are read for them are counted', async (t) => {
+t.test('the metrics count plans and the items that were read for them', async (t) => {
   const { ask, parts } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
   for (const route of ['GET /execution', 'GET /execution?processDefinitionKey=b', 'GET /event-subscription'])
     t.equal((await ask('anna', route)).status, 200)
@@ -577,21 +575,24 @@ t.test('plans and the rows that are read for them are counted', async (t) => {
     t.match(text, line)
 })
 
-t.test('who sees all definitions but some sees variables of cases, which have an activity', async (t) => {
-  const records = [
-    'grant anna PROCESS_DEFINITION:* READ_INSTANCE,READ_TASK',
-    'revoke anna PROCESS_DEFINITION:b READ_INSTANCE,READ_TASK',
-  ]
-  const ofCase = alone('v', null)
-  const variables = [{ ...ofCase, shown: { ...ofCase.shown, activityInstanceId: 'case', taskId: null } }]
-  const rows = { ...ONE_EACH.rows, '/variable-instance': variables }
-  const { ask } = await openGateway(t, { records, engine: rowEngine(() => ({ ...ONE_EACH, rows })) })
-  t.same(idsIn((await ask('anna', 'GET /variable-instance')).body), ['v'])
-  t.same((await ask('anna', 'GET /variable-instance/count')).body, { count: 1 })
-})
+t.test(
+  'a caller who sees all definitions except some sees variables of cases, which have an activity',
+  async (t) => {
+    const records = [
+      'grant anna PROCESS_DEFINITION:* READ_INSTANCE,READ_TASK',
+      'revoke anna PROCESS_DEFINITION:b READ_INSTANCE,READ_TASK',
+    ]
+    const ofCase = alone('v', null)
+    const variables = [{ ...ofCase, shown: { ...ofCase.shown, activityInstanceId: 'case', taskId: null } }]
+    const rows = { ...ONE_EACH.rows, '/variable-instance': variables }
+    const { ask } = await openGateway(t, { records, engine: rowEngine(() => ({ ...ONE_EACH, rows })) })
+    t.same(idsIn((await ask('anna', 'GET /variable-instance')).body), ['v'])
+    t.same((await ask('anna', 'GET /variable-instance/count')).body, { count: 1 })
+  },
+)
 
 t.test(
-  'details of visible instances are asked for by POST, and counted by where that list ends',
+  'details of visible instances are queried by POST, and counted by finding the end of that list',
   async (t) => {
     const settings = { limits: { filteredRows: 1 } }
     const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH), settings })
@@ -604,7 +605,7 @@ t.test(
       return asking.map(({ method, url }) => `${method} ${url.slice(BASE.length).split('?', 1)[0]}`)
     }
     t.same(await askedBy('/history/detail'), ['POST /history/detail'])
-    // The engine has no count by POST, and a GET has no room for many ids.
+    // The engine has no count by POST, and a GET request has no room for many ids.
     t.same(await askedBy('/history/detail/count'), ['POST /history/detail'])
   },
 )

@@ -15,7 +15,7 @@ const asked = (forwarded: readonly { readonly body: Buffer }[]) =>
   JSON.parse(forwarded[0]?.body.toString() ?? '{}').topics
 const FETCH = { body: { workerId: 'w', maxTasks: 1, topics: [{ topicName: 'work', lockDuration: 1000 }] } }
 
-t.test('who sees all rows asks as he asks, whatever the query', async (t) => {
+t.test('the query of a caller who sees all items is sent unchanged', async (t) => {
   for (const route of [
     'GET /process-instance',
     'GET /external-task/topic-names',
@@ -27,7 +27,7 @@ t.test('who sees all rows asks as he asks, whatever the query', async (t) => {
   }
 })
 
-t.test('who has no grant at all sees none, in the form the engine has for none', async (t) => {
+t.test('a caller without any grant gets the empty form of each response', async (t) => {
   for (const [route, body] of [
     ['GET /external-task/topic-names', []],
     ['GET /event-subscription', []],
@@ -39,7 +39,7 @@ t.test('who has no grant at all sees none, in the form the engine has for none',
   }
 })
 
-t.test('nobody sees a row that his records do not name', async (t) => {
+t.test('no caller sees an item that their records do not name', async (t) => {
   for (const route of [
     'GET /process-instance',
     'GET /process-definition',
@@ -53,12 +53,12 @@ t.test('nobody sees a row that his records do not name', async (t) => {
   }
 })
 
-t.test('who may not lock tasks locks none: the engine is asked for those of no definition', async (t) => {
+t.test('a caller who may not lock tasks locks none, because the query selects no definition', async (t) => {
   const { forwarded } = await gateway.ask('nobody', LOCK, FETCH)
   t.same(asked(forwarded), [{ topicName: 'work', lockDuration: 1000, processDefinitionIdIn: ['-'] }])
 })
 
-t.test('tasks are locked for a caller where he may both read and lock them, and nowhere else', async (t) => {
+t.test('tasks are locked only if the caller may both read and lock them', async (t) => {
   const { forwarded } = await gateway.ask('ben', LOCK, FETCH)
   t.equal(forwarded.length, 1)
   t.same(JSON.parse(forwarded[0]?.body.toString() ?? ''), {
@@ -75,12 +75,12 @@ t.test('tasks are locked for a caller where he may both read and lock them, and 
   })
 })
 
-t.test('a right to single instances cannot be asked for when tasks are locked: none are', async (t) => {
+t.test('a permission on single instances locks no tasks, because a topic cannot express it', async (t) => {
   const { forwarded } = await gateway.ask('anna', LOCK, FETCH)
   t.match(asked(forwarded), [{ processDefinitionIdIn: ['-'] }])
 })
 
-t.test('who asks for what can be started sees what may be started by him', async (t) => {
+t.test('a query for startable definitions returns the definitions that the caller may start', async (t) => {
   const all = await gateway.ask('mary', 'GET /process-definition/count')
   t.same(all.body, { count: 2 })
   const { body } = await gateway.ask('mary', 'GET /process-definition?startablePermissionCheck=TRUE')

@@ -21,25 +21,28 @@ for (const [prefix, remote] of [
   ['', '/engine-rest'],
   ['/engine/second', '/engine-rest/engine/second'],
 ] as const) {
-  t.test(`every row is found below '${prefix}', and the engine gets what was authorized`, async (t) => {
-    for (const operation of OPERATIONS) {
-      const { id, method, template, answer: own } = operation
-      const { body = '', headers = {} } = bodyOf(operation)
-      const path = fill(template, valuesOf(template))
-      decided.length = 0
-      const ask = body === '' ? {} : { body, headers }
-      const { status, forwarded } = await gateway.ask('demo', `${method} ${prefix}${path}`, ask)
-      const params = decided[0]?.params ?? {}
-      const seen = forwarded.map((one) => [one.method, one.url, one.body.toString()])
-      const sent = [[method, remote + path, body]]
-      // The gateway answers some by itself.
-      const expected = own === undefined ? { status: 200, seen: sent } : { status, seen: [] }
-      t.same({ params, status, seen }, { params: valuesOf(template), ...expected }, id)
-    }
-  })
+  t.test(
+    `every operation is found below '${prefix}', and the engine receives the authorized request`,
+    async (t) => {
+      for (const operation of OPERATIONS) {
+        const { id, method, template, answer: own } = operation
+        const { body = '', headers = {} } = bodyOf(operation)
+        const path = fill(template, valuesOf(template))
+        decided.length = 0
+        const ask = body === '' ? {} : { body, headers }
+        const { status, forwarded } = await gateway.ask('demo', `${method} ${prefix}${path}`, ask)
+        const params = decided[0]?.params ?? {}
+        const seen = forwarded.map((one) => [one.method, one.url, one.body.toString()])
+        const sent = [[method, remote + path, body]]
+        // The gateway answers some operations itself.
+        const expected = own === undefined ? { status: 200, seen: sent } : { status, seen: [] }
+        t.same({ params, status, seen }, { params: valuesOf(template), ...expected }, id)
+      }
+    },
+  )
 }
 
-t.test('a parameter comes through in whatever characters a segment may hold', async (t) => {
+t.test('a path parameter is passed on with every character that a segment may contain', async (t) => {
   for (const value of ['review:1:a', 'ä b', '100%', "!$&'()*+,=:@~", '€', 'count', '日本', 'A%-z']) {
     decided.length = 0
     const { forwarded } = await gateway.ask('demo', `GET /task/${encodeURIComponent(value)}/variables/v`)
@@ -51,7 +54,7 @@ t.test('a parameter comes through in whatever characters a segment may hold', as
   }
 })
 
-t.test('a literal wins over a parameter, and HEAD runs the row of GET', async (t) => {
+t.test('a literal segment has priority over a parameter, and HEAD uses the operation of GET', async (t) => {
   decided.length = 0
   await gateway.ask('demo', 'GET /task/count')
   const { forwarded } = await gateway.ask('demo', 'HEAD /task/x')

@@ -61,7 +61,7 @@ async function sent(user: string, route: string, body: unknown, { ask } = gatewa
 
 const DELETE = 'POST /history/decision-instance/delete'
 
-t.test('a query whose list takes no body is asked for in the query string', async (t) => {
+t.test('a query whose list takes no body is sent in the query string', async (t) => {
   const historicDecisionInstanceQuery = {
     decisionDefinitionKeyIn: ['dish', 'season'],
     rootDecisionInstancesOnly: true,
@@ -73,7 +73,7 @@ t.test('a query whose list takes no body is asked for in the query string', asyn
   }
   const { body, forwarded } = await sent('mary', DELETE, { historicDecisionInstanceQuery })
   t.same(body, { historicDecisionInstanceIds: ['d1'] })
-  // The keys that the caller may see, of none and then of the caller's tenants.
+  // The keys that the caller may see: first the items without a tenant, then those of the caller's tenants.
   for (const [at, tenants] of [['true'], ['false', 'acme']].entries()) {
     const asked = forwarded[at]
     t.equal(asked?.method, 'GET')
@@ -86,12 +86,12 @@ t.test('a query whose list takes no body is asked for in the query string', asyn
   }
 })
 
-t.test('one that a query string cannot say is refused', async (t) => {
+t.test('a query that a query string cannot express is refused', async (t) => {
   for (const query of [
     { unknown: 'x' },
     { decisionDefinitionKeyIn: ['a,b'] },
     { tenantIdIn: [] },
-    { tenantIdIn: [''] }, // in a query string it would be everything
+    { tenantIdIn: [''] }, // a query string with this value would select everything
     { tenantIdIn: ['acme', null] },
     { evaluatedAfter: 5 },
     { sorting: [null] },
@@ -103,13 +103,13 @@ t.test('one that a query string cannot say is refused', async (t) => {
 
 const VARIABLES = 'POST /process-instance/variables-async'
 
-t.test('ids of other tenants are left out where the engine leaves them out', async (t) => {
+t.test('ids of other tenants are left out if the engine leaves them out', async (t) => {
   const processInstanceIds = ['i1', 'i2', 'nosuch']
   const { body } = await sent('mary', VARIABLES, { processInstanceIds, variables: {} })
   t.same(body, { processInstanceIds: ['i1'], variables: {} })
 })
 
-t.test('where none is left it is the engine’s 400, before the permission', async (t) => {
+t.test('a selection with no ids left gets the engine’s 400 before the permission check', async (t) => {
   for (const user of ['mary', 'nobody']) {
     const { status, said, body } = await sent(user, VARIABLES, { processInstanceIds: ['i2'] })
     t.same([status, body], [400, null], user)
@@ -119,7 +119,7 @@ t.test('where none is left it is the engine’s 400, before the permission', asy
 
 const SUSPEND = 'PUT /process-instance/suspended'
 
-t.test('each of what a query selects is checked, and what was checked is what is sent', async (t) => {
+t.test('each item that a query selects is checked, and exactly the checked ids are sent', async (t) => {
   const asked = { suspended: true, processInstanceQuery: {} }
   const { body } = await sent('mary', SUSPEND, asked)
   t.same(body, { suspended: true, processInstanceIds: ['i1'] })
@@ -129,11 +129,11 @@ t.test('each of what a query selects is checked, and what was checked is what is
   t.same([none.status, none.body], [400, null])
 })
 
-/** All that is neither an object nor null. */
+/** Values that are neither an object nor null. */
 const NO_QUERIES = ['x', '', 5, 0, true, false, [], [{}], ['x']]
 const IDS = { processInstanceIds: ['i1'], historicDecisionInstanceIds: ['d1'], historicBatchIds: ['b1'] }
 
-t.test('what is no query selects nothing, whoever asks: it is 400', async (t) => {
+t.test('a value that is not a query selects nothing and gets 400 for every caller', async (t) => {
   const operations = OPERATIONS.filter(({ resolvesQueries: selects }) => selects !== undefined)
   t.ok(operations.length > 20)
   for (const { method, template, resolvesQueries: selects = {} } of operations)
@@ -168,7 +168,7 @@ t.test('ids are a list of scalars or null', async (t) => {
 })
 
 t.test(
-  'members of a query that the engine would not read are 400, though its list could be asked for them',
+  'members of a query that the engine would not read get 400, even if its list could be asked for them',
   async (t) => {
     for (const query of [
       { decisionDefinitionKey: ['dish'] },
@@ -196,42 +196,45 @@ t.test(
   },
 )
 
-t.test('what a list that takes a body does not read is answered in the engine’s words', async (t) => {
+t.test('a query that the engine’s list does not read gets the error of the engine', async (t) => {
   const processInstanceQuery = { active: 'x' }
   const { status, said, body } = await sent('mary', VARIABLES, { processInstanceQuery, variables: {} })
   t.same([status, said, body], [400, SAID, null])
-  // Before it asks for the permission.
+  // The error precedes the permission check.
   t.match(await sent('nobody', VARIABLES, { processInstanceQuery }), { status: 400, body: null })
 })
 
-/** The bytes of the request that follows the look-ups. */
+/** Returns the status, the bytes of the last request, which follows the lookups, and the number of requests. */
 async function bytesSent(user: string, route: string, body: string, { ask } = gateway) {
   const { status, forwarded } = await ask(user, route, { body })
   return { status, bytes: forwarded.at(-1)?.body.toString(), count: forwarded.length }
 }
 
-t.test('what nobody has left out is sent byte by byte, without a look-up where all is seen', async (t) => {
-  const reporting = await openGateway(t, {
-    ...SETUP,
-    settings: { authorization: { mode: 'report', records: { source: 'file', file: 'records.yaml' } } },
-  })
-  const all =
-    '{ "variables":{}, "processInstanceQuery" : {"variables":[]},"processInstanceIds":["i2","nosuch"] }'
-  const whole = { status: 200, bytes: all, count: 1 }
-  t.same(await bytesSent('demo', VARIABLES, all), whole, 'who sees everything')
-  t.same(await bytesSent('mary', VARIABLES, all, reporting), whole, 'where nothing is refused')
-  // Ids that are null say the same as they said.
-  const own = '{ "processInstanceIds":["i1",null] }'
-  t.match(await bytesSent('mary', VARIABLES, own), { status: 200, bytes: own })
-})
+t.test(
+  'a body from which nothing is left out is sent byte by byte, without a lookup if everything is visible',
+  async (t) => {
+    const reporting = await openGateway(t, {
+      ...SETUP,
+      settings: { authorization: { mode: 'report', records: { source: 'file', file: 'records.yaml' } } },
+    })
+    const all =
+      '{ "variables":{}, "processInstanceQuery" : {"variables":[]},"processInstanceIds":["i2","nosuch"] }'
+    const whole = { status: 200, bytes: all, count: 1 }
+    t.same(await bytesSent('demo', VARIABLES, all), whole, 'who sees everything')
+    t.same(await bytesSent('mary', VARIABLES, all, reporting), whole, 'where nothing is refused')
+    // Null among the ids is sent as it is.
+    const own = '{ "processInstanceIds":["i1",null] }'
+    t.match(await bytesSent('mary', VARIABLES, own), { status: 200, bytes: own })
+  },
+)
 
-t.test('an id that is named twice, or found too, is sent once', async (t) => {
+t.test('an id that is named twice, or both named and found, is sent once', async (t) => {
   const processInstanceIds = ['i1', 'i2', 'i1']
   const { body } = await sent('mary', VARIABLES, { processInstanceIds, processInstanceQuery: {} })
   t.same(body, { processInstanceIds: ['i1'] })
 })
 
-t.test('null in ids cannot stand beside what is found, nor where some are left out', async (t) => {
+t.test('null among the ids is refused if a query adds ids or if ids are left out', async (t) => {
   for (const beside of [{ processInstanceQuery: {} }, { processInstanceIds: ['i1', 'i2', null] }]) {
     const body = { processInstanceIds: ['i1', null], ...beside }
     t.match(await sent('mary', VARIABLES, body), { status: 403, body: null }, JSON.stringify(beside))
@@ -240,7 +243,7 @@ t.test('null in ids cannot stand beside what is found, nor where some are left o
 
 const RETRIES = 'POST /external-task/retries-async'
 
-t.test('one list that is left empty beside another is no empty selection', async (t) => {
+t.test('an empty list of ids next to a list with ids is not an empty selection', async (t) => {
   const asked = { retries: 3, externalTaskIds: ['e1'], processInstanceIds: ['i2'] }
   const { status, body } = await sent('mary', RETRIES, asked)
   t.same([status, body], [200, { retries: 3, externalTaskIds: ['e1'], processInstanceIds: [] }])
@@ -248,7 +251,7 @@ t.test('one list that is left empty beside another is no empty selection', async
   t.same([none.status, none.body], [400, null])
 })
 
-t.test('where what is selected cannot be found out, who lacks the permission is refused', async (t) => {
+t.test('a caller without the permission is refused if the selection cannot be determined', async (t) => {
   for (const [status, body] of [
     [503, ''],
     [500, 'no JSON'],
@@ -264,16 +267,19 @@ t.test('where what is selected cannot be found out, who lacks the permission is 
   }
 })
 
-t.test('what the engine asks for before it selects is refused before an empty selection', async (t) => {
-  const plan = { sourceProcessDefinitionId: 'review:1', targetProcessDefinitionId: 'other:1' }
-  const asked = { migrationPlan: { ...plan, instructions: [] }, processInstanceQuery: {} }
-  const unread = await sent('nobody', 'POST /migration/execute', asked)
-  t.match(unread, { status: 403, said: { type: 'AuthorizationException' }, body: null })
-  const unmigrated = await sent('ben', 'POST /migration/execute', asked)
-  t.match(unmigrated, { status: 400, said: { message: /process instance ids is empty$/ }, body: null })
-})
+t.test(
+  'a permission that the engine checks before it selects is refused before an empty selection',
+  async (t) => {
+    const plan = { sourceProcessDefinitionId: 'review:1', targetProcessDefinitionId: 'other:1' }
+    const asked = { migrationPlan: { ...plan, instructions: [] }, processInstanceQuery: {} }
+    const unread = await sent('nobody', 'POST /migration/execute', asked)
+    t.match(unread, { status: 403, said: { type: 'AuthorizationException' }, body: null })
+    const unmigrated = await sent('ben', 'POST /migration/execute', asked)
+    t.match(unmigrated, { status: 400, said: { message: /process instance ids is empty$/ }, body: null })
+  },
+)
 
-t.test('one that is found among the last of many ids makes the selection no empty one', async (t) => {
+t.test('a selection is not empty if only one of the last of many ids matches', async (t) => {
   const { ask } = await openGateway(t, {
     ...SETUP,
     engine: ({ url }, response) => {
@@ -282,7 +288,7 @@ t.test('one that is found among the last of many ids makes the selection no empt
       response.setHeader('content-type', 'application/json').end(JSON.stringify(found))
     },
   })
-  // So many are asked for at once.
+  // The gateway looks up this number of ids at once.
   const others = Array.from({ length: 100 }, (_, index) => `x${index}`)
   const askFor = (historicDecisionInstanceIds: readonly string[]) =>
     ask('nobody', 'POST /history/decision-instance/set-removal-time', {

@@ -12,7 +12,7 @@ const gateway = await openGateway(t, {
 const DELETE = 'POST /process-instance/delete'
 const ALL = { body: { processInstanceQuery: {} } }
 
-t.test('a query in a body becomes the ids of what the caller sees', async (t) => {
+t.test('a query in a body becomes the ids that the caller sees', async (t) => {
   const { forwarded } = await gateway.ask('mary', DELETE, ALL)
   const sent = forwarded.at(-1)
   t.equal(sent?.url, '/engine-rest/process-instance/delete')
@@ -27,7 +27,7 @@ t.test('a query in a body becomes the ids of what the caller sees', async (t) =>
   t.ok(processInstanceIds.length > 0)
 })
 
-t.test('ids in the body stay beside those that a query finds', async (t) => {
+t.test('ids in the body are kept in addition to those that a query finds', async (t) => {
   const { forwarded } = await gateway.ask('mary', DELETE, {
     body: { ...ALL.body, processInstanceIds: ['given'] },
   })
@@ -36,7 +36,7 @@ t.test('ids in the body stay beside those that a query finds', async (t) => {
   t.ok(processInstanceIds.length > 1)
 })
 
-t.test('a query that finds nothing for the caller is answered as the engine answers it', async (t) => {
+t.test('a query that finds nothing for the caller gets the 400 of the engine', async (t) => {
   for (const user of ['anna', 'nobody']) {
     const { status, body, forwarded } = await gateway.ask(user, DELETE, ALL)
     t.equal(status, 400, user)
@@ -45,18 +45,18 @@ t.test('a query that finds nothing for the caller is answered as the engine answ
   }
 })
 
-t.test('a query that finds something is refused for want of the permission', async (t) => {
+t.test('a query that finds items is refused if the caller lacks the permission', async (t) => {
   const { status, forwarded } = await gateway.ask('ben', DELETE, ALL)
   t.equal(status, 403)
   t.notOk(forwarded.some(({ url }) => url === '/engine-rest/process-instance/delete'))
 })
 
-t.test('without a query the permission comes first', async (t) => {
+t.test('without a query the permission is checked first', async (t) => {
   const { status, forwarded } = await gateway.ask('nobody', DELETE, { body: { processInstanceIds: ['a'] } })
   t.same([status, forwarded], [403, []])
 })
 
-t.test('what its own list has found is not looked for again', async (t) => {
+t.test('items that a query has found are not looked up again', async (t) => {
   const rows = ['a', 'b', 'c'].map((id) => ({
     id,
     processDefinitionId: 'review:1',

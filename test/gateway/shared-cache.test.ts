@@ -6,7 +6,7 @@ import { authorizationOf, openGateway } from '../support/open-gateway.ts'
 const DEMO = authorizationOf('demo')
 const RECORDS = { source: 'file', file: 'records.yaml' }
 
-/** Responds to demo alone, as an engine that checks the caller itself. It hides everything from all others. */
+/** Responds only to demo, as an engine that checks the caller itself. It hides everything from all other users. */
 function answerDemo({ headers, url }: Seen, response: ServerResponse): void {
   const isDemo = headers.authorization === DEMO
   const isImage = url.includes('/diagram') && isDemo

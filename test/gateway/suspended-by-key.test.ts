@@ -11,7 +11,7 @@ import { runInProcess } from '../support/run-command.ts'
 
 const definition = (key: string, tenantId: string | null) => ({ id: `${key}:${tenantId}`, key, tenantId })
 
-/** Latest versions, as a bare engine lists them. */
+/** Latest versions, as an engine without authorization lists them. */
 const DEFINITIONS = [
   definition('shared', null),
   definition('shared', 'acme'),
@@ -45,31 +45,37 @@ async function suspend(user: string, route: string, body: Readonly<Record<string
   return { status, error: headers['x-gateway-error'], said, sent }
 }
 
-t.test('what other tenants have under a key is not suspended with the own', async (t) => {
-  const body = { processDefinitionKey: 'shared', suspended: true }
-  for (const route of BY_TENANT)
-    for (const more of [{}, { processDefinitionTenantId: null, processDefinitionWithoutTenantId: 'false' }])
-      t.match(
-        await suspend('mary', route, { ...body, ...more }),
-        {
-          status: 403,
-          error: 'GW_CHECK_NOT_EXACT',
-          said: { message: /processDefinitionTenantId or processDefinitionWithoutTenantId is needed/ },
-          sent: 0,
-        },
-        route,
-      )
-})
+t.test(
+  'suspending by key is refused if another tenant has the key and the body names no tenant',
+  async (t) => {
+    const body = { processDefinitionKey: 'shared', suspended: true }
+    for (const route of BY_TENANT)
+      for (const more of [{}, { processDefinitionTenantId: null, processDefinitionWithoutTenantId: 'false' }])
+        t.match(
+          await suspend('mary', route, { ...body, ...more }),
+          {
+            status: 403,
+            error: 'GW_CHECK_NOT_EXACT',
+            said: { message: /processDefinitionTenantId or processDefinitionWithoutTenantId is needed/ },
+            sent: 0,
+          },
+          route,
+        )
+  },
+)
 
-t.test('nor where another tenant is named: the engine finds nothing then', async (t) => {
-  for (const route of BY_TENANT)
-    for (const more of [{}, { processDefinitionWithoutTenantId: true }]) {
-      const body = { processDefinitionKey: 'shared', processDefinitionTenantId: 'globex', ...more }
-      t.match(await suspend('mary', route, body), { status: 204, sent: 0 }, route)
-    }
-})
+t.test(
+  'suspending by key for another tenant is not sent, because the engine would find nothing for the caller',
+  async (t) => {
+    for (const route of BY_TENANT)
+      for (const more of [{}, { processDefinitionWithoutTenantId: true }]) {
+        const body = { processDefinitionKey: 'shared', processDefinitionTenantId: 'globex', ...more }
+        t.match(await suspend('mary', route, body), { status: 204, sent: 0 }, route)
+      }
+  },
+)
 
-t.test('the own tenant, or none, can be named', async (t) => {
+t.test('suspending by key is permitted for the caller’s tenant and for no tenant', async (t) => {
   for (const route of BY_TENANT)
     for (const more of [
       { processDefinitionTenantId: 'acme' },
@@ -83,7 +89,7 @@ t.test('the own tenant, or none, can be named', async (t) => {
       )
 })
 
-t.test('definitions themselves are suspended whatever tenant the body names: it helps nobody', async (t) => {
+t.test('suspending definitions by key is refused, whatever tenant the body names', async (t) => {
   for (const more of [
     {},
     { processDefinitionTenantId: 'acme' },
@@ -98,13 +104,13 @@ t.test('definitions themselves are suspended whatever tenant the body names: it 
     })
 })
 
-t.test('a key that no other tenant has needs no tenant', async (t) => {
+t.test('a key that no other tenant has needs no tenant in the body', async (t) => {
   for (const route of [...BY_TENANT, OF_ALL])
     for (const processDefinitionKey of ['ours', 'none'])
       t.match(await suspend('mary', route, { processDefinitionKey }), { status: 204, sent: 1 }, route)
 })
 
-t.test('a key that too many definitions have is not looked through', async (t) => {
+t.test('a key with too many definitions is refused', async (t) => {
   for (const route of [...BY_TENANT, OF_ALL])
     t.match(await suspend('mary', route, { processDefinitionKey: 'many' }), {
       status: 403,
@@ -113,15 +119,18 @@ t.test('a key that too many definitions have is not looked through', async (t) =
     })
 })
 
-t.test('the permission comes first, and whom tenants do not restrict is not asked for one', async (t) => {
-  for (const route of [...BY_TENANT, OF_ALL]) {
-    const body = { processDefinitionKey: 'shared' }
-    t.match(await suspend('nobody', route, body), { status: 403, error: undefined, sent: 0 }, route)
-    t.match(await suspend('demo', route, body), { status: 204, sent: 1 }, route)
-  }
-})
+t.test(
+  'the permission is checked first, and a caller without tenant restrictions needs no tenant in the body',
+  async (t) => {
+    for (const route of [...BY_TENANT, OF_ALL]) {
+      const body = { processDefinitionKey: 'shared' }
+      t.match(await suspend('nobody', route, body), { status: 403, error: undefined, sent: 0 }, route)
+      t.match(await suspend('demo', route, body), { status: 204, sent: 1 }, route)
+    }
+  },
+)
 
-t.test('an id beside the key is for the engine to refuse', async (t) => {
+t.test('a body with a key and an id is sent, because the engine refuses it', async (t) => {
   const body = { processDefinitionKey: 'shared', processDefinitionId: 'shared:acme' }
   t.match(await suspend('mary', OF_ALL, body), { sent: 1 })
 })
@@ -145,7 +154,7 @@ t.test('explain and the request agree, with and without the record that explain 
       t.same([...resources], [`${RESOURCES.PROCESS_DEFINITION.id} ${key}`], route)
       t.ok(grants.every(({ permissions }) => permissions.every((name) => RIGHTS.split(',').includes(name))))
 
-      // Mary has these records at the other gateway.
+      // At the other gateway, Mary has these records.
       const then = await ask('mary', route, { body })
       const isPermitted = error === undefined
       t.equal(then.status, isPermitted ? 204 : 403, `${route} ${key}`)
@@ -158,7 +167,7 @@ t.test('explain and the request agree, with and without the record that explain 
     }
 })
 
-t.test('explain says of a permitted and of a refused key what the request gets', async (t) => {
+t.test('explain and the request agree for permitted and for refused keys', async (t) => {
   const explain = createExplain(parts, buildDryRun)
   for (const request of [...BY_TENANT, OF_ALL])
     for (const processDefinitionKey of ['shared', 'many', 'ours']) {

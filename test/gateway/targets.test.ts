@@ -25,18 +25,18 @@ const VALID = [
   '/engine/default/task/x',
   '/engine/second/user/demo/profile',
 ]
-// What two readers of a path have taken differently before.
+// Pieces that two parsers of a path have read differently in the past.
 const NASTY = [
   '.. . %2e%2e %2E ..; ; ;x=1 %3B %2F %2f %5C \\ // /./ /../ / % %2 %zz %252F %2525 %00 %0a %7f %c0%ae %ff',
   '# #/x %3F %23 é engine engine/second /engine/second TASK " < | ^ {id} %%32%66 %74 %70rofile',
 ]
   .flatMap((words) => words.split(' '))
   .concat(' ')
-// A character of a segment like any other, or what looks like something else.
+// Characters of a segment like any other, and pieces that only look like something else.
 const HARMLESS =
   "%C3%A9 %E2%82%AC + * @ : = & ' ~ %20 %25zz %25 , ( count engine ?a=b ?a=b;c=/../d :id %41".split(' ')
 
-/** Numbers that are the same at every run: a failure names its seed. */
+/** Returns a generator whose numbers are the same in every run. A failure names its seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = Math.imul(seed, 0x9e3779b1)
   return (below) => {
@@ -47,7 +47,7 @@ function randomOf(seed: number): (below: number) => number {
   }
 }
 
-/** A path that is right, with one or two pieces of another kind in it. */
+/** Returns a valid path with one or two pieces inserted. */
 function targetOf(seed: number): string {
   const random = randomOf(seed)
   const pieces = random(2) === 0 ? HARMLESS : NASTY
@@ -55,7 +55,7 @@ function targetOf(seed: number): string {
   for (let count = random(2); count >= 0; count -= 1) {
     const at = BASE.length + random(target.length - BASE.length + 1)
     const piece = pieces[random(pieces.length)] ?? ''
-    // In the middle of a segment, or at the beginning of one.
+    // In the middle or at the beginning of a segment.
     const cut = random(2) === 0 ? at : target.indexOf('/', at) + 1 || at
     target = target.slice(0, cut) + piece + target.slice(cut + random(2))
   }
@@ -90,7 +90,7 @@ t.test('a target is refused, or means the same to the gateway, its decision and 
 })
 
 function checkRefused(t: Test, { target, answer }: Outcome): void {
-  // The gateway answers the list of engines by itself.
+  // The gateway itself returns the list of engines.
   const isOwn = readByEngine(target)[0]?.template === '/engine'
   const { status = 0 } = answer ?? {}
   if ((status < 400 || status >= 500) && !(isOwn && status === 200)) t.fail(`${target}: ${status}`)
@@ -101,11 +101,11 @@ function checkForwarded(t: Test, { target, seen, decision }: Outcome): void {
   const [sent] = readByEngine(url)
   const readings = [...readByEngine(target), decision]
   t.same([seen.length, readings], [1, [sent, sent]], `${target} as ${url}`)
-  // Written anew, so that nobody else could read it in another way.
+  // The gateway encodes the path again, so that no other parser can read it differently.
   t.match(url.split('?')[0], /^(\/([\w.~!'()*-]|%[0-9A-F]{2})+)+$/, target)
 }
 
-t.test('a percent sign of a query that begins no escape is encoded', async (t) => {
+t.test('a percent sign in a query string that does not begin an escape is encoded', async (t) => {
   const { ask } = await openGateway(t, { engine: (_request, response) => response.end('[]') })
   for (const [sent, forwarded] of [
     ['nameLike=%Rev%', 'nameLike=%25Rev%25'],

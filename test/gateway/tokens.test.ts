@@ -18,7 +18,7 @@ const KEY = await createKey('one')
 const RSA = await createKey('rsa', 'RS256')
 const STRANGER = await createKey('one')
 
-/** A gateway that takes tokens of one issuer, whose groups are the engine's. */
+/** Opens a gateway that accepts tokens of one issuer. The groups of the tokens are groups of the engine. */
 async function openWith(
   t: Test,
   { own = {}, identity = {}, ...settings }: Readonly<Record<string, object>> = {},
@@ -42,7 +42,7 @@ async function openWith(
 const RECORDS = { source: 'file', file: 'records.yaml' }
 const clerks: Claims = { realm_access: { roles: ['clerks'] } }
 
-t.test('a token opens what its groups may see', async (t) => {
+t.test('a token has the permissions of its groups', async (t) => {
   const { gateway, issuer } = await openWith(t)
   const token = await issuer.sign(KEY, { sub: 'token-only', ...clerks })
   const answer = await gateway.ask(null, 'GET /process-definition', { headers: bearer(token) })
@@ -52,22 +52,25 @@ t.test('a token opens what its groups may see', async (t) => {
   t.same((await gateway.ask(null, 'GET /process-definition', { headers: bearer(other) })).body, [])
 })
 
-t.test('with the algorithms that are usual, and the types and audiences that are allowed', async (t) => {
-  const { gateway, issuer } = await openWith(t)
-  const all = await Promise.all(
-    ['RS256', 'PS256', 'ES256', 'EdDSA'].map(async (alg) => ({ key: await createKey(`of-${alg}`, alg) })),
-  )
-  issuer.keys = [KEY.jwk, ...all.map(({ key }) => key.jwk)]
-  const tokens = [
-    ...(await Promise.all(all.map(({ key }) => issuer.sign(key)))),
-    await issuer.sign(KEY, { aud: ['other', AUDIENCE] }),
-    await issuer.sign(KEY, {}, { typ: 'JWT' }),
-    await issuer.sign(KEY, {}, { typ: 'application/at+jwt' }),
-    await issuer.sign(KEY, {}, { typ: undefined }),
-  ]
-  for (const token of tokens)
-    t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(token) })).status, 200)
-})
+t.test(
+  'a token is accepted with every usual algorithm, and with the permitted types and audiences',
+  async (t) => {
+    const { gateway, issuer } = await openWith(t)
+    const all = await Promise.all(
+      ['RS256', 'PS256', 'ES256', 'EdDSA'].map(async (alg) => ({ key: await createKey(`of-${alg}`, alg) })),
+    )
+    issuer.keys = [KEY.jwk, ...all.map(({ key }) => key.jwk)]
+    const tokens = [
+      ...(await Promise.all(all.map(({ key }) => issuer.sign(key)))),
+      await issuer.sign(KEY, { aud: ['other', AUDIENCE] }),
+      await issuer.sign(KEY, {}, { typ: 'JWT' }),
+      await issuer.sign(KEY, {}, { typ: 'application/at+jwt' }),
+      await issuer.sign(KEY, {}, { typ: undefined }),
+    ]
+    for (const token of tokens)
+      t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(token) })).status, 200)
+  },
+)
 
 t.test('a token that does not carry its groups is refused, so that no revocation is missed', async (t) => {
   const claims = { groups: ['groups'], tenants: ['tenants'], required: ['tenants'] }
@@ -104,7 +107,7 @@ t.test('the refusal of a long token names its length and the limit', async (t) =
   t.same(forwarded, [])
 })
 
-t.test('Basic stays as it is beside it, and both challenges are offered', async (t) => {
+t.test('Basic authentication works next to tokens, and both challenges are sent', async (t) => {
   const { gateway } = await openWith(t)
   t.equal((await gateway.ask('mary', 'GET /task')).status, 200)
   for (const headers of [{}, { authorization: '' }, { authorization: authorizationOf('mary', 'wrong') }]) {
@@ -116,7 +119,7 @@ t.test('Basic stays as it is beside it, and both challenges are offered', async 
   }
 })
 
-t.test('without the section a token is no credential', async (t) => {
+t.test('a token is not accepted without the section for tokens', async (t) => {
   const issuer = await startIssuer(t, KEY)
   const gateway = await openGateway(t)
   const headers = bearer(await issuer.sign(KEY))
@@ -130,13 +133,13 @@ t.test('without the section a token is no credential', async (t) => {
 const AT = Math.floor(Date.now() / 1000)
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The token with another header, and with the signature that it had. */
+/** Returns the token with another header and with its original signature. */
 function withHeader(token: string, header: object): string {
   const [, ...rest] = token.split('.')
   return [encoded(header), ...rest].join('.')
 }
 
-/** What an attacker makes of a public key: it is no secret. */
+/** Returns a token that is signed with the public key as the secret. An attacker knows this key. */
 async function signedWithPublicKey(issuer: FakeIssuer): Promise<string> {
   const key = await importJWK(RSA.jwk, 'RS256', { extractable: true })
   const pem = key instanceof Uint8Array ? '' : await exportSPKI(key)
@@ -145,7 +148,7 @@ async function signedWithPublicKey(issuer: FakeIssuer): Promise<string> {
   return `${text}.${createHmac('sha256', pem).update(text).digest('base64url')}`
 }
 
-/** A token whose issuer writes the user's claim twice: JSON libraries of issuers do not all refuse that. */
+/** Returns a token whose issuer writes the claim of the user twice. Not all JSON libraries of issuers refuse that. */
 function withUsers(issuer: FakeIssuer, first: string, second: string): Promise<string> {
   const text = `{"iss":"${issuer.url}","aud":"${AUDIENCE}","exp":${AT + 300},"sub":"${first}","sub":"${second}"}`
   return new CompactSign(Buffer.from(text))
@@ -277,7 +280,7 @@ const ATTACKS: Readonly<
   'not of base64': ['malformed', async (issuer) => `${await issuer.sign(KEY)}=`],
 }
 
-t.test('what is no good token is refused, and nothing reaches the engine', async (t) => {
+t.test('an invalid token is refused, and nothing reaches the engine', async (t) => {
   const { gateway, issuer } = await openWith(t)
   const other = await createKey('two')
   issuer.keys = [...issuer.keys, other.jwk]
@@ -300,7 +303,7 @@ t.test('what is no good token is refused, and nothing reaches the engine', async
   t.notOk(issuer.asked.includes('/evil'))
 })
 
-t.test('every byte of a token counts', async (t) => {
+t.test('a token with a changed payload or signature is refused', async (t) => {
   const { gateway, issuer } = await openWith(t)
   const token = await issuer.sign(KEY)
   t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(token) })).status, 200)
@@ -314,7 +317,7 @@ t.test('every byte of a token counts', async (t) => {
   t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(other) })).status, 401)
 })
 
-t.test('an issuer that is away opens nothing, and closes nothing to those with a password', async (t) => {
+t.test('an unavailable issuer gives 503 for tokens, and passwords are still accepted', async (t) => {
   const { gateway, issuer } = await openWith(t)
   issuer.answer = (_path, response) => response.writeHead(500).end()
   const headers = bearer(await issuer.sign(KEY))
@@ -329,12 +332,12 @@ t.test('an issuer that is away opens nothing, and closes nothing to those with a
   )
 })
 
-t.test('a key that the issuer has added is found, and not for every unknown one', async (t) => {
+t.test('an unknown key id does not cause another request for the keys within ten seconds', async (t) => {
   const { gateway, issuer } = await openWith(t)
   const next = await createKey('next')
   t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(KEY)) })).status, 200)
   const read = issuer.asked.length
-  // The reading for the first token was the one of these ten seconds.
+  // The keys are read at most once in ten seconds, and the first token has caused this read.
   for (const kid of ['x', 'y', 'z'])
     await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(KEY, {}, { kid })) })
   t.equal(issuer.asked.length, read)
@@ -342,7 +345,7 @@ t.test('a key that the issuer has added is found, and not for every unknown one'
   t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(next)) })).status, 401)
 })
 
-t.test('groups and tenants come from where the configuration says', async (t) => {
+t.test('groups and tenants come from the configured source', async (t) => {
   const cases = [
     { groups: 'token', tenants: 'token', is: { groups: ['kc:a'], tenants: ['t'] } },
     { groups: 'token', groupPrefix: null, is: { groups: ['company:a'], tenants: ['t'] } },
@@ -365,7 +368,7 @@ t.test('groups and tenants come from where the configuration says', async (t) =>
   }
 })
 
-t.test('the prefix of an issuer is put before a user that already begins with it', async (t) => {
+t.test('the prefix of an issuer is added even to a user that already begins with it', async (t) => {
   const { gateway, issuer } = await openWith(t, { own: { userPrefix: 'ma', groups: 'source' } })
   const statusOf = async (sub: string) =>
     (await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(KEY, { sub })) })).status
@@ -373,7 +376,7 @@ t.test('the prefix of an issuer is put before a user that already begins with it
   t.equal(await statusOf('mary'), 401, 'the user is mamary, who is unknown')
 })
 
-t.test('two keys of an issuer with one id verify no token', async (t) => {
+t.test('two keys of an issuer with the same id verify no token', async (t) => {
   const { gateway, issuer } = await openWith(t)
   const statusOf = async (key: typeof KEY) =>
     (await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(key)) })).status
@@ -381,7 +384,7 @@ t.test('two keys of an issuer with one id verify no token', async (t) => {
   t.same([await statusOf(KEY), await statusOf(STRANGER)], [401, 401])
 })
 
-t.test('client credentials have a claim of their own, where it is configured', async (t) => {
+t.test('the user of client credentials comes from its own claim if it is configured', async (t) => {
   const claims = { user: 'preferred_username', client: 'client_id', groups: [['realm.access', 'roles']] }
   const { gateway, issuer } = await openWith(t, { own: { claims, userPrefix: 'kc:' } })
   const { authenticator } = fallbackOf(gateway.parts.engines)
@@ -407,7 +410,7 @@ const session = (alg: string, claims: Claims = {}, header = {}, secret = SECRET)
     { kid: undefined, typ: undefined, ...header },
   )
 
-t.test("session tokens of CIB seven's web client are their users'", async (t) => {
+t.test('session tokens of the web client of CIB seven authenticate their users', async (t) => {
   const gateway = await openSession(t)
   for (const alg of ['HS256', 'HS384', 'HS512']) {
     const answer = await gateway.ask(null, 'GET /process-definition', { headers: bearer(await session(alg)) })
@@ -421,7 +424,7 @@ t.test("session tokens of CIB seven's web client are their users'", async (t) =>
     t.match(sent, { 'context-user-id': undefined, authorization: undefined })
 })
 
-t.test('session tokens that are not the web client’s are refused', async (t) => {
+t.test('session tokens that do not come from the web client are refused', async (t) => {
   const gateway = await openSession(t, SECRET, { algorithms: ['HS512'] })
   const bad = {
     'another secret': await session('HS512', {}, {}, randomBytes(64)),
@@ -442,7 +445,7 @@ t.test('session tokens that are not the web client’s are refused', async (t) =
   t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(await session('HS512')) })).status, 200)
 })
 
-t.test('what the token does not show stays out of the lines', async (t) => {
+t.test('log lines do not contain the payload of a token', async (t) => {
   const { gateway, issuer } = await openWith(t)
   const token = await issuer.sign(KEY)
   await gateway.ask(null, 'GET /task', { headers: bearer(token) })
@@ -450,7 +453,7 @@ t.test('what the token does not show stays out of the lines', async (t) => {
   t.notOk(JSON.stringify(gateway.log).includes(token.split('.')[1] ?? ''))
 })
 
-/** An engine that knows mary, and finds her by any spelling, as some databases do. */
+/** Responds as an engine that knows mary and finds this user by any spelling, as some databases do. */
 function engineOfMary({ url }: { readonly url: string }, response: ServerResponse): void {
   const list = Object.entries({
     '/user?id=': 'mary',
@@ -462,7 +465,7 @@ function engineOfMary({ url }: { readonly url: string }, response: ServerRespons
   response.setHeader('content-type', 'application/json').end(JSON.stringify(list))
 }
 
-t.test('session tokens of the users of an engine have the groups of the engine', async (t) => {
+t.test('session tokens of users of an engine have the groups of the engine', async (t) => {
   const tokens = { session: { secret: SECRET.toString('base64') } }
   const gateway = await openGateway(t, {
     settings: { identity: { source: 'engine', tokens } },
@@ -482,7 +485,7 @@ t.test('session tokens of the users of an engine have the groups of the engine',
     )
 })
 
-t.test('an engine gets the token where credentials are forwarded, and nowhere else', async (t) => {
+t.test('an engine receives the token only if credentials are forwarded', async (t) => {
   const issuer = await startIssuer(t, KEY)
   const setting = { name: 'company', issuer: issuer.url, audience: [AUDIENCE] }
   const gateway = await openGateway(t, {

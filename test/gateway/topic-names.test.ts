@@ -17,7 +17,7 @@ interface Task {
   readonly tenantId: string | null
 }
 
-/** More tasks than are read at once, and what may be seen comes last. */
+/** More tasks than one read returns. The visible tasks come last. */
 const TASKS: readonly Task[] = [
   ...Array.from({ length: 1500 }, (_, at) => taskOf(at, 'busy', 'rest:1')),
   ...['seen', 'rest', 'globex', 'acme', 'SEEN'].map((topic, at) =>
@@ -79,7 +79,7 @@ const open = (limits: object = {}) =>
 
 const TOPICS = 'GET /external-task/topic-names'
 
-t.test('of many tasks each topic is asked for one that the caller sees', async (t) => {
+t.test('with many tasks, each topic is queried for one task that the caller sees', async (t) => {
   const gateway = await open()
   const mary = await gateway.ask('mary', TOPICS)
   t.same([mary.status, mary.body], [200, ['seen', 'acme']], 'of the tenant acme and of none')
@@ -88,7 +88,7 @@ t.test('of many tasks each topic is asked for one that the caller sees', async (
   t.same((await gateway.ask('anna', TOPICS)).body, ['busy'], 'one instance alone')
 })
 
-t.test('the flags of the query go to the list under its own names', async (t) => {
+t.test('the flags of the query are sent to the list under the names of the list', async (t) => {
   const gateway = await open()
   const { forwarded } = await gateway.ask('mary', `${TOPICS}?withLockedTasks=true`)
   const lists = forwarded.map(({ url }) => url).filter((url) => url.includes('topicName='))
@@ -96,13 +96,13 @@ t.test('the flags of the query go to the list under its own names', async (t) =>
   for (const url of lists) t.match(url, /locked=true/)
 })
 
-t.test('more topics than a query may take requests are refused', async (t) => {
+t.test('more topics than the limit of requests for a query are refused', async (t) => {
   const gateway = await open({ rowParts: 2 })
   const { status, headers } = await gateway.ask('mary', TOPICS)
   t.same([status, headers['x-gateway-error']], [403, 'GW_ROWS_NOT_EXACT'])
 })
 
-t.test('no topic is of tasks that are locked and not locked', async (t) => {
+t.test('a query for tasks that are both locked and not locked returns no topics', async (t) => {
   const { ask } = await openGateway(t, { engine: (_request, response) => response.writeHead(500).end() })
   const route = 'GET /external-task/topic-names?withLockedTasks=true&withUnlockedTasks=TRUE'
   const { status, body, forwarded } = await ask('demo', route)

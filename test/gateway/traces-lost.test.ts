@@ -8,7 +8,7 @@ import { type OpenGateway, openGateway } from '../support/open-gateway.ts'
 const LOST = 'spans of traces are lost'
 const BACK = 'spans of traces are exported again'
 
-/** A gateway that records each request, before an engine that answers at once. */
+/** Opens a gateway that records every request, in front of an engine that responds immediately. */
 function openTraced(test: Test, traces: Readonly<Record<string, unknown>>) {
   return openGateway(test, {
     settings: { traces: { sampleRatio: 1, ...traces } },
@@ -25,7 +25,7 @@ function linesOf({ log }: OpenGateway, message: string) {
   return log.filter(({ msg }) => msg === message)
 }
 
-t.test('a collector that takes spans and never answers holds up nobody', async (t) => {
+t.test('a collector that receives spans and never responds delays no request', async (t) => {
   const held: ServerResponse[] = []
   let isHolding = true
   const collector = await startCollector(t, (response) => {
@@ -36,7 +36,7 @@ t.test('a collector that takes spans and never answers holds up nobody', async (
   t.equal(await dropped(gateway, 'queue'), 0, 'a counter that begins with a loss has no increase')
   for (let asked = 0; asked < 30; asked += 1) t.equal((await gateway.ask('demo', 'GET /version')).status, 200)
   await until(() => held.length > 0)
-  // Two spans each: one batch is under way, one queue waits.
+  // Each request has two spans. One batch is being exported, and one full queue waits.
   t.equal(await dropped(gateway, 'queue'), 30 * 2 - 16 - 16)
   t.match(linesOf(gateway, LOST), [{ level: 'warn', reason: 'queue', endpoint: collector.url }])
   t.equal(linesOf(gateway, LOST).length, 1, 'one line, not one for each span')
@@ -44,7 +44,7 @@ t.test('a collector that takes spans and never answers holds up nobody', async (
   for (const response of held) response.end('{}')
 })
 
-t.test('an export that takes too long is given up', async (t) => {
+t.test('an export that exceeds its timeout is aborted', async (t) => {
   const collector = await startCollector(t, () => undefined)
   const gateway = await openTraced(t, { endpoint: collector.url, timeout: '50ms' })
   await gateway.ask('demo', 'GET /version')
@@ -53,7 +53,7 @@ t.test('an export that takes too long is given up', async (t) => {
   t.match(linesOf(gateway, LOST), [{ reason: 'export', why: /timed? ?out/i }])
 })
 
-t.test('a collector that is away costs its spans, and one line', async (t) => {
+t.test('an unreachable collector loses its spans and causes one log line', async (t) => {
   const gateway = await openTraced(t, { endpoint: await refusingUrl(), timeout: '100ms' })
   for (let asked = 1; asked <= 3; asked += 1) {
     t.equal((await gateway.ask('demo', 'GET /version')).status, 200)
@@ -64,7 +64,7 @@ t.test('a collector that is away costs its spans, and one line', async (t) => {
   t.match(linesOf(gateway, LOST), [{ why: /ECONNREFUSED/ }])
 })
 
-t.test('when it is back, that is told too', async (t) => {
+t.test('a log line says that the collector is reachable again', async (t) => {
   const state = { isDown: true }
   const collector = await startCollector(t, (response) => {
     response.statusCode = state.isDown ? 503 : 200

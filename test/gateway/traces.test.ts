@@ -24,20 +24,20 @@ function settingsFor({ url }: Collector, more: Readonly<Record<string, unknown>>
   return { endpoint: url, sampleRatio: 1, ...more }
 }
 
-/** A trace that has begun at the caller. */
+/** Returns a trace that began at the caller. */
 function callerOf(flags: '00' | '01') {
   const traceId = randomBytes(16).toString('hex')
   return { traceId, traceparent: `00-${traceId}-${CALLER_SPAN}-${flags}` }
 }
 
-/** The trace id of the newest access line. */
+/** Returns the trace id of the newest access line. */
 async function lastTraceId(of: Pick<OpenGateway, 'log'> = gateway): Promise<string> {
   const line = () => of.log.findLast(({ durationMs }) => durationMs !== undefined)
   await until(() => line() !== undefined)
   return String(line()?.['traceId'])
 }
 
-/** Asks, and gives the spans of the request once all are there. */
+/** Sends a request and returns its spans when all of them have arrived. */
 async function spansOf(route: string, count: number, user: string | null = 'demo', more = {}) {
   const lines = log.length
   const answer = await ask(user, route, more)
@@ -58,7 +58,7 @@ async function someTaskId(): Promise<string> {
   return Array.isArray(body) ? String(body[0]?.id) : ''
 }
 
-t.test('the route of a named engine has a place for its name', async (t) => {
+t.test('the route of a named engine has a parameter for its name', async (t) => {
   const { server } = await spansOf(`GET /engine/second/task/${await someTaskId()}`, 2)
   t.match(server.attributes, {
     'http.route': '/engine-rest/engine/:engineName/task/:id',
@@ -90,44 +90,41 @@ t.test('a request is a span with the attributes of the HTTP conventions', async 
   t.match(collector.exports[0], { path: 'POST /v1/traces', headers: { 'x-api-key': 'of the collector' } })
 })
 
-t.test(
-  'its attempts and look-ups are its children, and the engine gets the span of its attempt',
-  async (t) => {
-    const id = await someTaskId()
-    const { traceId, traceparent } = callerOf('01')
-    const { answer, spans, server } = await spansOf(`GET /task/${id}`, 4, 'mary', {
-      headers: { traceparent, tracestate: 'rojo=1' },
-    })
-    t.equal(answer.status, 200)
-    t.match(server, { traceId, parentSpanId: CALLER_SPAN, traceState: 'rojo=1' })
-    const lookUps = spans.filter(({ name }) => name.startsWith('look-up '))
-    t.ok(lookUps.length > 0)
-    for (const { parentSpanId } of lookUps) t.equal(parentSpanId, server.spanId)
-    const attempts = spans.filter(({ kind }) => kind === CLIENT)
-    t.equal(attempts.length, answer.forwarded.length)
-    t.same(
-      new Set(answer.forwarded.map(({ headers }) => headers['traceparent'])),
-      new Set(attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`)),
-    )
-    for (const { headers } of answer.forwarded) t.equal(headers['tracestate'], 'rojo=1')
-    const own = one(attempts, ({ parentSpanId }) => parentSpanId === server.spanId)
-    const parents = new Set(lookUps.map(({ spanId }) => spanId))
-    for (const { parentSpanId } of attempts.filter((attempt) => attempt !== own))
-      t.ok(parents.has(String(parentSpanId)))
-    const { hostname, port } = new URL(gateway.engine.base)
-    t.same(own.attributes, {
-      'http.request.method': 'GET',
-      'http.response.status_code': 200,
-      'server.address': hostname,
-      'server.port': Number(port),
-      'gateway.engine': 'default',
-      'gateway.node': gateway.engine.base,
-      'gateway.result': 'ok',
-    })
-  },
-)
+t.test('attempts and lookups are child spans, and the engine receives the span of its attempt', async (t) => {
+  const id = await someTaskId()
+  const { traceId, traceparent } = callerOf('01')
+  const { answer, spans, server } = await spansOf(`GET /task/${id}`, 4, 'mary', {
+    headers: { traceparent, tracestate: 'rojo=1' },
+  })
+  t.equal(answer.status, 200)
+  t.match(server, { traceId, parentSpanId: CALLER_SPAN, traceState: 'rojo=1' })
+  const lookUps = spans.filter(({ name }) => name.startsWith('look-up '))
+  t.ok(lookUps.length > 0)
+  for (const { parentSpanId } of lookUps) t.equal(parentSpanId, server.spanId)
+  const attempts = spans.filter(({ kind }) => kind === CLIENT)
+  t.equal(attempts.length, answer.forwarded.length)
+  t.same(
+    new Set(answer.forwarded.map(({ headers }) => headers['traceparent'])),
+    new Set(attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`)),
+  )
+  for (const { headers } of answer.forwarded) t.equal(headers['tracestate'], 'rojo=1')
+  const own = one(attempts, ({ parentSpanId }) => parentSpanId === server.spanId)
+  const parents = new Set(lookUps.map(({ spanId }) => spanId))
+  for (const { parentSpanId } of attempts.filter((attempt) => attempt !== own))
+    t.ok(parents.has(String(parentSpanId)))
+  const { hostname, port } = new URL(gateway.engine.base)
+  t.same(own.attributes, {
+    'http.request.method': 'GET',
+    'http.response.status_code': 200,
+    'server.address': hostname,
+    'server.port': Number(port),
+    'gateway.engine': 'default',
+    'gateway.node': gateway.engine.base,
+    'gateway.result': 'ok',
+  })
+})
 
-t.test('so it is for a request whose body comes later, in the course of its connection', async (t) => {
+t.test('a request whose body arrives later has the same spans', async (t) => {
   const { traceId, traceparent } = callerOf('01')
   const body = '{"nameLike":"%"}'
   const socket = openSocket(gateway.origin)
@@ -149,7 +146,7 @@ t.test('so it is for a request whose body comes later, in the course of its conn
   t.equal(gateway.engine.seen.at(-1)?.headers['traceparent'], `00-${traceId}-${attempt.spanId}-01`)
 })
 
-t.test('names are of the table, whatever is asked', async (t) => {
+t.test('span names come from the operation table, whatever is requested', async (t) => {
   t.match((await spansOf('GET /nosuch/x', 1)).server, {
     name: 'unmatched',
     attributes: {
@@ -163,7 +160,7 @@ t.test('names are of the table, whatever is asked', async (t) => {
   t.match(server, { name: 'getTask', attributes: { 'http.response.status_code': 401 }, status: 0 })
 })
 
-t.test('no span has a user, an id of the engine, a query or a password in it', async (t) => {
+t.test('no span contains a user, an id of the engine, a query or a password', async (t) => {
   const id = await someTaskId()
   await spansOf(`GET /task/${id}`, 2, 'mary')
   await spansOf('GET /user/mary/profile?firstName=mary', 1)
@@ -172,7 +169,7 @@ t.test('no span has a user, an id of the engine, a query or a password in it', a
     t.notOk(said.includes(secret), secret)
 })
 
-t.test('access and audit lines have the trace id', async (t) => {
+t.test('access and audit lines contain the trace id', async (t) => {
   const lines = log.length
   const { traceId, traceparent } = callerOf('01')
   await ask('mary', 'POST /signal', { body: { name: 'x' }, headers: { traceparent } })
@@ -180,7 +177,7 @@ t.test('access and audit lines have the trace id', async (t) => {
   for (const line of log.slice(lines)) t.equal(line['traceId'], traceId)
 })
 
-t.test('what the engine does not answer is an error, with its code', async (t) => {
+t.test('a missing response of the engine is recorded as an error with its code', async (t) => {
   const own = await startCollector(t)
   const broken = await openGateway(t, {
     settings: { traces: settingsFor(own) },
@@ -209,7 +206,7 @@ t.test('what the engine does not answer is an error, with its code', async (t) =
     t.match(attempt, { status: ERROR, attributes: { 'error.type': 'reset' }, parentSpanId: server.spanId })
 })
 
-t.test('an answer from the cache says so, and has no attempt', async (t) => {
+t.test('the span of a cache hit says so, and has no attempt', async (t) => {
   const route = 'GET /decision-definition/key/discount/diagram'
   await spansOf(route, 2)
   const { spans, server } = await spansOf(route, 1)
@@ -220,7 +217,7 @@ t.test('an answer from the cache says so, and has no attempt', async (t) => {
   )
 })
 
-t.test('a long poll is asked for in its own trace', async (t) => {
+t.test('a long poll is sent in the trace of its request', async (t) => {
   const own = await startCollector(t)
   const polled = await openGateway(t, {
     settings: {
@@ -239,7 +236,7 @@ t.test('a long poll is asked for in its own trace', async (t) => {
   t.equal(forwarded[0]?.headers['traceparent'], `00-${server.traceId}-${spanId}-01`)
 })
 
-t.test('what passes through continues the trace of its request', async (t) => {
+t.test('a passthrough request continues its trace', async (t) => {
   const web = await startNode(t)
   const own = await startCollector(t)
   const settings = { traces: settingsFor(own), passthrough: [{ prefix: '/app', upstream: web.url }] }
@@ -252,7 +249,7 @@ t.test('what passes through continues the trace of its request', async (t) => {
   t.equal(web.seen[0]?.headers['traceparent'], `00-${span.traceId}-${attempt.spanId}-01`)
 })
 
-t.test('a stranger continues a trace, and does not decide whether it is recorded', async (t) => {
+t.test('an untrusted caller continues a trace, and does not decide whether it is recorded', async (t) => {
   const own = await startCollector(t)
   const never = await openGateway(t, { settings: { traces: settingsFor(own, { sampleRatio: 0 }) } })
   const { traceId, traceparent } = callerOf('01')
@@ -268,7 +265,7 @@ t.test('a stranger continues a trace, and does not decide whether it is recorded
   t.equal(server.parentSpanId, CALLER_SPAN)
 })
 
-t.test('a trusted caller decides', async (t) => {
+t.test('a trusted caller decides whether a trace is recorded', async (t) => {
   const own = await startCollector(t)
   const trusting = { sampleRatio: 0, trustParent: true }
   const trusted = await openGateway(t, { settings: { traces: settingsFor(own, trusting) } })
@@ -280,7 +277,7 @@ t.test('a trusted caller decides', async (t) => {
 })
 
 t.test(
-  'without an endpoint a traceparent goes on as it came, and its trace id is in the access line',
+  'without an endpoint, traceparent is sent unchanged, and its trace id is in the access line',
   async (t) => {
     const plain = await openGateway(t)
     const { traceId, traceparent } = callerOf('01')
@@ -292,7 +289,7 @@ t.test(
   },
 )
 
-t.test('a traceparent that is none begins a trace', async (t) => {
+t.test('an invalid traceparent begins a new trace', async (t) => {
   for (const traceparent of [
     '00-1-2-01',
     `00-${'0'.repeat(32)}-${CALLER_SPAN}-01`,

@@ -7,7 +7,7 @@ const gateway = await openGateway(t, { listen: true })
 const { origin, engine } = gateway
 const JSON_TYPE = 'Content-Type: application/json'
 
-/** One refusal, the end of the connection, and nothing at the engine. */
+/** Tests that the bytes get one refusal, that the connection ends, and that nothing reaches the engine. */
 function refuses(claim: string, bytes: string, [status, code]: readonly [number, string]): void {
   t.test(claim, async (t) => {
     const before = engine.requests
@@ -99,12 +99,12 @@ refuses('a fragment', at(`${BASE}/version#x`), TARGET)
 refuses('a backslash', at(`${BASE}\\user`), TARGET)
 refuses('our own address for refusals', at('/-refused'), TARGET)
 
-t.test('TRACE of a known path is a method that it does not have', async (t) => {
+t.test('TRACE of a known path gets 405', async (t) => {
   const [answer] = await speak(origin, get('/task').replace('GET', 'TRACE'))
   t.match(answer, { status: 405, headers: { allow: 'GET, HEAD, POST' } })
 })
 
-t.test('CONNECT gets no tunnel', async (t) => {
+t.test('CONNECT opens no tunnel', async (t) => {
   const before = engine.requests
   for (const target of ['evil.example:80', `${BASE}/user`]) {
     const answers = await speak(origin, head(`CONNECT ${target}`))
@@ -116,7 +116,7 @@ t.test('CONNECT gets no tunnel', async (t) => {
   t.equal(engine.requests, before)
 })
 
-t.test('an upgrade is not made: the request is answered as it is', async (t) => {
+t.test('a protocol upgrade is ignored, and the request gets its usual response', async (t) => {
   const bytes = get('/version').replace(
     'Connection: close',
     'Connection: Upgrade, close\r\nUpgrade: websocket',
@@ -124,7 +124,7 @@ t.test('an upgrade is not made: the request is answered as it is', async (t) => 
   t.match(await speak(origin, bytes), [{ status: 200 }])
 })
 
-t.test('an upgrade to HTTP/2 is not made, and the engine does not get its headers', async (t) => {
+t.test('an upgrade to HTTP/2 is ignored, and its headers are not sent to the engine', async (t) => {
   const bytes = get('/version').replace(
     'Connection: close',
     'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA',
@@ -135,7 +135,7 @@ t.test('an upgrade to HTTP/2 is not made, and the engine does not get its header
   t.notOk('http2-settings' in (headers ?? {}))
 })
 
-/** A request for a profile that mary may not read. */
+/** Returns a request for a profile that mary may not read. */
 const profileAs = (method: string): string =>
   get('/user/demo/profile').replace('GET', method).replace(authorizationOf('demo'), authorizationOf('mary'))
 
@@ -151,7 +151,7 @@ t.test('a refusal of HEAD has the headers of the refusal of GET, and no body', a
   t.equal(engine.requests, before)
 })
 
-t.test('chunks reach the engine as one length', async (t) => {
+t.test('a chunked body reaches the engine with a Content-Length', async (t) => {
   const body = `${post('Transfer-Encoding: chunked')}1\r\n{\r\n1;ext=1\r\n}\r\n0\r\n\r\n`
   t.match(await speak(origin, body), [{ status: 200 }])
   const seen = engine.seen.at(-1)
@@ -159,12 +159,12 @@ t.test('chunks reach the engine as one length', async (t) => {
   t.same([seen?.body.toString(), seen?.headers['transfer-encoding']], ['{}', undefined])
 })
 
-t.test('a length with zeros before it is read as a decimal one, and sent so', async (t) => {
+t.test('a Content-Length with leading zeros is read as a decimal number and sent without them', async (t) => {
   t.match(await speak(origin, `${post('Content-Length: 0010')}{"a":1   }`), [{ status: 200 }])
   t.match(engine.seen.at(-1), { headers: { 'content-length': '10' } })
 })
 
-t.test('a request in a body is a body', async (t) => {
+t.test('a request in a body is not executed', async (t) => {
   const inner = get('/user')
   const before = engine.requests
   const answers = await speak(origin, `${post(`Content-Length: ${inner.length}`)}${inner}`)
@@ -172,7 +172,7 @@ t.test('a request in a body is a body', async (t) => {
   t.equal(engine.requests, before)
 })
 
-t.test('a body that was not read is not taken for the next request', async (t) => {
+t.test('a body that was not read is not read as the next request', async (t) => {
   const inner = get('/version')
   const refused = post(`Content-Length: ${inner.length}`)
     .replace('Connection: close\r\n', '')
@@ -181,7 +181,7 @@ t.test('a body that was not read is not taken for the next request', async (t) =
   t.same(statusesOf(answers), [401, 404])
 })
 
-t.test('a body that is cut off goes no further', async (t) => {
+t.test('an incomplete body is not sent to the engine', async (t) => {
   const before = engine.requests
   const socket = openSocket(origin)
   await once(socket, 'connect')
@@ -190,19 +190,19 @@ t.test('a body that is cut off goes no further', async (t) => {
   t.equal(engine.requests, before)
 })
 
-/** One after which more may come. */
+/** Returns a request after which others may follow on the same connection. */
 function kept(path: string): string {
   return get(path).replace('Connection: close\r\n', '')
 }
 
-t.test('a request that does not come to its end is not waited for', async (t) => {
+t.test('an incomplete request gets 408 after its timeout', async (t) => {
   const hasty = await openGateway(t, { listen: true, settings: { timeouts: { request: '100ms' } } })
   const [answer] = await speak(hasty.origin, `${post('Content-Length: 100')}{"a":`)
   t.match(answer, { status: 408, headers: { 'x-gateway-error': 'GW_REQUEST_TIMEOUT', connection: 'close' } })
   t.equal(hasty.engine.requests, 0)
 })
 
-t.test('requests in a row are answered in their order', async (t) => {
+t.test('pipelined requests get their responses in order', async (t) => {
   const answers = await speak(
     origin,
     kept('/version') + kept('/nosuch') + kept('/task/count') + get('/engine'),
@@ -210,7 +210,7 @@ t.test('requests in a row are answered in their order', async (t) => {
   t.same(statusesOf(answers), [200, 404, 200, 200])
 })
 
-t.test('what cannot be read after an answer is begun does not come into it', async (t) => {
+t.test('unreadable bytes during a response do not change that response', async (t) => {
   const large = 'x'.repeat(1024 ** 2)
   const slow = await openGateway(t, {
     listen: true,
@@ -230,7 +230,7 @@ t.test('what cannot be read after an answer is begun does not come into it', asy
   t.notMatch(Buffer.concat(chunks).toString('latin1'), /GW_|HTTP\/1\.1 [45]/)
 })
 
-t.test('refusals of what is no request are counted', async (t) => {
+t.test('refusals of unreadable bytes are counted', async (t) => {
   t.match(
     await gateway.parts.metrics.text(),
     /gateway_refusals_total\{engine="",operation="",stage="canonical",reason="GW_BAD_REQUEST"\} \d+/,

@@ -10,12 +10,12 @@ function openWith(t: Test, credentials: object, engine: object = {}) {
   return openGateway(t, { engines: { told: { credentials, ...engine } } })
 }
 
-/** The last request is the caller's own; those before it are the gateway's look-ups. */
+/** Separates the request of the caller, which is the last one, from the lookups of the gateway before it. */
 function split(forwarded: readonly Seen[]) {
   return { lookUps: forwarded.slice(0, -1), own: forwarded.at(-1)?.headers ?? {} }
 }
 
-t.test('an engine is told who asks, whatever the caller claims', async (t) => {
+t.test('an engine receives the authenticated user, whatever the caller claims', async (t) => {
   const { ask } = await openWith(t, { header: 'Context-User-ID' })
   for (const user of ['demo', 'mary'])
     for (const route of [
@@ -33,13 +33,13 @@ t.test('an engine is told who asks, whatever the caller claims', async (t) => {
     }
 })
 
-t.test('by a name of its own, which callers cannot write', async (t) => {
+t.test('the user can be sent in a header with another name, which callers cannot set', async (t) => {
   const { ask } = await openWith(t, { header: 'X-Remote-User' })
   const { forwarded } = await ask('mary', 'GET /engine/told/version', { headers: CLAIMED })
   t.match(forwarded[0]?.headers, { 'x-remote-user': 'mary', 'context-user-id': undefined })
 })
 
-t.test('by a signed token, which is no password', async (t) => {
+t.test('the user can be sent as a signed token instead of a password', async (t) => {
   const sign = { secret: secret.toString('base64') }
   const { ask } = await openWith(t, { header: 'Authorization', sign })
   const { forwarded } = await ask('mary', 'GET /engine/told/version')
@@ -50,7 +50,7 @@ t.test('by a signed token, which is no password', async (t) => {
   t.equal(Number(payload.exp) - Number(payload.iat), 60)
 })
 
-t.test('restricted requests tell it too, also those that wait', async (t) => {
+t.test('restricted requests and long polls carry the user, too', async (t) => {
   const { ask } = await openWith(t, { header: 'Context-User-ID' })
   const topics = [{ topicName: 'x', lockDuration: 1000 }]
   for (const body of [
@@ -66,7 +66,7 @@ t.test('restricted requests tell it too, also those that wait', async (t) => {
   }
 })
 
-t.test('what the gateway asks for itself is in nobody’s name, or in that of its service', async (t) => {
+t.test('lookups of the gateway carry no user, and only the credentials of its service account', async (t) => {
   const service = { username: 'gw', password: 'x' }
   for (const [engine, authorization] of [
     [{}, undefined],
@@ -85,7 +85,7 @@ t.test('what the gateway asks for itself is in nobody’s name, or in that of it
   }
 })
 
-t.test('who asks without credentials is not named', async (t) => {
+t.test('a request without credentials carries no user', async (t) => {
   const { ask } = await openWith(
     t,
     { header: 'Context-User-ID' },

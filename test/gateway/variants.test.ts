@@ -3,7 +3,7 @@ import { openGateway } from '../support/open-gateway.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-// The rows are what Camunda 7.22 responds with: an operation with several forms has `Vary: Accept` once a form is chosen.
+// Responses of Camunda 7.22: an operation with several forms has `Vary: Accept` once a form is chosen.
 const CASES: readonly (readonly [user: string, route: string, status: number, vary: string | undefined])[] = [
   ['demo', 'GET /task?sortBy=zz&sortOrder=asc', 400, 'Accept'],
   ['demo', 'GET /task?priority=x', 400, 'Accept'],
@@ -25,7 +25,7 @@ t.test('an error of an operation with several forms varies by Accept', async (t)
   }
 })
 
-t.test('a broken body of a filter list varies by Accept', async (t) => {
+t.test('the error of an unreadable body of a filter list varies by Accept', async (t) => {
   const { ask } = await openGateway(t, {
     engine: (_request, response) => response.writeHead(200, JSON_TYPE).end('[]'),
   })
@@ -33,7 +33,7 @@ t.test('a broken body of a filter list varies by Accept', async (t) => {
   t.same([status, headers['vary']], [400, 'Accept'])
 })
 
-t.test('a request without credentials says nothing about forms', async (t) => {
+t.test('the refusal of a request without credentials has no Vary header', async (t) => {
   const { ask } = await openGateway(t, {
     engine: (_request, response) => response.writeHead(200, JSON_TYPE).end('[]'),
   })

@@ -24,7 +24,7 @@ const open = (mode: string) =>
 const reporting = await open('report')
 const enforcing = await open('enforce')
 
-/** The audit line that one request leaves behind. */
+/** Sends one request and returns its response and its audit line. */
 async function lineOf({ ask, log }: typeof reporting, ...asked: Parameters<typeof ask>) {
   const before = log.length
   const { body: answered } = await ask(...asked)
@@ -44,30 +44,33 @@ for (const [how, more] of [
   ['at once', {}],
   ['after a while', { asyncResponseTimeout: 5000 }],
 ] as const)
-  t.test(`a report of a fetch that answers ${how} names what was missing for its tasks`, async (t) => {
-    const { answered, line } = await lineOf(reporting, 'ben', LOCK, { body: { ...body, ...more } })
-    t.same(answered, TASKS, 'it changes nothing')
-    t.match(line, { decision: 'reported', rule: 'rows: some' })
-    t.same(
-      line?.['missing'],
-      [onWork('READ_INSTANCE', 0), onWork('UPDATE_INSTANCE', 1)],
-      'no record opens a tenant',
-    )
-  })
+  t.test(
+    `the report of a fetch that responds ${how} names the permissions that its tasks need`,
+    async (t) => {
+      const { answered, line } = await lineOf(reporting, 'ben', LOCK, { body: { ...body, ...more } })
+      t.same(answered, TASKS, 'it changes nothing')
+      t.match(line, { decision: 'reported', rule: 'rows: some' })
+      t.same(
+        line?.['missing'],
+        [onWork('READ_INSTANCE', 0), onWork('UPDATE_INSTANCE', 1)],
+        'no record opens a tenant',
+      )
+    },
+  )
 
-t.test('so does the report of a list', async (t) => {
+t.test('the report of a list names the permissions that its items need', async (t) => {
   const { answered, line } = await lineOf(reporting, 'ben', 'GET /external-task')
   t.same(answered, TASKS)
   t.same(line?.['missing'], [onWork('READ_INSTANCE', 0)])
 })
 
-t.test('a fetch that offers nothing says so when it is enforced', async (t) => {
+t.test('an enforced fetch that offers no tasks is audited with its rule', async (t) => {
   const { answered, line } = await lineOf(enforcing, 'nobody', LOCK, { body })
   t.same(answered, [])
   t.match(line, { decision: 'permitted', stage: 'permit', rule: 'rows: none', status: 200 })
 })
 
-t.test('one that is narrowed does not', async (t) => {
+t.test('an enforced fetch that is only narrowed is audited without a rule', async (t) => {
   const { line } = await lineOf(enforcing, 'ben', LOCK, { body })
   t.match(line, { decision: 'permitted', stage: undefined, rule: undefined })
 })
