@@ -1,13 +1,13 @@
 import { authorizationOf } from '../support/open-gateway.ts'
 
-/** One hostile request to a prefix, without credentials unless `bytes` carries them, and what must come of it. */
+/** A hostile request to a prefix without credentials, and the status that it must get. */
 export interface ApplicationAttack {
   readonly hope: string
   readonly target: string
   readonly status: number
 }
 
-/** `/app` asks for credentials, `/open` does not. */
+/** `/app` requires credentials, and `/open` does not. */
 export const APPLICATION_ATTACKS: readonly ApplicationAttack[] = [
   { hope: 'a prefix that only begins like another', target: '/appx', status: 404 },
   { hope: 'a parent of an open prefix', target: '/open/../app/x', status: 400 },
@@ -23,7 +23,7 @@ export const APPLICATION_ATTACKS: readonly ApplicationAttack[] = [
   { hope: 'an open prefix in the query', target: '/app?x=/open/', status: 401 },
 ]
 
-/** A body with a second request behind it, which is for a prefix that asks for credentials. */
+/** A request whose body is followed by a second request for a prefix that requires credentials. */
 export const SECOND_REQUEST =
   `POST /open/x HTTP/1.1\r\nHost: g\r\nAuthorization: ${authorizationOf('demo')}\r\nContent-Length: 3\r\n\r\n` +
   'abcGET /app/y HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n'

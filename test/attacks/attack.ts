@@ -1,14 +1,14 @@
 import { authorizationOf, BASE } from '../support/open-gateway.ts'
 import { get, head } from '../support/raw.ts'
 
-/** One hostile request of a caller with few rights, or of none, and what must come of it. */
+/** A hostile request of a caller with few permissions or without credentials, and the response that it must get. */
 export interface Attack {
   readonly kind: 'path' | 'body' | 'smuggling' | 'headers' | 'credentials'
-  /** What the attacker hopes for. */
+  /** The goal of the attacker. */
   readonly hope: string
   readonly bytes: string
   readonly status: number
-  /** `X-Gateway-Error`; null: it looks like the engine's own answer. */
+  /** `X-Gateway-Error`. Null if the response looks like one of the engine. */
   readonly code: string | null
 }
 

@@ -8,7 +8,7 @@ const gateway = await openGateway(t, { listen: true, records: [] })
 const { engine, origin, parts } = gateway
 
 for (const attack of ATTACKS) {
-  t.test(`${attack.kind}: ${attack.hope}`, async (t) => {
+  t.test(`a ${attack.kind} attack is refused: ${attack.hope}`, async (t) => {
     const before = { requests: engine.requests, cached: parts.cache.size.entries }
     const answers = await speak(origin, attack.bytes)
     t.equal(answers.length, 1, 'one request is one answer')
@@ -31,17 +31,17 @@ function checkAnswer(
   if (answer === undefined) return
   if (answer.status === 401) t.same([answer.body, answer.headers['content-length']], ['', '0'])
   else t.match(JSON.parse(answer.body), { type: /^\w+Exception$/, message: /\S/, code: null })
-  // Nothing of the gateway's insides, and nothing of what was sent.
+  // The body contains no details of the implementation, and no part of the request.
   t.notMatch(answer.body, /node_modules|\.ts:|undefined|evil|passwd/)
 }
 
-t.test('after all of them everybody else is served as before', async (t) => {
+t.test('after all attacks, other clients are served as before', async (t) => {
   t.equal(({} as Record<string, unknown>)['admin'], undefined)
   t.match(await speak(origin, head('GET /engine-rest/version')), [{ status: 200 }])
   t.equal(engine.seen.at(-1)?.url, '/engine-rest/version')
 })
 
-t.test('no credential and no line of an attacker’s making is in the log', (t) => {
+t.test('the log contains no credentials, and no line that an attacker has made', (t) => {
   const text = gateway.log.map((line) => JSON.stringify(line)).join('\n')
   t.notMatch(text, /ZGVtbzpkZW1v|bWFyeTptYXJ5/)
   t.ok(gateway.log.every((line) => typeof line['level'] === 'string'))
@@ -51,7 +51,7 @@ t.test('no credential and no line of an attacker’s making is in the log', (t) 
   t.end()
 })
 
-t.test('the metrics of all of them have few labels', async (t) => {
+t.test('all attacks together create few metric labels', async (t) => {
   const lines = (await parts.metrics.text())
     .split('\n')
     .filter((line) => line.startsWith('gateway_refusals_total'))

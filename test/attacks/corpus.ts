@@ -221,7 +221,7 @@ const HEADERS: readonly Attack[] = [
   ),
 ]
 
-/** Values of Host that two readers may take for different names. */
+/** Values of Host that two parsers may read as different names. */
 const HOSTS: readonly Attack[] = ['a b', '[::1', 'a:b', '"x"', '-'].map((host) =>
   raw(
     'headers',
@@ -231,7 +231,7 @@ const HOSTS: readonly Attack[] = ['a b', '[::1', 'a:b', '"x"', '-'].map((host) =
   ),
 )
 
-/** What a page of another origin has a browser send, in forms that only look like the own origin. */
+/** Requests that a page of another origin makes a browser send, in forms that only look like the gateway's own origin. */
 const ORIGINS: readonly Attack[] = [
   ['Origin: http://gateway@evil.example'],
   ['Origin: http://evil.example/http://gateway'],
@@ -249,7 +249,7 @@ const ORIGINS: readonly Attack[] = [
   ),
 )
 
-/** A form can send it without asking the gateway: a browser sends no preflight for this type. */
+/** A form can send this request without a preflight, because a browser sends none for this content type. */
 const TEXT_FORM: Attack = raw(
   'headers',
   'a write of another page as a form of plain text that is JSON',

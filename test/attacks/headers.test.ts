@@ -43,14 +43,14 @@ for (const name of CLAIMING_HEADERS)
   })
 
 for (const { hope, target, status } of APPLICATION_ATTACKS)
-  t.test(`application: ${hope}`, async (t) => {
+  t.test(`an attack on an application is refused: ${hope}`, async (t) => {
     const before = web.seen.length
     const [response] = await speak(address, `GET ${target} HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n`)
     t.equal(response?.status, status)
     t.equal(web.seen.length, before, 'no node gets the request')
   })
 
-t.test('a second request behind a body is authenticated by itself', async (t) => {
+t.test('a second request after a body is authenticated separately', async (t) => {
   const before = web.seen.length
   const statuses = (await speak(address, SECOND_REQUEST)).map(({ status }) => status)
   t.same(statuses, [200, 401])
@@ -61,7 +61,7 @@ t.test('a second request behind a body is authenticated by itself', async (t) =>
 })
 
 t.test(
-  'a redirect of an application leads to its own paths, and no path of another host becomes one',
+  'a redirect of an application leads to its own paths, and a redirect to another host is not rewritten',
   async (t) => {
     for (const [location, shown] of [
       [`${web.url}/o/y`, '/open/y'],
@@ -74,7 +74,7 @@ t.test(
   },
 )
 
-t.test('a cookie of an application never holds for the paths of another application', async (t) => {
+t.test('a cookie of an application is never valid for the paths of another application', async (t) => {
   for (const [target, cookie, shown] of [
     ['/open/x', 'sid=1', 'sid=1'],
     ['/open', 'sid=1', 'sid=1; Path=/open'],
@@ -94,7 +94,7 @@ t.test('CORS headers of a node do not open the API to other origins', async (t) 
   t.notOk('origin' in (web.seen.at(-1)?.headers ?? {}))
 })
 
-t.test('two equal lengths are one request or none', async (t) => {
+t.test('two equal Content-Length headers are read as one request or refused', async (t) => {
   const before = gateway.engine.requests
   const lines = ['Content-Type: application/json', 'Content-Length: 2', 'Content-Length: 2']
   const responses = await speak(gateway.origin, `${head(`POST ${BASE}/task/count`, ...lines)}{}`)
