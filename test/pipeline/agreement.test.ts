@@ -47,7 +47,7 @@ async function openAgreement(t: Test, engine: Engine) {
 
 type Engine = NonNullable<GatewayOptions['engine']>
 
-/** An engine that has everything. */
+/** An engine in which every entity exists. */
 const FULL: Engine = ({ method, url }, response) => {
   const [path = ''] = url.split('?')
   const isOne = method === 'GET' && /x-1|review/.test(path)
@@ -55,7 +55,7 @@ const FULL: Engine = ({ method, url }, response) => {
   answer(response, url.includes('/count') ? { count: 1 } : isOne ? entity : [entity])
 }
 
-/** The entity with the id or the key that the request names. */
+/** Returns the entity with the id or the key that the request names. */
 function entityFor(url: string) {
   const isNamedByKey = /\/key\/x-1|[?&]key=x-1/.test(url)
   const id = url.includes('review%3A1') ? 'review:1' : 'x-1'
@@ -63,7 +63,7 @@ function entityFor(url: string) {
   return { ...ENTITY, id, tenantId, key: isNamedByKey ? 'x-1' : 'review' }
 }
 
-/** An engine that has nothing. */
+/** An engine in which nothing exists. */
 const EMPTY: Engine = ({ method, url }, response) => {
   if (method === 'GET' && url.includes('/x-1')) response.writeHead(404).end()
   else answer(response, url.includes('/count') ? { count: 0 } : [])
@@ -76,7 +76,7 @@ function answer(response: ServerResponse, value: unknown): void {
 const FORM = '--b\r\ncontent-disposition: form-data; name="deployment-name"\r\n\r\nx\r\n--b--\r\n'
 const JSON_BODIES = [undefined, '{}', '{"taskId":"x-1","processInstanceIds":["x-1"]}', '{"name":', '[]']
 
-/** Bodies with the type that names them; the first is none. */
+/** Returns bodies with their content types. `undefined` is a request without a body. */
 function bodiesOf({ method, media }: (typeof OPERATIONS)[number]) {
   if (method !== 'POST' && method !== 'PUT') return [{ body: undefined, type: '' }]
   if (media !== 'multipart') return JSON_BODIES.map((body) => ({ body, type: 'application/json' }))
@@ -86,13 +86,13 @@ function bodiesOf({ method, media }: (typeof OPERATIONS)[number]) {
   ]
 }
 
-/** What the stages up to the decision said of the request that has just been answered; null: they let it through. */
+/** Returns the refusal of the last request before it was forwarded. Null if the request was permitted. */
 function refusalIn(audits: readonly Audit[]): Audit | null {
   const last = audits.at(-1)
   return last?.decision === 'refused' && last.stage !== 'forward' ? last : null
 }
 
-/** Asks every operation and explains it; how many of the questions were permitted. */
+/** Sends a request for every operation and explains it. Returns how many of the explained requests are permitted and refused. */
 async function compareAll(t: Test, { ask, explain, audits }: Awaited<ReturnType<typeof openAgreement>>) {
   const seen = { permitted: 0, refused: 0 }
   for (const operation of OPERATIONS) {
@@ -130,17 +130,17 @@ async function compareAll(t: Test, { ask, explain, audits }: Awaited<ReturnType<
   return seen
 }
 
-t.test('explain and a request agree on every operation where everything exists', async (t) => {
+t.test('explain and a request agree on every operation if every entity exists', async (t) => {
   const { permitted, refused } = await compareAll(t, await openAgreement(t, FULL))
   t.ok(permitted > 500 && refused > 500, `${permitted} permitted, ${refused} refused`)
 })
 
-t.test('explain and a request agree on every operation where nothing is found', async (t) => {
+t.test('explain and a request agree on every operation if nothing is found', async (t) => {
   const { permitted, refused } = await compareAll(t, await openAgreement(t, EMPTY))
   t.ok(permitted > 500 && refused > 500, `${permitted} permitted, ${refused} refused`)
 })
 
-t.test('a question leaves no line, and nothing is sent but look-ups', async (t) => {
+t.test('explain writes no log lines, and sends nothing but lookups', async (t) => {
   const { audits, engine, explain, log } = await openAgreement(t, FULL)
   const { decision } = await explain(questionOf({ user: 'demo', request: 'DELETE /process-instance/x-1' }))
   t.equal(decision, 'permitted')

@@ -5,7 +5,7 @@ import { ANONYMOUS, type Authentication } from '../../src/request/principal.ts'
 const by = (authentication?: Authentication) =>
   authenticatedBy({ userId: 'mary', groups: [], tenants: [], ...(authentication && { authentication }) })
 
-t.test('how a caller has proved who it is', (t) => {
+t.test('the method of authentication is named for every kind of caller', (t) => {
   t.equal(by(), 'basic')
   t.equal(by({ method: 'certificate', issuer: null }), 'certificate')
   t.equal(by({ method: 'session', issuer: null }), 'session')

@@ -10,11 +10,11 @@ function headersFor(userId: string, credentials: object) {
     accessRequest: { principal: { userId, groups: [], tenants: [] } },
   }
   const request = { raw: { rawHeaders: ['Accept', 'a/b'] } }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it reads of them
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- callerHeadersOf reads only these members
   return callerHeadersOf({ publicAddress: () => null }, match as unknown as Match, request as Request)
 }
 
-t.test('an id that a plain header cannot carry is refused, and not sent as another', (t) => {
+t.test('a user id that a plain header cannot carry is refused, and not sent in an altered form', (t) => {
   const plain = { header: 'context-user-id' }
   for (const id of ['mary', 'a b', 'jürgen'.normalize('NFKD').replace(/[^ -~]/g, ''), '!~'])
     t.equal(headersFor(id, plain)['context-user-id'], id)

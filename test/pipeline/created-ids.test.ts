@@ -6,7 +6,7 @@ const answerOf = (value: unknown) => Buffer.from(JSON.stringify(value))
 const idsIn = (creates: `answer:${string}`, answer: Buffer | null) =>
   createdIdsOf({ creates }, { answer, body: { id: 'not this one' } })
 
-t.test('an id is found where the row says that it stands', (t) => {
+t.test('a created id is found at the position that its operation names', (t) => {
   t.same(idsIn('answer:id', answerOf({ links: [], id: 'a' })), ['a'])
   t.same(idsIn('answer:[].id', answerOf([{ id: 'a' }, {}, { id: 'b' }])), ['a', 'b'])
   t.same(idsIn('answer:[].processInstance.id', answerOf([{ processInstance: { id: 'a' } }])), ['a'])
@@ -15,7 +15,7 @@ t.test('an id is found where the row says that it stands', (t) => {
   t.end()
 })
 
-t.test('what is none, or cannot be read, is left out', (t) => {
+t.test('a missing or unreadable id is left out', (t) => {
   t.same(createdIdsOf({}, { answer: answerOf({ id: 'a' }), body: { id: 'a' } }), [])
   for (const value of [
     null,
@@ -37,7 +37,7 @@ t.test('what is none, or cannot be read, is left out', (t) => {
   t.end()
 })
 
-t.test('every write that makes something under an id that it is sent says so', (t) => {
+t.test('every write that creates an entity under an id from its body declares that id', (t) => {
   const sent = OPERATIONS.flatMap(({ id, creates }) => (creates?.startsWith('body:') === true ? [id] : []))
   t.same(sent.toSorted(), ['createGroup', 'createTask', 'createTenant', 'createUser'])
   t.end()

@@ -51,30 +51,35 @@ t.test('every alternative is shown with the record that decides it', async (t) =
   t.match(policy, { missing: [], grants: [], sufficient: null })
 })
 
-t.test('a refusal does not hide what stands behind it, and the fewest grants are tried', async (t) => {
-  const { why, ask, engine } = await openExplain(t, [])
-  const waiting = await idsOf(engine.base, '/process-instance?processDefinitionKey=catching')
-  const { decision, stage, answer, policy } = await why('nobody', 'POST /signal', STOP)
-  t.match({ decision, stage }, { decision: 'refused', stage: 'permit' })
-  t.same(answer?.body, (await ask('nobody', 'POST /signal', { body: STOP })).body)
-  t.match(
-    policy?.checks.map(({ verdict }) => verdict),
-    ['refused', 'there is nothing to ask for', 'there is nothing to ask for'],
-  )
-  t.same(
-    policy?.missing,
-    waiting.flatMap((id, need) => [
-      { permission: 'UPDATE', resource: 'ProcessInstance', resourceId: id, need },
-      { permission: 'UPDATE_INSTANCE', resource: 'ProcessDefinition', resourceId: 'catching', need },
-    ]),
-  )
-  t.match(policy, {
-    grants: [{ userId: 'nobody', resourceType: 6, resourceId: 'catching', permissions: ['UPDATE_INSTANCE'] }],
-    sufficient: true,
-  })
-})
+t.test(
+  'a refusal does not hide the checks after it, and the fewest sufficient grants are tried',
+  async (t) => {
+    const { why, ask, engine } = await openExplain(t, [])
+    const waiting = await idsOf(engine.base, '/process-instance?processDefinitionKey=catching')
+    const { decision, stage, answer, policy } = await why('nobody', 'POST /signal', STOP)
+    t.match({ decision, stage }, { decision: 'refused', stage: 'permit' })
+    t.same(answer?.body, (await ask('nobody', 'POST /signal', { body: STOP })).body)
+    t.match(
+      policy?.checks.map(({ verdict }) => verdict),
+      ['refused', 'there is nothing to ask for', 'there is nothing to ask for'],
+    )
+    t.same(
+      policy?.missing,
+      waiting.flatMap((id, need) => [
+        { permission: 'UPDATE', resource: 'ProcessInstance', resourceId: id, need },
+        { permission: 'UPDATE_INSTANCE', resource: 'ProcessDefinition', resourceId: 'catching', need },
+      ]),
+    )
+    t.match(policy, {
+      grants: [
+        { userId: 'nobody', resourceType: 6, resourceId: 'catching', permissions: ['UPDATE_INSTANCE'] },
+      ],
+      sufficient: true,
+    })
+  },
+)
 
-t.test('a check that asks about several is refused where one of them is', async (t) => {
+t.test('a check of several entities is refused if one of them is refused', async (t) => {
   const waiting = await sandboxIds(t, '/process-instance?processDefinitionKey=catching')
   t.ok(waiting.length > 1)
   for (const allowed of waiting) {
@@ -85,7 +90,7 @@ t.test('a check that asks about several is refused where one of them is', async 
   }
 })
 
-t.test('the grants that it names are enough at the gateway', async (t) => {
+t.test('the grants that explain names are sufficient for the request', async (t) => {
   const { why, engine } = await openExplain(t, [])
   const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=review')
   const request = `PUT /task/${task}`
@@ -105,7 +110,7 @@ t.test('the grants that it names are enough at the gateway', async (t) => {
   t.equal((await granted.ask('nobody', request, { body: { name: 'a' } })).status, 204)
 })
 
-t.test('a revocation ends the alternatives, and those behind it are not offered', async (t) => {
+t.test('a revocation ends the alternatives, and the alternatives after it are not offered', async (t) => {
   const { why, engine } = await openExplain(t, ['revoke nobody TASK:* READ'])
   const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=review')
   const { policy } = await why('nobody', `GET /task/${task}`)
@@ -117,14 +122,14 @@ t.test('a revocation ends the alternatives, and those behind it are not offered'
   t.equal(policy?.sufficient, true)
 })
 
-t.test('an entity that does not exist is said to be none, and nothing is missing', async (t) => {
+t.test('an entity that does not exist is reported, and no permission is missing', async (t) => {
   const { why } = await openExplain(t, [])
   const { answer, policy } = await why('nobody', 'GET /task/none')
   t.match(answer, { status: 404, error: null, reason: 'not found by the look-up' })
   t.match(policy, { checks: [{ verdict: 'there is no such entity' }], missing: [], sufficient: null })
 })
 
-t.test('only an admin may: no record is offered', async (t) => {
+t.test('no record is offered for an operation that only administrators may use', async (t) => {
   const { why } = await openExplain(t, [])
   const row = OPERATIONS.find(
     ({ checks, template }) => checks.some(({ admin, anyOf }) => admin && !anyOf) && !template.includes(':'),
@@ -138,7 +143,7 @@ t.test('only an admin may: no record is offered', async (t) => {
   t.equal(policy?.checks[0]?.verdict, 'granted')
 })
 
-t.test('rows are explained by what opens them', async (t) => {
+t.test('a list is explained by the records that make its items visible', async (t) => {
   const { why } = await openExplain(t, ['grant @clerks PROCESS_DEFINITION:review READ_TASK'])
   const { policy } = await why('mary', 'GET /task')
   t.match(policy?.rows, {
@@ -162,7 +167,7 @@ t.test('rows are explained by what opens them', async (t) => {
   t.match((await why('demo', 'GET /task')).policy?.rows, { sees: 'all rows', tenants: null })
 })
 
-t.test('a fetch of tasks is narrowed, whatever the caller sees of them', async (t) => {
+t.test('a fetch of tasks is narrowed, whatever tasks the caller sees', async (t) => {
   const { why } = await openExplain(t, [
     'grant @clerks PROCESS_DEFINITION:review READ_INSTANCE,UPDATE_INSTANCE',
   ])
@@ -174,27 +179,30 @@ t.test('a fetch of tasks is narrowed, whatever the caller sees of them', async (
   })
 })
 
-t.test('what is refused for its shape is said first, beside what permissions say', async (t) => {
-  const { why } = await openExplain(t, [])
-  const hazard = await why('nobody', 'POST /task', { assigneeExpression: '${1}' })
-  t.match(hazard, {
-    stage: 'body',
-    answer: { status: 400, error: 'GW_HAZARD' },
-    policy: { rows: { sees: 'no rows' } },
-  })
-  t.match(await why('nobody', 'POST /signal', '{"name":'), {
-    stage: 'body',
-    answer: { error: 'GW_BAD_JSON' },
-    policy: null,
-  })
-})
+t.test(
+  'a refusal because of the body is reported first, in addition to the result of the permissions',
+  async (t) => {
+    const { why } = await openExplain(t, [])
+    const hazard = await why('nobody', 'POST /task', { assigneeExpression: '${1}' })
+    t.match(hazard, {
+      stage: 'body',
+      answer: { status: 400, error: 'GW_HAZARD' },
+      policy: { rows: { sees: 'no rows' } },
+    })
+    t.match(await why('nobody', 'POST /signal', '{"name":'), {
+      stage: 'body',
+      answer: { error: 'GW_BAD_JSON' },
+      policy: null,
+    })
+  },
+)
 
-t.test('a mode that lets things through is named', async (t) => {
+t.test('explain names a mode that does not enforce', async (t) => {
   const { why } = await openExplain(t, [], { validation: { mode: 'off' } })
   t.same((await why('nobody', 'GET /task')).modes, { validation: 'off', authorization: 'enforce' })
 })
 
-t.test('questions that cannot be answered', async (t) => {
+t.test('a question that cannot be answered is rejected', async (t) => {
   const { why, explain } = await openExplain(t, [])
   await t.rejects(why('stranger', 'GET /task'), { message: 'Engine default has no user stranger' })
   await t.rejects(why('mary', 'GET /nothing'), { message: 'There is no operation GET /nothing' })
@@ -207,17 +215,20 @@ t.test('questions that cannot be answered', async (t) => {
     t.throws(() => questionOf(value), /^Give user/)
 })
 
-t.test('the path may begin with the base, and its row is the one that the router runs', async (t) => {
-  const { why } = await openExplain(t, [])
-  const ids = await Promise.all(
-    ['GET /task/count', 'HEAD /task/count/', `GET ${BASE}/task/count`, 'get /task/a%20b'].map(
-      async (request) => (await why('demo', request)).operation,
-    ),
-  )
-  t.same(ids, ['getTasksCount', 'getTasksCount', 'getTasksCount', 'getTask'])
-})
+t.test(
+  'the path may begin with the base, and its operation is the one that the router selects',
+  async (t) => {
+    const { why } = await openExplain(t, [])
+    const ids = await Promise.all(
+      ['GET /task/count', 'HEAD /task/count/', `GET ${BASE}/task/count`, 'get /task/a%20b'].map(
+        async (request) => (await why('demo', request)).operation,
+      ),
+    )
+    t.same(ids, ['getTasksCount', 'getTasksCount', 'getTasksCount', 'getTask'])
+  },
+)
 
-t.test('of what is open no permission is asked, and it says so', async (t) => {
+t.test('no permission is checked for an open operation, and explain says that it is open', async (t) => {
   const identity = { source: 'file', file: 'users.yaml', open: ['verify'] }
   const ask = ['nobody', 'POST /identity/verify', { username: 'mary', password: 'mary' }] as const
   const open = await openExplain(t, [], { identity })

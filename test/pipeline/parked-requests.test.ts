@@ -28,7 +28,7 @@ t.test('only requests whose decision may no longer hold are reviewed, at each in
   t.same(reviewed, ['outdated', 'outdated'])
 })
 
-t.test('the timer ends when no request is parked any more', async (t) => {
+t.test('the timer ends when no request is parked', async (t) => {
   const time = createFakeTime()
   const parked = new ParkedRequests({ intervalMs: 1000, schedule: time.schedule, now: time.now })
   const one = parkedOf([], 'one', true)
