@@ -3,7 +3,7 @@ import { isCacheable } from '../../src/handlers/cached.ts'
 
 type Match = Parameters<typeof isCacheable>[0]
 
-t.test('only an answer that is the same for all who were permitted is cached', (t) => {
+t.test('only a response that is the same for all permitted callers is cached', (t) => {
   const cached = {
     engine: { addedRequestHeaders: [] },
     operation: { cache: { seconds: 10, tags: [] } },

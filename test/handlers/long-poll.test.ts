@@ -3,7 +3,7 @@ import { holdMsOf } from '../../src/handlers/long-poll.ts'
 
 type Match = Parameters<typeof holdMsOf>[0]
 
-t.test('an engine holds a poll for as long as it is asked to, and half an hour at most', (t) => {
+t.test('a poll is held for the requested time, and not at all if this time exceeds half an hour', (t) => {
   const cases: readonly (readonly [asked: unknown, holdMs: number])[] = [
     [1, 1],
     [1_800_000, 1_800_000],
@@ -17,7 +17,7 @@ t.test('an engine holds a poll for as long as it is asked to, and half an hour a
   for (const [asyncResponseTimeout, holdMs] of cases)
     for (const longPoll of [true, undefined]) {
       const request = { operation: { longPoll }, accessRequest: { body: { asyncResponseTimeout } } }
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a match, no more is looked at
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- holdMsOf reads only these members of a match
       const match = request as unknown as Match
       t.equal(holdMsOf(match), longPoll === true ? holdMs : 0, String(asyncResponseTimeout))
     }

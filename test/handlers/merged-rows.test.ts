@@ -14,7 +14,7 @@ interface PartRow {
   readonly isVisible: boolean
 }
 
-/** A part as an engine pages it. `reads`: how many rows were read of it. */
+/** Returns a part that pages as an engine does. `reads` receives the number of items of each read. */
 function partOf(rows: readonly PartRow[], reads: number[] = []): ReadList {
   return async (from, size) => {
     const page = rows.slice(from, from + size)
@@ -47,7 +47,7 @@ function partsOf(random: Random): readonly (readonly PartRow[])[] {
   )
 }
 
-/** Parts with more rows, all visible, that are spread alike, one after the other, or of few values. */
+/** Returns parts with more items, all of them visible. They are spread evenly, one part after the other, or over few values. */
 function longPartsOf(random: Random): readonly (readonly PartRow[])[] {
   const kind = random.below(4)
   return Array.from({ length: 2 + random.below(4) }, (_, part) =>
@@ -71,13 +71,13 @@ function countsOf(parts: readonly (readonly PartRow[])[], isEstimate = false) {
   return async () => ({ sizes: parts.map(({ length }) => length), isEstimate, isRecent: false })
 }
 
-/** As many rows as some time ago, when there were more or fewer. */
+/** Returns the counts of an earlier time, when there were more or fewer items. */
 function oldCountsOf(parts: readonly (readonly PartRow[])[], random: Random) {
   const sizes = parts.map(({ length }) => Math.floor((length * random.below(200)) / 100))
   return async () => ({ sizes, isEstimate: false, isRecent: false })
 }
 
-t.test('a page far down is that of the whole list', async (t) => {
+t.test('a far page has the same items as in the whole list', async (t) => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new Random(seed)
     const parts = longPartsOf(random)
@@ -100,7 +100,7 @@ t.test('a page far down is that of the whole list', async (t) => {
   }
 })
 
-t.test('few rows of one part, which all stand late, do not keep a page from being found', async (t) => {
+t.test('a far page is found even if one part has few items, all of them late in the order', async (t) => {
   const random = new Random(2)
   const parts = [
     ...Array.from({ length: 5 }, (_, part) =>
@@ -124,7 +124,7 @@ t.test('few rows of one part, which all stand late, do not keep a page from bein
   }
 })
 
-t.test('of rows that are spread alike few are read before a page', async (t) => {
+t.test('few items are read before a page if the parts are spread evenly', async (t) => {
   const reads: number[] = []
   const random = new Random(1)
   const parts = Array.from({ length: 5 }, (_, part) =>
@@ -144,30 +144,33 @@ t.test('of rows that are spread alike few are read before a page', async (t) => 
   t.ok(sum(reads) <= 3 * 5 * 700, `${reads.join()} rows`)
 })
 
-t.test('a part with few rows, which all stand late, does not change that', async (t) => {
-  const reads: number[] = []
-  const random = new Random(2)
-  const parts = [5000, 3, 5000, 0, 5000].map((count, part) =>
-    sortedBy(
-      Array.from({ length: count }, (_row, index) =>
-        rowOf(`${count === 3 ? 890_000 + index : random.below(900_000)}-${part}-${index}`),
+t.test(
+  'few items are read before a page even if one part has few items, all of them late in the order',
+  async (t) => {
+    const reads: number[] = []
+    const random = new Random(2)
+    const parts = [5000, 3, 5000, 0, 5000].map((count, part) =>
+      sortedBy(
+        Array.from({ length: count }, (_row, index) =>
+          rowOf(`${count === 3 ? 890_000 + index : random.below(900_000)}-${part}-${index}`),
+        ),
+        ({ id }) => id,
       ),
-      ({ id }) => id,
-    ),
-  )
-  const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
-  for (const first of [5000, 7500, whole.length - 60]) {
-    const merged = new MergedRows(
-      parts.map((rows) => partOf(rows, reads)),
-      { order: BY_ID, maxHidden: 0 },
     )
-    const page = await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))
-    t.same(page, whole.slice(first, first + 50), `from ${first}`)
-  }
-  t.ok(sum(reads) <= 3 * 3 * 700, `${reads.join()} rows`)
-})
+    const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+    for (const first of [5000, 7500, whole.length - 60]) {
+      const merged = new MergedRows(
+        parts.map((rows) => partOf(rows, reads)),
+        { order: BY_ID, maxHidden: 0 },
+      )
+      const page = await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))
+      t.same(page, whole.slice(first, first + 50), `from ${first}`)
+    }
+    t.ok(sum(reads) <= 3 * 3 * 700, `${reads.join()} rows`)
+  },
+)
 
-t.test('a part that has just been counted as empty is not read', async (t) => {
+t.test('a part that was just counted as empty is not read', async (t) => {
   const random = new Random(4)
   const parts = [2000, 0, 2000].map((count, part) =>
     sortedBy(
@@ -186,10 +189,10 @@ t.test('a part that has just been counted as empty is not read', async (t) => {
   t.same(reads[1], [])
 })
 
-t.test('where rows are spread otherwise, those before a page are read many at once', async (t) => {
+t.test('if the parts are spread unevenly, many items before a page are read at once', async (t) => {
   const reads: number[] = []
   const random = new Random(3)
-  // As ids that begin with the name of an activity.
+  // Ids that begin with the name of an activity have such an order.
   const parts = Array.from({ length: 4 }, (_, part) =>
     sortedBy(
       Array.from({ length: 3000 }, (_row, index) =>
@@ -212,34 +215,37 @@ t.test('where rows are spread otherwise, those before a page are read many at on
   t.ok(reads.length <= 4 * 4 * 4, `${reads.join()} rows`)
 })
 
-t.test('of rows before a page no bytes are kept, and of long rows fewer are read at once', async (t) => {
-  for (const { rowBytes, most } of [
-    { rowBytes: 100, most: 4000 },
-    { rowBytes: 20 * 2048, most: 200 },
-  ]) {
-    const read: number[] = []
-    const told: number[] = []
-    const parts = [0, 6000].map((start): ReadList => {
-      const rows = Array.from({ length: 6000 }, (_, at) => rowOf(`${start + at}`.padStart(5, '0')))
-      return async (from, size, isTold = false) => {
-        const page = rows.slice(from, from + size).map(readOf)
-        ;(isTold ? told : read).push(page.length)
-        const shown = page.map((row) => (isTold ? { ...row, bytes: Buffer.alloc(0) } : row))
-        return { rows: shown, byteLength: page.length * rowBytes }
-      }
-    })
-    const merged = new MergedRows(parts, { order: BY_ID, maxHidden: 0 })
-    const page = merged.page({ first: 9000, max: 3, sizing: { counts: UNCOUNTED } })
-    t.same(await idsIn(page), ['09000', '09001', '09002'])
-    t.ok(sum(told) > 9000 && sum(read) < 100, `${sum(told)} without bytes, ${sum(read)} with them`)
-    // The first read of a part does not know how long its rows are.
-    t.ok(Math.max(...told.slice(2)) <= most + 1, `${told.join()} rows`)
-  }
-})
+t.test(
+  'no bytes are kept of items before a page, and fewer items are read at once if they are long',
+  async (t) => {
+    for (const { rowBytes, most } of [
+      { rowBytes: 100, most: 4000 },
+      { rowBytes: 20 * 2048, most: 200 },
+    ]) {
+      const read: number[] = []
+      const told: number[] = []
+      const parts = [0, 6000].map((start): ReadList => {
+        const rows = Array.from({ length: 6000 }, (_, at) => rowOf(`${start + at}`.padStart(5, '0')))
+        return async (from, size, isTold = false) => {
+          const page = rows.slice(from, from + size).map(readOf)
+          ;(isTold ? told : read).push(page.length)
+          const shown = page.map((row) => (isTold ? { ...row, bytes: Buffer.alloc(0) } : row))
+          return { rows: shown, byteLength: page.length * rowBytes }
+        }
+      })
+      const merged = new MergedRows(parts, { order: BY_ID, maxHidden: 0 })
+      const page = merged.page({ first: 9000, max: 3, sizing: { counts: UNCOUNTED } })
+      t.same(await idsIn(page), ['09000', '09001', '09002'])
+      t.ok(sum(told) > 9000 && sum(read) < 100, `${sum(told)} without bytes, ${sum(read)} with them`)
+      // The first read of a part does not know the length of its items.
+      t.ok(Math.max(...told.slice(2)) <= most + 1, `${told.join()} rows`)
+    }
+  },
+)
 
 const UNCOUNTED = async (): Promise<null> => null
 
-t.test('rows that go while those before a page are read do not move it', async (t) => {
+t.test('items that disappear while those before a page are read do not move the page', async (t) => {
   const rows = Array.from({ length: 4000 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
   const odd = rows.filter((_, at) => at % 2 === 1)
   let even = rows.filter((_, at) => at % 2 === 0)
@@ -247,7 +253,7 @@ t.test('rows that go while those before a page are read do not move it', async (
   const busy: ReadList = async (from, size) => {
     const page = even.slice(from, from + size).map(readOf)
     read += 1
-    // Many more than the page is begun before.
+    // This is much more than the margin before the page at which reading begins.
     if (read === 1) even = even.slice(100)
     return { rows: page }
   }
@@ -257,7 +263,7 @@ t.test('rows that go while those before a page are read do not move it', async (
   t.same(page, left.slice(1000, 1010))
 })
 
-t.test('where rows have gone since they were counted, few are read all the same', async (t) => {
+t.test('few items are read even if items have disappeared since they were counted', async (t) => {
   const reads: number[] = []
   const random = new Random(1)
   const parts = Array.from({ length: 5 }, (_, part) =>
@@ -280,7 +286,7 @@ t.test('where rows have gone since they were counted, few are read all the same'
   t.ok(sum(reads) <= 2000, `${reads.join()} rows`)
 })
 
-t.test('parts that cannot be counted, or hide rows, are read from the top', async (t) => {
+t.test('parts that cannot be counted or that hide items are read from the beginning', async (t) => {
   const rows = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
   const hiding = rows.map((row, at) => ({ ...row, isVisible: at % 3 > 0 }))
   const order = { order: BY_ID, maxHidden: 1000 }
@@ -294,7 +300,7 @@ t.test('parts that cannot be counted, or hide rows, are read from the top', asyn
   )
 })
 
-t.test('a page that is not far down is read without counting', async (t) => {
+t.test('a page near the beginning is read without counting', async (t) => {
   const rows = Array.from({ length: 1100 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
   const isCounted = async (first: number, others: number): Promise<boolean> => {
     const parts = [rows, ...Array.from({ length: others }, () => [])]
@@ -318,7 +324,7 @@ function sortedBy(rows: readonly PartRow[], order: (row: PartRow) => string | nu
   return rows.toSorted((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0))
 }
 
-t.test('pages of merged parts make up the whole list, without gap or repetition', async (t) => {
+t.test('pages of merged parts form the whole list, without gaps or repetitions', async (t) => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new Random(seed)
     const parts = partsOf(random).map((rows) => sortedBy(rows, ({ id }) => id))
@@ -338,7 +344,7 @@ t.test('pages of merged parts make up the whole list, without gap or repetition'
   }
 })
 
-t.test('so they do under a sort by values that are equal', async (t) => {
+t.test('pages of merged parts form the whole list if the values of the sort are equal', async (t) => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new Random(seed)
     const parts = partsOf(random).map((rows) => sortedBy(rows, ({ priority }) => -(priority ?? 0)))
@@ -362,7 +368,7 @@ t.test('so they do under a sort by values that are equal', async (t) => {
   }
 })
 
-t.test('no more of a part is read than a page takes', async (t) => {
+t.test('no more of a part is read than a page needs', async (t) => {
   const reads: number[] = []
   const rows = Array.from({ length: 5000 }, (_, index) => ({
     id: String(index).padStart(5, '0'),
@@ -378,7 +384,7 @@ function rowOf(id: string, priority: number | null = 0): PartRow {
   return { id, priority, isVisible: true }
 }
 
-t.test('parts in another order, or with values of none, are not merged', async (t) => {
+t.test('parts in another order or with null values are not merged', async (t) => {
   const disordered = new MergedRows([partOf([rowOf('b'), rowOf('a')]), partOf([])], {
     order: BY_ID,
     maxHidden: 10,
@@ -389,7 +395,7 @@ t.test('parts in another order, or with values of none, are not merged', async (
   t.ok((await failureOf(nothing)) instanceof OrderUnknown)
 })
 
-t.test('a query is given up once too many rows are left out', async (t) => {
+t.test('a query is refused once too many items are left out', async (t) => {
   const hidden = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, priority: 0, isVisible: false }))
   await t.rejects(idsIn(new MergedRows([partOf(hidden)], { order: null, maxHidden: 29 }).upTo(10)), {
     code: 'GW_ROWS_NOT_EXACT',
@@ -405,7 +411,7 @@ t.test('parts without an order are read one after the other', async (t) => {
   t.same(reads, [20])
 })
 
-/** Rows that come and go between any two reads, and all that there ever were. */
+/** Parts whose items change between any two reads, and all items that ever existed. */
 class BusyParts {
   readonly ever: PartRow[]
   #parts: readonly (readonly PartRow[])[]
@@ -439,7 +445,7 @@ class BusyParts {
     )
   }
 
-  /** At random places: some rows in a row go, some come. */
+  /** Removes some adjacent items at a random position of each part, and adds others. */
   #write(): void {
     this.#parts = this.#parts.map((rows) => {
       const at = this.#random.below(rows.length + 1)
@@ -455,7 +461,7 @@ class BusyParts {
   }
 }
 
-/** How many of the sorted ids are before this one. */
+/** Returns how many of the sorted ids are before this one. */
 function rankIn(ids: readonly string[], id: string): number {
   let [low, high] = [0, ids.length]
   while (low < high) {
@@ -466,7 +472,7 @@ function rankIn(ids: readonly string[], id: string): number {
   return low
 }
 
-t.test('rows that are there all the time are on their page while others come and go', async (t) => {
+t.test('items that exist all the time are on their page while other items come and go', async (t) => {
   for (let seed = 1; seed <= 5 * SEEDS; seed += 1) {
     const random = new Random(seed)
     const isFar = seed % 4 === 0
@@ -497,7 +503,7 @@ t.test('rows that are there all the time are on their page while others come and
       .map(({ id }) => id)
       .toSorted()
     const [everIds, pageIds] = [new Set(ever), new Set(page)]
-    // An engine answers no other page either, at whichever moment of the reading.
+    // The page that an engine returns at any moment of the reading meets the same conditions.
     t.same(
       page,
       [...new Set(page)].toSorted((one, other) => (one < other ? -1 : 1)),
@@ -521,7 +527,7 @@ t.test('rows that are there all the time are on their page while others come and
   }
 })
 
-t.test('a row that goes from one part to another meanwhile is answered once', async (t) => {
+t.test('an item that moves from one part to another during the reading is returned once', async (t) => {
   const merged = new MergedRows([partOf([rowOf('a'), rowOf('b')]), partOf([rowOf('b')])], {
     order: BY_ID,
     maxHidden: 0,

@@ -11,12 +11,12 @@ import { head, speak } from '../support/raw.ts'
 const DEMO = { authorization: authorizationOf('demo') }
 
 interface Setup {
-  /** Members of the application's own. */
+  /** Settings of the application itself. */
   readonly application?: Readonly<Record<string, unknown>>
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
-/** A gateway with one application at `/camunda`, or at several nodes. */
+/** Opens a gateway with one application at `/camunda`, which has one or several nodes. */
 async function openApp(
   t: Test,
   at: string | readonly string[],
@@ -35,7 +35,7 @@ async function openApp(
   })
 }
 
-t.test('paths under the prefix reach the application, others do not', async (t) => {
+t.test('paths under the prefix reach the application, and other paths do not', async (t) => {
   const node = await startNode(t)
   const { app } = await openApp(t, `${node.url}/camunda`)
   for (const url of ['/camunda', '/camunda/', '/camunda/app/cockpit/x%20y?a=b&a=c', '/camundax', '/other'])
@@ -46,7 +46,7 @@ t.test('paths under the prefix reach the application, others do not', async (t) 
   )
 })
 
-t.test('a prefix that is removed leaves a path', async (t) => {
+t.test('a path remains after the prefix is removed', async (t) => {
   const node = await startNode(t)
   const { app } = await openApp(t, node.url)
   for (const url of ['/camunda', '/camunda?a', '/camunda/', '/camunda/x/?a=%Rev%', '/c%61munda/x'])
@@ -57,7 +57,7 @@ t.test('a prefix that is removed leaves a path', async (t) => {
   )
 })
 
-t.test('body bytes are untouched, whatever their type', async (t) => {
+t.test('body bytes are passed on unchanged, whatever their type', async (t) => {
   const node = await startNode(t)
   const { app } = await openApp(t, node.url)
   const payload = '{"a":12345678901234567890, "a":1.0}'
@@ -91,7 +91,7 @@ const CALLER = {
   'x-request-id': 'r-1',
 }
 
-t.test('the session passes, credentials and identity do not', async (t) => {
+t.test('session cookies are passed on, and credentials and claimed identities are not', async (t) => {
   const node = await startNode(t)
   const { app } = await openApp(t, node.url)
   await app.inject({ url: '/camunda/x', headers: CALLER })
@@ -108,7 +108,7 @@ t.test('the session passes, credentials and identity do not', async (t) => {
   })
 })
 
-t.test('an application is told the address that clients know', async (t) => {
+t.test('an application receives the address that clients use', async (t) => {
   const node = await startNode(t)
   const listen = { port: 0, publicUrl: 'https://bpm.example' }
   const { app } = await openApp(t, node.url, { settings: { listen } })
@@ -116,7 +116,7 @@ t.test('an application is told the address that clients know', async (t) => {
   t.match(node.seen[0]?.headers, { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'bpm.example' })
 })
 
-t.test('by which headers is configured', async (t) => {
+t.test('the forwarding headers that an application receives are configurable', async (t) => {
   const node = await startNode(t)
   const told = async (forwarded: string) => {
     const { app } = await openApp(t, node.url, { application: { forwarded } })
@@ -131,7 +131,7 @@ t.test('by which headers is configured', async (t) => {
   })
 })
 
-t.test('the application sees its own Host, whatever the client sends', async (t) => {
+t.test('the application receives its own Host, whatever the client sends', async (t) => {
   const node = await startNode(t)
   const { origin } = await openApp(t, node.url)
   const lines = `Host: evil.example\r\nAuthorization: ${DEMO.authorization}\r\n`
@@ -140,7 +140,7 @@ t.test('the application sees its own Host, whatever the client sends', async (t)
   t.match(node.seen[0]?.headers, { host, 'x-forwarded-host': 'evil.example' })
 })
 
-t.test('auth: none asks nobody, and what the caller sends passes', async (t) => {
+t.test('`auth: none` requires no credentials, and passes on those of the client', async (t) => {
   const node = await startNode(t)
   const { app } = await openApp(t, node.url, { application: { auth: 'none' } })
   t.match(await app.inject('/camunda/x'), { statusCode: 200 })
@@ -150,7 +150,7 @@ t.test('auth: none asks nobody, and what the caller sends passes', async (t) => 
   t.match(await app.inject('/engine-rest/version'), { statusCode: 401 }, 'the API asks all the same')
 })
 
-t.test('hop-by-hop headers of the answer stop here', async (t) => {
+t.test('hop-by-hop headers of a response are not passed on', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write(
       'HTTP/1.1 200 OK\r\nConnection: keep-alive, X-Secret\r\nKeep-Alive: timeout=5\r\nX-Secret: 1\r\n' +
@@ -170,7 +170,7 @@ t.test('hop-by-hop headers of the answer stop here', async (t) => {
   t.equal(answer?.headers['connection'], 'close', 'our own')
 })
 
-t.test('a write is never sent twice, and a read once more where its connection broke', async (t) => {
+t.test('a write is never sent twice, and a read is sent once more if its connection broke', async (t) => {
   for (const [method, sent] of [
     ['GET', 2],
     ['POST', 1],
@@ -192,7 +192,7 @@ t.test('a write is never sent twice, and a read once more where its connection b
   }
 })
 
-t.test('failures look like those of the API', async (t) => {
+t.test('failures of an application get the same errors as those of the API', async (t) => {
   const askOf = async (url: string, settings = {}) =>
     (await openApp(t, url, { settings })).app.inject({ url: '/camunda/x', headers: DEMO })
   t.match(await askOf(await refusingUrl()), { statusCode: 503, headers: { 'x-gateway-error': 'GW_NO_NODE' } })
@@ -204,7 +204,7 @@ t.test('failures look like those of the API', async (t) => {
 })
 
 t.test(
-  'a body over the limit is refused: at once by its Content-Length, else when it exceeds the limit',
+  'a body over the limit is refused: at once by its Content-Length, otherwise when it exceeds the limit',
   async (t) => {
     const node = await startNode(t)
     const limits = { body: '1KiB', deploymentBody: '1KiB', pressure: { eventLoopDelay: null } }
@@ -233,7 +233,7 @@ async function statusOfChunks(origin: string, chunks: readonly string[]): Promis
   return response.statusCode
 }
 
-t.test('an application that sees the prefix is not told that it was removed', async (t) => {
+t.test('an application that sees the prefix does not receive it in a header', async (t) => {
   const node = await startNode(t)
   const { app } = await openApp(t, `${node.url}/camunda/`)
   await app.inject({ url: '/camunda/x', headers: { ...DEMO, 'x-forwarded-prefix': '/evil' } })
@@ -241,7 +241,7 @@ t.test('an application that sees the prefix is not told that it was removed', as
   t.equal(node.seen[0]?.url, '/camunda/x')
 })
 
-t.test('a redirect leads back to the application, and its prefix is there once', async (t) => {
+t.test('a redirect leads back to the application, and contains its prefix once', async (t) => {
   const node = await startNode(t, ({ url }, response) => {
     response.writeHead(302, { Location: decodeURIComponent(url.slice(url.indexOf('?to=') + 4)) }).end()
   })
@@ -274,7 +274,7 @@ t.test('a redirect leads back to the application, and its prefix is there once',
   }
 })
 
-t.test('the longest of two paths that begin alike is the one', (t) => {
+t.test('the longest of two paths with the same beginning is rewritten', (t) => {
   const rewrite = createLocationRewrite({ prefix: '/a/b', nodes: ['http://web/a', 'http://other/a'] })
   t.equal(rewrite('/a/b/x'), '/a/b/b/x')
   t.equal(rewrite('/a/x'), '/a/b/x')
@@ -282,7 +282,7 @@ t.test('the longest of two paths that begin alike is the one', (t) => {
   t.end()
 })
 
-/** The cookies that a client gets for those that an application sets. */
+/** Returns the cookies that a client receives for those that an application sets. */
 async function shownCookies(
   t: Test,
   path: string,
@@ -297,7 +297,7 @@ async function shownCookies(
   return [headers['set-cookie'] ?? []].flat()
 }
 
-t.test('cookies of the application hold below its prefix', async (t) => {
+t.test('cookies of the application are valid below its prefix', async (t) => {
   const cookies = [
     ['A=1; Path=/; HttpOnly', 'A=1; Path=/camunda; HttpOnly'],
     ['A=1; path=/web', 'A=1; path=/camunda'],
@@ -331,7 +331,7 @@ t.test('cookies of the application hold below its prefix', async (t) => {
   t.same(await shownCookies(t, '/web', ['A=1; Path=/'], { cookies: 'keep' }), ['A=1; Path=/'])
 })
 
-/** Two nodes that say who they are, and begin a session where they are asked to. */
+/** Starts two nodes that return their name and begin a session at the path `login`. */
 async function startTwoNodes(t: Test) {
   const start = (name: string) =>
     startNode(t, ({ url }, response) => {
@@ -366,7 +366,7 @@ t.test('a session stays at the node where it began', async (t) => {
   t.match(await read('/camunda/x', 'engine-gateway-node=unknown'), { statusCode: 200 })
 })
 
-t.test('where that node is gone another one is asked, and remembered', async (t) => {
+t.test('if the node of a session is gone, another node is used and remembered', async (t) => {
   const [one] = await startTwoNodes(t)
   const gone = await refusingUrl()
   const { app } = await openApp(t, [one.url, gone])
@@ -389,7 +389,7 @@ t.test('where that node is gone another one is asked, and remembered', async (t)
   t.same([headers['set-cookie']].flat(), [here])
 })
 
-t.test('over TLS it is a cookie for TLS only', async (t) => {
+t.test('over TLS the affinity cookie is marked Secure', async (t) => {
   const nodes = await startTwoNodes(t)
   const listen = { port: 0, publicUrl: 'https://bpm.example' }
   const { app } = await openApp(

@@ -3,9 +3,9 @@ import { BASE, openGateway } from '../../support/open-gateway.ts'
 
 const MAX_ROWS = 150
 
-/** How many process instances the engine has; every fiftieth is of the process `review`. */
+/** Number of process instances in the engine. Every fiftieth belongs to the process `review`. */
 let total = 0
-/** Whether the engine answers the whole list, whatever page it is asked for. */
+/** Whether the engine returns the whole list, whatever page is requested. */
 let isWhole = false
 
 const gateway = await openGateway(t, {
@@ -34,7 +34,7 @@ function rowsOf(from: number, size: number) {
   })
 }
 
-/** The ids that mary is answered, or the code of the refusal; and the pages that the engine was asked for. */
+/** Returns the ids that mary gets or the code of the refusal, and the pages that were requested from the engine. */
 async function ask(route: string) {
   const { status, headers, body, forwarded } = await gateway.ask('mary', route, { body: BODY })
   const pages = forwarded.flatMap(({ url }) => {
@@ -46,12 +46,12 @@ async function ask(route: string) {
   return { answer: status === 200 ? rows : headers['x-gateway-error'], pages }
 }
 
-/** No plan says what a query with or-blocks asks for. */
+/** A query with or-blocks has no plan. */
 const BODY = { orQueries: [] }
 const LIST = 'POST /process-instance'
 const COUNT = 'POST /process-instance/count'
 
-t.test('all rows are looked at, and the caller gets those that he sees', async (t) => {
+t.test('all items are read, and the caller gets those that they may see', async (t) => {
   total = MAX_ROWS
   const pages = ['0+100', '99+52']
   t.same(await ask(LIST), { answer: ['i0', 'i50', 'i100'], pages: [`0+${MAX_ROWS + 1}`] })
@@ -60,14 +60,14 @@ t.test('all rows are looked at, and the caller gets those that he sees', async (
   t.same(await ask(COUNT), { answer: { count: 3 }, pages: [`0+${MAX_ROWS + 1}`] })
 })
 
-t.test('no more is read than fills the page', async (t) => {
+t.test('no more items are read than fill the page', async (t) => {
   total = 1000
   t.same(await ask(`${LIST}?maxResults=2`), { answer: ['i0', 'i50'], pages: ['0+100'] })
   t.same(await ask(`${LIST}?firstResult=1&maxResults=1`), { answer: ['i50'], pages: ['0+100'] })
   t.same(await ask(`${LIST}?maxResults=3`), { answer: ['i0', 'i50', 'i100'], pages: ['0+100', '99+52'] })
 })
 
-t.test('where more rows would have to be looked at than is allowed, nothing is answered', async (t) => {
+t.test('a list is refused if more items than the limit would have to be read', async (t) => {
   total = MAX_ROWS + 1
   const refused = 'GW_ROWS_NOT_EXACT'
   t.same(await ask(`${LIST}?maxResults=5`), { answer: refused, pages: ['0+100', '99+52'] })
@@ -75,7 +75,7 @@ t.test('where more rows would have to be looked at than is allowed, nothing is a
   t.same(await ask(COUNT), { answer: refused, pages: [`0+${MAX_ROWS + 1}`] })
 })
 
-t.test('a list that is answered whole is read once', async (t) => {
+t.test('a list that the engine returns whole is read once', async (t) => {
   total = 400
   isWhole = true
   const { answer, pages } = await ask(`${LIST}?maxResults=20`)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { findEnd } from '../../../src/handlers/rows/find-end.ts'
 
-/** Looks for the end of a list of so many rows, which has nothing before `known` to tell. */
+/** Searches for the end of a list of this length. Items before `known` need not be read. */
 async function look(length: number, ending: Parameters<typeof findEnd>[1]) {
   const reads: number[] = []
   const lengthAt = async (from: number, size: number) => {
@@ -11,7 +11,7 @@ async function look(length: number, ending: Parameters<typeof findEnd>[1]) {
   return { found: await findEnd(lengthAt, ending), reads }
 }
 
-t.test('the end is found wherever it is, and wherever it is looked for first', async (t) => {
+t.test('the end is found at every position and from every first guess', async (t) => {
   for (const length of [0, 1, 9, 10, 11, 99, 100, 101, 12_345])
     for (const likely of [0, 1, 10, 90, 100, 110, 50_000]) {
       const { found, reads } = await look(length, { known: 0, likely, size: 10 })
@@ -21,11 +21,11 @@ t.test('the end is found wherever it is, and wherever it is looked for first', a
     }
 })
 
-t.test('one read is enough where it is near', async (t) => {
+t.test('one read is sufficient if the first guess is near the end', async (t) => {
   t.same((await look(2000, { known: 0, likely: 1800, size: 1000 })).reads, [1800])
 })
 
-t.test('what is known is not read', async (t) => {
+t.test('known items are not read', async (t) => {
   for (const length of [200, 201, 1200, 1201, 9000]) {
     const { found, reads } = await look(length, { known: 200, likely: 200, size: 1000 })
     t.equal(found, length)

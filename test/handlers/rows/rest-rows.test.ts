@@ -4,7 +4,7 @@ import type { PartSort, QueryPart } from '../../../src/policy/authz/rows/row-pla
 
 type Nulls = 'first' | 'last'
 
-/** A list of rows of which some lack a definition, as a database sorts it that puts them first or last. */
+/** Returns a list in which some items lack a definition, as a database sorts it that puts them first or last. */
 function resting(lacking: number, having: number, nulls: Nulls, maxRows = 3000): Resting {
   const without = Array.from({ length: lacking }, (_, at) => ({ id: `l${at}`, definition: null }))
   const others = Array.from({ length: having }, (_, at) => ({ id: `h${at}`, definition: `d${at}` }))
@@ -31,7 +31,7 @@ for (const nulls of ['first', 'last'] as const)
   for (const lacking of [0, 1, 3, 199, 200, 201, 1199, 1200, 1201, 2500])
     for (const having of [0, 1, 17, 199, 200, 1500]) {
       const name = `${lacking} of ${lacking + having} rows, ${nulls}`
-      t.test(`rows that lack a member are all found: ${name}`, async (t) => {
+      t.test(`all items that lack a member are found: ${name}`, async (t) => {
         const rows = await restRows(resting(lacking, having, nulls))
         t.same(
           rows?.map(({ row }) => row['id']),
@@ -41,7 +41,7 @@ for (const nulls of ['first', 'last'] as const)
       })
     }
 
-t.test('many are counted by few reads', async (t) => {
+t.test('many items are counted by few reads', async (t) => {
   for (const lacking of [201, 1200, 5000, 123_456]) {
     let reads = 0
     const all = resting(lacking, 100_000, 'first')
@@ -51,7 +51,7 @@ t.test('many are counted by few reads', async (t) => {
   }
 })
 
-t.test('more than may be read are not told', async (t) => {
+t.test('more items than the limit are not returned', async (t) => {
   t.equal(await restRows(resting(31, 5, 'last', 30)), null)
   t.equal((await restRows(resting(30, 5, 'last', 30)))?.length, 30)
 })

@@ -13,7 +13,7 @@ const DEFINITIONS = [
   { id: 'other:1', key: 'other', tenantId: null },
 ]
 
-/** The same parts, which remember what their engines have answered, by path. */
+/** Returns the same parts with engines that record their responses, by path. */
 function remembering(parts: Parts, answers: Map<string, Answer>): Parts {
   const engines = [...parts.engines].map(([name, engine]) => {
     const { upstream } = engine
@@ -27,21 +27,24 @@ function remembering(parts: Parts, answers: Map<string, Answer>): Parts {
   return { ...parts, engines: new Map(engines) }
 }
 
-t.test('rows that are only counted are given back to memory, those that are shown are not', async (t) => {
-  const answers = new Map<string, Answer>()
-  const { ask } = await openGateway(t, {
-    records: ['grant mary PROCESS_DEFINITION:review READ_INSTANCE'],
-    engine: ({ url }, response) => {
-      response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify(url.startsWith(`${BASE}/process-definition`) ? DEFINITIONS : INSTANCES))
-    },
-    wrap: (parts) => remembering(parts, answers),
-  })
-  // No plan says what a query with or-blocks asks for.
-  const body = { orQueries: [] }
-  const kept = () => answers.get('/process-instance')?.body.byteLength
-  t.same((await ask('mary', 'POST /process-instance/count', { body })).body, { count: 10 })
-  t.equal(kept(), 0)
-  t.match((await ask('mary', 'POST /process-instance', { body })).body, { length: 10 })
-  t.equal(kept(), JSON.stringify(INSTANCES).length)
-})
+t.test(
+  'the memory of items that are only counted is released, and that of returned items is not',
+  async (t) => {
+    const answers = new Map<string, Answer>()
+    const { ask } = await openGateway(t, {
+      records: ['grant mary PROCESS_DEFINITION:review READ_INSTANCE'],
+      engine: ({ url }, response) => {
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify(url.startsWith(`${BASE}/process-definition`) ? DEFINITIONS : INSTANCES))
+      },
+      wrap: (parts) => remembering(parts, answers),
+    })
+    // A query with or-blocks has no plan.
+    const body = { orQueries: [] }
+    const kept = () => answers.get('/process-instance')?.body.byteLength
+    t.same((await ask('mary', 'POST /process-instance/count', { body })).body, { count: 10 })
+    t.equal(kept(), 0)
+    t.match((await ask('mary', 'POST /process-instance', { body })).body, { length: 10 })
+    t.equal(kept(), JSON.stringify(INSTANCES).length)
+  },
+)
