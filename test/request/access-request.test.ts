@@ -4,7 +4,7 @@ import { readJson } from '../../src/request/json.ts'
 
 const read = (text: string): unknown => readJson(Buffer.from(text))
 
-t.test('where the engine wants a text, a number is its digits as they stand', async (t) => {
+t.test('a number in place of a text is read with its original digits', async (t) => {
   for (const digits of ['5', '-5', '1.0', '1e3', '1E3', '-0', '0.10', '12345678901234567890', '1e400'])
     for (const text of [`{"a":${digits}}`, `{ "a" : ${digits} }`])
       t.equal(bodyText(read(text), 'a'), digits, text)
@@ -14,20 +14,20 @@ t.test('where the engine wants a text, a number is its digits as they stand', as
     t.equal(bodyText(read(none), 'a'), null, none)
 })
 
-t.test('so it is in a list', async (t) => {
+t.test('numbers in a list are read with their original digits', async (t) => {
   t.same(bodyTexts(read('{"a":["x",49,1.0,true,null,{},["y"]]}'), 'a'), ['x', '49', '1.0', 'true'])
   for (const none of ['{}', '{"a":"x"}', '{"a":{"0":"x"}}', 'true'])
     t.same(bodyTexts(read(none), 'a'), [], none)
 })
 
-t.test('a flag is true in each of the forms that the engine takes', async (t) => {
+t.test('a flag is true in every form that the engine accepts', async (t) => {
   for (const yes of ['true', '"true"', '"TRUE"', '"True"', '" true "', '1', '-5'])
     t.equal(bodyFlag(read(`{"a":${yes}}`), 'a'), true, yes)
   for (const no of ['false', '"false"', '""', '0', 'null', '"yes"', '{}'])
     t.equal(bodyFlag(read(`{"a":${no}}`), 'a'), false, no)
 })
 
-t.test('a list in a query string has no members at its end that are empty', async (t) => {
+t.test('empty members at the end of a list in a query string are ignored', async (t) => {
   const cases = { 'a,b': ['a', 'b'], a: ['a'], '': [''], ',': [], ',,': [], 'a,,': ['a'], ',a': ['', 'a'] }
   const asked = { principal: { userId: 'a', groups: [], tenants: [] }, params: {}, body: {} }
   const listed = (query: ReadonlyMap<string, string>) =>

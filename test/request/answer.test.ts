@@ -1,7 +1,7 @@
 import t from 'tap'
 import { releaseBody } from '../../src/request/answer.ts'
 
-t.test('a body gives back memory of its own, and leaves what it shares with others', async (t) => {
+t.test('a body releases its own memory, and keeps memory that it shares', async (t) => {
   const own = Buffer.allocUnsafeSlow(8192).fill('a')
   const memory = own.buffer
   releaseBody({ body: own })

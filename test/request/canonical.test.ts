@@ -5,7 +5,7 @@ import { canonicalOf } from '../../src/request/canonical.ts'
 
 const SERVED = { hosts: new Set<string>(), allowedOrigins: new Set<string>() }
 
-/** A request as Node has parsed it. */
+/** Returns a request as Node.js has parsed it. */
 function requestTo(url: string, headers: Readonly<Record<string, string>> = { host: 'gateway' }) {
   const request = new IncomingMessage(new Socket())
   request.method = 'GET'
@@ -20,7 +20,7 @@ function requestTo(url: string, headers: Readonly<Record<string, string>> = { ho
 
 const faultOf = (url: string) => canonicalOf(requestTo(url), SERVED).fault
 
-t.test('an escape that an engine decodes once more, refuses or ignores is refused in a path', (t) => {
+t.test('an escape in a path that an engine decodes again, refuses or ignores is refused', (t) => {
   for (const escape of [
     '%2f',
     '%2F',
@@ -43,7 +43,7 @@ t.test('an escape that an engine decodes once more, refuses or ignores is refuse
   t.end()
 })
 
-t.test('a path that is walked is refused, spelt out or escaped', (t) => {
+t.test('a path with dot segments or empty segments is refused, plain or escaped', (t) => {
   for (const path of [
     '/a/../b',
     '/a/./b',
@@ -62,24 +62,28 @@ t.test('a path that is walked is refused, spelt out or escaped', (t) => {
   t.end()
 })
 
-t.test('the trailing slash goes, and a percent sign of a query that begins no escape is encoded', (t) => {
-  for (const [url, to] of [
-    ['/a/', '/a'],
-    ['/a/?b=c', '/a?b=c'],
-    ['/', '/'],
-    ['/a?n=%Rev%', '/a?n=%25Rev%25'],
-    ['/a?n=%41', '/a?n=%41'],
-  ] as const)
-    t.equal(canonicalOf(requestTo(url), SERVED).url, to)
-  for (const query of ['%ff', 'a"b', 'a b', 'a#b']) t.equal(faultOf(`/a?n=${query}`), 'GW_BAD_TARGET', query)
-  t.end()
-})
+t.test(
+  'a trailing slash is removed, and a percent sign in a query string that begins no escape is encoded',
+  (t) => {
+    for (const [url, to] of [
+      ['/a/', '/a'],
+      ['/a/?b=c', '/a?b=c'],
+      ['/', '/'],
+      ['/a?n=%Rev%', '/a?n=%25Rev%25'],
+      ['/a?n=%41', '/a?n=%41'],
+    ] as const)
+      t.equal(canonicalOf(requestTo(url), SERVED).url, to)
+    for (const query of ['%ff', 'a"b', 'a b', 'a#b'])
+      t.equal(faultOf(`/a?n=${query}`), 'GW_BAD_TARGET', query)
+    t.end()
+  },
+)
 
 function fault(headers: Readonly<Record<string, string>>, hosts: readonly string[] = []) {
   return canonicalOf(requestTo('/a', headers), { ...SERVED, hosts: new Set(hosts) }).fault
 }
 
-t.test('a request has one host, one credential and an expectation that is known', (t) => {
+t.test('a request needs one host, at most one credential and a known expectation', (t) => {
   t.equal(fault({}), 'GW_BAD_HOST')
   t.equal(fault({ host: 'a b' }), 'GW_BAD_HOST')
   t.equal(fault({ host: 'a', HOST: 'a' }), 'GW_BAD_HOST')

@@ -19,15 +19,18 @@ function addressOf(peer: string, { list, forwarded }: Said, proxies: readonly st
   return createClientAddress(proxies)({ socket, headers })
 }
 
-t.test('without trusted proxies, and from others than these, nobody says who he is', async (t) => {
-  const said = { list: '203.0.113.9', forwarded: 'for=203.0.113.9' }
-  t.equal(addressOf('10.0.0.1', said, []), '10.0.0.1')
-  t.equal(addressOf('198.51.100.1', said), '198.51.100.1')
-  t.equal(addressOf('::ffff:198.51.100.1', said), '198.51.100.1')
-  t.equal(addressOf('10.0.0.1', {}), '10.0.0.1')
-})
+t.test(
+  'forwarding headers are ignored without trusted proxies, and from other peers than these',
+  async (t) => {
+    const said = { list: '203.0.113.9', forwarded: 'for=203.0.113.9' }
+    t.equal(addressOf('10.0.0.1', said, []), '10.0.0.1')
+    t.equal(addressOf('198.51.100.1', said), '198.51.100.1')
+    t.equal(addressOf('::ffff:198.51.100.1', said), '198.51.100.1')
+    t.equal(addressOf('10.0.0.1', {}), '10.0.0.1')
+  },
+)
 
-t.test('the last hop that is no trusted proxy is the client', async (t) => {
+t.test('the last hop that is not a trusted proxy is the client', async (t) => {
   const cases: readonly (readonly [list: string, client: string])[] = [
     ['203.0.113.9', '203.0.113.9'],
     ['1.1.1.1, 203.0.113.9', '203.0.113.9'],
@@ -40,7 +43,7 @@ t.test('the last hop that is no trusted proxy is the client', async (t) => {
     ['::ffff:cb00:7109', '203.0.113.9'],
     ['fe80::1%eth0', 'fe80::1'],
     ['10.0.0.5', '10.0.0.5'],
-    // A mapped address of a trusted network is one of it.
+    // A mapped address of a trusted network belongs to this network.
     ['203.0.113.9, ::ffff:10.0.0.5', '203.0.113.9'],
   ]
   for (const [list, client] of cases) t.equal(addressOf('10.0.0.1', { list }), client, list)
@@ -48,7 +51,7 @@ t.test('the last hop that is no trusted proxy is the client', async (t) => {
   t.equal(addressOf('2001:db8:1::1', { list: '203.0.113.9' }), '203.0.113.9', 'a peer of IPv6')
 })
 
-t.test('what is malformed leaves the nearest address that is known', async (t) => {
+t.test('a malformed header leaves the nearest address that is known', async (t) => {
   const cases: readonly (readonly [list: string, client: string])[] = [
     ['', '10.0.0.1'],
     ['unknown', '10.0.0.1'],
@@ -65,7 +68,7 @@ t.test('what is malformed leaves the nearest address that is known', async (t) =
   for (const [list, client] of cases) t.equal(addressOf('10.0.0.1', { list }), client, JSON.stringify(list))
 })
 
-t.test('Forwarded says the same in its own form', async (t) => {
+t.test('Forwarded names the client in its own form', async (t) => {
   const cases: readonly (readonly [forwarded: string, client: string])[] = [
     ['for=203.0.113.9', '203.0.113.9'],
     ['For="203.0.113.9:51234";proto=https;by=10.0.0.1', '203.0.113.9'],
@@ -76,7 +79,7 @@ t.test('Forwarded says the same in its own form', async (t) => {
     ['for=203.0.113.9, for=unknown', '10.0.0.1'],
     ['for=203.0.113.9, for=_hidden, for=10.0.0.2', '10.0.0.2'],
     ['for=203.0.113.9, proto=https', '10.0.0.1'],
-    // The client's unclosed quote swallows what the proxy has appended.
+    // The unclosed quote of the client includes the value that the proxy appended.
     ['for=", for=203.0.113.9', '10.0.0.1'],
     ['for=1.1.1.1;for=203.0.113.9', '10.0.0.1'],
     ['for=203.0.113.9 for=1.1.1.1', '10.0.0.1'],
@@ -85,12 +88,12 @@ t.test('Forwarded says the same in its own form', async (t) => {
   for (const [forwarded, client] of cases) t.equal(addressOf('10.0.0.1', { forwarded }), client, forwarded)
 })
 
-t.test('where both stand there and differ, one of them is an invention', async (t) => {
+t.test('if both headers are present and differ, both are ignored', async (t) => {
   t.equal(addressOf('10.0.0.1', { list: '203.0.113.9', forwarded: 'for=203.0.113.9' }), '203.0.113.9')
   t.equal(addressOf('10.0.0.1', { list: '203.0.113.9', forwarded: 'for=1.1.1.1' }), '10.0.0.1')
 })
 
-t.test('a list without end is read for a while', async (t) => {
+t.test('only a part of a very long list is read', async (t) => {
   const list = `203.0.113.9, ${'10.0.0.2, '.repeat(5000)}10.0.0.3`
   const start = cpuMs()
   t.equal(addressOf('10.0.0.1', { list }), '10.0.0.2')

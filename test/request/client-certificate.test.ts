@@ -3,7 +3,7 @@ import t from 'tap'
 import { alternativeNamesIn, createCertificateUser } from '../../src/request/client-certificate.ts'
 import type { ClientCertificates } from '../../src/config/tls-types.ts'
 
-t.test('alternative names are read as Node writes them', (t) => {
+t.test('alternative names are read in the form in which Node.js writes them', (t) => {
   t.same(alternativeNamesIn('DNS:a.example, email:m@a.example, URI:spiffe://corp/billing'), [
     ['DNS', 'a.example'],
     ['email', 'm@a.example'],
@@ -14,7 +14,7 @@ t.test('alternative names are read as Node writes them', (t) => {
   t.end()
 })
 
-t.test('a name that holds the syntax of names is one name', (t) => {
+t.test('a name that contains the syntax of names is one name', (t) => {
   t.same(alternativeNamesIn('DNS:"good.example, DNS:evil.example"'), [
     ['DNS', 'good.example, DNS:evil.example'],
   ])
@@ -25,7 +25,7 @@ t.test('a name that holds the syntax of names is one name', (t) => {
   t.end()
 })
 
-t.test('what is not written so names nobody', (t) => {
+t.test('a malformed list of names contains no name after the fault', (t) => {
   for (const text of ['DNS:"open', 'DNS:a,DNS:b', ':x', 'DNS:a, ', 'DNS:a"b'])
     t.same(
       alternativeNamesIn(text).filter(([, name]) => name !== 'a'),
@@ -37,7 +37,7 @@ t.test('what is not written so names nobody', (t) => {
 
 const ENDS = 'Jan  1 00:00:00 2030 GMT'
 
-/** A connection whose client has shown a certificate. */
+/** Returns a connection whose client has presented a certificate. */
 function socketWith(
   subjectaltname: string,
   CN: string | readonly string[] = 'mary',
@@ -54,7 +54,7 @@ function socketWith(
 const userBy = (own: Partial<ClientCertificates>, socket: TLSSocket, at = '2029-12-31T23:59:59Z') =>
   createCertificateUser({ ca: 'ca', required: false, user: 'uri', ...own }, () => Date.parse(at))(socket)
 
-t.test('the user is the one name of the kind that is configured', (t) => {
+t.test('the user is the only name of the configured kind', (t) => {
   const names = 'DNS:host, URI:spiffe://corp/billing, email:m@corp'
   t.equal(userBy({}, socketWith(names)), 'spiffe://corp/billing')
   t.equal(userBy({ user: 'dns' }, socketWith(names)), 'host')
@@ -70,7 +70,7 @@ t.test('the user is the one name of the kind that is configured', (t) => {
   t.end()
 })
 
-t.test('or whom the configuration calls so', (t) => {
+t.test('the configuration maps names to users, and no other name is a user', (t) => {
   const users = { 'spiffe://corp/billing': 'billing' }
   t.equal(userBy({ users }, socketWith('URI:spiffe://corp/billing')), 'billing')
   const others = [
@@ -86,7 +86,7 @@ t.test('or whom the configuration calls so', (t) => {
   t.end()
 })
 
-t.test('a certificate that ends while its connection is open names nobody any more', (t) => {
+t.test('a certificate that expires while its connection is open no longer names a user', (t) => {
   let at = '2029-12-31T23:59:59Z'
   const userOf = createCertificateUser({ ca: 'ca', required: true, user: 'uri' }, () => Date.parse(at))
   const socket = socketWith('URI:billing')

@@ -11,7 +11,7 @@ const SETTINGS: CorsSettings = {
 const VARY = { vary: 'Origin' }
 const METHODS = 'GET, HEAD, POST'
 
-/** The headers of the answer to a preflight. */
+/** Returns the headers of the response to a preflight. */
 function preflight(
   headers: Readonly<Record<string, string>>,
   { methods = METHODS, method = 'OPTIONS', settings = SETTINGS } = {},
@@ -19,7 +19,7 @@ function preflight(
   return createCors(settings).preflightHeaders({ method, headers }, methods)
 }
 
-t.test('an answer names its origin where it is listed, and varies by it for everybody', (t) => {
+t.test('a response names its origin if it is listed, and varies by Origin for every request', (t) => {
   const { answerHeaders } = createCors(SETTINGS)
   const allowed = answerHeaders(PAGE)
   t.match(allowed, { ...VARY, 'access-control-allow-origin': PAGE })
@@ -41,7 +41,7 @@ t.test('an answer names its origin where it is listed, and varies by it for ever
   t.end()
 })
 
-t.test('credentials are allowed by the setting alone', (t) => {
+t.test('credentials are allowed by the setting only', (t) => {
   const settings = { ...SETTINGS, credentials: true }
   const asked = { origin: PAGE, 'access-control-request-method': 'GET' }
   t.equal(createCors(settings).answerHeaders(PAGE)['access-control-allow-credentials'], 'true')
@@ -50,24 +50,27 @@ t.test('credentials are allowed by the setting alone', (t) => {
   t.end()
 })
 
-t.test('a preflight hears the methods of the path, the headers of the setting, and for how long', (t) => {
-  const asked = {
-    origin: PAGE,
-    'access-control-request-method': 'POST',
-    'access-control-request-headers': 'x-other',
-    'access-control-request-private-network': 'true',
-  }
-  t.same(preflight(asked), {
-    ...VARY,
-    'access-control-allow-origin': PAGE,
-    'access-control-allow-headers': 'Authorization, Content-Type',
-    'access-control-allow-methods': METHODS,
-    'access-control-max-age': '90',
-  })
-  t.end()
-})
+t.test(
+  'a preflight gets the methods of the path, the configured headers and the time for which they are valid',
+  (t) => {
+    const asked = {
+      origin: PAGE,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'x-other',
+      'access-control-request-private-network': 'true',
+    }
+    t.same(preflight(asked), {
+      ...VARY,
+      'access-control-allow-origin': PAGE,
+      'access-control-allow-headers': 'Authorization, Content-Type',
+      'access-control-allow-methods': METHODS,
+      'access-control-max-age': '90',
+    })
+    t.end()
+  },
+)
 
-t.test('a method that the path has not, and a path that is none, are allowed nothing', (t) => {
+t.test('a preflight for an unknown method or path allows nothing', (t) => {
   for (const wanted of ['DELETE', 'get', 'GET, HEAD', 'GE', '', '*'])
     t.same(preflight({ origin: PAGE, 'access-control-request-method': wanted }), VARY, wanted)
   const { preflightHeaders } = createCors(SETTINGS)
@@ -76,7 +79,7 @@ t.test('a method that the path has not, and a path that is none, are allowed not
   t.end()
 })
 
-t.test('what is no preflight of a listed origin is none', (t) => {
+t.test('a request that is not a preflight of a listed origin gets no preflight headers', (t) => {
   const wanted = { 'access-control-request-method': 'GET' }
   t.equal(preflight({ origin: PAGE }), null)
   t.equal(preflight(wanted), null)

@@ -8,7 +8,7 @@ function read(json: string, size = 2) {
   )
 }
 
-t.test('rows are parsed some at a time, and their bytes stand as they were', async (t) => {
+t.test('items are parsed in batches, and their bytes are unchanged', async (t) => {
   const texts = ['{"id":"a","n":1.00}', '{"id":"b","of":[{"c":"],}\\""}]}', '{"id":"ä€"}', '{}']
   const batches = read(` [ ${texts.join(' , ')} ] \n`, 3)
   t.same(
@@ -26,12 +26,12 @@ t.test('rows are parsed some at a time, and their bytes stand as they were', asy
   t.same(joinRows(texts.map((text) => Buffer.from(text))), Buffer.from(`[${texts.join(',')}]`))
 })
 
-t.test('an empty list has none', async (t) => {
+t.test('an empty list has no items', async (t) => {
   t.same(read('[]'), [])
   t.same(read(' [ \n] '), [])
 })
 
-t.test('whatever is no list of rows, or no JSON, is said to be none', async (t) => {
+t.test('a text that is not a list of objects, or not JSON, is rejected', async (t) => {
   const texts = [
     '',
     'null',

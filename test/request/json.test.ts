@@ -6,7 +6,7 @@ import { cpuMs } from '../support/cpu-time.ts'
 const read = (text: string | Buffer) => readJson(Buffer.from(text))
 const refused = { code: 'GW_BAD_JSON', statusCode: 400 }
 
-t.test('what every reader takes alike is read', async (t) => {
+t.test('JSON that every parser reads in the same way is accepted', async (t) => {
   const cases: readonly (readonly [string, unknown])[] = [
     ['{}', {}],
     [' {"a":[1,{"a":2}],"b":{"a":3}}\r\n', { a: [1, { a: 2 }], b: { a: 3 } }],
@@ -24,7 +24,7 @@ t.test('what every reader takes alike is read', async (t) => {
     else t.ok(isDeepStrictEqual(read(text), value), text)
 })
 
-t.test('how it is spaced changes nothing', async (t) => {
+t.test('spaces in JSON do not change its value', async (t) => {
   const plain = '{"a":[1,-2.5,1e+21,true,null,"\u00e9\\n\\u0001"],"b":{"a":{}}}'
   t.equal(JSON.stringify(JSON.parse(plain)), plain, 'the text is as a client would write it')
   for (const [text, value] of [
@@ -36,7 +36,7 @@ t.test('how it is spaced changes nothing', async (t) => {
       t.ok(isDeepStrictEqual(read(spaced), value), spaced)
 })
 
-t.test('what two readers could take differently is refused', async (t) => {
+t.test('JSON that two parsers could read differently is refused', async (t) => {
   const cases: Readonly<Record<string, string | Buffer>> = {
     null: 'null',
     blank: '  ',
@@ -67,7 +67,7 @@ t.test('what two readers could take differently is refused', async (t) => {
   t.equal(({} as { readonly admin?: boolean }).admin, undefined, 'no prototype has changed')
 })
 
-t.test('a bomb of brackets is refused before it is parsed', async (t) => {
+t.test('deeply nested brackets are refused before they are parsed', async (t) => {
   const started = cpuMs()
   t.throws(() => read('['.repeat(2_000_000)), refused)
   t.equal(cpuMs() - started < 1000, true)

@@ -19,15 +19,15 @@ const OWN: readonly Case[] = [
   ['POST', 'gw:8080', 'same-origin', 'http://gw:8080'],
   ['PUT', 'gw:8080', null, 'http://gw:8080'],
   ['POST', 'gw:8080', 'none', null],
-  // A proxy ends TLS.
+  // A proxy terminates TLS.
   ['POST', 'gw.example', 'same-origin', 'https://gw.example'],
   ['POST', 'gw.example:443', null, 'https://gw.example'],
   ['POST', 'gw.example:80', null, 'http://gw.example'],
   ['POST', 'GW.example', null, 'http://gw.example'],
   ['DELETE', '[::1]:8080', null, 'http://[::1]:8080'],
-  // A page with `Referrer-Policy: no-referrer`: test/processes/browser/credentials.test.ts.
+  // A page with `Referrer-Policy: no-referrer` sends this: test/processes/browser/credentials.test.ts.
   ['POST', 'gw', 'same-origin', 'null'],
-  // It is listed.
+  // The origin is listed.
   ['POST', 'gw', 'cross-site', 'https://app.example:8443'],
 ]
 
@@ -56,11 +56,14 @@ const FOREIGN: readonly Case[] = [
   ['POST', 'gw', 'cross-site', 'https://app.example'],
 ]
 
-t.test('what the gateway’s own pages, and what is no browser, sends is not foreign', async (t) => {
-  for (const one of OWN) t.equal(isForeign(one), false, one.join(' '))
-})
+t.test(
+  'requests of the gateway’s own pages, and of clients that are not browsers, are not cross-origin',
+  async (t) => {
+    for (const one of OWN) t.equal(isForeign(one), false, one.join(' '))
+  },
+)
 
-t.test('what a page of another origin has a browser send is foreign, unless it only reads', async (t) => {
+t.test('a request of a page of another origin is cross-origin, unless it is a read', async (t) => {
   for (const one of FOREIGN) {
     t.equal(isForeign(one), true, one.join(' '))
     const [, ...rest] = one

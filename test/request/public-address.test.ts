@@ -4,11 +4,11 @@ import { createPublicAddress } from '../../src/request/public-address.ts'
 import { writeCertificates } from '../support/certificates.ts'
 import { loadSettings, settingsWith } from '../support/config-file.ts'
 
-/** What a configuration makes of requests of a proxy in 10.0.0.0/8, and of others. */
+/** Returns the addresses that a configuration gives to requests of a proxy in 10.0.0.0/8, and to other requests. */
 function addressesOf(t: Test, settings: Readonly<Record<string, unknown>>) {
   const addressOf = createPublicAddress(loadSettings(t, settingsWith(settings)))
   const ask = (remoteAddress: string) => (headers: IncomingHttpHeaders) =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a socket only the address is read
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the address of a socket is read
     addressOf({ headers: { host: 'gw:8080', ...headers }, socket: { remoteAddress } as never })
   return { proxied: ask('10.0.0.1'), direct: ask('192.0.2.1') }
 }
@@ -24,13 +24,13 @@ t.test('a configured address is that of every request', (t) => {
   t.end()
 })
 
-t.test('without proxies and TLS nothing but Host says it', (t) => {
+t.test('without proxies and TLS only the Host header determines the address', (t) => {
   const { proxied } = addressesOf(t, {})
   t.same([proxied({}), proxied(BOTH)], [null, null])
   t.end()
 })
 
-t.test('a trusted proxy is believed, one value each', (t) => {
+t.test('a trusted proxy is believed if it sends one value for each header', (t) => {
   const { proxied, direct } = addressesOf(t, { listen: { trustedProxies } })
   t.equal(proxied(BOTH), 'https://api.example')
   t.equal(proxied({ 'x-forwarded-proto': 'https' }), 'https://gw:8080')
@@ -42,14 +42,14 @@ t.test('a trusted proxy is believed, one value each', (t) => {
   t.end()
 })
 
-t.test('a host that is not served is none', (t) => {
+t.test('a forwarded host that is not served is ignored', (t) => {
   const { proxied } = addressesOf(t, { hosts: ['API.example', 'gw:8080'], listen: { trustedProxies } })
   t.equal(proxied(BOTH), 'https://api.example')
   t.equal(proxied({ ...BOTH, 'x-forwarded-host': 'other.example' }), 'https://gw:8080')
   t.end()
 })
 
-t.test('a listener with TLS is reached by https, where no proxy says otherwise', (t) => {
+t.test('a listener with TLS has an https address, unless a proxy names another scheme', (t) => {
   const files = writeCertificates(t)
   const tls = { cert: files['server.crt'], key: files['server.key'] }
   const { proxied, direct } = addressesOf(t, { listen: { tls, trustedProxies } })

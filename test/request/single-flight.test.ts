@@ -1,7 +1,7 @@
 import t from 'tap'
 import { oneAfterAnother, SingleFlight } from '../../src/request/single-flight.ts'
 
-/** A call that ends when the test says so. */
+/** Returns a call that ends when the test ends it. */
 function createCall() {
   let end: ((value: string) => void) | undefined
   const promise = new Promise<string>((resolve) => {
@@ -30,7 +30,7 @@ t.test('a call that fails is not found afterwards', async (t) => {
   t.equal(flights.running('a'), undefined)
 })
 
-t.test('the end of a call that was replaced leaves the one in its place', async (t) => {
+t.test('the end of a replaced call does not remove its replacement', async (t) => {
   const flights = new SingleFlight<string, number>()
   const [first, second] = [createCall(), createCall()]
   const old = flights.begin('a', 1, first.call)
@@ -40,7 +40,7 @@ t.test('the end of a call that was replaced leaves the one in its place', async 
   t.equal(flights.running('a')?.state, 2)
 })
 
-t.test('an abandoned call ends for those who wait, and is not found', async (t) => {
+t.test('an abandoned call ends for its waiting callers, and is no longer found', async (t) => {
   const flights = new SingleFlight<string, number>()
   const { call, resolve } = createCall()
   const result = flights.begin('a', 1, call)
@@ -55,7 +55,7 @@ t.test('an abandoned call ends for those who wait, and is not found', async (t) 
   t.equal(await result, 'late')
 })
 
-t.test('callers during a run share the next one, which begins after it', async (t) => {
+t.test('callers during a run share the next run, which begins after it', async (t) => {
   const calls = [createCall(), createCall()]
   const begun: string[] = []
   const run = oneAfterAnother((name: string) => calls[begun.push(name) - 1]?.call() ?? Promise.resolve(''))
@@ -69,7 +69,7 @@ t.test('callers during a run share the next one, which begins after it', async (
   t.same(begun, ['first', 'second'])
 })
 
-t.test('a run that fails does not hold up the next one', async (t) => {
+t.test('a failed run does not delay the next one', async (t) => {
   let count = 0
   const run = oneAfterAnother(async () => {
     count += 1

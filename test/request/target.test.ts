@@ -3,7 +3,7 @@ import { namedTargetOf } from '../../src/request/target.ts'
 
 const BASE = '/engine-rest'
 
-t.test('the name of an engine is taken off its paths', async (t) => {
+t.test('the name of an engine is removed from its paths', async (t) => {
   const below = [
     ['/task', '/task'],
     ['/task?a=/b', '/task?a=/b'],
@@ -18,12 +18,12 @@ t.test('the name of an engine is taken off its paths', async (t) => {
     )
 })
 
-t.test('a name is read as the engine reads it', async (t) => {
+t.test('the name of an engine is read as the engine reads it', async (t) => {
   t.match(namedTargetOf(`${BASE}/engine/%6Fne/task`, BASE), { engine: 'one' })
   t.match(namedTargetOf(`${BASE}/engine/a;b/task`, BASE), { engine: 'a;b' })
 })
 
-t.test('no single engine lists them all', async (t) => {
+t.test('the list of engines is not available below the name of an engine', async (t) => {
   for (const list of ['/engine', '/engine?a=b'])
     t.same(namedTargetOf(`${BASE}/engine/one${list}`, BASE), {
       engine: 'one',
@@ -31,7 +31,7 @@ t.test('no single engine lists them all', async (t) => {
     })
 })
 
-t.test('other targets name none', async (t) => {
+t.test('other targets name no engine', async (t) => {
   const targets = [
     `${BASE}/task`,
     `${BASE}/engine`,

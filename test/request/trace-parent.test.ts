@@ -22,4 +22,4 @@ for (const traceparent of [
   `00-${TRACE}-${SPAN}-01x`,
   [`00-${TRACE}-${SPAN}-01`, `00-${TRACE}-${SPAN}-01`],
 ])
-  t.test(`${String(traceparent)} has none`, async (t) => t.equal(traceIdOf(traceparent), null))
+  t.test(`${String(traceparent)} has no trace id`, async (t) => t.equal(traceIdOf(traceparent), null))
