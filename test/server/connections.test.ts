@@ -8,12 +8,12 @@ import { until } from '../support/cache-harness.ts'
 import { hear, openSocket } from '../support/raw.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: gateway\r\n\r\n'
-/** Longer than an idle connection stays open in a drain. */
+/** Longer than an idle connection stays open during a drain. */
 const LONG_MS = 1100
 
 interface Opened {
   readonly connections: Connections
-  /** Answers that are due, in the order of their requests. */
+  /** Pending responses, in the order of their requests. */
   readonly held: ServerResponse[]
   readonly open: () => Promise<Socket>
 }
@@ -43,7 +43,7 @@ async function openServer(t: Test): Promise<Opened> {
   return { connections, held, open }
 }
 
-t.test('connections are counted, and those on which an answer is due', async (t) => {
+t.test('all connections and those with a pending response are counted', async (t) => {
   const { connections, held, open } = await openServer(t)
   t.same(connections.load(), { connections: 0, busy: 0 })
   const [socket] = [await open(), await open()]
@@ -58,21 +58,24 @@ t.test('connections are counted, and those on which an answer is due', async (t)
   await until(() => connections.count() === 1)
 })
 
-t.test('answers that are under way when a drain begins close their connections, others do not', async (t) => {
-  const { connections, held, open } = await openServer(t)
-  const [busy, idle] = [await open(), await open()]
-  busy.write(REQUEST)
-  await until(() => held.length === 1)
-  connections.endBusy()
-  idle.write(REQUEST)
-  await until(() => held.length === 2)
-  const heard = hear(busy)
-  for (const response of held) response.end()
-  t.match(await heard, [{ headers: { connection: 'close' } }])
-  t.match(String(await once(idle, 'data')), /Connection: keep-alive/)
-})
+t.test(
+  'responses that are pending when a drain begins close their connections, and other responses do not',
+  async (t) => {
+    const { connections, held, open } = await openServer(t)
+    const [busy, idle] = [await open(), await open()]
+    busy.write(REQUEST)
+    await until(() => held.length === 1)
+    connections.endBusy()
+    idle.write(REQUEST)
+    await until(() => held.length === 2)
+    const heard = hear(busy)
+    for (const response of held) response.end()
+    t.match(await heard, [{ headers: { connection: 'close' } }])
+    t.match(String(await once(idle, 'data')), /Connection: keep-alive/)
+  },
+)
 
-t.test('of two requests on one connection the last answer closes it', async (t) => {
+t.test('the last response to two requests on one connection closes it', async (t) => {
   const { connections, held, open } = await openServer(t)
   const socket = await open()
   connections.endAll().catch(() => undefined)
@@ -83,21 +86,24 @@ t.test('of two requests on one connection the last answer closes it', async (t) 
   t.match(await heard, [{ headers: { connection: 'keep-alive' } }, { headers: { connection: 'close' } }])
 })
 
-t.test('an idle connection is cut when it was idle for a second of the drain, and not before', async (t) => {
-  const { connections, open } = await openServer(t)
-  const socket = await open()
-  await wait(LONG_MS)
-  const ended = connections.endAll()
-  connections.sweep()
-  t.notOk(await isClosed(socket), 'the drain has just begun')
-  await wait(LONG_MS)
-  t.equal(connections.count(), 1, 'nobody has swept')
-  connections.sweep()
-  await ended
-  t.equal(connections.count(), 0)
-})
+t.test(
+  'an idle connection is closed after it was idle for a second of the drain, and not before',
+  async (t) => {
+    const { connections, open } = await openServer(t)
+    const socket = await open()
+    await wait(LONG_MS)
+    const ended = connections.endAll()
+    connections.sweep()
+    t.notOk(await isClosed(socket), 'the drain has just begun')
+    await wait(LONG_MS)
+    t.equal(connections.count(), 1, 'nobody has swept')
+    connections.sweep()
+    await ended
+    t.equal(connections.count(), 0)
+  },
+)
 
-t.test('a connection on which an answer is due, or half a request has come, is not idle', async (t) => {
+t.test('a connection with a pending response or an incomplete request is not idle', async (t) => {
   const { connections, held, open } = await openServer(t)
   const [due, next, half] = [await open(), await open(), await open()]
   due.write(REQUEST)
@@ -120,7 +126,7 @@ t.test('a connection on which an answer is due, or half a request has come, is n
   await ended
 })
 
-t.test('a connection that comes while others end is ended by its answer, too', async (t) => {
+t.test('a connection that opens during a drain is closed by its response, too', async (t) => {
   const { connections, held, open } = await openServer(t)
   const first = await open()
   const ended = connections.endAll()
@@ -134,14 +140,14 @@ t.test('a connection that comes while others end is ended by its answer, too', a
   await ended
 })
 
-t.test('a drain without connections is over at once', async (t) => {
+t.test('a drain without connections ends at once', async (t) => {
   const { connections } = await openServer(t)
   await connections.endAll()
   t.equal(connections.count(), 0)
 })
 
 async function isClosed(socket: Socket): Promise<boolean> {
-  // A reset by the other side is seen a turn or two later.
+  // A reset by the peer is visible one or two turns of the event loop later.
   await wait(20)
   return socket.closed
 }

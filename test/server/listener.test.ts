@@ -5,7 +5,7 @@ import { createListener } from '../../src/server/listener.ts'
 import { until } from '../support/cache-harness.ts'
 import { configOf } from '../support/open-gateway.ts'
 
-t.test('what took requests before is over with its last answer, and not before', async (t) => {
+t.test('a replaced handler ends with its last response, and not before', async (t) => {
   const config = configOf(t, 'http://engine.invalid')
   const held: ServerResponse[] = []
   const listener = createListener(config, {

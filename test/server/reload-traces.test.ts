@@ -13,7 +13,7 @@ function to(endpoint: string) {
   return { traces: { endpoint, sampleRatio: 1 } }
 }
 
-t.test('a reload changes traces, and loses no span', async (t) => {
+t.test('a reload changes the settings of traces and loses no span', async (t) => {
   const [first, second] = [await startCollector(t), await startCollector(t)]
   const gateway = await startReloadable(t, ONE)
   const ask = async (name: string) => {

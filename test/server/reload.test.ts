@@ -4,7 +4,7 @@ import { createLogger } from '../../src/log.ts'
 import { configProblemsOf, createReload } from '../../src/server/reload.ts'
 import { configOf } from '../support/open-gateway.ts'
 
-t.test('a problem shows one line, without secrets', (t) => {
+t.test('a problem of the configuration is shown in one line, without secrets', (t) => {
   const error = new ConfigError('The configuration', [
     'cache.redis: cannot be read\n  password: hush-hush',
     'cache.redis: redis://user:hush-hush@redis:6379 cannot be reached',
@@ -17,7 +17,7 @@ t.test('a problem shows one line, without secrets', (t) => {
   t.end()
 })
 
-t.test('of very many problems the first hundred are shown', (t) => {
+t.test('the first hundred of many problems are shown', (t) => {
   const error = new ConfigError(
     'x',
     Array.from({ length: 102 }, (_, index) => `${index}: wrong`),
@@ -27,7 +27,7 @@ t.test('of very many problems the first hundred are shown', (t) => {
   t.end()
 })
 
-/** A reload whose readings end when the test says. */
+/** Returns a reload that waits in `replace` until the test continues it. */
 function openReload(t: Parameters<typeof configOf>[0]) {
   const config = configOf(t, 'http://engine.invalid')
   const held: (() => void)[] = []
@@ -64,37 +64,40 @@ function openReload(t: Parameters<typeof configOf>[0]) {
   }
 }
 
-t.test('what has not changed is not built anew', async (t) => {
+t.test('an unchanged configuration is not replaced', async (t) => {
   const { reload, replaced, held } = openReload(t)
   t.same(await reload.run('file'), { result: 'applied', changed: [] })
   t.same([replaced, held], [[], []])
 })
 
-t.test('who asks during a reading shares the next, and who asks after it has one of their own', async (t) => {
-  const { reload, held, loaded, change } = openReload(t)
-  change(1)
-  const first = reload.run('file')
-  const second = reload.run('signal')
-  t.equal(reload.run('request'), second)
-  t.equal(loaded(), 1)
-  change(2)
-  held.shift()?.()
-  t.same(await first, { result: 'applied', changed: ['limits.body'] })
-  while (held.length === 0) await Promise.resolve()
-  t.equal(loaded(), 2)
-  const third = reload.run('file')
-  t.not(third, second)
-  change(3)
-  held.shift()?.()
-  t.same(await second, { result: 'applied', changed: ['limits.body'] })
-  while (held.length === 0) await Promise.resolve()
-  held.shift()?.()
-  t.same(await third, { result: 'applied', changed: ['limits.body'] })
-  t.equal(loaded(), 3)
-  t.equal(reload.isApplied(), true)
-})
+t.test(
+  'reloads that are requested during a reload share the next one, and a later request has its own',
+  async (t) => {
+    const { reload, held, loaded, change } = openReload(t)
+    change(1)
+    const first = reload.run('file')
+    const second = reload.run('signal')
+    t.equal(reload.run('request'), second)
+    t.equal(loaded(), 1)
+    change(2)
+    held.shift()?.()
+    t.same(await first, { result: 'applied', changed: ['limits.body'] })
+    while (held.length === 0) await Promise.resolve()
+    t.equal(loaded(), 2)
+    const third = reload.run('file')
+    t.not(third, second)
+    change(3)
+    held.shift()?.()
+    t.same(await second, { result: 'applied', changed: ['limits.body'] })
+    while (held.length === 0) await Promise.resolve()
+    held.shift()?.()
+    t.same(await third, { result: 'applied', changed: ['limits.body'] })
+    t.equal(loaded(), 3)
+    t.equal(reload.isApplied(), true)
+  },
+)
 
-t.test('the last reading is told, with its problems', async (t) => {
+t.test('the status contains the last reload and its problems', async (t) => {
   const { reload, change, fail } = openReload(t)
   t.match(reload.status(), { isApplied: true, lastReload: null, warnings: [] })
   fail(['listen.port: needs a restart'])

@@ -58,7 +58,7 @@ function readPem(file: string): Buffer {
   return readFileSync(file)
 }
 
-t.test('a listener with a certificate speaks TLS, and nothing else', async (t) => {
+t.test('a listener with a certificate accepts TLS and nothing else', async (t) => {
   const { origin, port, files, parts } = await openTls(t)
   t.match(origin, /^https:/)
   t.equal((await ask(port, agentOf(t, files))).status, 200)
@@ -70,7 +70,7 @@ t.test('a listener with a certificate speaks TLS, and nothing else', async (t) =
   await until(async () => (await parts.metrics.text()).includes('reason="tls-handshake"} 1\n'))
 })
 
-t.test('no version below 1.2, and HTTP/1.1 alone', async (t) => {
+t.test('versions below TLS 1.2 are refused, and only HTTP/1.1 is negotiated', async (t) => {
   const { port, files } = await openTls(t)
   const at = { host: '127.0.0.1', port, servername: 'localhost', ca: readPem(files['ca.crt']) }
   for (const version of ['TLSv1', 'TLSv1.1'] as const) {
@@ -92,7 +92,7 @@ t.test('no version below 1.2, and HTTP/1.1 alone', async (t) => {
   }
 })
 
-t.test('a new certificate counts for new connections, and no request is lost', async (t) => {
+t.test('a new certificate applies to new connections, and no request is lost', async (t) => {
   const { port, files, log } = await openTls(t)
   const kept = agentOf(t, files, { keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
   const fresh = () => agentOf(t, files, { rejectUnauthorized: false })
@@ -113,7 +113,7 @@ t.test('a new certificate counts for new connections, and no request is lost', a
   t.ok(log.some(({ msg, section }) => msg === 'a certificate was renewed' && section === 'listen.tls'))
 })
 
-t.test('a handshake that does not go on holds up no drain for long', async (t) => {
+t.test('an incomplete handshake does not delay a drain for long', async (t) => {
   const { config, files } = await openTls(t)
   const listener = createListener(config, {
     handle: (_request, response) => void response.end('{}'),
@@ -130,8 +130,8 @@ t.test('a handshake that does not go on holds up no drain for long', async (t) =
   await gone
 })
 
-t.test('certificates of clients', async (t) => {
-  t.test('are needed where they are required', async (t) => {
+t.test('client certificates', async (t) => {
+  t.test('a required client certificate must be presented, and does not name the user', async (t) => {
     const files = writeCertificates(t)
     const { port } = await openTls(t, { ca: files['ca.crt'] })
     await t.rejects(ask(port, agentOf(t, files)))
@@ -140,7 +140,7 @@ t.test('certificates of clients', async (t) => {
     t.equal((await ask(port, agentOf(t, files, own), null)).status, 401, 'and say nothing of the user')
   })
 
-  t.test('are the user where there are no credentials', async (t) => {
+  t.test('a client certificate names the user if there are no credentials', async (t) => {
     const files = writeCertificates(t)
     const clients = { ca: files['ca.crt'], required: false, user: 'commonName', users: { client: 'mary' } }
     const { port, parts } = await openTls(t, clients)
@@ -159,7 +159,7 @@ t.test('certificates of clients', async (t) => {
     )
   })
 
-  t.test('that name nobody whom the engine knows are nobody', async (t) => {
+  t.test('a client certificate that names no known user is refused', async (t) => {
     const files = writeCertificates(t)
     const own = { cert: readPem(files['client.crt']), key: readPem(files['client.key']) }
     const cases = [
@@ -176,7 +176,7 @@ t.test('certificates of clients', async (t) => {
     }
   })
 
-  t.test('of others are none', async (t) => {
+  t.test('a client certificate of another authority is ignored', async (t) => {
     const files = writeCertificates(t)
     const clients = { ca: files['other.crt'], required: false, user: 'commonName', users: { client: 'mary' } }
     const { port } = await openTls(t, clients)
