@@ -1,15 +1,16 @@
 interface BackOffOptions {
-  /** Before the second consecutive start; doubles from there. Default 500 ms. */
+  /** The delay before the second consecutive restart. It doubles with each further restart. Default 500 ms. */
   readonly firstMs?: number
-  /** Default 30 s. */
+  /** The maximum delay. Default 30 s. */
   readonly longestMs?: number
-  /** A worker that ran for this long ends for a new reason and starts a new series. Default 30 s. */
+  /** If a worker ran for at least this time, its restart counts as the first of a new series. Default 30 s. */
   readonly settledMs?: number
 }
 
-/** How long to wait before a worker that ended after `uptimeMs` is started again. The first time not at all. */
+/** Returns the delay in milliseconds before the restart of a worker that ran for `uptimeMs`. The first restart has no delay. */
 export type BackOff = (uptimeMs: number) => number
 
+/** Creates the back-off of one worker. It counts the consecutive restarts. */
 export function createBackOff(options: BackOffOptions = {}): BackOff {
   const { firstMs = 500, longestMs = 30_000, settledMs = 30_000 } = options
   let consecutive = 0

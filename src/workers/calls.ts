@@ -1,23 +1,24 @@
 import type { Socket } from 'node:net'
 import type { WorkerAnswer, WorkerTopic, ToWorker } from './worker-messages.ts'
 
-/** No answer arrived in time, or the other process has ended. */
+/** The error if no answer arrived in time, or if the other process has ended. */
 export class NoAnswer extends Error {}
 
-/** The other process has ended, and all its answers have been read. */
+/** The other process has ended, and all answers that it sent have been read. */
 export class Gone extends NoAnswer {}
 
 /** Calls to another process, each with a timeout. */
 export interface Calls {
-  /** @throws NoAnswer, or Error with the problem that the other side reports */
+  /** Sends a message and resolves to the value of the answer. @throws NoAnswer, or Error with the problem that the other side reports */
   readonly ask: (
     topic: WorkerTopic,
     value: unknown,
     withinMs: number,
     connection?: Socket,
   ) => Promise<unknown>
+  /** Settles the call that an answer belongs to. */
   readonly onAnswer: (answer: WorkerAnswer) => void
-  /** The other process has ended: rejects all open calls. */
+  /** Rejects all open calls with `Gone`. Called when the other process has ended. */
   readonly end: () => void
 }
 
@@ -42,7 +43,7 @@ export function createCalls(send: (message: ToWorker, connection?: Socket) => vo
     const id = (lastId += 1)
     const onTimeout = () =>
       settle(id, ({ reject }) => reject(new NoAnswer(`does not answer within ${withinMs} ms`)))
-    // This process itself may have been blocked: messages that arrived meanwhile are handled first.
+    // This process itself may have been blocked. `setImmediate` handles messages that arrived in the meantime first.
     const timer = setTimeout(() => setImmediate(onTimeout), withinMs)
     const answer = new Promise<unknown>((resolve, reject) => open.set(id, { resolve, reject }))
     send({ type: 'ask', id, topic, value }, connection)

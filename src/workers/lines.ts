@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 /** A longer line is forwarded in pieces. */
 const MAX_LINE_CHARS = 1024 ** 2
 
-/** Forwards complete lines only, so that lines of several processes do not mix. */
+/** Forwards only complete lines, so that the lines of several processes are not mixed. */
 export function forwardLines(from: Readable, write: (lines: string) => void): void {
   let rest = ''
   const forward = (text: string): void => {

@@ -10,13 +10,13 @@ import { urlOf } from '../tls/listener-url.ts'
 import { Gone } from './calls.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** The public port. The primary accepts each connection, reads nothing of it, and hands it over to a worker. */
+/** The public port. The primary accepts each connection, reads no data from it, and hands it over to a worker. */
 export interface Port {
-  /** Resolves to `http://127.0.0.1:8080`. */
+  /** Starts to listen. Resolves to the URL, for example `http://127.0.0.1:8080`. */
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
-  /** Connections go to this worker, too, until it leaves. */
+  /** Hands connections over to this worker, too, until it drains or ends. */
   readonly add: (worker: Taker) => void
-  /** Closes the port once no connection waits there. Each worker is told when it has the last of those that were accepted. */
+  /** Closes the port when no connection waits to be accepted, or at the deadline. Notifies each worker after its last connection. */
   readonly close: (deadline: Promise<unknown>) => Promise<void>
 }
 
@@ -27,12 +27,12 @@ interface PortOptions {
   readonly log: Pick<Logger, 'error'>
 }
 
-/** So long a connection waits for a worker: a start takes a second. */
+/** How long a connection waits for a free worker. The start of a worker takes a second. */
 const WAIT_MS = 5000
-/** A signal to the whole group comes to this process, too, but maybe a little later than to the worker that leaves. */
+/** A signal to the process group also reaches this process, but possibly a little later than the worker that drains because of it. */
 const LEAVE_MS = 50
 
-/** Hands one connection at a time to each worker, so that a busy one gets fewer. */
+/** Creates the public port. It hands one connection at a time to each worker, so that a busy worker gets fewer connections. */
 export function createPort(config: Config, { metrics, log }: PortOptions): Port {
   const server = createServer({ pauseOnConnect: true, noDelay: true })
   const waiting = new Set<Socket>()
@@ -41,7 +41,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
   let accepted = 0
   let state: 'open' | 'closing' | 'closed' = 'open'
 
-  // This process connects to no node.
+  // This process has no connections to nodes, so none are reserved.
   server.maxConnections = placesFor({ ...config, engines: {} })
   server.on('drop', () =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' }),
@@ -80,14 +80,14 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
         return
       }
     }
-    // Closes it in this process alone.
+    // Closes the connection in this process only. The worker keeps its own copy.
     connection.destroy()
     if (workers.has(worker)) free.add(worker)
     distribute()
     if (state === 'closed') free.forEach(release)
   }
 
-  /** All that was sent to it comes before. */
+  /** Notifies a worker that no more connections follow. It receives this message after all connections that were sent to it. */
   function release(worker: Taker): void {
     free.delete(worker)
     if (workers.delete(worker)) worker.endConnections()

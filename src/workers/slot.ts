@@ -20,30 +20,30 @@ interface SlotOptions {
   readonly log: Logger
 }
 
-/** `silent`: it no longer answered, and was killed. */
+/** Why a worker ended. `silent` means that the primary killed it, for example because it did not answer. */
 export type EndReason = 'exit' | 'signal' | 'silent'
 
 interface SlotWorker {
   readonly process: WorkerProcess
   readonly startedAt: number
-  /** The configuration that it runs with; null: it has not requested one yet. */
+  /** The configuration of the worker. Null if the worker has not requested one yet. */
   config: Config | null
   isListening: boolean
   isSilent: boolean
-  /** Its last readiness report. */
+  /** The last readiness report of the worker. */
   lastReport: { readonly readiness: Readiness; readonly at: number } | null
 }
 
-/** Longer than an engine's first reading and the build before it take. */
+/** The timeout of a replacement. It is longer than the build of a runtime and the first read of users and records take together. */
 const REPLACE_MS = 30_000
-/** Until it listens: with a twentieth of a CPU a start takes half a minute, and several workers share that. */
+/** The timeout of a start. With a twentieth of a CPU, a start takes half a minute, and several workers share the CPU. */
 const START_MS = 300_000
-/** No request blocks the event loop for this long. */
+/** A worker that does not answer for this time is killed. No request blocks the event loop for this long. */
 const SILENT_MS = 30_000
-/** A worker that is busy for a moment counts by its last report. */
+/** How long a readiness report is valid. If a worker is too busy to answer, its last report is used. */
 const REPORT_VALID_MS = 10_000
 
-/** Keeps one worker running: when it ends, another one is started. */
+/** Keeps one worker running. When the worker ends, the slot starts another one. */
 export class Slot {
   readonly number: number
   readonly #options: SlotOptions
@@ -62,12 +62,12 @@ export class Slot {
     return this.#current?.isListening ?? false
   }
 
-  /** A worker runs, whether or not it listens. */
+  /** Whether a worker runs. It need not listen yet. */
   get isRunning(): boolean {
     return this.#current !== null
   }
 
-  /** Resolves when the worker listens. @throws Error if it ends before; no other is started */
+  /** Starts a worker and resolves when it listens. @throws Error if it ends earlier; no other worker is started */
   async start(): Promise<void> {
     const first = this.#startWorker()
     await first.process.listening
@@ -133,7 +133,7 @@ export class Slot {
     current.process.kill()
   }
 
-  /** Applies a configuration to the worker and returns the problems. A worker that is not running gets it when it starts. */
+  /** Applies a configuration to the worker and returns the problems. A worker that does not listen yet gets it when it starts. */
   async replace(config: Config): Promise<readonly string[]> {
     const current = this.#current
     if (current === null || !current.isListening) return []
@@ -149,7 +149,7 @@ export class Slot {
     }
   }
 
-  /** Applies the configuration in force to a worker with another one; kills the worker if that fails. */
+  /** Applies the configuration in force if the worker uses a different one. Kills the worker if this fails. */
   async applyCurrentConfig(): Promise<void> {
     const current = this.#current
     const config = this.#options.config()
@@ -158,7 +158,7 @@ export class Slot {
     if (problems.length > 0 && this.#current === current) this.#kill(current, problems.join('; '))
   }
 
-  /** Asks the worker for its readiness, and kills it if there is no answer at all: from outside it would look alive. */
+  /** Asks the worker for its readiness. Kills it if it does not answer, because its process still looks alive to the system. */
   async watch(): Promise<void> {
     const current = this.#current
     if (current === null || !current.isListening || this.#isWatching) return
@@ -171,6 +171,7 @@ export class Slot {
     this.#isWatching = false
   }
 
+  /** Returns the readiness of the worker. Uses its last report if it does not answer in time. */
   async readiness(withinMs: number): Promise<Readiness> {
     const current = this.#current
     if (current === null) return this.#unready(`has ended, and is started again in ${this.#nextInMs} ms`)
@@ -193,31 +194,31 @@ export class Slot {
     if (isReadiness(readiness)) current.lastReport = { readiness, at: performance.now() }
   }
 
-  /** Null: there are no counts yet, or it does not answer in time. */
+  /** Returns the metrics of the worker. Returns null if the worker does not listen yet or does not answer in time. */
   async snapshot(withinMs: number): Promise<Snapshot | null> {
     if (!this.isListening) return null
     const snapshot = await this.#current?.process.ask('metrics', null, withinMs).catch(() => null)
     return isSnapshot(snapshot) ? snapshot : null
   }
 
-  /** Null: it does not listen yet, or does not answer in time. */
+  /** Returns the status of the worker. Returns null if the worker does not listen yet or does not answer in time. */
   async status(withinMs: number): Promise<ProcessStatus | null> {
     if (!this.isListening) return null
     const status = await this.#current?.process.ask('status', null, withinMs).catch(() => null)
     return isProcessStatus(status) ? status : null
   }
 
-  /** Resolves also where the worker does not answer. */
+  /** Reopens the audit file of the worker. Resolves even if the worker does not answer. */
   async reopenAudit(withinMs: number): Promise<void> {
     if (this.isListening) await this.#current?.process.ask('reopenAudit', null, withinMs).catch(() => null)
   }
 
-  /** @throws NoAnswer */
+  /** Returns the worker's answer to a question of the `explain` endpoint. @throws NoAnswer */
   async explain(question: unknown, withinMs: number): Promise<unknown> {
     return this.#current?.process.ask('explain', question, withinMs)
   }
 
-  /** Drains the worker; no other is started. */
+  /** Drains the worker. The slot starts no other worker. */
   async drain(): Promise<void> {
     this.#stopping.abort()
     const { process, isListening } = this.#current ?? {}

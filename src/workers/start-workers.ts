@@ -20,9 +20,9 @@ interface StartWorkersOptions {
 }
 
 /**
- * Starts several processes. This one, the primary, serves no requests: it hands each connection over to a worker. It owns
- * the admin listener, so that it answers however busy the workers are. It alone reads the configuration, so that all workers have the same, also one that starts
- * while the file is invalid. @throws ConfigError
+ * Starts several processes. This process is the primary. It serves no requests and hands each connection over to a worker. It owns
+ * the admin listener, so that the listener responds even if all workers are busy. Only the primary reads the configuration, so that
+ * all workers have the same one. This includes a worker that starts while the file is invalid. @throws ConfigError
  */
 export async function startWorkers({
   config,
@@ -90,9 +90,9 @@ export async function startWorkers({
   }
 }
 
-/** Builds the runtime of a worker and closes it again, to find problems before any worker gets the configuration. */
+/** Returns a function that builds a runtime and closes it again. It finds problems before any worker gets the configuration. */
 function createCheck(log: Logger, open: OpenRuntime) {
-  // The metrics of the first one are those of this process.
+  // The primary uses the metrics of the first runtime. Later runtimes take them over.
   const before: { runtimeParts?: RuntimeParts } = {}
   return async function check(config: Config) {
     const { runtimeParts, close } = await open({

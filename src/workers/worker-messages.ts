@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 
-/** What the primary asks a worker. `connection`: to serve the connection that is sent with it. */
+/** The topics of the primary's calls to a worker. With `connection`, the worker serves the connection that is sent with the message. */
 export type WorkerTopic =
   | 'metrics'
   | 'readiness'
@@ -16,7 +16,7 @@ export type ToWorker =
   | { readonly type: 'begin'; readonly config: Config }
   | Ask
   | { readonly type: 'drain' }
-  /** No connection is sent any more. */
+  /** No more connections follow. */
   | { readonly type: 'last-connection' }
 
 export interface Ask {
@@ -29,9 +29,9 @@ export interface Ask {
 export type ToPrimary =
   /** The worker can receive messages. */
   | { readonly type: 'up' }
-  /** It serves the connections that it is sent. */
+  /** The worker serves the connections that it receives. */
   | { readonly type: 'listening' }
-  /** It drains, and waits for `last-connection`. */
+  /** The worker drains, and waits for `last-connection`. */
   | { readonly type: 'leaving' }
   | WorkerAnswer
 
@@ -39,7 +39,7 @@ export type WorkerAnswer =
   | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failure'; readonly id: number; readonly problem: string }
 
-/** Null for a message of another sender: the channel is shared. */
+/** Parses a message to a worker. Returns null for a message of another sender, because the channel is shared. */
 export function readToWorker(message: unknown): ToWorker | null {
   if (!isRecord(message)) return null
   const { type, config, id, topic, value } = message
@@ -49,7 +49,7 @@ export function readToWorker(message: unknown): ToWorker | null {
   return null
 }
 
-/** Null for a message of another sender. */
+/** Parses a message to the primary. Returns null for a message of another sender. */
 export function readToPrimary(message: unknown): ToPrimary | null {
   if (!isRecord(message)) return null
   const { type, id, value, problem } = message
@@ -74,23 +74,24 @@ function isTopic(value: unknown): value is WorkerTopic {
   return TOPICS.has(value)
 }
 
-/** Only tells a configuration from other values: the primary has validated it. */
+/** Returns whether a value is a configuration. Checks only a few members, because the primary has validated it. */
 export function isConfig(value: unknown): value is Config {
   return isRecord(value) && value['version'] === 1 && isRecord(value['engines']) && isRecord(value['listen'])
 }
 
+/** Returns whether a value is a readiness report. */
 export function isReadiness(value: unknown): value is Readiness {
   if (!isRecord(value) || typeof value['ready'] !== 'boolean' || !isRecord(value['checks'])) return false
   return Object.values(value['checks']).every((state) => typeof state === 'string')
 }
 
-/** The problems with a replacement configuration; none: it is in force. */
+/** Returns the problems that a worker found in a replacement configuration. With no problems, the configuration is in force. */
 export function problemsIn(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
   return ['(the gateway): a worker has answered what cannot be read']
 }
 
-/** An answer for the admin listener. */
+/** Returns whether a value is a response for the admin listener. */
 export function isJsonAnswer(value: unknown): value is JsonAnswer {
   return isRecord(value) && typeof value['status'] === 'number' && 'value' in value
 }

@@ -17,17 +17,17 @@ interface WorkerPoolOptions {
   readonly log: Logger
 }
 
-/** A probe waits for a second. A worker that is busy for longer counts by its last report. */
+/** A probe waits for one second. If a worker does not answer within this shorter time, its last report is used. */
 const READINESS_MS = 500
 const METRICS_MS = 2000
 const REOPEN_MS = 2000
-/** An answer may need lookups at an engine. */
+/** The worker may need lookups at an engine for its answer. */
 const EXPLAIN_MS = 30_000
 const WATCH_MS = 5000
-/** A worker ends at the drain deadline by itself. */
+/** The additional time before workers are killed. A worker ends at the drain deadline without a signal. */
 const BEYOND_DRAIN_MS = 1000
 
-/** All workers. */
+/** The slots of all workers. */
 export class WorkerPool {
   readonly #slots: readonly Slot[]
   readonly #totals = createTotals()
@@ -58,7 +58,7 @@ export class WorkerPool {
     return this.#slots.filter(({ isListening }) => isListening)
   }
 
-  /** Starts the first worker alone: what keeps it from listening would keep all. @throws Error if it ends before it listens */
+  /** Starts the first worker alone, because a problem that stops it would stop all workers. @throws Error if it ends before it listens */
   async start(): Promise<void> {
     const [first, ...others] = this.#slots
     if (first === undefined) throw new Error('There is no worker')
@@ -67,7 +67,7 @@ export class WorkerPool {
     this.#watch = setInterval(() => this.#slots.forEach((slot) => void slot.watch()), WATCH_MS).unref()
   }
 
-  /** Applies the configuration to all workers or to none: if one refuses it, the others return to the old one. @throws ConfigError */
+  /** Applies the configuration to all workers or to none. If one worker refuses it, the others return to the old one. @throws ConfigError */
   async replace(next: Config): Promise<void> {
     if (this.#isDraining) throw new ConfigError('The configuration', ['(the gateway): is shutting down'])
     const problems = await Promise.all(this.#slots.map((slot) => slot.replace(next)))
@@ -78,12 +78,12 @@ export class WorkerPool {
     if (distinct.size > 0) throw new ConfigError('The configuration', [...distinct])
   }
 
-  /** Opens the audit file of each worker anew. One that does not answer in time looks at it by itself. */
+  /** Reopens the audit file of each worker. A worker that does not answer in time finds the new file with its own periodic check. */
   async reopenAudit(): Promise<void> {
     await Promise.all(this.#slots.map((slot) => slot.reopenAudit(REOPEN_MS)))
   }
 
-  /** Ready if one worker is. */
+  /** Returns the readiness of the gateway. It is ready if at least one worker is ready. */
   async readiness(): Promise<Readiness> {
     const reports = await Promise.all(this.#slots.map((slot) => slot.readiness(READINESS_MS)))
     return {
@@ -95,7 +95,7 @@ export class WorkerPool {
     }
   }
 
-  /** Uses the last counts of a worker that does not answer in time. */
+  /** Returns the aggregated metrics of all processes. If a worker does not answer in time, its last counts are used. */
   async metricsText(): Promise<string> {
     await Promise.all(this.#slots.map((slot) => this.#count(slot)))
     return this.#totals.text(await this.#metrics.snapshot())
@@ -106,20 +106,20 @@ export class WorkerPool {
     if (snapshot !== null) this.#totals.update(slot.number, snapshot)
   }
 
-  /** Of those that answer in time. */
+  /** Returns the statuses of the workers that answer in time. */
   async statuses(): Promise<readonly ProcessStatus[]> {
     const statuses = await Promise.all(this.#slots.map((slot) => slot.status(METRICS_MS)))
     return statuses.filter((status) => status !== null)
   }
 
-  /** Asks any one worker: all decide alike. */
+  /** Asks one worker, because all workers make the same decisions. */
   async explain(question: unknown): Promise<JsonAnswer> {
     const [slot] = this.#listening()
     const answer = await slot?.explain(question, EXPLAIN_MS)
     return isJsonAnswer(answer) ? answer : { status: 503, value: { error: 'No worker answers' } }
   }
 
-  /** Resolves when all workers have ended. Shortly after the deadline the rest are killed; returns their number. */
+  /** Resolves when all workers have ended. Kills the remaining workers one second after the deadline, and returns their number. */
   async drain(): Promise<number> {
     this.#isDraining = true
     clearInterval(this.#watch)

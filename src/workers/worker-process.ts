@@ -14,35 +14,35 @@ export interface Ending {
 /** One worker, as the primary sees it. */
 export interface WorkerProcess {
   readonly pid: number | null
-  /** It serves connections. @throws Error if it ends before */
+  /** Resolves when the worker serves connections. @throws Error if it ends earlier */
   readonly listening: Promise<void>
-  /** It drains on its own account, or has ended. */
+  /** Resolves when the worker drains, also without a request of the primary, or has ended. */
   readonly leaving: Promise<void>
   readonly ended: Promise<Ending>
-  /** It has ended, and its output has been forwarded. */
+  /** Resolves when the worker has ended and its output has been forwarded. */
   readonly closed: Promise<void>
   readonly ask: Calls['ask']
-  /** A connection that was not taken when it ended rejects with Gone: another can have it. */
+  /** Rejects with `Gone` if the worker ended before it took the connection. Another worker can then get the connection. */
   readonly handOver: (connection: Socket) => Promise<unknown>
-  /** No connection is handed over any more. */
+  /** Notifies the worker that no more connections follow. */
   readonly endConnections: () => void
   readonly drain: () => void
-  /** The only way to end it before it listens. */
+  /** Sends SIGTERM. This ends a worker at once that does not listen yet. `drain` takes effect only after the worker has started. */
   readonly terminate: () => void
   readonly kill: () => void
 }
 
 interface ForkOptions {
-  /** The file that the process runs, with the argument `worker`. */
+  /** The file that the process executes, with the argument `worker`. */
   readonly entry: string
-  /** Receives the lines of its standard output. */
+  /** Receives the lines of the worker's standard output. */
   readonly write: (lines: string) => void
 }
 
-/** Longer than a worker that answers nothing is left alive. */
+/** Longer than the time after which a worker that does not answer is killed. */
 const HAND_OVER_MS = 60_000
 
-/** Starts a worker. `config` is called when the worker asks for its configuration. */
+/** Starts a worker. Calls `config` when the worker requests its configuration. */
 export type Fork = (config: () => Config) => WorkerProcess
 
 export function createFork({ entry, write }: ForkOptions): Fork {
@@ -54,13 +54,13 @@ export function createFork({ entry, write }: ForkOptions): Fork {
   }
 }
 
-/** Null if the system has no process or no file descriptors left. */
+/** Returns null if the system cannot start more processes or has no free file descriptors. */
 function tryToFork(entry: string): ChildProcess | null {
   try {
     return forkProcess(entry, ['worker'], {
       // JSON cannot encode some numbers of the metrics, such as NaN.
       serialization: 'advanced',
-      // Otherwise a line of one worker may end up within a line of another.
+      // With a pipe, the primary forwards complete lines. Otherwise the lines of two workers may be mixed.
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     })
   } catch {
@@ -68,7 +68,7 @@ function tryToFork(entry: string): ChildProcess | null {
   }
 }
 
-/** A worker that could not be started: the next attempt follows after the back-off. */
+/** A worker that could not be started. The next attempt follows after the back-off. */
 const FAILED_START: WorkerProcess = {
   pid: null,
   listening: neverListening(),
@@ -91,7 +91,7 @@ function neverListening(): Promise<void> {
 
 function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
   const send = (message: ToWorker, connection?: Socket): void => {
-    // The worker may have ended already; its exit event reports that. A connection stays open here until the worker has it.
+    // The worker may have ended already, which its exit event reports. A connection stays open here until the worker has it.
     child.send(message, connection, { keepOpen: true }, () => undefined)
   }
   const calls = createCalls(send)
@@ -114,7 +114,7 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
       reject(new Error(`A worker has ended before it listened (${signal ?? `exit code ${code}`})`))
     })
   })
-  // There may be no handler.
+  // Prevents an unhandled rejection if no caller waits for this promise.
   listening.catch(() => undefined)
   void closed.then(() => calls.end())
   return {
@@ -136,13 +136,13 @@ function endingOf(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve) => {
     child.on('exit', (code, signal) => resolve({ code, signal }))
     child.on('error', () => {
-      // There is no exit event if it could not be started.
+      // A process that could not be started has no exit event.
       if (child.pid === undefined) resolve({ code: null, signal: null })
     })
   })
 }
 
-/** By then all that it has sent is read. */
+/** Resolves when the process has ended and all its messages and output have been read. */
 async function closingOf(child: ChildProcess): Promise<void> {
   if (child.pid !== undefined) await once(child, 'close').catch(() => undefined)
 }

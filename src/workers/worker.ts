@@ -8,9 +8,9 @@ import { openServing, type Serving } from '../server/serving.ts'
 import { type Ask, isConfig, readToWorker, type WorkerTopic, type ToPrimary } from './worker-messages.ts'
 
 export interface RunningWorker {
-  /** Resolves when the primary asks for a drain, or has ended. */
+  /** Resolves when the primary requests a drain, or has ended. */
   readonly drainRequested: Promise<void>
-  /** Completes what is in flight, and disconnects from the primary. */
+  /** Completes the requests in flight, and disconnects from the primary. */
   readonly drain: () => Promise<void>
   readonly log: Logger
 }
@@ -18,7 +18,7 @@ export interface RunningWorker {
 /** Serves the connections that the primary, which started this process, hands over. @throws ConfigError */
 export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): Promise<RunningWorker> {
   const send = (message: ToPrimary): void => {
-    // The primary may have ended; then this process ends too.
+    // The primary may have ended. This process then ends too.
     primary.send?.(message, undefined, undefined, () => undefined)
   }
   const signals = listenTo(primary)
@@ -26,7 +26,7 @@ export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): P
   const config = await signals.begin
   const destination = openDestination()
   let isDisconnecting = false
-  // The primary forwards this process's lines: once it has ended, nobody does.
+  // The primary forwards the log lines of this process. After it has ended, no process reads them.
   primary.once('disconnect', () => {
     if (!isDisconnecting) destination.abandon()
   })
@@ -37,7 +37,7 @@ export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): P
     const connection = handle instanceof Socket ? handle : null
     if (message?.type === 'ask') void answer(message, { serving, log, send, connection })
   })
-  // A primary that has ended is not served: this process ends, too.
+  // If the primary ends in the meantime, this process does not wait for its sources, and ends too.
   await Promise.race([serving.begin(), signals.end])
   send({ type: 'listening' })
   return {
@@ -78,7 +78,7 @@ interface ServingContext {
   readonly serving: Serving
   readonly log: Logger
   readonly send: (message: ToPrimary) => void
-  /** Sent with the question. */
+  /** The connection that was sent with the message. Null if the message had none. */
   readonly connection: Socket | null
 }
 
@@ -102,7 +102,7 @@ const ANSWERS: Readonly<Record<WorkerTopic, (context: ServingContext, value: unk
   },
 }
 
-/** The problems with the configuration; none: it is in force. */
+/** Replaces the configuration and returns the problems. With no problems, the new configuration is in force. */
 async function replace({ serving, log }: ServingContext, config: unknown): Promise<readonly string[]> {
   try {
     if (!isConfig(config)) throw new Error('this is no configuration')
