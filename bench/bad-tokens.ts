@@ -11,12 +11,12 @@ import type { Flooded, FloodOptions } from './flood.ts'
 import { freePorts, type Server, startServer } from './processes.ts'
 import { median } from './report.ts'
 
-// How long callers with good tokens wait while somebody sends tokens whose signature is wrong, each another one. Rounds without and
-// with the flood in turn: what disturbs the machine disturbs both.
+// Measures how long callers with good tokens wait while another client sends tokens with wrong signatures. Each of these tokens is
+// different. Rounds without and with the flood alternate, so that other load on the machine affects both.
 
 const PATH = '/engine-rest/version'
 const AUDIENCE = 'gateway'
-/** Of the good callers, one after the other at this pace. */
+/** The time between two requests with a good token. */
 const EVERY_MS = 20
 const ROUND_SECONDS = 5
 
@@ -85,7 +85,7 @@ function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.floor(sorted.length * part)] ?? Number.NaN
 }
 
-/** Sorted. @throws Error when an answer is not a success */
+/** Returns the latencies of one round in milliseconds, sorted. @throws Error if a response is not successful */
 async function latencies(port: number, token: string): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   const asked: Promise<number>[] = []

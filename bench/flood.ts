@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** What a thread is told that floods a server with tokens. */
+/** The options of a thread that floods a server with tokens. */
 export interface FloodOptions {
   readonly port: number
   readonly path: string
-  /** Header and claims of a good token: only the signature is wrong, and another each time. */
+  /** Header and claims of a good token. Each request adds another wrong signature. */
   readonly signed: string
   readonly signatureBytes: number
   readonly perSecond: number
@@ -17,7 +17,7 @@ export interface FloodOptions {
 export interface Flooded {
   readonly sent: number
   readonly answered: number
-  /** Answers by their status. */
+  /** The number of responses for each status. */
   readonly statuses: Readonly<Record<string, number>>
 }
 
@@ -44,7 +44,7 @@ class Connection {
   }
 
   send(request: string): void {
-    // One after the other, as clients of HTTP do.
+    // The next request waits for the response to the last one, as with most HTTP clients.
     if (this.sent > this.answered) return
     this.sent += 1
     this.#socket.write(request)

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import httpProxy from '@fastify/http-proxy'
 import { fastify } from 'fastify'
 
-// The peer of the pass-through: the plugin with its defaults, and nothing else in front of the engine.
+// The gateway's requests that are only passed through are compared with this server. It is the plugin with its defaults and no other code.
 
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '0' }, upstream: { type: 'string', default: '' } },

@@ -16,11 +16,11 @@ export interface Ask {
 
 export interface Measured {
   readonly perSecond: number
-  /** Of the server, for one request; what is left of a busy machine's noise in it is small. */
+  /** The CPU time of the server for one request, in microseconds. Other load on the machine affects it only a little. */
   readonly cpuMicros: number
 }
 
-/** Asks over kept connections for some seconds, as fast as answers come. @throws Error when an answer is not a success */
+/** Sends requests over persistent connections for some seconds, as fast as possible. @throws Error if a response is not successful */
 export async function load(
   ask: Ask,
   server: Server,

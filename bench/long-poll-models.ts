@@ -1,4 +1,4 @@
-/** The ways in which a new external task comes into being. Each is a process of the same name. */
+/** The events that create an external task. There is a process of the same name for each. */
 export const KINDS = ['start', 'completion', 'message', 'timer', 'asynchronous'] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -11,7 +11,7 @@ const BEFORE: Readonly<Record<Kind, string>> = {
   asynchronous: '<task id="before" />',
 }
 
-/** A process whose external task has the topic that the variable `topic` names. */
+/** Returns the model of a process whose external task has the topic that the variable `topic` names. */
 export function modelOf(kind: Kind): string {
   const isAsync = kind === 'asynchronous' ? ' camunda:asyncBefore="true"' : ''
   const before = BEFORE[kind]

@@ -11,11 +11,11 @@ import { isRecord } from '../src/request/value.ts'
 import { type Kind, KINDS, modelOf } from './long-poll-models.ts'
 
 // Measures the time from the creation of an external task to its delivery to a worker that polls through the gateway, with
-// several nodes of an engine on one database, and the processor time that idle polls cost the nodes.
+// several nodes of an engine on one database. With `--idle`, measures the processor time that idle polls cost the nodes instead.
 
 const TOPICS = 8
 const HOLD_MS = 30_000
-/** Longer than a measurement: a task that is delivered twice is an error. */
+/** Longer than a measurement, so a task that is delivered twice is an error. */
 const LOCK_MS = 3_600_000
 const IDLE_SECONDS = 30
 
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
       tasks: { type: 'string', default: '80' },
       spacing: { type: 'string', default: '200' },
       nudge: { type: 'string', default: 'false,{ every: 750ms }' },
-      /** Polls at each node whose cost is measured; 0: it is not. */
+      /** The number of idle polls at each node whose cost is measured. With 0, deliveries are measured instead. */
       idle: { type: 'string', default: '0' },
     },
   })
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   try {
     const db = `jdbc:h2:file:${folder}/engine;AUTO_SERVER=TRUE`
     for (let i = 0; i < Number(values.nodes); i += 1) engines.push(await startEngine({ db, jobs: true }))
-    // `false,{ every: 750ms }`: no setting contains a comma of its own.
+    // Commas separate the settings, as in `false,{ every: 750ms }`. No setting contains a comma.
     for (const nudge of values.nudge.split(',')) {
       const gateway = await startGateway(engines, nudge)
       try {
@@ -131,7 +131,7 @@ interface Creation {
   readonly topicOf: (index: number) => string
 }
 
-/** Creates external tasks one after the other, each of another topic. */
+/** Creates external tasks one after the other. Consecutive tasks have different topics. */
 async function createTasks(
   call: Call,
   kind: Kind,
@@ -173,7 +173,7 @@ interface Work {
   readonly isOver: () => boolean
 }
 
-/** A worker of one topic. It completes no task: a completion would nudge the nodes as well. */
+/** Runs a worker for one topic. It completes no task, because a completion would nudge the nodes as well. */
 async function work(call: Call, { topic, deliveries, isOver }: Work): Promise<void> {
   while (!isOver()) {
     const tasks = await call('POST', '/external-task/fetchAndLock', {
@@ -182,7 +182,7 @@ async function work(call: Call, { topic, deliveries, isOver }: Work): Promise<vo
       asyncResponseTimeout: HOLD_MS,
       topics: [{ topicName: topic, lockDuration: LOCK_MS, variables: [] }],
     }).catch((error: unknown) => {
-      // The gateway ends before the last polls.
+      // The gateway ends while the last polls are still open.
       if (isOver()) return []
       throw error
     })
@@ -206,7 +206,7 @@ function rowOf(kind: Kind, deliveries: readonly Delivery[]): string {
   return `| ${kind} | ${sorted.length} | ${at(0.5)} | ${at(0.75)} | ${at(0.99)} | ${at(1)} |`
 }
 
-/** Processor time of the nodes while they hold polls that get no task. */
+/** Measures the processor time of the nodes while they hold polls that get no task. */
 async function measureIdle(
   gateway: GatewayProcess,
   engines: readonly Engine[],
@@ -214,7 +214,7 @@ async function measureIdle(
 ): Promise<void> {
   const polls = holdPolls(gateway, { count: perNode * engines.length, holdMs: 600_000 })
   await polls.waiting
-  // The engines first compile what they run often.
+  // The engines first compile the code that they execute often.
   await wait(20_000)
   const before = await Promise.all(engines.map(({ pid }) => cpuMsOf(pid)))
   await wait(IDLE_SECONDS * 1000)
@@ -227,7 +227,7 @@ async function measureIdle(
   await polls.stop()
 }
 
-/** User and system time of a process, as in proc(5): ticks of 10 ms. */
+/** Returns the user and system time of a process in milliseconds. proc(5) reports them in ticks, which are 10 ms long. */
 async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 export interface NginxOptions {
   readonly directory: string
   readonly stubPort: number
-  /** Writes the combined format to a file, unbuffered: nginx's default. */
+  /** The server on this port writes its access log in the combined format to a file, unbuffered. This is nginx's default. */
   readonly loggingPort: number
-  /** Without an access log. */
+  /** The server on this port has no access log. */
   readonly silentPort: number
   readonly user: string
   readonly password: string
 }
 
-/** The peer of the cache: `proxy_cache` behind `auth_basic`. Returns the file of its configuration. */
+/** Writes the configuration of the nginx that the gateway's cache is compared with: `proxy_cache` behind `auth_basic`. Returns its path. */
 export function writeNginxConf(options: NginxOptions): string {
   const { directory, user, password } = options
   const digest = createHash('sha1').update(password).digest('base64')
@@ -23,7 +23,7 @@ export function writeNginxConf(options: NginxOptions): string {
   return file
 }
 
-// keepalive_requests: by default each connection would end after a thousand. proxy_ignore_headers: the engine says no-cache.
+// keepalive_requests: by default, each connection ends after 1,000 requests. proxy_ignore_headers: the engine sends no-cache.
 function confOf({ directory, stubPort, loggingPort, silentPort }: NginxOptions): string {
   return `worker_processes 1;
 daemon off;

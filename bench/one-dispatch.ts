@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { fastify } from 'fastify'
 import { Pool } from 'undici'
 
-// The least that a Fastify application can do between a client and an engine: it reads a body as bytes, sends it on with
-// one dispatch and writes the answer as it comes. No credentials, no checks, no log.
+// The minimum that a Fastify application can do between a client and an engine. It reads a body as bytes, forwards it with
+// one dispatch and writes each chunk of the response when it arrives. It has no credentials, no checks and no log.
 
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '0' }, upstream: { type: 'string', default: '' } },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 
-/** The engine and the load share a core, the measured server has the other. */
+/** The CPU cores. The engine and the load share one core. The measured server has the other core. */
 export const CORES = { load: 0, server: 1 } as const
 
 const CLOCK_TICKS_PER_SECOND = 100
@@ -13,14 +13,14 @@ export function has(command: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
 }
 
-/** The command bound to one core, where the system can do that. */
+/** Returns the command bound to one core, or the unchanged command if `taskset` is not installed. */
 export function pinned(core: number, command: readonly string[]): readonly string[] {
   return has('taskset') ? ['taskset', '-c', String(core), ...command] : command
 }
 
 export interface Server {
   readonly pid: number
-  /** Since its start, children included; 0 where the system does not say. */
+  /** Returns the CPU time since the start, including child processes. Returns 0 if the system does not report it. */
   readonly cpuSeconds: () => number
   readonly stop: () => Promise<void>
 }
@@ -29,7 +29,7 @@ export interface StartOptions {
   readonly command: readonly string[]
   readonly port: number
   readonly env?: NodeJS.ProcessEnv
-  /** A descriptor for standard output. Default: thrown away. */
+  /** The file descriptor for standard output. By default, the output is discarded. */
   readonly output?: number
 }
 
@@ -75,7 +75,7 @@ function cpuSecondsOf(pid: number): number {
   }
 }
 
-/** proc(5): `utime` and `stime` are the 14th and 15th fields; the second one, in brackets, may hold blanks. */
+/** Returns fields 14 and 15 of proc(5), `utime` and `stime`, in seconds. The second field is in brackets and may contain spaces. */
 function ownCpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -83,7 +83,7 @@ function ownCpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
 }
 
-/** Ports that nobody listens on at the moment. */
+/** Returns ports on which no process listens at the moment. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))

@@ -1,13 +1,13 @@
 import type { Measured } from './load.ts'
 
-/** A contender's medians. */
+/** Returns the output line with the medians of one server. */
 export function valueLine(name: string, measured: readonly Measured[]): string {
   const perSecond = Math.round(median(measured.map((one) => one.perSecond)))
   const cpu = median(measured.map((one) => one.cpuMicros))
   return `  ${name.padEnd(22)} ${`${perSecond}`.padStart(7)} requests/s  ${cpu.toFixed(1).padStart(6)} µs CPU/request\n`
 }
 
-/** Our throughput over theirs, round by round; and what a request costs them in CPU over what it costs us. */
+/** Returns the line with our throughput divided by theirs, and their CPU time per request divided by ours. Ratios are taken per round. */
 export function ratioLine(ours: readonly Measured[], theirs: readonly Measured[]): string {
   const throughput = ratiosOf(ours, theirs, (us, them) => us.perSecond / them.perSecond)
   const cpu = ratiosOf(ours, theirs, (us, them) => them.cpuMicros / us.cpuMicros)

@@ -9,13 +9,14 @@ import { CORES, freePorts, has, pinned, startServer, type Server } from './proce
 import { ratioLine, valueLine } from './report.ts'
 import { AUTHORIZATION, QUERY_BODY, START_BODY, USER } from './scenario.ts'
 
-// Rounds of a second, in turn: what disturbs the machine disturbs all of them. Ratios are taken within a round.
-// Each server is started several times: two processes of the same build may differ by a third, each for as long as it lives.
+// Measures in rounds of one second. The rounds of the servers alternate, so that other load on the machine affects all of them. Ratios
+// are taken within a round. Each server is started several times, because two processes of one build may differ by a third as long as
+// they run.
 
 const NODE = process.execPath
-/** As the start commands have it. */
+/** The start commands of the gateway set this flag, too. */
 const NO_PRETENURING = '--no-allocation-site-pretenuring'
-/** Until then the compiler is at work: the first seconds cost twice as much as all that follow. */
+/** The compiler is at work during this time. A request in the first seconds costs twice as much as a later one. */
 const WARM_UP_SECONDS = 8
 
 interface Contender {
@@ -28,7 +29,7 @@ interface Scenario {
   readonly title: string
   readonly path: string
   readonly body?: string
-  /** The first is the gateway, the others are what it is compared with. */
+  /** The first one is the gateway. It is compared with the others. */
   readonly contenders: readonly Contender[]
 }
 
@@ -36,11 +37,11 @@ interface Plan {
   readonly directory: string
   readonly rounds: number
   readonly seconds: number
-  /** Only the scenario with this in its title. */
+  /** Only scenarios whose title contains this text are measured. */
   readonly only: string | undefined
 }
 
-/** By the scenario's title; of each contender all rounds. */
+/** The rounds of each contender, by the title of the scenario. */
 type Results = Map<string, { readonly name: string; readonly measured: Measured[] }[]>
 
 async function main(): Promise<void> {
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
     return
   }
   const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
-  chmodSync(directory, 0o755) // nginx's worker is another user when its master is root
+  chmodSync(directory, 0o755) // if nginx's master runs as root, its worker runs as another user
   const { rounds, seconds, only } = values
   const plan = { directory, rounds: Number(rounds), seconds: Number(seconds), only }
   const results: Results = new Map()
@@ -70,7 +71,7 @@ async function main(): Promise<void> {
   for (const [title, contenders] of results) report(title, contenders)
 }
 
-/** With servers of its own. */
+/** Starts new servers and measures all scenarios. */
 async function measureAll(plan: Plan, results: Results): Promise<void> {
   const running: Server[] = []
   try {
@@ -158,7 +159,7 @@ async function startAll(directory: string, running: Server[]): Promise<readonly 
   ]
 }
 
-/** `BENCH_PROFILE=dir` writes a CPU profile of the gateway there when it ends. */
+/** Returns Node.js flags. With `BENCH_PROFILE=dir`, the gateway writes a CPU profile to this directory when it ends. */
 function profileFlags(): readonly string[] {
   const directory = process.env['BENCH_PROFILE']
   return directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`]

@@ -1,8 +1,8 @@
-/** The only caller; its password is its name. */
+/** The only caller. Its password is its name. */
 export const USER = 'bench'
 export const AUTHORIZATION = `Basic ${Buffer.from(`${USER}:${USER}`).toString('base64')}`
 
-/** Of a query: 270 bytes, as a task list asks. */
+/** The body of a query: 270 bytes, as a task list sends it. */
 export const QUERY_BODY = JSON.stringify({
   candidateGroups: ['accounting', 'management'],
   includeAssignedTasks: true,
@@ -13,7 +13,7 @@ export const QUERY_BODY = JSON.stringify({
   sorting: [{ sortBy: 'created', sortOrder: 'desc' }],
 })
 
-/** Of a write: 300 bytes, as a client starts an invoice. */
+/** The body of a write: 270 bytes, as a client sends it to start an invoice. */
 export const START_BODY = JSON.stringify({
   businessKey: 'order-4711',
   variables: {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'
 
-// An engine that costs next to nothing: no HTTP parser, three prepared answers. It reads what a gateway or a proxy
-// writes, one request a time on a connection, and it must never be what limits a measurement.
+// An engine that needs almost no CPU time. It has no HTTP parser and three prepared responses. It reads one request at a time on each
+// connection, as a gateway or a proxy sends it. It must never limit a measurement.
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } })
 
@@ -24,7 +24,7 @@ const DEFINITION = {
   startableInTasklist: true,
 }
 const JSON_ANSWER = jsonAnswerOf(DEFINITION)
-/** Where there are no cases, nobody needs to be asked about them again. */
+/** The gateway counts the case definitions. With a count of 0, it needs no further lookups of cases. */
 const COUNT_ANSWER = jsonAnswerOf({ count: 0 })
 const DIAGRAM_ANSWER = answerOf(
   [
@@ -64,7 +64,7 @@ function hasWholeRequest(bytes: Buffer): boolean {
   return !/\r\ntransfer-encoding:/i.test(head) || bytes.subarray(-5).toString('latin1') === '0\r\n\r\n'
 }
 
-/** The headers that an engine sends. */
+/** Returns a response with the headers that an engine sends. */
 function answerOf(headers: readonly string[], body: Buffer): Buffer {
   const head = [
     'HTTP/1.1 200 ',
