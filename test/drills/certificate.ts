@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { makeFolder } from '../support/temporary-folder.ts'
 
-/** The certificate of a listener at 127.0.0.1, which is its own authority, and its key: files that a drill replaces. */
+/** The self-signed certificate of a listener at 127.0.0.1, and its key. Both are files that a drill replaces. */
 export interface DrillCertificate {
   readonly cert: string
   readonly key: string
-  /** Puts one for the same key in its place. */
+  /** Replaces the certificate with a new one for the same key that is valid for this number of days. */
   readonly renew: (days: number) => void
-  /** Puts a key in the place of the key that is not that of the certificate; returns what puts it back. */
+  /** Replaces the key with one that does not match the certificate. Returns a function that restores the right key. */
   readonly swapKey: () => () => void
 }
 

@@ -15,21 +15,21 @@ import { DEMO_RECORDS, recordsOf, USERS } from '../support/people.ts'
 import { type FiringAlert, startPrometheus } from './prometheus.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
-/** For what takes seconds: a machine may be busy. */
+/** The timeout of steps that normally take seconds. It is long because the machine may be busy. */
 const WITHIN_MS = 180_000
 
 type Settings = Readonly<Record<string, unknown>>
 
 interface DrillOptions {
   readonly alert: string
-  /** Of the configuration, beside users, records, ports and the audit file. */
+  /** Settings of the configuration, in addition to users, records, ports and the audit file. */
   readonly settings: Settings
   readonly nodes: readonly string[]
-  /** Of the runbook's commands, beside those of every drill. */
+  /** Environment variables for the commands of the runbook, in addition to those of every drill. */
   readonly env?: NodeJS.ProcessEnv
   /** Further targets to scrape, as `127.0.0.1:9090`. */
   readonly targets?: readonly string[]
-  /** Where the audit file is; default: beside the configuration. */
+  /** The folder of the audit file. Default: the folder of the configuration. */
   readonly auditFolder?: string
 }
 
@@ -46,25 +46,25 @@ export interface Drill {
     readonly startAgain: () => Promise<void>
     readonly kill: () => Promise<void>
   }
-  /** Asks the gateway as a user does, and reads the answer. 0: there was none. */
+  /** Sends a request as a user and reads the response. Resolves to the status, or to 0 if there was no response. */
   readonly ask: (user: string, path: string, init?: AskInit) => Promise<number>
-  /** The value of a metric's series, as the gateway exports it. */
+  /** Resolves to the value of a series that the gateway exports, or to null if there is no such series. */
   readonly metric: (series: string) => Promise<number | null>
-  /** Lines of the gateway's log, parsed. */
+  /** Returns the parsed lines of the gateway's log. */
   readonly lines: () => readonly Settings[]
-  /** Replaces a file beside the configuration, as an editor does it. */
+  /** Replaces a file in the folder of the configuration with a rename, as an editor does. */
   readonly write: (file: string, text: string) => Promise<void>
   /** Merges settings into the configuration file. */
   readonly change: (settings: Settings) => Promise<void>
-  /** Waits for the alert. */
+  /** Waits until the alert fires. */
   readonly fires: () => Promise<FiringAlert>
-  /** Runs the commands of the page under this heading; what they printed. */
+  /** Runs the commands under a heading of the runbook page, and applies its YAML settings. Resolves to the output of the commands. */
   readonly follow: (heading: 'Diagnosis' | 'Mitigation') => Promise<string>
-  /** Waits until the alert fires no more. */
+  /** Waits until the alert no longer fires. */
   readonly ends: () => Promise<void>
 }
 
-/** A running gateway that a Prometheus scrapes, with a page of the runbooks open beside it. */
+/** Starts a gateway and a Prometheus that scrapes it, for a drill with the runbook page of the alert. */
 export async function openDrill(t: Test, options: DrillOptions): Promise<Drill> {
   const { alert, nodes } = options
   const folder = await mkdtemp(join(tmpdir(), `drill-${alert}-`))
@@ -119,7 +119,7 @@ export async function openDrill(t: Test, options: DrillOptions): Promise<Drill> 
     ...options.env,
   }
   const current = async () => (await prometheus.firing()).find(({ labels }) => labels['alertname'] === alert)
-  // Prometheus has scraped and evaluated before anything is broken: until then no gateway is there.
+  // Prometheus must scrape and evaluate once before the fault. Until then, it knows of no gateway.
   await wait(3000)
   await found(
     async () => ((await prometheus.firing()).length === 0 ? true : undefined),
@@ -131,7 +131,7 @@ export async function openDrill(t: Test, options: DrillOptions): Promise<Drill> 
       pid,
       kill,
       startAgain: async () => {
-        // At the same addresses.
+        // The gateway keeps its addresses.
         await change({ listen: { port: portOf(address) }, admin: { port: portOf(admin) } })
         await start()
       },
@@ -195,7 +195,7 @@ interface Addresses {
   readonly admin: string
 }
 
-/** The process as an operator starts it; its log is a file. */
+/** Creates the gateway process as an operator starts it. It writes its log to a file. */
 function createProcess(t: Test, { config, log }: { readonly config: string; readonly log: string }) {
   let child: ReturnType<typeof spawn> | null = null
   const kill = async (): Promise<void> => {
@@ -224,7 +224,7 @@ function portOf(url: string): number {
   return Number(new URL(url).port)
 }
 
-/** `engine-gateway`, as it is on the path of the image. */
+/** Writes the command `engine-gateway` as it is on the path of the image. Returns its folder. */
 async function writeCommand(folder: string): Promise<string> {
   const bin = join(folder, 'bin')
   await mkdir(bin)
@@ -251,13 +251,13 @@ function merged(before: Settings, changes: Settings): Settings {
   return Object.fromEntries(entries)
 }
 
-/** Lines that are no JSON, such as of a start that failed, are left out. */
+/** Parses the JSON lines of a log. Other lines, for example those of a failed start, are left out. */
 function linesIn(text: string): readonly Settings[] {
   const lines = text.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'))
   return lines.map((line): Settings => JSON.parse(line))
 }
 
-/** The first lines, and no long ones. */
+/** Returns the first 12 lines, each shortened to 180 characters. */
 function briefly(text: string): string {
   const lines = text.trimEnd().split('\n')
   const shown = lines.slice(0, 12).map((line) => (line.length > 180 ? `${line.slice(0, 180)}…` : line))

@@ -20,7 +20,7 @@ const MIB = 1024 ** 2
 const FAILED = 'camunda_jobs_out_of_retries{engine="default"}'
 const WAITING = 'camunda_external_tasks_waiting{engine="default",topic="mail"}'
 
-/** Of each alert: causes its fault, waits for it, follows its page, and waits for its end. */
+/** The drill of each alert. It causes the fault, waits for the alert, runs the commands of the runbook page, and waits until the alert ends. */
 export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise<void>>> = {
   GatewayDown: async (t, alert) => {
     const drill = await openPlain(t, alert)
@@ -100,7 +100,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     node.state.tasks = 200
     t.match(await drill.fires(), { labels: { engine: 'default', topic: 'mail' } })
     t.match(await drill.follow('Diagnosis'), /topic="mail"\} 200.*no worker asks.*"count":200/s)
-    // The workers are there again.
+    // Simulates workers that complete the tasks again.
     node.state.tasks = 0
     await drill.follow('Mitigation')
     await drill.ends()
@@ -119,7 +119,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     })
     const told = await drill.follow('Diagnosis')
     t.match(told, /incident_type="failedJob"\} 200.*"incidentMessage":"the payment service/s)
-    // Retries were given again.
+    // Simulates that an operator has set the retries again.
     node.state.failedJobs = 0
     await drill.ends()
     t.match(await drill.follow('Mitigation'), /out_of_retries\{engine="default"\} 0/)
@@ -152,7 +152,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.match(await drill.fires(), { labels: { engine: 'default' } })
     t.match(await drill.follow('Diagnosis'), /"client":"127\.0\.0\.1".*"attemptedUser":"mary"/s)
     t.match(await drill.follow('Mitigation'), /^\$argon2id\$/)
-    // What blocks the address stands before the gateway.
+    // The runbook blocks the address in front of the gateway. The drill stops the guesses instead.
     await guesser.stop()
     await drill.ends()
     t.equal(await drill.ask('mary', '/engine'), 200, 'who is right gets in')
@@ -184,7 +184,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
   GatewayCertificateEnding: async (t, alert) => {
     const certificate = makeCertificate(t, { days: 90 })
     const drill = await openWithTls(t, alert, certificate)
-    // As if its end had come near.
+    // The certificate now expires soon.
     certificate.renew(5)
     t.match(await drill.fires(), {
       labels: { certificate: 'listen.tls.cert', severity: 'warning' },
@@ -194,7 +194,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.match(ending, /certificate="listen\.tls\.cert"\} \d+\n.*Not After.*expire date: /s)
     certificate.renew(91)
     await drill.ends()
-    // Of both times. The metric looks at the file, and may be the first to see it.
+    // Both renewals are logged. The metric reads the file itself, so the alert may end before the second line is logged.
     while (timesLogged(drill, 'a certificate was renewed') < 2) await wait(200)
     const renewed = await drill.follow('Mitigation')
     t.match(renewed, /is good.*expire date: /s)
@@ -272,7 +272,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
 
   GatewayEventLoopLate: async (t, alert) => {
     const drill = await openPlain(t, alert)
-    // As a CPU limit does it: the process has its turn for a part of each period.
+    // Simulates a CPU limit, with which a process runs only during a part of each period.
     const throttle = keep(t, async () => {
       process.kill(drill.gateway.pid(), 'SIGSTOP')
       await wait(300)
@@ -345,7 +345,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.teardown(() => other.close())
     const nodes = [(await startEngineNode(t)).base]
     const drill = await openDrill(t, { alert, nodes, settings: {}, targets: [hostOf(other)] })
-    // A replica of another version, as far as a scrape tells.
+    // For Prometheus, this server is a replica of another version.
     texts.other = 'gateway_info{version="0.0.1"} 1\n'
     await drill.fires()
     t.match(await drill.follow('Diagnosis'), /gateway_info\{version=/)
@@ -368,7 +368,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     await all(6)
     const [first = 0] = pids()
     process.kill(first, 'SIGKILL')
-    // The first restart begins the count; those after it are an increase.
+    // The series begins with the first restart. Only later restarts increase it.
     await wait(3 * SECOND_MS)
     await all(6)
     for (const pid of pids()) process.kill(pid, 'SIGKILL')
@@ -385,12 +385,12 @@ function hostOf(server: Server): string {
   return typeof at === 'object' && at !== null ? `127.0.0.1:${at.port}` : ''
 }
 
-/** One engine with one node, and nothing special. */
+/** Opens a drill with one engine that has one node, and with no other settings. */
 async function openPlain(t: Test, alert: string): Promise<Drill> {
   return openDrill(t, { alert, nodes: [(await startEngineNode(t)).base], settings: {} })
 }
 
-/** One engine with one node, and a listener with TLS. */
+/** Opens a drill with one engine that has one node, and with a TLS listener. */
 async function openWithTls(t: Test, alert: string, { cert, key }: DrillCertificate): Promise<Drill> {
   const settings = { listen: { port: 0, tls: { cert, key } } }
   const nodes = [(await startEngineNode(t)).base]
@@ -401,17 +401,17 @@ function timesLogged({ lines }: Drill, words: string): number {
   return lines().filter(({ msg }) => msg === words).length
 }
 
-/** As curl tells it of a handshake. */
+/** Returns the expiry date that curl prints for the certificate of a TLS handshake. */
 function shownEndIn(text: string): string | undefined {
   return /expire date: (.*)$/m.exec(text)?.[1]
 }
 
-/** As openssl tells it of a file. */
+/** Returns the expiry date that openssl prints for a certificate file. */
 function fileEndIn(text: string): string | undefined {
   return /Not After : (.*)$/m.exec(text)?.[1]
 }
 
-/** A small disk. */
+/** Mounts a disk of 16 MiB that the drill can fill. */
 async function mountFull(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), 'drill-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder])
@@ -426,7 +426,7 @@ async function mountFull(t: Test) {
       try {
         writeFileSync(filler, Buffer.alloc(16 * MIB))
       } catch {
-        // Now it is full.
+        // The write fails when the disk is full.
       }
     },
     giveRoom: () => rmSync(filler),

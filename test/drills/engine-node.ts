@@ -7,14 +7,14 @@ import { BASE } from '../support/open-gateway.ts'
 /** A node of an engine that a drill breaks and repairs. */
 export interface EngineNode {
   readonly base: string
-  /** What it does from now on. */
+  /** How the node behaves. A drill changes these members. */
   readonly state: {
     status: number
     delayMs: number
     registered: readonly string[]
-    /** External tasks that wait for a worker. */
+    /** The number of external tasks that wait for a worker. */
     tasks: number
-    /** Jobs without retries, each with its open incident. */
+    /** The number of jobs without retries. Each of them has an open incident. */
     failedJobs: number
   }
   readonly stop: () => Promise<void>
@@ -22,7 +22,7 @@ export interface EngineNode {
 }
 
 export async function startEngineNode(t: Test): Promise<EngineNode> {
-  // Any at first, and then the same again.
+  // The system chooses a port for the first start. Later starts use the same port.
   let port = 0
   const state: EngineNode['state'] = { status: 200, delayMs: 0, registered: [], tasks: 0, failedJobs: 0 }
   let server: Server | null = null
@@ -53,7 +53,7 @@ async function answer(
   const path = url.slice(BASE.length)
   if (path === '/engine') return send(response, 200, [{ name: 'default' }])
   if (path === '/deployment/registered') return send(response, 200, registered)
-  // It keeps long polls for ever, as an engine without tasks does for half an hour.
+  // The node never responds to a long poll. An engine without tasks holds it for half an hour.
   if (path === '/external-task/fetchAndLock') return
   if (path === '/external-task/topic-names') return send(response, 200, ['mail'])
   if (path.startsWith('/external-task/count')) return send(response, 200, { count: tasks })
@@ -68,7 +68,7 @@ async function answer(
   else send(response, 200, [])
 }
 
-/** The last one, as an engine tells of it. */
+/** Returns a list with the latest incident in the engine's format, or an empty list without failed jobs. */
 function incidentsOf(failedJobs: number): readonly object[] {
   const incident = {
     id: 'incident',

@@ -5,7 +5,7 @@ export interface Load {
   readonly stop: () => Promise<void>
 }
 
-/** Does it again and again, so many at once, each after its pause; it ends with the test. */
+/** Repeats an action in `atOnce` parallel loops, with a pause after each call, until `stop` is called or the test ends. */
 export function keep(
   t: Test,
   act: () => Promise<unknown>,

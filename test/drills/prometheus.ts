@@ -22,11 +22,11 @@ const ALERTS = z.object({
 export type FiringAlert = z.infer<typeof ALERTS>['data']['alerts'][number]
 
 export interface Prometheus {
-  /** All that fire now. */
+  /** Resolves to the alerts that fire now. */
   readonly firing: () => Promise<readonly FiringAlert[]>
 }
 
-/** A Prometheus of the drill's own that scrapes these targets each second, with the alerts of the chart in a shorter time. */
+/** Starts a Prometheus that scrapes the targets every second. Its rules are the alerts of the chart with shorter durations. */
 export async function startPrometheus(
   t: Test,
   folder: string,
@@ -64,7 +64,7 @@ export async function startPrometheus(
   }
 }
 
-/** A minute becomes a second, and an hour a minute: of `for`, ranges and offsets. */
+/** Returns a rule with a shorter `for`, ranges and offsets: a minute becomes a second, and an hour becomes a minute. */
 function shortened(rule: AlertRule): object {
   const { for: wait, ...rest } = rule
   const expr = rule.expr.replace(/\b\d+[hm]\b/g, shortenedDuration)

@@ -4,8 +4,8 @@ import { opensslSkip, promtoolSkip, redisSkip } from '../support/requirements.ts
 import { DRILLS } from './drills.ts'
 
 /**
- * `npm run test:drills`: of each alert the fault is caused before a running gateway, a Prometheus fires the alert, and the commands
- * of its runbook end it. `-- GatewayRedisDown` drills one. It takes about a quarter of an hour.
+ * `npm run test:drills` runs a drill for each alert. The drill causes the fault while a gateway runs. A Prometheus fires the alert, and
+ * the commands of the runbook end it. `-- GatewayRedisDown` runs one drill only. All drills take about a quarter of an hour.
  */
 const chosen = process.argv.slice(2)
 const alerts = readRules().map(({ alert }) => alert)
