@@ -1,7 +1,7 @@
 import type { Json } from '../differential/admin.ts'
 import type { ScaleWorld } from './world.ts'
 
-/** Somebody who asks, and the records that say what may be seen. */
+/** A caller, and the records that determine which items it may see. */
 export interface ScaleCaller {
   readonly user: string
   readonly tenants: readonly string[]
@@ -11,7 +11,7 @@ export interface ScaleCaller {
 const [DEFINITION, INSTANCE] = [6, 8]
 const SEE = ['READ', 'READ_INSTANCE', 'READ_TASK', 'READ_HISTORY']
 
-/** Callers with grants on few and many keys, on single instances, with both, with revocations, and members of tenants. */
+/** Returns callers with grants on few and many keys, on single instances, on both, with revocations, and members of tenants. */
 export function callersOf({ keys, instances }: ScaleWorld): readonly ScaleCaller[] {
   const some = instances.slice(0, 50)
   const onKeys = (count: number) => keys.slice(0, count).map(grant(DEFINITION, SEE))

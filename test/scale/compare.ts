@@ -6,10 +6,10 @@ import { PASSWORD } from '../differential/sets.ts'
 import type { ScaleCaller } from './callers.ts'
 import { openGatewayFor, type ScaleEngines } from './engines.ts'
 
-/** Rows of a page of a list. */
+/** The number of items on a page of a list. */
 const PAGE = 50
 
-/** Lists and counts that are asked for by plans, and those of tasks and variables. */
+/** Lists and counts for which the gateway has plans, and those of tasks and variables. Users, groups and decisions are left out. */
 const PATHS = OPERATIONS.filter(
   ({ method, rows, template }) =>
     method === 'GET' &&
@@ -17,14 +17,14 @@ const PATHS = OPERATIONS.filter(
     !/^\/(?:user|group|decision)|decision-/.test(template),
 ).map(({ template }) => template)
 
-/** How the two have answered one caller's query. */
+/** The comparison of the responses of both sides to one path and caller. */
 export interface Pair {
   readonly path: string
   readonly user: string
   readonly outcome: 'equal' | 'refused' | 'differs' | 'wider'
   readonly securedMs: number
   readonly gatewayMs: number
-  /** The most memory that the gateway had meanwhile. */
+  /** The peak memory of the gateway during this comparison. */
   readonly peakBytes: number
 }
 
@@ -33,7 +33,7 @@ interface Sides {
   readonly gateway: Client
 }
 
-/** What takes the engine less is asked so often, in turns, and the middle time of each counts. */
+/** If the engine needs less time, the query is sent up to `ROUNDS` times to each side in turn. The median time of each side counts. */
 const SHORT_MS = 200
 const ROUNDS = 5
 
@@ -96,25 +96,25 @@ function sizeOf(value: unknown): number {
   return Array.isArray(value) ? value.length : isJson(value) ? Number(value['count']) : 0
 }
 
-/** A row that is not on the engine's page: it may stand on another, which only a look at the whole list tells. */
+/** Returns whether the engine's page lacks an item of the gateway. The item may be on another page, which only the whole list shows. */
 function hasOther(expected: unknown, answered: unknown): boolean {
   return rowsOf(answered).some((row) => !rowsOf(expected).some((other) => isDeepStrictEqual(row, other)))
 }
 
 interface Comparing {
   readonly callers: readonly ScaleCaller[]
-  /** Templates of lists and counts; default: all. */
+  /** Selects the templates of lists and counts. Default: all. */
   readonly only?: RegExp
   readonly onPair?: (pair: Pair) => void
 }
 
 export interface Compared {
   readonly pairs: readonly Pair[]
-  /** The most memory that the gateway ever had. */
+  /** The peak memory of the gateway in the whole run. */
   readonly peakBytes: number
 }
 
-/** Asks the secured engine and the gateway before the bare one the same, for each caller. */
+/** Sends the same requests of each caller to the secured engine and to a gateway in front of the bare engine. Compares the responses. */
 export async function compareRows(
   engines: ScaleEngines,
   { callers, only = /^/, onPair = () => undefined }: Comparing,

@@ -12,7 +12,7 @@ import { type GatewayProcess, startGatewayProcess } from '../engine/gateway-proc
 import { callersOf, type ScaleCaller } from './callers.ts'
 import { buildScaleWorld, type ScaleWorld } from './world.ts'
 
-/** There are reports that take an engine minutes. */
+/** The timeout of a response. Some reports take an engine minutes. */
 const ANSWER_MS = 600_000
 
 export interface ScaleEngines {
@@ -24,17 +24,18 @@ export interface ScaleEngines {
 }
 
 /**
- * A secured and a bare engine on one database, so that their answers have the same ids. A third engine has the database, and
- * is not asked: so both reach it over a connection, and neither in its own memory.
+ * Starts a secured and a bare engine on one database, so that their responses contain the same ids. A third engine hosts the
+ * database and gets no requests. Both compared engines therefore use a connection, and neither has the database in its own memory.
  */
 export async function startScaleEngines(folder: string, heap: string): Promise<ScaleEngines> {
   await mkdir(folder, { recursive: true })
   const options = [
     'AUTO_SERVER=TRUE',
     `AUTO_SERVER_PORT=${randomInt(20_000, 60_000)}`,
-    // H2 answers a repeated query from memory otherwise, and times mean nothing.
+    // Otherwise, H2 returns the result of a repeated query from memory, and times mean nothing.
     'OPTIMIZE_REUSE_RESULTS=0',
-    // In KB. With its own, what is read again and again does not fit for 100,000 instances: times would grow with what it reads anew.
+    // In KB. H2's default cache is too small for the data that queries of 100,000 instances read repeatedly. Times would grow with
+    // the amount of data that is read again from the file.
     'CACHE_SIZE=800000',
   ].join(';')
   const db = `jdbc:h2:file:${join(folder, 'engine')};${options}`
@@ -63,7 +64,7 @@ export async function startScaleEngines(folder: string, heap: string): Promise<S
   }
 }
 
-/** A gateway before the bare engine, with the records that the secured one has. */
+/** Starts a gateway in front of the bare engine, with the records of the secured engine. */
 export async function openGatewayFor(
   { atSecured, bare }: ScaleEngines,
   callers: readonly ScaleCaller[],
@@ -71,7 +72,7 @@ export async function openGatewayFor(
   const records = rowsOf(await createAdmin(atSecured).call('GET', '/authorization'))
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-scale-callers-'))
   const access = await accessIn(folder, callers, records)
-  // Reports that take an engine a minute are compared as well.
+  // The comparison includes reports that take an engine a minute.
   const settings = 'timeouts: { headers: 10m, answer: 10m }'
   const gateway = await startGatewayProcess({ nodes: [bare.base], asImage: true, access, settings })
   const client = createClient(gateway.base, ANSWER_MS)
@@ -86,7 +87,7 @@ export async function openGatewayFor(
   }
 }
 
-/** The callers of the data in this folder, both made when they are not there. */
+/** Returns the callers for the data in this folder. Creates the data and the callers if they do not exist. */
 export async function callersIn(
   folder: string,
   { atSecured, atBare }: ScaleEngines,
@@ -104,13 +105,13 @@ export async function callersIn(
   return callers
 }
 
-/** The callers and their records, in the gateway's own files. */
+/** Writes the callers and their records to files of the gateway. Returns the settings that refer to these files. */
 async function accessIn(
   folder: string,
   callers: readonly ScaleCaller[],
   records: readonly unknown[],
 ): Promise<string> {
-  // A cheap hash: the cost of real ones is not what is looked at here.
+  // A cheap hash, because the cost of password hashes is not measured here.
   const passwordHash = await bcrypt.hash(PASSWORD, 4)
   const users = callers.map(({ user, tenants }) => ({ id: user, passwordHash, groups: [], tenants }))
   await writeFile(join(folder, 'users.json'), JSON.stringify({ users }))
@@ -124,7 +125,7 @@ authorization:
 `
 }
 
-/** Makes them known to the secured engine. */
+/** Creates the user of a caller, its memberships and its records in the secured engine. */
 export async function makeCaller(
   { call, attempt }: Admin,
   { user, tenants, records }: ScaleCaller,
@@ -132,6 +133,6 @@ export async function makeCaller(
   const profile = { id: user, firstName: 'Test', lastName: user, email: 'test@test.example' }
   await call('POST', '/user/create', { profile, credentials: { password: PASSWORD } })
   for (const tenant of tenants) await call('PUT', `/tenant/${tenant}/user-members/${user}`)
-  // A secured engine writes some by itself.
+  // Some of these records may exist, because a secured engine creates records automatically.
   for (const record of records) await attempt('POST', '/authorization/create', record)
 }

@@ -1,24 +1,24 @@
 import type { Compared, Pair } from './compare.ts'
 
-/** What a run has found, as it is kept to be compared with another's. */
+/** The result of a run. It is stored so that another run can be compared with it. */
 export interface ScaleResult extends Compared {
-  /** Process instances. */
+  /** The number of process instances. */
   readonly instances: number
 }
 
-/** Pairs of an operation and a caller that must be equal. */
+/** The share of pairs of an operation and a caller that must be equal. */
 const EQUAL = 0.95
 const MAX_MEMORY_BYTES = 300e6
-/** How many times the secured engine's time the middle pair and the dearest may take. */
+/** The maximum time of the median pair and of the most expensive pair, as multiples of the secured engine's time. */
 const MEDIAN_COST = 1.5
 const MAX_COST = 5
-/** Growth of a plan's time, as a multiple of the engine's own growth. */
+/** The maximum growth of the gateway's time, as a multiple of the growth of the engine's time. */
 const MAX_GROWTH = 1.2
 
-/** The caller who sees the same rows however many there are. */
+/** The caller that sees the same items, no matter how many instances there are. */
 const FIFTY_INSTANCES = 'scaleinstances'
 
-/** What it comes to, line by line, and whether it holds. */
+/** Returns the lines of the report, and whether all limits are met. */
 export function reportOf({ pairs, peakBytes }: Compared): {
   readonly lines: readonly string[]
   readonly isGood: boolean
@@ -47,7 +47,7 @@ export function reportOf({ pairs, peakBytes }: Compared): {
   return { lines, isGood }
 }
 
-/** One pair, as it comes. */
+/** Returns the line for one pair, which is printed as soon as the pair was compared. */
 export function pairLineOf(pair: Pair): string {
   const { path, user, outcome, securedMs, gatewayMs, peakBytes } = pair
   const times = `${gatewayMs.toFixed(1)} ms against ${securedMs.toFixed(1)} ms`
@@ -63,7 +63,7 @@ function pathLine(path: string, pairs: readonly Pair[]): string {
   return `${path}: ${own.length - others.length} of ${own.length} equal${said === '' ? '' : ` (${said})`}; cost ${medianOf(costs).toFixed(2)}, at most ${(costs.at(-1) ?? 0).toFixed(2)} (${dearest?.user}: ${dearest?.gatewayMs.toFixed(0)} ms)`
 }
 
-/** How the times of equal pairs have grown since a run with fewer instances, the gateway's as a multiple of the engine's. */
+/** Returns how the times of equal pairs grew since a run with fewer instances, and the gateway's growth relative to the engine's. */
 export function growthOf(
   before: ScaleResult,
   after: ScaleResult,
@@ -93,7 +93,7 @@ function keyOf({ path, user }: Pair): string {
   return `${path} ${user}`
 }
 
-/** How many times the secured engine's time. */
+/** Returns the gateway's time as a multiple of the secured engine's time. */
 function costOf({ securedMs, gatewayMs }: Pair): number {
   return gatewayMs / securedMs
 }

@@ -58,7 +58,7 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   return done
 }
 
-/** What goes on, beside the report. */
+/** Prints the progress to standard error, because standard output contains only the report. */
 function tell(line: string): void {
   process.stderr.write(`${line}\n`)
 }

@@ -2,15 +2,15 @@ import { type Admin, idOf, rowsOf, textOf } from '../differential/admin.ts'
 import { inParallel } from '../differential/in-parallel.ts'
 import { careCase } from '../differential/models.ts'
 
-/** What the run made of the engine's data. */
+/** The keys and instances that the run has created. */
 export interface ScaleWorld {
   readonly keys: readonly string[]
-  /** Some running instances, of keys of every kind. */
+  /** The first 200 instances, of all definitions. Some of them no longer run. */
   readonly instances: readonly string[]
 }
 
 const KEYS = Array.from({ length: 20 }, (_, index) => `p${String(index).padStart(2, '0')}`)
-/** Whose definitions are deployed beside those of none. */
+/** Every third definition is deployed for all of these. Null means no tenant. The other definitions have no tenant. */
 const TENANTS = [null, 'acme', 'globex'] as const
 const IN_FLIGHT = 8
 
@@ -31,7 +31,7 @@ function bpmnOf(key: string, index: number): string {
 <sequenceFlow id="f2" sourceRef="node" targetRef="end"/><endEvent id="end"/></process></definitions>`
 }
 
-/** Makes definitions, instances, incidents, ended things, tasks of cases and of nothing, and the history of a definition that is gone. */
+/** Creates definitions, running and ended instances, incidents, tasks of cases, standalone tasks, and the history of a deleted definition. */
 export async function buildScaleWorld(admin: Admin, count: number): Promise<ScaleWorld> {
   for (const tenant of TENANTS)
     if (tenant !== null) await admin.call('POST', '/tenant/create', { id: tenant, name: tenant })
@@ -72,7 +72,7 @@ async function deploy(
   ])
 }
 
-/** Cases with a task and a variable each, which no process definition says who may see. */
+/** Creates cases with one task and one variable each. No process definition determines the access to them. */
 async function openCases({ call, upload }: Admin): Promise<void> {
   await upload('/deployment/create', [
     { name: 'deployment-name', value: 'care' },
@@ -104,7 +104,7 @@ async function failSome({ call }: Admin): Promise<void> {
   }
 }
 
-/** A definition without instances that run, whose history stays. */
+/** Deletes a definition and its running instances. Their history remains. */
 async function deleteGone({ call }: Admin): Promise<void> {
   for (const definition of rowsOf(await call('GET', '/process-definition?key=gone'))) {
     const id = textOf(definition, 'id')
