@@ -4,9 +4,9 @@ import { Stryker } from '@stryker-mutator/core'
 import { sampleOf } from './sample.ts'
 import config from './stryker.config.json' with { type: 'json' }
 
-// Breaks the code in one place after the other, and says which faults no test has noticed.
-//   --sample N    about N mutants, chosen by --seed, in place of all
-//   --mutate GLOB files, or lines as in src/cache/cache.ts:90-120, in place of the whole scope
+// Changes the code in one place after the other, and reports the faults that no test detects.
+//   --sample N    tests about N mutants, chosen by --seed, instead of all
+//   --mutate GLOB tests files, or lines as in src/cache/cache.ts:90-120, instead of the whole scope
 const { values } = parseArgs({
   options: {
     sample: { type: 'string' },
@@ -21,7 +21,7 @@ const mutate = sample === undefined ? scope : await sampleOf(scope, Number(sampl
 const options: PartialStrykerOptions = {
   configFile: 'test/mutation/stryker.config.json',
   mutate,
-  // Of a sample nothing is remembered: the next one has other mutants.
+  // The results of a sample are not stored for later runs, because the next sample has other mutants.
   incremental: sample === undefined,
 }
 if (concurrency !== undefined) options.concurrency = Number(concurrency)

@@ -5,10 +5,10 @@ import type { Logger } from '@stryker-mutator/api/logging'
 import { Instrumenter } from '@stryker-mutator/instrumenter'
 import { Random } from '../differential/random.ts'
 
-/** A mutant that contains more others is not chosen: all that a range contains is tested. */
+/** A mutant that contains more mutants than this is not chosen, because all mutants in a chosen range are tested. */
 const MAX_CONTAINED = 8
 
-/** Ranges of the source with about `size` mutants, chosen at random. Each is written as Stryker's option `mutate` takes it. */
+/** Returns random ranges of the source that contain about `size` mutants, in the format of Stryker's option `mutate`. */
 export async function sampleOf(patterns: readonly string[], size: number, seed: number): Promise<string[]> {
   const mutants = await mutantsIn(patterns)
   const ranges: string[] = []

@@ -10,7 +10,7 @@ const ROOT = process.cwd()
 const CONFIG = ['tsconfig.json', 'tsconfig.build.json', 'package.json']
 const TSC = join(ROOT, 'node_modules/.bin/tsc')
 const BUILD_INFO = 'tsc.tsbuildinfo'
-/** A fault may leave a name unused, or code that is never reached: that does not say that it is noticed. */
+/** A fault may cause unused names or unreachable code. These errors are ignored, because they do not detect the fault. */
 const LENIENT = [
   '--noUnusedLocals',
   'false',
@@ -20,7 +20,7 @@ const LENIENT = [
   'true',
 ]
 
-/** Says of each mutant whether `tsc` refuses it: such a fault never gets as far as a test, and the score leaves it out. */
+/** Creates a checker that reports whether `tsc` rejects a mutant. A rejected mutant is not tested and does not count in the score. */
 function createTypeChecker(): Checker {
   const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-types-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -67,7 +67,7 @@ function createTypeChecker(): Checker {
   }
 }
 
-/** @param location Stryker's own: both numbers begin at 0 */
+/** Returns the text with a replacement at a location. @param location a location of Stryker: lines and columns begin at 0 */
 function replaced(text: string, { start, end }: Location, replacement: string): string {
   const lines = text.split('\n')
   const offsetOf = ({ line, column }: Location['start']) =>

@@ -5,27 +5,27 @@ import { pathToFileURL } from 'node:url'
 import { Test, type TestOpts } from 'tap'
 import config from './stryker.config.json' with { type: 'json' }
 
-// Runs test files one after the other in this process, each as if it were the first: what it tests is loaded once, and the file
-// itself anew. `tap` is there a test of this process in place of the one that ends with a process.
+// Runs test files one after the other in this process, each as if it were the first. The tested code is loaded once. The test file is
+// loaded again for each run, and its import of `tap` returns a new test instead of the global one, which ends with the process.
 
 /** One run of a test file, as the parent sends it. */
 export interface WarmRun {
   readonly file: string
-  /** The fault that is there meanwhile. */
+  /** The fault that is active during the run. Null for a run without a fault. */
   readonly mutant: string | null
-  /** How often the place of the fault may be passed: more is a loop without end. */
+  /** How often the code of the fault may be executed. More executions are an endless loop. Null for no limit. */
   readonly hitLimit: number | null
 }
 
-/** What it came to. */
+/** The result of a run. */
 export interface WarmResult {
-  /** Null: all is as it should be. */
+  /** The first failure. Null if the file passes. */
   readonly failure: string | null
   readonly isLoop: boolean
   readonly spentMs: number
 }
 
-/** For each place of a fault how often it was passed: while modules were loaded, and by test file. */
+/** How often the code of each fault was executed, while modules were loaded and by each test file. */
 export interface Coverage {
   readonly static: Record<string, number>
   readonly perTest: Record<string, Record<string, number>>
@@ -46,7 +46,7 @@ declare global {
 
 const stryker: Instrumented = (globalThis.__stryker__ ??= {})
 const TAP = 'warm-tap:'
-/** What `tap` is to a test file that runs here. */
+/** The module that a test file in this process gets when it imports `tap`. */
 const TAP_SOURCE = 'const t = globalThis.warmTest; export default t; export const test = t.test.bind(t)'
 
 registerHooks({
@@ -97,7 +97,7 @@ function failureOf(file: string): Promise<string | null> {
   })
 }
 
-// What is passed while modules are loaded belongs to no test file.
+// Loads all code before the first run, because code that is executed while modules are loaded belongs to no test file.
 for await (const file of glob(config.mutate)) await import(pathToFileURL(resolve(file)).href)
 const send = (warm: WarmResult | Coverage | 'ready') => process.send?.({ warm })
 process.on('message', (message: WarmRun | 'coverage') => {

@@ -19,7 +19,7 @@ import {
 } from '@stryker-mutator/api/test-runner'
 import type { Coverage, WarmResult, WarmRun } from './warm-process.ts'
 
-/** None that needs an engine, and none that asks for the pace of a process of its own. */
+/** Test files that need no engine, and no separate process to be fast enough for their time limits. */
 const TEST_FILES = [
   'test/{attacks,cache,handlers,operations,pipeline,policy,proxy,request}/**/*.test.ts',
   'test/gateway/!(log-levels|long-bodies|rate-limit).test.ts',
@@ -28,27 +28,27 @@ const TEST_FILES = [
   'test/server/tls.test.ts',
 ]
 const PROCESS = fileURLToPath(new URL('warm-process.ts', import.meta.url))
-/** A test file that takes so many times as long as without a fault, and this long at least, is stuck. */
+/** A test file is stuck if it takes longer than both `STUCK_MS` and this multiple of its time without a fault. */
 const STUCK_TIMES = 20
 const STUCK_MS = 30_000
 const FIRST_RUN_MS = 300_000
 
-/** How often a file is run before it counts as one that fails as it is. Some ask for a pace, and the first run is the slowest. */
+/** How often a file runs before it counts as failing without a fault. Some files depend on speed, and the first run is the slowest. */
 const FIRST_RUNS = 2
-/** So many files may fail as they are, and be left out. */
+/** The maximum number of files that are left out because they fail without a fault. */
 const MAX_LEFT_OUT = 3
 
 /**
- * Runs test files in a process that has loaded the code before, the files nearest to the fault first: a process of its own
- * for each file takes a second to load what the test then uses for a tenth of it. A file that fails must pass there without
- * the fault; else something may have been left behind, and both runs are made again, each in a new process.
+ * Runs test files in a process that has already loaded the code. The files nearest to the fault run first. A separate process for each
+ * file would take a second to load the code, and the test needs only a tenth of a second. If a file fails, it must pass in the same
+ * process without the fault. Otherwise, an earlier run may have left state behind, and both runs are repeated, each in a new process.
  */
 class WarmTapRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.logger)
   readonly #logger: Logger
   #files: readonly string[] = []
   readonly #usualMs = new Map<string, number>()
-  /** By the fault that is there from the start; null: none is, until a run names one. */
+  /** Processes by the fault that is active from their start. The key is null for the process in which each run sets its fault. */
   readonly #processes = new Map<string | null, WarmProcess>()
 
   constructor(logger: Logger) {
@@ -63,7 +63,7 @@ class WarmTapRunner implements TestRunner {
     this.#files = globSync(TEST_FILES).toSorted()
   }
 
-  /** A file that fails as it is on a busy machine is left out: it would notice each fault, and tell of none. */
+  /** Leaves out a file that fails without a fault on a busy machine. It would fail with every fault and prove nothing. */
   async dryRun(): Promise<DryRunResult> {
     const warm = await this.#process(null)
     const tests: SuccessTestResult[] = []
@@ -116,7 +116,7 @@ class WarmTapRunner implements TestRunner {
     return { status: MutantRunStatus.Survived, nrOfTests: files.length }
   }
 
-  /** What fails with the fault alone. */
+  /** Returns the failure that occurs only with the fault. Returns null if the file passes with the fault or fails without it. */
   async #failureOf(file: string, { mutant, hitLimit, atStart }: Fault): Promise<string | null> {
     const stuckMs = Math.max(STUCK_MS, STUCK_TIMES * (this.#usualMs.get(file) ?? 0))
     for (const isAnew of [false, true]) {
@@ -151,11 +151,11 @@ class WarmTapRunner implements TestRunner {
 interface Fault {
   readonly mutant: string
   readonly hitLimit: number | null
-  /** The process that has it from the start, because it is passed while modules are loaded; null: the one for all. */
+  /** Set if a process must start with the fault, because its code is executed while modules are loaded. Null for the shared process. */
   readonly atStart: string | null
 }
 
-/** In one process, which counts what is passed. */
+/** Runs a file without a fault in a process that counts the executed code. Repeats the run if it fails. */
 async function firstRun(warm: WarmProcess, file: string): Promise<WarmResult> {
   for (let runs = 1; ; runs += 1) {
     const result = await warm.run({ file, mutant: null, hitLimit: null }, FIRST_RUN_MS)
@@ -167,18 +167,18 @@ function killedBy(run: readonly string[], failureMessage: string): MutantRunResu
   return { status: MutantRunStatus.Killed, killedBy: run.slice(-1), failureMessage, nrOfTests: run.length }
 }
 
-/** The process has ended by itself, or does not answer. */
+/** The error if the process has ended unexpectedly or does not answer. */
 class LostError extends Error {}
 
 class WarmProcess {
   readonly #child: ChildProcess
   isOver = false
 
-  /** @param mutant the fault that is there from the start; null: none is, until a run names one */
+  /** Starts a process. @param mutant the fault that is active from the start, or null if each run sets its fault */
   static async start(mutant: string | null): Promise<WarmProcess> {
     const name = INSTRUMENTER_CONSTANTS.ACTIVE_MUTANT_ENV_VARIABLE
     const child = fork(PROCESS, [], {
-      // tap's own test, which is for the whole process, has no end here.
+      // Disables the timeout of tap's global test, because this test lasts as long as the process.
       env: { ...process.env, TAP_TIMEOUT: '0', ...(mutant !== null && { [name]: mutant }) },
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -193,7 +193,7 @@ class WarmProcess {
     child.once('exit', () => (this.isOver = true))
   }
 
-  /** A file that does not end within `stuckMs` has failed, and the process is over. */
+  /** Runs a test file. A file that does not end within `stuckMs` has failed, and the process is killed. */
   async run(run: WarmRun, stuckMs: number): Promise<WarmResult> {
     this.#child.send(run)
     try {
@@ -232,7 +232,7 @@ class WarmProcess {
     }
   }
 
-  /** tap sends messages of its own to the parent of a process. */
+  /** Resolves to the next message of the process, without the messages that tap sends to a parent process. */
   async #message<Message>(signal: AbortSignal): Promise<Message> {
     for (;;) {
       const [sent]: { readonly warm?: Message }[] = await once(this.#child, 'message', { signal })
@@ -241,7 +241,7 @@ class WarmProcess {
   }
 }
 
-/** How many folders of the mirrored tree they share; the file of the same name is the nearest. */
+/** Returns how many folders of the mirrored tree a test and a source share. Infinity if both have the same name. */
 function nearness(test: string, source: string): number {
   if (basename(test, '.test.ts') === basename(source, '.ts')) return Infinity
   const folders = dirname(source).split('/').slice(1)
