@@ -1,15 +1,15 @@
 import { basicOf, type Answer, type Ask, type Client, jsonOf, type Method, type Part } from './http.ts'
 
-/** An engine asked directly, as somebody who may do everything. */
+/** The API of an engine, called directly as a user with all permissions. */
 export interface Admin {
-  /** Insists on success; the answer's JSON. */
+  /** Sends a request. Resolves to the JSON of the response. @throws Error if the response is not successful */
   readonly call: (method: Method, path: string, body?: unknown) => Promise<unknown>
   readonly upload: (path: string, form: readonly Part[]) => Promise<unknown>
-  /** Whatever comes of it. */
+  /** Sends a request. Resolves to the response, whatever its status is. */
   readonly attempt: (method: Method, path: string, body?: unknown) => Promise<Answer>
 }
 
-/** The engines' administrator; the bare engine asks for no credentials, and does not mind them. */
+/** The administrator of both engines. The bare engine requires no credentials and ignores them. */
 const DEMO = basicOf('demo', 'demo')
 
 export function createAdmin(client: Client): Admin {
@@ -35,13 +35,13 @@ export function rowsOf(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.filter(isJson) : []
 }
 
-/** A member's text; the empty string when it is something else. */
+/** Returns the text of a member, or the empty string if the member is not a text. */
 export function textOf(value: unknown, member: string): string {
   const text = isJson(value) ? value[member] : undefined
   return typeof text === 'string' ? text : ''
 }
 
-/** The id of a resource, or of the first in a list. @throws Error when there is none */
+/** Returns the id of a resource, or of the first one in a list. @throws Error if it has no id */
 export function idOf(value: unknown): string {
   const id = textOf(Array.isArray(value) ? value[0] : value, 'id')
   if (id === '') throw new Error(`No id in ${JSON.stringify(value)}`)

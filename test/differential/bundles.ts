@@ -5,7 +5,7 @@ import type { About } from './names.ts'
 import type { Left } from './sweep.ts'
 import * as models from './models.ts'
 
-/** What was made for one request to change: ids by name, and whose permissions open them. */
+/** The entities that were created for one request: their ids by name, and the resources whose permissions give access to them. */
 export interface Made {
   readonly ids: Readonly<Record<string, string>>
   readonly about: Readonly<Record<string, About>>
@@ -39,7 +39,7 @@ function instance(key: string, tenant: string | null = null): Recipe {
   }
 }
 
-/** In an order that both engines share. */
+/** Returns the children in an order that is the same at both engines. */
 function childrenOf(tree: unknown): readonly Json[] {
   const children = isJson(tree) ? rowsOf(tree['childActivityInstances']) : []
   return [...children].sort((one, other) =>
@@ -123,7 +123,7 @@ const deployed = (tenant: string | null): Recipe => {
   }
 }
 
-/** Deploys versions of one key for several tenants. The newest must be the only one of its number: the engine checks it first. */
+/** Deploys versions of one key for several tenants. The newest version must be the only one with its number: the engine checks it first. */
 const versions = (tenants: readonly (string | null)[]): Recipe => {
   return async ({ call, upload }) => {
     const ids: Record<string, string> = {}
@@ -145,7 +145,7 @@ const batch: Recipe = withMade(instance('office'), async (admin, made) => {
   return withBatch(admin, made, await admin.call('POST', '/process-instance/variables-async', body))
 })
 
-/** A batch that belongs to a tenant: of the definition whose instances it modifies. */
+/** Creates a batch that belongs to a tenant, which is the tenant of the definition whose instances it modifies. */
 const batchAcme: Recipe = withMade(instance('office', 'acme'), async (admin, made) => {
   const instances = await admin.call('GET', `/process-instance?processInstanceIds=${made.ids['new.pi']}`)
   const body = {
@@ -156,7 +156,7 @@ const batchAcme: Recipe = withMade(instance('office', 'acme'), async (admin, mad
   return withBatch(admin, made, await admin.call('POST', '/modification/executeAsync', body))
 })
 
-/** With the job that makes the others. */
+/** Adds a batch and its seed job, which creates the other jobs of the batch. */
 async function withBatch({ call }: Admin, made: Made, answer: unknown): Promise<Made> {
   const seed = textOf(answer, 'seedJobDefinitionId')
   const ids = {
@@ -168,7 +168,7 @@ async function withBatch({ call }: Admin, made: Made, answer: unknown): Promise<
   return { ids, about: { ...made.about, 'new.batch': about, 'new.seedjob': about } }
 }
 
-/** Whatever waits for the signal 'stop'. */
+/** Creates two instances that wait for the signal 'stop'. */
 const signalled: Recipe = withMade(instance('catching'), async (admin, made) => {
   const { ids, about } = await instance('listening')(admin)
   const more = { 'new.pi2': ids['new.pi'] ?? '', 'new.signalled2': ids['new.signalled'] ?? '' }
@@ -179,7 +179,7 @@ const signalled: Recipe = withMade(instance('catching'), async (admin, made) => 
   }
 })
 
-/** A user, a group and a tenant; their ids begin with this. */
+/** Creates a user, a group and a tenant whose ids begin with a prefix. */
 const identity = (prefix: string): Recipe => {
   return async ({ call }) => {
     const [user, group, tenant] = [`${prefix}user`, `${prefix}group`, `${prefix}tenant`]
@@ -218,7 +218,7 @@ const decided: Recipe = async ({ call }) => {
   return { ids: { 'new.hdi': id }, about: { 'new.hdi': { DECISION_DEFINITION: 'discount' } } }
 }
 
-/** What requests may change, each in the forms that differ for permissions. */
+/** Recipes for entities that requests may change. The forms of a recipe differ in the permissions that they need. */
 export const RECIPES = {
   task: [
     instance('office'),
@@ -262,7 +262,7 @@ export const RECIPES = {
 
 export type RecipeName = keyof typeof RECIPES
 
-/** What is left of it once a request has changed it. */
+/** The kinds of entities that remain after a request has changed the result of a recipe. */
 export const REMAINS: Readonly<Record<RecipeName, readonly Left[]>> = {
   task: ['instance', 'task'],
   instance: ['instance'],

@@ -112,7 +112,7 @@ function namesOf(value: unknown): string {
   return (JSON.stringify(value).match(/"\w+":/g) ?? []).join()
 }
 
-/** A report of one caller, who has asked each of these. */
+/** Returns a report with one comparison for each path. All requests have the same caller. */
 function reportOf(outcomes: Readonly<Record<string, Outcome>>): Report {
   const report = new Report()
   for (const [path, outcome] of Object.entries(outcomes)) {

@@ -4,7 +4,7 @@ import { isJson } from './admin.ts'
 import type { Names, Side } from './names.ts'
 import type { Plan } from './plan.ts'
 
-/** An answer as it is compared: without ids, times and what a bare engine cannot know. */
+/** A response in the form that is compared: without ids, times, and data that a bare engine cannot know. */
 export interface Seen {
   readonly status: number
   readonly type: string
@@ -13,9 +13,9 @@ export interface Seen {
 }
 
 /**
- * What became of a comparison. `wider`: the gateway shows or permits what the engine does not, whatever else there is to
- * be said; `rows` and `check`: the gateway says that it cannot answer exactly; `tenants`: the answers are equal but for
- * rows, or entities, of a tenant; `words`: both refuse an odd spelling with 400, each in its own words.
+ * The outcome of a comparison. `wider`: the gateway shows or permits more than the engine, even if another outcome fits as well.
+ * `rows` and `check`: the gateway refuses because it cannot respond exactly. `tenants`: the responses are equal except for items,
+ * or entities, of a tenant. `words`: both refuse an odd spelling with 400, but with different messages.
  */
 export type Outcome = 'equal' | 'differs' | 'rows' | 'check' | 'tenants' | 'words' | 'wider'
 
@@ -36,7 +36,7 @@ export function outcomeOf(engine: Seen, gateway: Seen, plan: Plan): Outcome {
   return isOfTenants(engine, gateway, plan) ? 'tenants' : 'differs'
 }
 
-/** Whether the gateway does what the engine refuses, or answers rows, members or numbers that the engine's answer has not. */
+/** Returns whether the gateway executes a request that the engine refuses, or returns more items or members, or higher numbers. */
 function isWider(engine: Seen, gateway: Seen): boolean {
   if (gateway.status >= 400) return false
   if (engine.status >= 400) return true
@@ -47,13 +47,13 @@ function hasMore(there: unknown, here: unknown): boolean {
   if (here === null || here === undefined) return false
   if (typeof here === 'number') return typeof there !== 'number' || here > there
   if (Array.isArray(here)) return !Array.isArray(there) || hasMoreRows(there, here)
-  // A text in the place of another says something else, not more.
+  // A different text is a difference, but it does not show more.
   if (!isJson(here)) return there === null || there === undefined
   if (!isJson(there) || Array.isArray(there)) return true
   return Object.entries(here).some(([name, one]) => hasMore(there[name], one))
 }
 
-/** Each row is found there, and as often. */
+/** Returns whether the gateway returns an item that the engine does not return, or returns it more often. */
 function hasMoreRows(there: readonly unknown[], here: readonly unknown[]): boolean {
   const rest = there.map(identityOf)
   return here.some((one) => {
@@ -64,8 +64,8 @@ function hasMoreRows(there: readonly unknown[], here: readonly unknown[]): boole
 }
 
 /**
- * A job without what its last execution has left on it: a secured engine runs a job and fails inside it, as the caller,
- * where the gateway refuses to run it. It stays the same row.
+ * Returns the text by which items are compared. For a job, it excludes the results of the last execution: a secured engine executes
+ * a job with the permissions of the caller and fails inside it, but the gateway refuses the execution. The job is still the same item.
  */
 function identityOf(row: unknown): string {
   const isJob = isJson(row) && 'jobDefinitionId' in row && 'retries' in row
@@ -94,7 +94,7 @@ function bodyOf(
   }
 }
 
-/** What of an answer is compared with the other. */
+/** Returns the part of a body that is compared. */
 function shownOf({ operation: { id } }: Plan, body: unknown): unknown {
   if (!isJson(body)) return body
   if (SKETCHED.has(id) && body['type'] === undefined) return Object.keys(body)
@@ -102,16 +102,16 @@ function shownOf({ operation: { id } }: Plan, body: unknown): unknown {
   return { type: body['type'], permissions: JSON.stringify(body).match(/"permissionName":"\w+"/g) }
 }
 
-/** Answers of which only the status and the shape are the same at two engines. */
+/** Operations whose responses at two engines have only the status and the shape in common. Numbers are masked. */
 const LIVE: ReadonlySet<string> = new Set([
   'getMetrics',
   'interval',
   'getHistoricTaskInstanceReport',
   'getHistoricProcessInstanceDurationReport',
 ])
-/** Answers of which no more than the members are compared. */
+/** Operations whose responses are compared only by the names of their members. */
 const SKETCHED: ReadonlySet<string> = new Set(['getTelemetryData'])
-/** Which of several missing permissions a refusal names is left open by the engine. */
+/** Operations for which the engine does not define which of several missing permissions a refusal names. */
 const UNORDERED: ReadonlySet<string> = new Set([
   'throwSignal',
   'deliverMessage',
@@ -119,9 +119,9 @@ const UNORDERED: ReadonlySet<string> = new Set([
   'updateSuspensionState',
   'executeModification',
 ])
-/** The frames below the first line tell of the filters that a request has passed. */
+/** Operations that return a stack trace. Only its first line is compared: the frames depend on the filters that a request passes. */
 const TRACES: ReadonlySet<string> = new Set(['getStacktraceHistoricJobLog', 'getStacktrace'])
-/** Members that say who did something, which a bare engine does not know, or how long it took. */
+/** Members that contain a duration, or the author of an action. A bare engine does not know the author. */
 const LOST: ReadonlySet<string> = new Set([
   'startUserId',
   'createUserId',
@@ -129,7 +129,7 @@ const LOST: ReadonlySet<string> = new Set([
   'durationInMillis',
   'duration',
 ])
-/** Where `userId` names the caller. */
+/** Operations in whose responses `userId` is the caller. */
 const AUTHORS: ReadonlySet<string> = new Set([
   'getComments',
   'getComment',
@@ -139,7 +139,7 @@ const AUTHORS: ReadonlySet<string> = new Set([
   'getHistoricDecisionInstance',
   'getHistoricDecisionInstances',
 ])
-/** Lists whose order says something. */
+/** Lists whose order is significant. */
 const ORDERED: ReadonlySet<string> = new Set(['missingAuthorizations'])
 
 class Masker {
@@ -181,7 +181,7 @@ function maskText(text: string, mask: (text: string) => string): string {
     .replace(/https?:\/\/(127\.0\.0\.1|localhost):\d+/g, '<origin>')
 }
 
-/** Whether the answers are the same once everything of a tenant is left out, or one is about a tenant's entity. */
+/** Returns whether the responses are equal without the items of a tenant, or whether one is about an entity of a tenant. */
 function isOfTenants(engine: Seen, gateway: Seen, { path, body }: Plan): boolean {
   if (JSON.stringify(engine.body).includes('belongs to no authenticated tenant')) return true
   const asked = `${path} ${JSON.stringify(body ?? '')}`

@@ -9,13 +9,13 @@ export type EngineSettings = LinkSettings
 
 export const DEFAULT_SETTINGS: EngineSettings = { taskPermission: 'UPDATE', specificVariables: false }
 
-/** Names of `--engine-settings`, with what each one sets. */
+/** The names that `--engine-settings` accepts, and the settings that each name changes. */
 const NAMED: Readonly<Record<string, Partial<EngineSettings>>> = {
   'specific-variables': { specificVariables: true },
   'task-work': { taskPermission: 'TASK_WORK' },
 }
 
-/** @throws Error on a name that is not known */
+/** Parses a list of names that are separated by commas. @throws Error if a name is unknown */
 export function readEngineSettings(text: string): EngineSettings {
   const names = text.split(',').filter((name) => name !== '')
   return names.reduce((settings, name) => {
@@ -25,7 +25,7 @@ export function readEngineSettings(text: string): EngineSettings {
   }, DEFAULT_SETTINGS)
 }
 
-/** The Spring properties of an engine with these settings. */
+/** Returns the Spring properties of an engine with these settings. */
 export function propertiesOf(
   { specificVariables, taskPermission }: EngineSettings,
   family: Family,
@@ -37,7 +37,7 @@ export function propertiesOf(
   ]
 }
 
-/** The table as such an engine checks it. */
+/** Returns the operations with the checks of an engine with these settings. */
 export function operationsOf({ specificVariables }: EngineSettings): readonly Operation[] {
   return specificVariables ? OPERATIONS.map(withSpecificVariablePermissions) : OPERATIONS
 }

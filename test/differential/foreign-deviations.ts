@@ -1,12 +1,12 @@
 import type { Seen } from './compare.ts'
 import type { ForeignKind } from './plan.ts'
 
-/** A difference that stays: what the answers look like, and the words by which docs/deviations.md has it. */
+/** An accepted difference: the form of both responses, and the text that describes it in docs/deviations.md. */
 interface Deviation {
   readonly kinds: readonly ForeignKind[]
-  /** Default: both callers. */
+  /** The caller to which it applies. Default: both. */
   readonly caller?: 'allowed' | 'stranger'
-  /** Default: all. */
+  /** The ids of the operations to which it applies. Default: all. */
   readonly operations?: readonly string[]
   readonly engine: RegExp
   readonly gateway: RegExp
@@ -16,7 +16,7 @@ interface Deviation {
 export const DEVIATIONS: readonly Deviation[] = [
   {
     kinds: ['empty JSON'],
-    // Which of its exception mappers answers differs from start to start of an engine: JSON without a message, or text.
+    // The exception mapper that responds differs between starts of an engine. The response is JSON without a message, or text.
     engine: /^400( InvalidRequestException|$)/,
     gateway: /./,
     documented: 'an empty body of JSON type (POST, PUT) is sent as `{}`',
@@ -25,7 +25,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     kinds: ['no body'],
     caller: 'stranger',
     engine: /^(500 NullPointerException|400 InvalidRequestException)/,
-    // 204: what the engine responds to the suspension of an instance that does not exist.
+    // 204 is the engine's response to the suspension of an instance that does not exist.
     gateway: /^([45]\d\d |20[04])/,
     documented: 'no body and no type where a body is due is decided as an empty object',
   },
@@ -89,13 +89,13 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
 ]
 
-/** `403 AuthorizationException The user …`: what of an answer is compared. */
+/** Returns the part of a response that is compared, for example `403 AuthorizationException The user …`. */
 export function saidOf({ status, code, body }: Seen): string {
   const { type, message } = Object(body)
   return [status, code, type, message].filter((part) => part !== '' && part !== undefined).join(' ')
 }
 
-/** Whether two answers say the same. In answers of the gateway's own only the status is the engine's. */
+/** Returns whether two responses are the same. For errors of the gateway itself, only the status is compared. */
 export function saysTheSame(engine: Seen, gateway: Seen, kind: ForeignKind): boolean {
   if (engine.status !== gateway.status) return false
   if (gateway.code !== '') return true
@@ -104,7 +104,7 @@ export function saysTheSame(engine: Seen, gateway: Seen, kind: ForeignKind): boo
   return saidOf(engine) === saidOf(gateway)
 }
 
-/** The deviation that a difference is; undefined: it is none, and must not be. */
+/** Returns the deviation that describes a difference. Returns undefined for a difference that is not accepted. */
 export function deviationOf(difference: {
   readonly kind: ForeignKind
   readonly user: string

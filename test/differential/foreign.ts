@@ -7,18 +7,18 @@ import { type CallerSet, PASSWORD } from './sets.ts'
 
 const FOREIGN_ACCEPT = 'text/csv'
 const FOREIGN_TYPE = 'text/plain'
-/** What curl says of a body whose type it is not told. */
+/** The content type that curl sends for a body if the user sets no type. */
 const FORM_TYPE = 'application/x-www-form-urlencoded'
-/** As people type patterns: a sign that begins no encoding, one that does, and one at the end. */
+/** Patterns as people type them: a percent sign that begins no percent-encoding, one that begins one, and one at the end. */
 const PATTERNS = ['%Rev%', '%25Rev%25', 'Rev%']
-/** Camunda 7.22 on Spring Boot 3 spins on an empty body of JSON type for ever, and holds the thread. */
+/** In these operations, Camunda 7.22 on Spring Boot 3 loops forever on an empty body of JSON type, and blocks the thread. */
 const HANGING: ReadonlySet<string> = new Set([
   'postExecuteFilterCount',
   'postExecuteFilterList',
   'postExecuteFilterSingleResult',
 ])
 
-/** Parameters of the query string that are texts, by operationId. */
+/** The names of the query parameters that are texts, by operationId. */
 export type TextParameters = ReadonlyMap<string, readonly string[]>
 
 interface Choice {
@@ -27,7 +27,7 @@ interface Choice {
   readonly texts: TextParameters
 }
 
-/** One who may do everything, and one who may do nothing: each asks for every operation in every foreign way. */
+/** Returns a caller with all permissions and a caller without any. Each sends every operation in every foreign form. */
 export function foreignSets(choice: Choice, adminGroup: string): readonly CallerSet[] {
   const everything = Object.values(RESOURCES).map(({ id }) => ({
     type: 1 as const,
@@ -65,7 +65,7 @@ function aliensOf(plan: Plan): readonly Plan[] {
   const text = body === undefined ? 'x' : JSON.stringify(body)
   const as = (kind: ForeignKind, more: Pick<Plan, 'accept' | 'raw'>): Plan => ({ ...plan, kind, ...more })
   const accept = as('foreign accept', { accept: FOREIGN_ACCEPT })
-  // What a body of a GET means is not said; the client sends none.
+  // The meaning of a body in a GET request is not defined, and the client sends none.
   if (operation.method === 'GET' || operation.method === 'OPTIONS') return [accept]
   return [
     accept,
@@ -77,7 +77,7 @@ function aliensOf(plan: Plan): readonly Plan[] {
   ]
 }
 
-/** Patterns for what compares by them, else for some text; and for what no operation knows. */
+/** Returns plans with a pattern in each `Like` parameter, or in two text parameters if there is no such one, and in an unknown parameter. */
 function percentsOf(plan: Plan, texts: readonly string[]): readonly Plan[] {
   const likes = texts.filter((name) => name.endsWith('Like'))
   const names = [...(likes.length > 0 ? likes : texts.slice(0, 2)), 'unknown']
@@ -99,7 +99,7 @@ const KINDS: Readonly<Record<ForeignKind, true>> = {
   percent: true,
 }
 
-/** Whether a request is asked in a foreign way. */
+/** Returns whether a kind of request is a foreign one. */
 export function isForeign(kind: Kind): kind is ForeignKind {
   return Object.hasOwn(KINDS, kind)
 }

@@ -2,7 +2,7 @@ import { Pool } from 'undici'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
-/** One request below a base URL. `body`: a value sent as JSON, or a form. */
+/** A request to a path below a base URL. `body` is sent as JSON, `form` as a multipart form. */
 export interface Ask {
   readonly method: Method
   readonly path: string
@@ -10,17 +10,17 @@ export interface Ask {
   readonly form?: readonly Part[]
   readonly accept?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as it is, in the place of `body` and `form`. */
+  /** A body that is sent unchanged, instead of `body` and `form`. */
   readonly raw?: Raw
 }
 
-/** A body of any type, or of none. */
+/** A body with any content type, or without one. */
 export interface Raw {
   readonly type?: string
   readonly text?: string
 }
 
-/** One part of a form; with a file name it is a file. */
+/** One part of a form. A part with a file name is a file. */
 export interface Part {
   readonly name: string
   readonly value: string
@@ -31,7 +31,7 @@ export interface Part {
 export interface Answer {
   readonly status: number
   readonly type: string
-  /** The gateway's own error code; the empty string when there is none. */
+  /** The error code of the gateway. The empty string if the response has no such code. */
   readonly code: string
   readonly bytes: Buffer
 }
@@ -46,8 +46,8 @@ export interface Client {
 const BOUNDARY = 'part-of-the-differential-run'
 
 /**
- * A client that keeps its connections: a run asks tens of thousands of times.
- * @param timeoutMs how long an answer may take to begin
+ * Creates a client with persistent connections, because a run sends tens of thousands of requests.
+ * @param timeoutMs the timeout for the head of a response, and for each pause in its body
  */
 export function createClient(base: string, timeoutMs = 60_000): Client {
   const { origin, pathname } = new URL(base)
@@ -78,7 +78,7 @@ export function basicOf(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
 
-/** The answer's JSON; null without a body. */
+/** Returns the JSON of a response, or null if the response has no body. */
 export function jsonOf({ bytes }: Answer): unknown {
   return bytes.length === 0 ? null : JSON.parse(bytes.toString('utf8'))
 }

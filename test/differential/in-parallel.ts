@@ -1,4 +1,4 @@
-/** Works through a list, some at a time. */
+/** Processes a list. Up to `width` items are processed at the same time. */
 export async function inParallel<T>(
   list: readonly T[],
   width: number,

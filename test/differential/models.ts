@@ -12,7 +12,7 @@ interface Model {
   readonly name?: string
   /** Elements of the process. */
   readonly body: string
-  /** Elements beside the process: messages, signals, errors. */
+  /** Elements outside the process: messages, signals, errors. */
   readonly before?: string
   readonly attributes?: string
 }
@@ -27,11 +27,11 @@ function bpmn({ key, name = key, body, before = '', attributes = '' }: Model): s
 const flow = (from: string, to: string): string =>
   `<sequenceFlow id="${from}-${to}" sourceRef="${from}" targetRef="${to}"/>`
 
-/** start → the element → end */
+/** Returns the elements of a process that consists of a start event, one element and an end event. */
 const line = (element: string, id: string, start = '<startEvent id="start"/>'): string =>
   `${start}${element}<endEvent id="end"/>${flow('start', id)}${flow(id, 'end')}`
 
-/** A task with forms, an error and an escalation to catch; nobody is a candidate. */
+/** A task with forms, and with boundary events for an error and an escalation. It has no candidates. */
 export const office = bpmn({
   key: 'office',
   before: `<error id="stopped" errorCode="stop"/><escalation id="raised" escalationCode="raise"/>`,
@@ -46,7 +46,7 @@ export const office = bpmn({
 <endEvent id="endRaised"/>${flow('raises', 'endRaised')}`,
 })
 
-/** A form of fields, and candidates. */
+/** A process with a form of fields, and with a task that has candidates. */
 export const review = bpmn({
   key: 'review',
   body: line(
@@ -151,7 +151,7 @@ export const discount = `<?xml version="1.0" encoding="UTF-8"?>
 <rule id="small"><inputEntry id="i2"><text></text></inputEntry><outputEntry id="o2"><text>0</text></outputEntry></rule>
 </decisionTable></decision></definitions>`
 
-/** Two decisions, one of which needs the other: only so is there a decision requirements definition. */
+/** Two decisions. One of them requires the other. The engine creates a decision requirements definition only for such decisions. */
 export const dish = `<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" xmlns:camunda="http://camunda.org/schema/1.0/dmn"
   id="menu" name="Menu" namespace="http://engine-gateway/test">

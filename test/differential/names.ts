@@ -1,10 +1,10 @@
 import type { Random } from './random.ts'
 
-/** The two worlds that hold the same: the secured engine's, and the bare one's behind the gateway. */
+/** The two worlds with the same contents: that of the secured engine, and that of the bare engine behind the gateway. */
 export type Side = 'secured' | 'bare'
 export const SIDES: readonly Side[] = ['secured', 'bare']
 
-/** What a named entity has to do with, by resource: whose permissions open it. */
+/** The ids of the resources whose permissions give access to a named entity, by resource. */
 export type About = Readonly<Record<string, string>>
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
@@ -12,8 +12,8 @@ const ID = new RegExp(`((?:[\\w.-]+:){0,2})(${UUID})`, 'g')
 const TOKEN = /<([\w.*@-]+)>/g
 
 /**
- * One name for each entity that both engines hold, and its id at either. Requests are written with names (`<task.one>`),
- * and answers are read with the ids masked by them, so that the two can be compared.
+ * The names of the entities that both engines have, with the id of each entity at both engines. Requests are written with names
+ * (`<task.one>`). In responses, ids are replaced by names, so that the responses of the two engines can be compared.
  */
 export class Names {
   readonly #ids = { secured: new Map<string, string>(), bare: new Map<string, string>() }
@@ -46,12 +46,12 @@ export class Names {
     return this.#about.get(name) ?? {}
   }
 
-  /** The name of an id; undefined when it has none. */
+  /** Returns the name of an id, or undefined if the id has no name. */
   nameOf(side: Side, id: string): string | undefined {
     return this.#names[side].get(id)
   }
 
-  /** @throws Error when there is none */
+  /** Returns the id of a name. @throws Error if the name is unknown at this engine */
   idOf(side: Side, name: string): string {
     const id = this.#ids[side].get(name)
     if (id === undefined) throw new Error(`Nothing is named ${name} at the ${side} engine`)
@@ -62,18 +62,18 @@ export class Names {
     return this.#ids.secured.has(name) && this.#ids.bare.has(name)
   }
 
-  /** Every name that both sides know, below `kind.`. */
+  /** Returns the names of a kind that both sides know. The names begin with `kind.`. */
   ofKind(kind: string): readonly string[] {
     this.#kinds ??= this.#byKind()
     return this.#kinds.get(kind) ?? []
   }
 
-  /** Every name there is now. */
+  /** Returns all names that exist at present, at one side or at both. */
   all(): ReadonlySet<string> {
     return new Set([...this.#ids.secured.keys(), ...this.#ids.bare.keys()])
   }
 
-  /** What one side alone knows, while the other is not named yet. */
+  /** Returns the names of a kind at one side. The other side may not have its names yet. */
   ofSide(side: Side, kind: string): readonly string[] {
     return [...this.#ids[side].keys()].filter((name) => name.startsWith(`${kind}.`)).sort()
   }
@@ -93,7 +93,7 @@ export class Names {
     return kinds
   }
 
-  /** Writes ids as names; an id without one becomes `<id>`. */
+  /** Replaces ids with names. An id without a name becomes `<id>`. */
   mask(side: Side, text: string): string {
     return text.replace(ID, (whole, prefix: string, uuid: string) => {
       const name = this.#names[side].get(whole)
@@ -102,23 +102,23 @@ export class Names {
     })
   }
 
-  /** Writes names as ids. */
+  /** Replaces names with ids. */
   reveal(side: Side, text: string): string {
     return text.replace(TOKEN, (_, name: string) => this.idOf(side, name))
   }
 
-  /** Replaces every `<kind.*>` by a name of that kind. */
+  /** Replaces every `<kind.*>` with a random name of that kind. */
   choose(text: string, random: Random): string {
     return text.replace(/<(\w+)\.\*>/g, (_, kind: string) => `<${random.pick(this.ofKind(kind))}>`)
   }
 }
 
-/** The names a text speaks of. */
+/** Returns the names that a text contains. */
 export function namesIn(text: string): readonly string[] {
   return [...text.matchAll(TOKEN)].map(([, name = '']) => name)
 }
 
-/** Runs over every text in a JSON value. */
+/** Returns a JSON value in which each text is replaced by the result of `change`. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((one) => mapTexts(one, change))

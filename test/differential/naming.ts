@@ -1,7 +1,7 @@
 import { type Admin, isJson, type Json, rowsOf, textOf } from './admin.ts'
 import type { About, Names, Side } from './names.ts'
 
-/** Names all that a world holds, after what it is: so both sides find the same names, whatever the order of the rows. */
+/** Names the entities of a world after their members, so that both sides get the same names for any order of the items. */
 export async function nameWorld(admin: Admin, names: Names, side: Side): Promise<void> {
   const namer = new Namer(admin, names, side)
   for (const rule of RULES) await namer.name(rule, rowsOf(await admin.call('GET', rule.path)))
@@ -12,11 +12,11 @@ export async function nameWorld(admin: Admin, names: Names, side: Side): Promise
 interface Rule {
   readonly kind: string
   readonly path: string
-  /** Members that together tell a row from all others. */
+  /** Members that together identify an item. */
   readonly label: readonly string[]
-  /** The resource whose id this is. */
+  /** The resource to which the id belongs. */
   readonly resource?: string
-  /** The member that holds the id. */
+  /** The member that contains the id. Default: `id`. */
   readonly id?: string
 }
 
@@ -121,7 +121,7 @@ class Namer {
       byLabel.set(text.join('.'), [...found, row])
     }
     for (const [text, [row, second]] of byLabel) {
-      // Rows that nothing tells apart have no name: an answer that holds them is compared with `<id>`.
+      // Items with the same label get no name. Their ids are compared as `<id>`.
       if (row === undefined || second !== undefined) continue
       const rowId = textOf(row, id)
       if (this.#names.nameOf(this.#side, rowId) !== undefined) continue
@@ -146,7 +146,7 @@ class Namer {
     }
   }
 
-  /** Executions have nothing to know them by but where they stand in their instance. */
+  /** Names activity instances and executions. An execution can be identified only by its position in the process instance. */
   async nameActivities(): Promise<void> {
     for (const instance of this.#names.ofSide(this.#side, 'pi')) {
       const id = this.#names.idOf(this.#side, instance)
@@ -205,7 +205,7 @@ class Namer {
   }
 }
 
-/** A definition's own key opens it; which resource it belongs to shows in its members. */
+/** Returns the key of a definition, which gives access to it. The members of the item show to which resource it belongs. */
 function keysOf(row: Json): About {
   const key = textOf(row, 'key')
   if (key === '' || row['version'] === undefined) return {}

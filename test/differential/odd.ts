@@ -4,7 +4,7 @@ import type { OddKind, Plan } from './plan.ts'
 import { isRead } from './plan.ts'
 import type { Random } from './random.ts'
 
-/** The same request in a spelling that few clients use: an engine reads each in its own way, and so must the gateway. */
+/** Returns the request in a spelling that few clients use. The gateway must read each spelling in the same way as the engine. */
 export function oddPlanOf(plan: Plan, kind: OddKind, random: Random): Plan | null {
   const odd = { ...plan, kind }
   if (kind === 'accept') return isRead(plan) ? { ...odd, accept: random.pick(ACCEPTS) } : null
@@ -36,7 +36,7 @@ const ACCEPTS = [
   ',application/hal+json',
 ]
 
-/** Up to three headers by which the client claims to be another caller or means another target. They change no response. */
+/** Returns up to three headers with which a client claims to be another caller or selects another target. They change no response. */
 function claimsOf(random: Random): Readonly<Record<string, string>> {
   const names = random.sample(CLAIMING_HEADERS, 1 + random.below(3))
   return Object.fromEntries(names.map((name) => [name, random.pick(CLAIMS)]))
@@ -54,7 +54,7 @@ const CLAIMS = [
   'DELETE',
 ]
 
-/** None of these is a query, or can be read as a whole. */
+/** Values that are not a query, or queries that cannot be parsed completely. */
 const NO_QUERIES: readonly unknown[] = [
   'x',
   '',
@@ -75,7 +75,7 @@ function withoutSelector(plan: Plan, random: Random): Plan | null {
   if (selectors.length === 0) return null
   const body = isJson(plan.body) ? plan.body : {}
   const query = random.pick(NO_QUERIES)
-  // `processDefinitionKey` is a member of most of them, and unknown to the rest: those would select everything.
+  // `processDefinitionKey` is a member of most queries. The other queries do not know it, and would select everything.
   const isKnown = !JSON.stringify(query).includes('Key') || !selectors.includes('historicBatchQuery')
   const selector = random.pick(selectors)
   return isKnown ? { ...plan, body: { ...body, [selector]: query }, leaves: [...plan.leaves, 'batch'] } : null
@@ -83,7 +83,7 @@ function withoutSelector(plan: Plan, random: Random): Plan | null {
 
 type Step = string | number
 
-/** One scalar of the body. */
+/** Changes the spelling of one scalar in the body. */
 function inBody(plan: Plan, random: Random): Plan | null {
   const leaves = leavesOf(plan.body, [])
   if (leaves.length === 0) return null
@@ -112,7 +112,7 @@ function changed(value: unknown, [step, ...rest]: readonly Step[], to: unknown):
   return isJson(value) ? { ...value, [step]: changed(value[step], rest, to) } : value
 }
 
-/** What means the same, or nothing that there is: never a condition less, which would change what others look at. */
+/** Returns a value that means the same or matches nothing. It never drops a condition, which would change data that other requests read. */
 function spellingOf(value: string | number | boolean, random: Random): unknown {
   if (typeof value === 'boolean')
     return random.pick(value ? ['TRUE', 'True', ' true', 1, '\u0001true'] : ['FALSE', 'False', 0, 'false '])
@@ -125,7 +125,7 @@ function textsLike(value: string): readonly string[] {
   return [`${value} `, ` ${value}`, `${value},`, `${value},x`, ...cases]
 }
 
-/** One parameter of the query string, or one more. */
+/** Changes the spelling of one parameter in the query string, or adds a parameter. */
 function inQuery(plan: Plan, random: Random): Plan | null {
   const [path = '', query = ''] = plan.path.split('?')
   if (query === '') return isRead(plan) ? { ...plan, path: `${path}?${random.pick(PARAMETERS)}` } : null
@@ -143,7 +143,7 @@ function inQuery(plan: Plan, random: Random): Plan | null {
   return { ...plan, path: `${path}?${pairs.map((pair, index) => (index === at ? odd : pair)).join('&')}` }
 }
 
-/** Pages hold all rows: which ones a shorter page holds is left open by an engine that is not asked for an order. */
+/** The pages contain all items. Without a sort, the engine does not define which items a shorter page contains. */
 const PARAMETERS = [
   'withoutTenantId=TRUE',
   'withoutTenantId=1',
@@ -162,7 +162,7 @@ const PARAMETERS = [
   'active=True',
 ]
 
-/** The id, or the key, with something behind it. */
+/** Adds a space, a comma or a tab after the id or the key in the path. */
 function inPath(plan: Plan, random: Random): Plan | null {
   const [path = '', ...query] = plan.path.split('?')
   if (!path.includes('>')) return null

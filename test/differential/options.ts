@@ -4,31 +4,31 @@ import { type EngineSettings, readEngineSettings } from './engine-settings.ts'
 
 export interface Options {
   readonly seed: number
-  /** No new phase begins after this. */
+  /** The time after which no new phase begins. */
   readonly minutes: number
   readonly sets: number
   readonly family: Family
-  /** Operations to ask; empty: all. */
+  /** The ids of the compared operations. If empty, all operations are compared. */
   readonly only: readonly string[]
   readonly nineteen: boolean
-  /** Only this set, to look at it again. */
+  /** The only set that is compared, to examine it again. Null for all sets. */
   readonly set: number | null
-  /** The gateway is not given the records that an engine writes by itself: it has to know what they say without them. */
+  /** If true, the gateway does not get the records that an engine creates automatically. It must derive their grants without them. */
   readonly implied: boolean
   readonly engineSettings: EngineSettings
-  /** The gateway's `limits.filteredRows`; null: its default. With a few, what is filtered without need is refused. */
+  /** The gateway's `limits.filteredRows`, or null for the default. With a low limit, unnecessary filtering is refused. */
   readonly filteredRows: number | null
-  /** Lists are read from the gateway in pages of so many rows; null: at once. */
+  /** The number of items of each page with which lists are read from the gateway. If null, each list is read at once. */
   readonly pageSize: number | null
-  /** A file for what was not equal. */
+  /** The file to which unequal comparisons are written. Null for no file. */
   readonly keep: string | null
-  /** Such a file of an earlier run: only rows that are not exact may come to what stands in it. */
+  /** A `keep` file of an earlier run. A comparison with a new outcome is a failure, unless the outcome is `rows` or `words`. */
   readonly against: string | null
-  /** Of a hundred comparisons so many are to be equal. */
+  /** The percentage of comparisons that must be equal. */
   readonly percent: number
-  /** Fewer comparisons are a failure: then the time was too short, or something was not asked. */
+  /** Fewer comparisons are a failure, because the time was too short or some requests were not sent. */
   readonly atLeast: number
-  /** How many lines of examples an operation gets. */
+  /** The number of example lines for each operation. */
   readonly examples: number
 }
 

@@ -1,7 +1,7 @@
 import { type Answer, type Ask, jsonOf, type Send } from './http.ts'
 import { isRead, type Plan } from './plan.ts'
 
-/** Whether pages of a list make up the whole: without a sort an engine answers rows by their ids. */
+/** Returns whether the pages of a list make up the whole list. Without a sort, an engine returns items in the order of their ids. */
 export function isPageable(plan: Plan): boolean {
   const { rows } = plan.operation
   const asked = `${plan.path} ${JSON.stringify(plan.body ?? '')}`
@@ -9,7 +9,7 @@ export function isPageable(plan: Plan): boolean {
   return isList && plan.kind === 'plain' && isRead(plan) && !/firstResult|maxResults|sort/.test(asked)
 }
 
-/** Asks for one page after the other: the answer is all of their rows, or the first that is none. */
+/** Requests one page after the other. Resolves to a response with the items of all pages, or to the first response that is not a page. */
 export async function sendPaged(
   send: (ask: Ask) => ReturnType<Send>,
   ask: Ask,

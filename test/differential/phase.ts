@@ -20,7 +20,7 @@ export interface Stage {
   readonly bareBase: string
   readonly names: Names
   readonly report: Pick<Report, 'add'>
-  /** What a secured engine writes by itself is not handed to the gateway: it has to know it without. */
+  /** If true, the gateway does not get the records that a secured engine creates automatically, and must derive their grants. */
   readonly implied: boolean
   readonly engineSettings?: EngineSettings
   readonly adminGroup: string
@@ -28,10 +28,10 @@ export interface Stage {
   readonly pageSize?: number | null
 }
 
-/** Requests under way at once; writes are made one after the other. */
+/** The number of read requests in flight. Writes are sent one after the other. */
 const IN_FLIGHT = 12
 
-/** Some callers and their records at once: the world is as before when it has ended. */
+/** Creates some callers and their records and compares their requests. Afterwards, the world is as before. */
 export async function runPhase(
   stage: Stage,
   sets: readonly CallerSet[],
@@ -73,7 +73,7 @@ export async function runPhase(
   await tidy(stage, sets, before)
 }
 
-/** A record that happens to say what the engine would have written. */
+/** Returns whether a record was generated for a caller, although it looks like a record that the engine creates automatically. */
 function isGenerated({ userId, groupId, resourceType }: Json, generated: readonly RecordText[]): boolean {
   return generated.some(
     (one) =>
@@ -104,7 +104,7 @@ async function makeCallerAt(
   for (const id of tenants) await call('PUT', `/tenant/${id}/user-members/${user}`)
 }
 
-/** One after the other: two at once on the same task would collide. */
+/** Creates the links one after the other, because two concurrent links to one task would collide. */
 async function makeLinks({ admins, names }: Stage, sets: readonly CallerSet[]): Promise<void> {
   for (const { task, userId, groupId } of sets.flatMap(({ links }) => links)) {
     const link = { userId: userId ?? null, groupId: groupId ?? null, type: 'candidate' }

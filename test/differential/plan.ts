@@ -8,7 +8,7 @@ import { templatesOf } from './requests/all.ts'
 import { PARAMS, type Template } from './requests/template.ts'
 import type { Left } from './sweep.ts'
 
-/** What is asked in an odd way; the others are asked as most clients ask. */
+/** The part of a request that has an unusual form. A `plain` request has the form that most clients use. */
 export type Kind = 'plain' | OddKind | ForeignKind
 export type OddKind = 'accept' | 'spelling' | 'selector' | 'headers'
 export type ForeignKind =
@@ -20,7 +20,7 @@ export type ForeignKind =
   | 'empty text'
   | 'percent'
 
-/** One request, the same for both worlds: written in names. */
+/** One request. It is written with names, and is therefore the same for both worlds. */
 export interface Plan {
   readonly operation: Operation
   readonly kind: Kind
@@ -36,7 +36,7 @@ export interface Plan {
   readonly leaves: readonly Left[]
 }
 
-/** Who asks, for `@user`, `@group` and `@password`. */
+/** The caller of a request, for `@user`, `@group` and `@password`. */
 export interface Asker {
   readonly user: string
   readonly group: string
@@ -47,7 +47,7 @@ export function isRead({ operation }: Plan): boolean {
   return operation.retry === 'always'
 }
 
-/** One of the operation's requests, with everything open in it chosen. */
+/** Returns one of the operation's requests. Its placeholders are replaced with random choices. */
 export function planOf(
   operation: Operation,
   names: Names,
@@ -76,7 +76,7 @@ interface Choosing {
   readonly choose: (text: string) => string
 }
 
-/** Now and then an id of another kind, or of nothing: an engine has its own answer to each. */
+/** The probabilities of an unknown id and of an id of another kind. An engine has different responses to them. */
 const UNKNOWN = 0.05
 const OTHER_KIND = 0.04
 const OTHERS = ['<pi.*>', '<task.*>', '<execution.*>', '<pd.*>', '<job.*>', '<ended.*>', '<deployment.*>']
@@ -102,7 +102,7 @@ function defaultParam(template: string, name: string, random: Random): string {
   return random.pick(choices)
 }
 
-/** Names stay readable: their ids are encoded when they are filled in. */
+/** Encodes a text for a path. Texts with names are not encoded here, because their ids are encoded when they replace the names. */
 function encodeText(text: string): string {
   return text.includes('<') ? text : encodeURIComponent(text)
 }
@@ -111,7 +111,7 @@ function withAsker(text: string, { user, group, password }: Asker): string {
   return text.replaceAll('@user', user).replaceAll('@group', group).replaceAll('@password', password)
 }
 
-/** The permissions that the operation's row asks for, by check; what its rows ask for is one more. */
+/** Returns the permissions that each check of the operation requires. The permissions for its items are one more list. */
 export function permissionChecksOf({ checks, rows }: Operation): readonly (readonly string[])[] {
   const lists = checks.map(({ anyOf, allOf }) => textsOf(anyOf, allOf))
   return [...lists, textsOf(rows?.anyOf, rows?.allOf, rows?.and)].filter((list) => list.length > 0)
@@ -121,7 +121,7 @@ function textsOf(...lists: readonly (readonly string[] | undefined)[]): readonly
   return lists.flatMap((list) => list ?? [])
 }
 
-/** Ids of a resource that the plan is about, as texts with names. */
+/** Returns the ids of a resource to which the plan refers, as texts with names. */
 export function idsAbout({ path, body }: Plan, names: Names, resource: string): readonly string[] {
   const text = `${path} ${body === undefined ? '' : JSON.stringify(body)}`
   const found = namesIn(text).flatMap((name) => {

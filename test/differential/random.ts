@@ -1,4 +1,4 @@
-/** The same seed gives the same choices, in every run and on every machine. */
+/** A generator of random choices. The same seed gives the same choices in every run and on every machine. */
 export class Random {
   #state: number
 
@@ -6,12 +6,12 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** A generator of its own for one part, so that leaving out another part changes nothing here. */
+  /** Returns a separate generator for one part, so that the choices of this part do not depend on other parts. */
   static of(seed: number, part: number): Random {
     return new Random(Math.imul(seed, 0x9e3779b1) ^ Math.imul(part + 1, 0x85ebca6b))
   }
 
-  /** From 0 to 1, without 1: mulberry32. */
+  /** Returns a number from 0 to 1, excluding 1. The algorithm is mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -27,14 +27,14 @@ export class Random {
     return this.next() < probability
   }
 
-  /** @throws Error when there is nothing to pick from */
+  /** Returns a random item. @throws Error if the list is empty */
   pick<T>(from: readonly T[]): T {
     const picked = from[this.below(from.length)]
     if (picked === undefined) throw new Error('There is nothing to pick from')
     return picked
   }
 
-  /** Up to `count` different members, in random order. */
+  /** Returns up to `count` different items in random order. */
   sample<T>(from: readonly T[], count: number): T[] {
     const rest = [...from]
     const picked: T[] = []

@@ -4,7 +4,7 @@ import { type Admin, type Json, rowsOf, textOf } from './admin.ts'
 import { mapTexts, type Names, type Side } from './names.ts'
 import type { RecordText } from './sets.ts'
 
-/** Writes a record as an administrator. */
+/** Creates a record as an administrator. */
 export async function writeRecord(
   { attempt }: Admin,
   record: RecordText,
@@ -13,12 +13,12 @@ export async function writeRecord(
   const resourceId = names.reveal(side, record.resourceId)
   const answer = await attempt('POST', '/authorization/create', { ...record, resourceId })
   const text = answer.bytes.toString('utf8')
-  // The engine has written one of the same key by itself: for a candidate, or a member.
+  // The engine may have created a record with the same key automatically, for a candidate or a member.
   if (answer.status >= 300 && !text.includes('ProcessEnginePersistenceException'))
     throw new Error(`${JSON.stringify(record)}: ${answer.status} ${text}`)
 }
 
-/** All records of an engine, each with its key: what no two records share, in names. */
+/** Returns all records of an engine by their keys. A key is unique, and contains names instead of ids. */
 export async function readRecords(
   { call }: Admin,
   names: Names,
@@ -37,8 +37,8 @@ function keyOf(row: Json, names: Names, side: Side): string {
 }
 
 /**
- * A secured engine writes records by itself; a bare one never does. The bare one is given them, so that both hold the
- * same, and every record gets a name. The answer is the bare engine's list: what the gateway decides by.
+ * Copies the records that only the secured engine has to the bare engine, and names all records. A secured engine creates some records
+ * automatically, and a bare engine never does. Returns the records of the bare engine, which the gateway uses for its decisions.
  */
 export async function mirrorRecords(
   admins: Readonly<Record<Side, Admin>>,
@@ -81,7 +81,7 @@ function nameRecord(names: Names, side: Side, { key, row }: { key: string; row: 
   names.describe(name, { AUTHORIZATION: `<${name}>` })
 }
 
-/** Whether an engine has written a record by itself, and the gateway is to know what it says without it. */
+/** Returns whether an engine creates a record automatically. The gateway must derive the grant of such a record without it. */
 export function isImplied(
   { type, permissions, userId, groupId, resourceType, resourceId }: Json,
   settings: EngineSettings,
@@ -94,7 +94,7 @@ export function isImplied(
   return resourceType === TASK && resourceId !== '*' && isOfLink(permissions, settings)
 }
 
-/** Whether these are the permissions that an engine with these settings grants by a link to a task. */
+/** Returns whether these are the permissions that an engine with these settings grants for a link to a task. */
 function isOfLink(
   permissions: readonly unknown[],
   { taskPermission, specificVariables }: EngineSettings,

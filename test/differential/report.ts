@@ -4,7 +4,7 @@ import { type Kind, type Plan, isRead } from './plan.ts'
 import type { CallerSet, RecordText } from './sets.ts'
 import { isOfNineteen } from './sets.ts'
 
-/** One comparison that was not equal, with all that is needed to look at it again. */
+/** A comparison that was not equal, with the data that is needed to repeat it. */
 export interface Difference {
   readonly outcome: Outcome
   readonly operation: string
@@ -36,14 +36,14 @@ interface Counts {
 const KEPT = 12
 const KEPT_ODD = 2000
 
-/** What was asked in one way, of all operations. */
+/** The counts of one kind of request, for all operations. */
 interface KindCounts {
   total: number
   readonly outcomes: Map<Outcome, number>
 }
 
 export class Report {
-  /** Of what is asked in a plain way. */
+  /** The counts of plain requests, by operation. */
   readonly #counts = new Map<string, Counts>()
   readonly #kinds = new Map<Kind, KindCounts>()
   readonly #odd: Difference[] = []
@@ -60,20 +60,20 @@ export class Report {
       this.#odd.push(difference())
   }
 
-  /** The same may be asked twice by one caller. */
+  /** Adds a difference. One caller may send the same request twice, and the later difference counts. */
   #addUnequal(difference: Difference): void {
     const { kind, set, request } = difference
     this.#unequal.set(JSON.stringify([set, kind, request]), difference)
   }
 
-  /** What was not equal, and how. */
+  /** Returns the outcomes of the comparisons that were not equal, by request. */
   unequal(): Readonly<Record<string, Outcome>> {
     return Object.fromEntries([...this.#unequal].map(([asked, { outcome }]) => [asked, outcome]))
   }
 
   /**
-   * One line for each comparison that differs otherwise than before, and not only by rows that are not exact. Words are left
-   * out: an engine has others for what it cannot read after each start.
+   * Returns one line for each comparison whose outcome is not that of an earlier run. Leaves out `rows`. Also leaves out `words`,
+   * because an engine has other messages for unreadable values after each start.
    */
   newSince(before: Readonly<Record<string, Outcome>>): readonly string[] {
     return [...this.#unequal]
@@ -108,7 +108,7 @@ export class Report {
     return made
   }
 
-  /** One line for each operation that differs, then the sums. */
+  /** Returns one line for each operation that differs, followed by the sums. */
   lines(seed: number, examples: number): readonly string[] {
     const lines: string[] = []
     for (const [id, { differences, total, outcomes }] of [...this.#counts].sort(([one], [other]) =>
@@ -124,7 +124,7 @@ export class Report {
     return [...this.#wider(), ...lines, ...this.#oddLines(examples), ...this.#classes(), this.#sum(seed)]
   }
 
-  /** All that are kept: none is to be there. */
+  /** Returns a line for each stored `wider` difference. Any such difference is a failure. */
   #wider(): readonly string[] {
     return this.#all()
       .filter(({ outcome }) => outcome === 'wider')
@@ -175,7 +175,7 @@ export class Report {
     return `comparisons: ${total}, equal: ${equal} (${percent(equal, total)}), seed: ${seed}`
   }
 
-  /** Of what is asked in a plain way; `wider`: of everything. */
+  /** Returns the totals of plain requests. `wider` counts requests of all kinds. */
   totals(): {
     readonly total: number
     readonly equal: number

@@ -12,13 +12,13 @@ import { Report } from './report.ts'
 import { globalRecords, isOfNineteen, setOf } from './sets.ts'
 import { buildWorlds, startPair } from './worlds.ts'
 
-/** Callers at once. Records for everybody stand in every fourth phase. */
+/** The number of callers in a phase. Every fourth phase also has records for all users. */
 const SETS_IN_PHASE = 40
 const PHASES_WITH_GLOBAL = 4
 
 /**
- * The differential run: a secured engine beside the gateway and a bare one, the same world in both, generated callers and
- * records; every answer is compared.
+ * Runs the differential comparison of a secured engine with a gateway in front of a bare engine. Both engines have the same world.
+ * Callers and records are generated. Every response is compared.
  */
 async function main(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
@@ -30,7 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Whose members are let in everywhere. */
+/** The groups whose members have all permissions. */
 const ADMIN_GROUPS: Readonly<Record<Family, string>> = {
   camunda: 'camunda-admin',
   'camunda-7.24.0': 'camunda-admin',

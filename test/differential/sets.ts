@@ -6,7 +6,7 @@ import { oddPlanOf } from './odd.ts'
 import { type Asker, permissionChecksOf, idsAbout, type OddKind, type Plan, planOf } from './plan.ts'
 import { Random } from './random.ts'
 
-/** An authorization record in names; ids become the engine's when it is written. */
+/** An authorization record with names. The names are replaced with ids of an engine when the record is created. */
 export interface RecordText {
   readonly type: 0 | 1 | 2
   readonly userId: string | null
@@ -16,14 +16,14 @@ export interface RecordText {
   readonly permissions: readonly string[]
 }
 
-/** One caller and all that is said about it. */
+/** One caller with its groups, tenants, links, records and requests. */
 export interface CallerSet extends Asker {
   readonly index: number
-  /** Groups made for this set, and groups of the world. */
+  /** Groups that were created for this set. `joins` contains groups of the world. */
   readonly ownGroups: readonly string[]
   readonly joins: readonly string[]
   readonly tenants: readonly string[]
-  /** Tasks that the caller, or a group of its own, is a candidate of. */
+  /** Tasks for which the caller, or one of its own groups, is a candidate. */
   readonly links: readonly { readonly task: string; readonly userId?: string; readonly groupId?: string }[]
   readonly records: readonly RecordText[]
   readonly plans: readonly Plan[]
@@ -41,7 +41,7 @@ interface Choice {
   readonly adminGroup: string
 }
 
-/** The set with this index: the same in every run with the same seed. */
+/** Returns the set with this index. It is the same in every run with the same seed. */
 export function setOf(index: number, { names, seed, operations, adminGroup }: Choice): CallerSet {
   const random = Random.of(seed, index)
   const user = `user${index}`
@@ -73,7 +73,7 @@ export function setOf(index: number, { names, seed, operations, adminGroup }: Ch
   }
 }
 
-/** So that what is asked in a plain way does not depend on what is asked in odd ones. */
+/** Odd requests have their own random generator, so that plain requests do not depend on them. */
 const ODD = 2_000_000
 const ODD_OF_EACH = { accept: 5, spelling: 10, selector: 3, headers: 3 } as const
 const TRIES = 200
@@ -85,7 +85,7 @@ interface Oddly {
   readonly random: Random
 }
 
-/** What the caller asks anyway, for which there are records, in other spellings; and operations that have a form or a query of their own. */
+/** Returns other spellings of the caller's plain requests, for which records exist, and requests with HAL responses or queries. */
 function oddPlansOf(plans: readonly Plan[], { names, operations, asker, random }: Oddly): readonly Plan[] {
   const halves = operations.filter(({ hal }) => hal === true)
   const selecting = operations.filter(({ resolvesQueries: selects }) => selects !== undefined)
@@ -108,7 +108,7 @@ function oddPlansOf(plans: readonly Plan[], { names, operations, asker, random }
   return found
 }
 
-/** Records for everybody, for a phase of its own. */
+/** Returns records for all users, for one phase. */
 export function globalRecords(index: number, { names, seed, operations }: Choice): readonly RecordText[] {
   const random = Random.of(seed, 1_000_000 + index)
   const writer = new RecordWriter({ random, names, user: '*', groups: [] })
@@ -165,7 +165,7 @@ class RecordWriter {
     this.#about = about
   }
 
-  /** Records that nearly, just, or more than open what is asked; now and then none, or nearly all. */
+  /** Returns records that grant slightly less, exactly as much, or more than the requests need. Sometimes it returns none, or broad grants. */
   write(plans: readonly (readonly Plan[])[]): readonly RecordText[] {
     const { random } = this.#about
     this.#revoking = random.chance(0.4)
@@ -264,7 +264,7 @@ function permissionsOf(resource: ResourceName): readonly string[] {
   return Object.keys(RESOURCES[resource].permissions)
 }
 
-/** Kinds of names whose ids a resource's records may name; a key stands for its definitions. */
+/** The kinds of names whose ids may occur in the records of a resource. A key represents its definitions. */
 const KINDS: Readonly<Partial<Record<ResourceName, readonly string[]>>> = {
   USER: ['user'],
   GROUP: ['group'],

@@ -4,7 +4,7 @@ import { type Names, type Side, SIDES } from './names.ts'
 
 type Use = { readonly recipe: RecipeName; readonly form: number }
 
-/** Things made for requests to change: kept until one has changed them. */
+/** Entities that were created for requests to change. They are kept until a request has changed them. */
 export class Stock {
   readonly #admins: Readonly<Record<Side, Admin>>
   readonly #names: Names
@@ -15,7 +15,7 @@ export class Stock {
     this.#names = names
   }
 
-  /** Makes it, or takes what is there, and gives it the names `<new.…>`. */
+  /** Creates the entities of a recipe, or takes the existing ones, and gives them the names `<new.…>`. */
   async prepare({ recipe, form }: Use): Promise<void> {
     const key = `${recipe} ${form}`
     const made = this.#live.get(key) ?? (await this.#make({ recipe, form }))
@@ -26,7 +26,7 @@ export class Stock {
     for (const [name, about] of Object.entries(made.secured.about)) this.#names.describe(name, about)
   }
 
-  /** What it was made for has been done: the next request gets another. */
+  /** Removes entities that a request has changed. The next request gets new ones. */
   use({ recipe, form }: Use): void {
     this.#live.delete(`${recipe} ${form}`)
   }

@@ -1,7 +1,7 @@
 import { type Admin, type Json, rowsOf, textOf } from './admin.ts'
 import { inParallel } from './in-parallel.ts'
 
-/** Kinds of things that a request may leave behind. */
+/** Kinds of entities that a request may leave behind. */
 export type Left =
   | 'instance'
   | 'task'
@@ -27,16 +27,16 @@ export const ALL_LEFT: readonly Left[] = [
   'locks',
 ]
 
-/** Whether an id belongs to the world, or to something made for a request to come. */
+/** Returns whether an id belongs to the world, or to an entity that was created for a later request. */
 export type IsKept = (id: string) => boolean
 
-/** Removes what requests have left, so that both worlds are again as they were built. */
+/** Removes the entities that requests have left behind, so that both worlds are again as they were built. */
 export async function sweep(admin: Admin, left: Iterable<Left>, isKept: IsKept): Promise<void> {
   for (const kind of left) await SWEEPERS[kind](admin, isKept)
 }
 
 const WIDTH = 6
-/** Two of these at once would collide. */
+/** Resources that are deleted one after the other, because concurrent deletions would collide. */
 const ALONE: ReadonlySet<string> = new Set(['deployment', 'history', 'process-instance', 'task'])
 
 type Sweeper = (admin: Admin, isKept: IsKept) => Promise<void>

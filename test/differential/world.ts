@@ -2,10 +2,10 @@ import { type Admin, idOf, rowsOf, textOf } from './admin.ts'
 import type { Part } from './http.ts'
 import * as models from './models.ts'
 
-/** Names what has just been made. */
+/** Names an entity that has just been created. */
 export type Define = (name: string, id: string) => void
 
-/** Makes the same things, in the same order, at whichever engine it is given. */
+/** Creates the same entities in the same order at any engine. */
 export async function buildWorld(admin: Admin, define: Define): Promise<void> {
   await makeIdentity(admin, define)
   await deployAll(admin)
@@ -99,7 +99,7 @@ async function deployAll({ upload }: Admin): Promise<void> {
   for (const deployment of deployments) await upload('/deployment/create', formOf(deployment))
 }
 
-/** The instance of a key, or of its definition for a tenant, named by its business key. */
+/** Starts an instance of a key, or of a tenant's definition with this key. The business key names the instance. Returns its id. */
 export async function startOne(
   { call }: Admin,
   key: string,
@@ -198,7 +198,7 @@ async function makeHistory({ call }: Admin): Promise<void> {
     processInstanceIds: [office],
     variables: { batched: { value: 'yes', type: 'String' } },
   })
-  // A batch of a tenant; its seed job belongs to no definition.
+  // A batch of a tenant. Its seed job belongs to no definition.
   const [{ definitionId = '', id: acme = '' } = {}] = rowsOf(
     await call('GET', '/process-instance?businessKey=office-acme'),
   )

@@ -8,16 +8,16 @@ import { nameWorld } from './naming.ts'
 import { mirrorRecords } from './records.ts'
 import { buildWorld } from './world.ts'
 
-/** A bare engine knows no caller, and writes its operation log only if it need not know one. */
+/** A bare engine does not know its callers. It writes its operation log only with this property. */
 const LOGGED =
   '--camunda.bpm.generic-properties.properties.restrict-user-operation-log-to-authenticated-users=false'
 
-/** H2 reuses the results of inner queries, and now and then another caller's with them: a secured engine then counts too much. */
+/** H2 reuses the results of inner queries, sometimes those of another caller. A secured engine then counts too many items. */
 const DATABASE = 'jdbc:h2:mem:default;DB_CLOSE_DELAY=-1;OPTIMIZE_REUSE_RESULTS=0'
 
 interface PairOptions {
   readonly family: Family
-  /** Of the secured engine. */
+  /** The settings of the secured engine. */
   readonly engineSettings?: EngineSettings
 }
 
@@ -44,7 +44,7 @@ interface Worlds {
   readonly admins: Readonly<Record<Side, Admin>>
 }
 
-/** The same world at the secured engine and at the bare one, and a name for everything in it. */
+/** Builds the same world at the secured engine and at the bare engine, and names its entities. */
 export async function buildWorlds(
   bases: Readonly<Record<Side, string>>,
   adminGroup: string,

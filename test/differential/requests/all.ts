@@ -8,7 +8,7 @@ import type { Template } from './template.ts'
 
 const TEMPLATES = { ...identity, ...definitions, ...runtime, ...jobs, ...tasks, ...history }
 
-/** An operation without requests of its own is asked about any entity that its path names. */
+/** For an operation without its own templates. The request refers to any entity that fits its path. */
 const PLAIN: readonly Template[] = [{}]
 
 export function templatesOf(operationId: string): readonly Template[] {

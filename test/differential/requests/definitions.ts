@@ -25,7 +25,7 @@ const ACTIVE = { suspended: false, includeProcessInstances: false }
 const ALL_ACTIVE = { suspended: false, includeProcessInstances: true }
 const STARTED = { leaves: ['instance'] } as const
 const BY_KEY = [{ key: '<pdkey.office>' }, { key: '<pdkey.review>' }, { key: '<pdkey.mail>' }]
-/** Keys whose definitions may be started and activated without harm. */
+/** Definitions that may be started and activated without damage to the world. */
 const SOUND = [{ id: '<pd.office.1>' }, { id: '<pd.office.1.acme>' }, { id: '<pd.review.1>' }]
 
 const byForm = (name: string, params: readonly Record<string, string>[], template: Template) => ({

@@ -8,7 +8,7 @@ const BATCH = { leaves: ['batch'] } as const
 const ENDED = { historicProcessInstanceIds: ['<new.pi>'] }
 const onEnded = (template: Template): readonly Template[] => [{ uses: 'ended', ...template }]
 
-/** Two conditions that exclude each other: which of them counts depends on the list. */
+/** Two conditions that exclude each other. The list determines which of them is applied. */
 const OF_TENANTS = [
   { query: 'tenantIdIn=acme&withoutTenantId=true' },
   { query: 'tenantIdIn=globex&withoutTenantId=true' },

@@ -8,7 +8,7 @@ const DEFINITIONS = [
 ]
 
 const onJob = (template: Template): readonly Template[] => [{ params: JOB, uses: 'job', ...template }]
-/** A job that belongs to a batch, and to no definition. */
+/** Returns a request for a job that belongs to a batch and to no definition. */
 const onSeed = (template: Template): readonly Template[] => [
   { params: { id: '<new.seedjob>' }, uses: 'batch', leaves: ['batch', 'instance'], ...template },
 ]

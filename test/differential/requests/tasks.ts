@@ -17,7 +17,7 @@ const QUERIES = [
   { taskIdIn: ['<task.*>', '<task.alone-1>'] },
   { processInstanceId: '<pi.*>' },
   { orQueries: [{ assignee: 'anna', candidateGroups: ['readers'], includeAssignedTasks: true }] },
-  // Camunda 7.22 ignores this member, newer engines do not.
+  // Camunda 7.22 ignores this member. Newer engines do not ignore it.
   { taskDefinitionKeyNotIn: ['desk'] },
 ]
 const LISTS: readonly Template[] = QUERIES.map((body) => ({ body }))

@@ -3,26 +3,26 @@ import type { Part } from '../http.ts'
 import type { Left } from '../sweep.ts'
 
 /**
- * A request in names: `<task.office-1.At-the-desk>` is that task at either engine, `<task.*>` any task, `@user` the caller
- * and `@group` a group of the caller's. What is left out comes from the operation's own template.
+ * A request that is written with names. `<task.office-1.At-the-desk>` is this task at either engine, `<task.*>` is any task, `@user` is
+ * the caller and `@group` is a group of the caller. Absent path parameters are chosen by the operation's path template.
  */
 export interface Template {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: string
   readonly body?: unknown
   readonly form?: readonly Part[]
-  /** Made before, and made anew after a request that may have changed it. */
+  /** The recipe that creates the entities for the request. It runs before the request, and again if a request may have changed them. */
   readonly uses?: RecipeName
-  /** A success does not use up what was made. */
+  /** Set if a successful request leaves these entities usable for the next request. */
   readonly keeps?: true
-  /** What a success leaves behind. */
+  /** The kinds of entities that a successful request leaves behind. */
   readonly leaves?: readonly Left[]
 }
 
-/** By operationId. */
+/** The templates of requests, by operationId. */
 export type Templates = Readonly<Record<string, readonly Template[]>>
 
-/** What the id of a path is when a request does not say: by the template's beginning, the first that fits. */
+/** Possible ids of a path, for requests that do not set the id. The first pattern that matches the path template is used. */
 export const PARAMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^\/authorization\/:id/, ['<auth.*>']],
   [/^\/batch\/:id|^\/history\/batch\/:id/, ['<batch.*>']],
@@ -55,7 +55,7 @@ export const PARAMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^\/decision-requirements-definition\/key\/:key/, ['<drdkey.*>']],
 ]
 
-/** One typed variable, as most writes take them. */
+/** One typed variable, in the form that most writes accept. */
 export const VARIABLES = { variables: { added: { value: 'yes', type: 'String' } } } as const
 
 export const uploadOf = (type = 'Bytes'): readonly Part[] => [
