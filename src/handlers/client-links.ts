@@ -18,6 +18,8 @@ export function linkAddressOf(exchange: Exchange): string {
 
 /** Moves the links of a body from one client's address to the address that the client of this exchange uses. */
 export function withMovedLinks(body: Buffer, from: string, exchange: Exchange): Buffer {
+  // Other bodies have no links. They may have values of users with a member `href`.
+  if (exchange.match.operation.links !== true) return body
   return ['http:', 'https:'].reduce(
     (moved, scheme) => rewriteLinks(moved, `${scheme}//${from}`, ownAddressOf(exchange, scheme)),
     body,

@@ -187,8 +187,8 @@ export interface Row {
    */
   readonly newTasks?: 'none'
   /**
-   * The response contains absolute `links[].href`, which the engine builds from the Host that it received. The gateway rewrites them.
-   * Default: the response is passed on.
+   * The response has absolute `links[].href`, which the engine makes from the Host and the engine name of the request; the gateway
+   * replaces both. Default: the response is passed on. A test compares the rows with the published API and with a running engine.
    */
   readonly links?: true
   /**

@@ -9,6 +9,8 @@ import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from '../suppo
 import { type Answer, authorizationOf, BASE, openGateway } from '../support/open-gateway.ts'
 import { head, speak } from '../support/raw.ts'
 
+const EVALUATE = 'POST /decision-definition/key/discount/evaluate'
+
 t.test('without Redis a request with a key is refused and not sent', async (t) => {
   const { ask, log } = await openGateway(t)
   const answer = await ask('demo', START, keyed('a'))
@@ -90,6 +92,15 @@ t.test('idempotency keys with Redis', { skip: redisSkip }, async (t) => {
       await asks('one.example', '/engine/default'),
       'http://one.example/engine-rest/engine/default/process-instance/',
     )
+  })
+
+  t.test('a value of a user that looks like a link is not changed in a replayed response', async (t) => {
+    const result = '[{"address":{"value":{"href":"http://one.example/engine-rest/task/x"}}}]'
+    const { ask } = await openBefore(t, redis.url, (response) =>
+      response.writeHead(200, JSON_TYPE).end(result),
+    )
+    for (const host of ['one.example', 'two.example'])
+      t.equal((await ask('demo', EVALUATE, keyed('a', {}, { host }))).bytes.toString(), result, host)
   })
 
   t.test(

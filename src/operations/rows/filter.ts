@@ -134,6 +134,5 @@ export const filter = {
     creates: 'answer:id',
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.CREATE *'], denied: 403 }],
-    links: true,
   },
 } satisfies Rowset

@@ -24,6 +24,8 @@ export interface Published {
   readonly members: readonly string[]
   /** Members of the JSON object that it answers with 200. */
   readonly answered: readonly string[]
+  /** Whether its JSON response with status 200 has links, at any depth. */
+  readonly hasLinks: boolean
 }
 
 /** The operations of the engine's OpenAPI document, got by Maven. */
@@ -53,6 +55,7 @@ function operationsIn(document: unknown): Published[] {
       texts: textsOf(operation),
       members: membersOf(schemaAt(operation, ['requestBody']), schemas),
       answered: membersOf(schemaAt(operation, ['responses', '200']), schemas),
+      hasLinks: holdsLink(schemaAt(operation, ['responses', '200']), schemas),
     })),
   )
 }
@@ -87,4 +90,22 @@ function membersOf(schema: unknown, schemas: Readonly<Record<string, unknown>>):
   const parts: readonly unknown[] = Array.isArray(allOf) ? allOf : []
   const own = isRecord(properties) ? Object.keys(properties) : []
   return [...own, ...parts.flatMap((part) => membersOf(part, schemas))]
+}
+
+const LINK = '#/components/schemas/AtomLink'
+
+/** @param parents the schemas that refer to this one */
+function holdsLink(
+  schema: unknown,
+  schemas: Readonly<Record<string, unknown>>,
+  parents: readonly string[] = [],
+): boolean {
+  if (Array.isArray(schema)) return schema.some((one) => holdsLink(one, schemas, parents))
+  if (!isRecord(schema)) return false
+  const { $ref: reference } = schema
+  if (typeof reference !== 'string')
+    return Object.values(schema).some((one) => holdsLink(one, schemas, parents))
+  if (reference === LINK) return true
+  const name = reference.split('/').at(-1) ?? ''
+  return !parents.includes(name) && holdsLink(schemas[name], schemas, [...parents, name])
 }
