@@ -273,6 +273,7 @@ function permitOptionsOf(
       : null,
     impliesIdentity: implied.identity,
     groupsOf: identity.groupsOf,
+    principalOf: identity.principalOf,
     checksTenants: tenants === 'check',
   }
 }

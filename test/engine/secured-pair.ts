@@ -1,16 +1,18 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { type Admin, createAdmin, rowsOf } from '../differential/admin.ts'
+import { type Admin, createAdmin, type Json, rowsOf } from '../differential/admin.ts'
 import { openGateway } from '../differential/gateway.ts'
 import { type Answer, type Ask, basicOf, type Client, createClient, jsonOf } from '../differential/http.ts'
 import { PASSWORD } from '../differential/sets.ts'
 import type { Family } from './build.ts'
 import { startEngine } from './engine.ts'
 
-/** A user of the secured engine, with the tenants and the authorization records of the user. */
+/** A user of the secured engine, with the groups, the tenants and the authorization records of the user. */
 export interface PairCaller {
   readonly user: string
+  /** Groups that exist. */
+  readonly groups?: readonly string[]
   readonly tenants?: readonly string[]
   readonly records: readonly Readonly<Record<string, unknown>>[]
 }
@@ -29,7 +31,15 @@ export interface PairAnswer {
 export interface SecuredPair {
   readonly admin: Admin
   /** Creates the callers and starts the gateway with the records of the secured engine. */
-  readonly open: (callers: readonly PairCaller[]) => Promise<{ engine: AskAs; gateway: AskAs }>
+  readonly open: (
+    callers: readonly PairCaller[],
+    options?: PairOptions,
+  ) => Promise<{ engine: AskAs; gateway: AskAs }>
+}
+
+export interface PairOptions {
+  /** The records of the gateway; default: all of the secured engine, with those that it has written by itself. */
+  readonly isKept?: (record: Json) => boolean
 }
 
 export async function startSecuredPair(t: Test, family: Family): Promise<SecuredPair> {
@@ -49,10 +59,10 @@ export async function startSecuredPair(t: Test, family: Family): Promise<Secured
   const admin = createAdmin(atSecured)
   return {
     admin,
-    async open(callers) {
+    async open(callers, { isKept = () => true } = {}) {
       for (const caller of callers) await createCaller(admin, caller)
-      const sets = callers.map(({ user, tenants = [] }, index) => setOf(index, user, tenants))
-      const records = rowsOf(await admin.call('GET', '/authorization'))
+      const sets = callers.map(setOf)
+      const records = rowsOf(await admin.call('GET', '/authorization')).filter(isKept)
       const gateway = await openGateway(bare.base, {
         sets,
         records,
@@ -65,14 +75,18 @@ export async function startSecuredPair(t: Test, family: Family): Promise<Secured
   }
 }
 
-function setOf(index: number, user: string, tenants: readonly string[]) {
-  const none = { group: '', ownGroups: [], joins: [], links: [], records: [], plans: [] }
-  return { index, user, password: PASSWORD, tenants, ...none }
+function setOf({ user, groups = [], tenants = [] }: PairCaller, index: number) {
+  const none = { group: '', ownGroups: [], links: [], records: [], plans: [] }
+  return { index, user, password: PASSWORD, joins: groups, tenants, ...none }
 }
 
-async function createCaller(admin: Admin, { user, tenants = [], records }: PairCaller): Promise<void> {
+async function createCaller(
+  admin: Admin,
+  { user, groups = [], tenants = [], records }: PairCaller,
+): Promise<void> {
   const profile = { id: user, firstName: user, lastName: user, email: `${user}@test.example` }
   await admin.call('POST', '/user/create', { profile, credentials: { password: PASSWORD } })
+  for (const group of groups) await admin.call('PUT', `/group/${group}/members/${user}`)
   for (const tenant of tenants) await admin.call('PUT', `/tenant/${tenant}/user-members/${user}`)
   for (const record of records)
     await admin.call('POST', '/authorization/create', { type: 1, resourceId: '*', userId: user, ...record })

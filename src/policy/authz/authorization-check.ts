@@ -5,6 +5,7 @@ import type { Principal } from '../../request/principal.ts'
 import { isAuthorized } from './decision/decide.ts'
 import type { ImplicitBits, ImplicitGrants } from './entities/implicit-bits.ts'
 import { identityBits } from './entities/implicit-grants.ts'
+import type { LookUp } from './entities/look-ups.ts'
 import type { Records } from './records/records.ts'
 import { resourceOfType } from '../../operations/authorization-record.ts'
 import { integerOf } from '../../request/paging.ts'
@@ -17,6 +18,9 @@ interface CheckOptions {
   readonly impliesIdentity: boolean
   /** Reads the groups of a user other than the caller. The operation's own check has permitted the request before. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
+  readonly lookUp: LookUp
+  /** Finds a user other than the caller. Null: the user does not exist. */
+  readonly principalOf: (userId: string) => Promise<Principal | null>
 }
 
 /**
@@ -39,8 +43,9 @@ export async function answerAuthorizationCheck(
   const { resource, permission } = legalPermission({ permissionName, resourceName, type }, records)
   const id = query.get('resourceId') ?? null
   const userId = query.get('userId') ?? principal.userId
-  const about = userId === principal.userId ? principal : await otherUser(userId, accessRequest, options)
-  const implicitBits = await implicitBitsOn(resource, id, about, options)
+  const isCaller = userId === principal.userId
+  const about = isCaller ? principal : await otherUser(userId, accessRequest, options)
+  const implicitBits = await implicitBitsOn({ resource, id, about, isCaller }, options)
   const authorized = isAuthorized(records, about, { resource, permission, id, implicitBits }) === true
   return { permissionName, resourceName, resourceId: id, authorized }
 }
@@ -60,15 +65,39 @@ async function otherUser(
   return { userId, groups: (await groupsOf(userId)).filter(isReadable), tenants: [] }
 }
 
+interface Target {
+  readonly resource: ResourceName
+  readonly id: string | null
+  readonly about: Principal
+  readonly isCaller: boolean
+}
+
 /** Returns the grants that a secured engine would have written for the user, and that are in no record. */
-async function implicitBitsOn(
-  resource: ResourceName,
-  id: string | null,
+async function implicitBitsOn(target: Target, options: CheckOptions): Promise<ImplicitBits | undefined> {
+  const { id, resource } = target
+  if (id === null || id === '*') return undefined
+  if (resource === 'TASK') return linkBitsOn(id, target.about, options)
+  return options.impliesIdentity ? identityBitsOn(target, options) : undefined
+}
+
+async function linkBitsOn(
+  taskId: string,
   about: Principal,
-  { implicitGrants, impliesIdentity }: CheckOptions,
+  { implicitGrants, lookUp }: CheckOptions,
 ): Promise<ImplicitBits | undefined> {
-  if (resource === 'TASK') return id === null || id === '*' ? undefined : await implicitGrants?.on(id, about)
-  return impliesIdentity ? identityBits(resource, id, about) : undefined
+  const bits = await implicitGrants?.on(taskId, about)
+  // The engine deletes its records of a task with the task. The log of links stays.
+  return bits === undefined || (await lookUp('task', taskId)) === null ? undefined : bits
+}
+
+async function identityBitsOn(
+  { resource, id, about, isCaller }: Target,
+  { principalOf }: CheckOptions,
+): Promise<ImplicitBits | undefined> {
+  if (isCaller || resource === 'GROUP') return identityBits(resource, id, about)
+  if (resource !== 'USER' && resource !== 'TENANT') return undefined
+  const known = await principalOf(about.userId)
+  return known === null ? undefined : identityBits(resource, id, { ...about, tenants: known.tenants })
 }
 
 function given(query: ReadonlyMap<string, string>, name: string): string {

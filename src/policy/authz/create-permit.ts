@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { OtherForm } from '../../request/accept.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
+import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
@@ -39,6 +40,8 @@ export interface PermitOptions extends AuthorizeOptions, PlanOptions {
   readonly caseKeys: CaseKeys
   /** Reads the groups of any user, for callers that may request them. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
+  /** Finds a user other than the caller. Null: the user does not exist. */
+  readonly principalOf: (userId: string) => Promise<Principal | null>
   /** The engine's `tenantCheckEnabled`. */
   readonly checksTenants: boolean
 }

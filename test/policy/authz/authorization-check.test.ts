@@ -4,7 +4,12 @@ import { queryOf } from '../../../src/request/canonical.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
 const records = recordsOf(['grant anna TASK:* READ'])
-const NO_IMPLIED = { implicitGrants: null, impliesIdentity: false }
+const NO_IMPLIED = {
+  implicitGrants: null,
+  impliesIdentity: false,
+  lookUp: async () => null,
+  principalOf: async () => null,
+}
 const principal = { userId: 'anna', groups: [], tenants: [] }
 
 /** The answer to a query, or the status, message and type of its refusal. */
@@ -100,8 +105,12 @@ t.test('another user is asked about by those of their groups that the caller may
   t.equal(await about('grant @clerks TASK:t1 READ', 'grant anna GROUP:others READ'), false)
 })
 
-/** READ and UPDATE on one task. */
-const linkedToOne = async (taskId: string) => ({ user: taskId === 't1' ? 6 : 0, groups: 0 })
+/** READ and UPDATE on two tasks, of which one is completed. */
+const linkedToTwo = async (taskId: string) => ({ user: ['t1', 'done'].includes(taskId) ? 6 : 0, groups: 0 })
+/** Every task but that one exists. */
+const findTask = (_name: string, id: string) => (id === 'done' ? null : { id })
+/** A second user of the same group. */
+const KNOWN = { userId: 'ben', groups: ['clerks'], tenants: ['globex'] }
 
 t.test('the check counts the grants that a secured engine writes by itself', async (t) => {
   const member = { userId: 'anna', groups: ['clerks'], tenants: ['acme'] }
@@ -111,8 +120,10 @@ t.test('the check counts the grants that a secured engine writes by itself', asy
       {
         records: recordsOf([]),
         groupsOf: async () => [],
+        principalOf: async (userId) => (userId === KNOWN.userId ? KNOWN : null),
+        lookUp: findTask,
         impliesIdentity: implied,
-        implicitGrants: implied ? { on: linkedToOne } : null,
+        implicitGrants: implied ? { on: linkedToTwo } : null,
       },
     )
     return Object(answer).authorized
@@ -128,6 +139,14 @@ t.test('the check counts the grants that a secured engine writes by itself', asy
     ['permissionName=DELETE&resourceType=7&resourceId=t1', false],
     ['permissionName=READ&resourceType=7&resourceId=t2', false],
     ['permissionName=READ&resourceType=7', false],
+    ['permissionName=READ&resourceType=7&resourceId=done', false],
+    ['permissionName=NONE&resourceType=11&resourceId=acme', true],
+    ['permissionName=NONE&resourceType=11&resourceId=globex', false],
+    ['permissionName=UPDATE&resourceType=1&resourceId=ben&userId=ben', true],
+    ['permissionName=UPDATE&resourceType=1&resourceId=anna&userId=ben', false],
+    ['permissionName=READ&resourceType=11&resourceId=globex&userId=ben', true],
+    ['permissionName=READ&resourceType=11&resourceId=acme&userId=ben', false],
+    ['permissionName=READ&resourceType=1&resourceId=ghost&userId=ghost', false],
   ] as const) {
     t.equal(await authorized(query, true), expected, query)
     t.equal(await authorized(query, false), false, `${query}, without implied grants`)

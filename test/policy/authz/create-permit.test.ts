@@ -55,6 +55,7 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
     readRowAttributes: async (_template, list) => list.map(() => () => null),
     caseKeys: async () => [],
     groupsOf: async () => [],
+    principalOf: async () => null,
     ...options,
   })
   const principal = { userId: 'anna', groups: [], tenants: ['acme'] }

@@ -124,7 +124,8 @@ function stepsOfRights(rights: Rights | undefined, bit: number): number {
 }
 
 function implicitStep(bits: number | undefined, bit: number): number {
-  return bits !== undefined && bit !== 0 && (bits & bit) === bit ? 0b01 : 0
+  // Without bits there is no record. A record of the engine grants `NONE`, which has no bit, too.
+  return bits !== undefined && bits !== 0 && (bits & bit) === bit ? 0b01 : 0
 }
 
 function lowest(steps: number): number {

@@ -43,6 +43,17 @@ const SUBSCRIPTIONS = queries('getEventSubscriptions', [
   ['?maxResults=x', answer(404, 'QueryParamException', 'HTTP 404 Not Found', null)],
 ])
 
+const noParameter = (name: string) => invalid(`Query parameter '${name}' cannot be null`)
+
+const CHECKS = queries('isUserAuthorized', [
+  ['', noParameter('permissionName')],
+  ['?resourceName=Task&resourceType=7', noParameter('permissionName')],
+  ['?permissionName=READ&resourceType=7', noParameter('resourceName')],
+  ['?permissionName=READ&resourceName=Task', noParameter('resourceType')],
+  ['?permissionName=NOSUCH&resourceName=Task&resourceType=', noParameter('resourceType')],
+  ['?resourceType=x', answer(404, 'QueryParamException', 'HTTP 404 Not Found', null)],
+])
+
 const FLAGS = [
   ...queries('getTopicNames', [
     ['?withLockedTasks=abc&withRetriesLeft=', 200],
@@ -256,6 +267,7 @@ const PLANS: Rows = [
 export const otherCases: readonly Case[] = [
   ...LOGS,
   ...SUBSCRIPTIONS,
+  ...CHECKS,
   ...FLAGS,
   ...TASKS,
   ...RECORDS,
