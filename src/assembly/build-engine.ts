@@ -93,7 +93,8 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
   const epoch = options.kept?.epoch ?? { current: {} }
   const sources = buildSources(options, own, epoch)
-  const permit = permitOptionsOf({ own, sources, dateFormat }, authorization, config)
+  const takesTokens = identity.tokens !== null
+  const permit = permitOptionsOf({ own, sources, dateFormat, takesTokens }, authorization, config)
   const policies = policiesFor(authorization)
   const tokens = options.kept?.tokens ?? createRememberedTokens()
   const authenticator = createAuthenticator({
@@ -236,10 +237,20 @@ interface PermitSources {
   readonly own: Upstream
   readonly sources: EngineSources
   readonly dateFormat: DateFormat
+  readonly takesTokens: boolean
+}
+
+/** Finds a user of the source. With tokens every other name may be that of a user, whom no source lists. */
+function principalFinderOf(
+  { principalOf }: EngineSources['identity'],
+  takesTokens: boolean,
+): PermitOptions['principalOf'] {
+  if (!takesTokens) return principalOf
+  return async (userId) => (await principalOf(userId)) ?? { userId, groups: [], tenants: [] }
 }
 
 function permitOptionsOf(
-  { own, sources: { records, identity }, dateFormat }: PermitSources,
+  { own, sources: { records, identity }, dateFormat, takesTokens }: PermitSources,
   { adminGroups, adminUsers, tenants, implied, specificVariablePermissions }: AuthorizationConfig,
   { limits: { filteredRows: maxNamed, rowParts: maxParts }, engines }: Config,
 ): PermitOptions {
@@ -273,7 +284,7 @@ function permitOptionsOf(
       : null,
     impliesIdentity: implied.identity,
     groupsOf: identity.groupsOf,
-    principalOf: identity.principalOf,
+    principalOf: principalFinderOf(identity, takesTokens),
     checksTenants: tenants === 'check',
   }
 }

@@ -27,13 +27,22 @@ interface Contents {
   readonly implied: boolean
   readonly engineSettings?: EngineSettings
   readonly adminGroup: string
+  /** The account of the gateway at the engine; default: none, the engine takes every request. */
+  readonly account?: Readonly<Record<string, unknown>>
   /** Null: the default. */
   readonly filteredRows?: number | null
 }
 
+/** Users of the world who send no request. The engine has them all the same. */
+const OTHERS = ['anna', 'ben', 'carl'].map((id) => ({ id, passwordHash: HASH, groups: [], tenants: [] }))
+
 /** The gateway before the bare engine, with these callers and records. */
 export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
   const { sets, records, implied, adminGroup, filteredRows, engineSettings = DEFAULT_SETTINGS } = contents
+  const node = {
+    nodes: [engineBase],
+    ...(contents.account !== undefined && { credentials: contents.account }),
+  }
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
   const users = sets.map(({ user, ownGroups, joins, tenants }) => ({
     id: user,
@@ -41,11 +50,12 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
     groups: [...ownGroups, ...joins],
     tenants: [...new Set([...tenants, ...joins.flatMap((group) => TENANTS_OF_GROUPS[group] ?? [])])],
   }))
+  const others = OTHERS.filter(({ id }) => users.every((user) => user.id !== id))
   const config = {
     version: 1,
     listen: { port: 0 },
     admin: { port: 0 },
-    engines: { default: { nodes: [engineBase] }, second: { nodes: [engineBase], remoteName: 'second' } },
+    engines: { default: node, second: { ...node, remoteName: 'second' } },
     log: { audit: 'off' },
     ...(typeof filteredRows === 'number' && { limits: { filteredRows } }),
     identity: { source: 'file', file: 'users.json' },
@@ -56,7 +66,7 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
       specificVariablePermissions: engineSettings.specificVariables,
     },
   }
-  await writeFile(join(folder, 'users.json'), JSON.stringify({ users }))
+  await writeFile(join(folder, 'users.json'), JSON.stringify({ users: [...users, ...others] }))
   await writeFile(join(folder, 'records.json'), JSON.stringify(records))
   await writeFile(join(folder, 'gateway.json'), JSON.stringify(config))
   const running = await start(loadConfig(join(folder, 'gateway.json')), pino({ level: 'silent' }))

@@ -6,6 +6,20 @@ const { ask } = await openGateway(t, { records: ['grant ben AUTHORIZATION:* READ
 const question = (permission: string, type: number, user: string) =>
   `GET /authorization/check?permissionName=${permission}&resourceName=X&resourceType=${type}&userId=${user}`
 
+const issuer = { name: 'company', issuer: 'https://login.example', audience: ['gateway'] }
+
+t.test('a user whom no source lists may change the own profile only if tokens are accepted', async (t) => {
+  const identity = { source: 'file', file: 'users.yaml' }
+  for (const [tokens, authorized] of [
+    [null, false],
+    [{ issuers: [issuer] }, true],
+  ] as const) {
+    const gateway = await openGateway(t, { settings: { identity: { ...identity, tokens } } })
+    const answer = await gateway.ask('demo', `${question('UPDATE', 1, 'zoe')}&resourceId=zoe`)
+    t.match(answer, { status: 200, body: { authorized } })
+  }
+})
+
 /** As Camunda 7.22 responds. */
 t.test(
   'a name that is no permission of the resource type is refused before the caller needs one',

@@ -41,6 +41,33 @@ t.test('with specific variable permissions a reader of tasks and instances reads
   t.equal((await ask('mary', `GET /task/${task}`)).status, 200, 'the task itself is read as before')
 })
 
+t.test(
+  'a caller who may read the form of a task and not the task gets the failure of the engine',
+  async (t) => {
+    const { ask } = await openGateway(t, {
+      records: [
+        `grant ben TASK:${task} READ_VARIABLE`,
+        `grant anna TASK:${task} READ_VARIABLE,READ`,
+        `grant mary TASK:${task} READ`,
+      ],
+      settings: { authorization: { records: RECORDS, specificVariablePermissions: true } },
+    })
+    const path = `GET /task/${task}/form`
+    const hidden = await ask('ben', path)
+    t.match(hidden, {
+      status: 500,
+      body: { type: 'NullPointerException', message: /because "task" is null$/ },
+    })
+    t.same(
+      hidden.forwarded.filter(({ url }) => url.endsWith('/form')),
+      [],
+      'the engine is not asked for the form',
+    )
+    t.match((await ask('anna', path)).forwarded.at(-1), { url: /\/form$/ })
+    t.equal((await ask('mary', path)).status, 403)
+  },
+)
+
 t.test('a process instance whose variables are refused is named in the words of the engine', async (t) => {
   const { ask } = await openGateway(t, {
     records: [],

@@ -168,6 +168,13 @@ export const task = {
     route: 'GET /task/:id/form',
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
+      // The engine also reads the task by a query. Only with `enforceSpecificVariablePermission` a caller who may read the form may not see the task.
+      {
+        anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
+        denied: 'absent',
+        viaQuery: 'query',
+        notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.task.Task.getProcessDefinitionId()" because "task" is null',
+      },
     ],
     retry: 'always',
     notFound: '400 RestException 0: Cannot get form for task {id}',
