@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { withSpecificVariablePermissions } from '../operations/variable-permissions.ts'
-import { askerOf, readerOf, withTracedLookUps } from './engine-client.ts'
+import { askerOf, bytesReaderOf, readerOf, withTracedLookUps } from './engine-client.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
 import { createRememberedTokens, type RememberedTokens } from '../policy/authn/token-memory.ts'
@@ -93,8 +93,17 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
   const epoch = options.kept?.epoch ?? { current: {} }
   const sources = buildSources(options, own, epoch)
-  const takesTokens = identity.tokens !== null
-  const permit = permitOptionsOf({ own, sources, dateFormat, takesTokens }, authorization, config)
+  const permit = permitOptionsOf(
+    {
+      own,
+      sources,
+      dateFormat,
+      takesTokens: identity.tokens !== null,
+      onUnreadable: createOnUnreadable(options),
+    },
+    authorization,
+    config,
+  )
   const policies = policiesFor(authorization)
   const tokens = options.kept?.tokens ?? createRememberedTokens()
   const authenticator = createAuthenticator({
@@ -233,11 +242,20 @@ function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
 /** Number of process instance ids that are remembered, for all engines together: about 25 MB. */
 const REMEMBERED_INSTANCES = 400_000
 
+function createOnUnreadable({ name, log }: EngineOptions): (definitionId: string) => void {
+  return (processDefinitionId) =>
+    log.warn(
+      { engine: name, processDefinitionId },
+      'the model of a process definition cannot be read: a caller who sends a message, signal or condition that may start it needs the permission to start it. Deploy the model again in UTF-8 without a DOCTYPE',
+    )
+}
+
 interface PermitSources {
   readonly own: Upstream
   readonly sources: EngineSources
   readonly dateFormat: DateFormat
   readonly takesTokens: boolean
+  readonly onUnreadable: (definitionId: string) => void
 }
 
 /** Finds a user of the source. With tokens every other name may be that of a user, whom no source lists. */
@@ -250,7 +268,7 @@ function principalFinderOf(
 }
 
 function permitOptionsOf(
-  { own, sources: { records, identity }, dateFormat, takesTokens }: PermitSources,
+  { own, sources: { records, identity }, dateFormat, takesTokens, onUnreadable }: PermitSources,
   { adminGroups, adminUsers, tenants, implied, specificVariablePermissions }: AuthorizationConfig,
   { limits: { filteredRows: maxNamed, rowParts: maxParts }, engines }: Config,
 ): PermitOptions {
@@ -270,7 +288,14 @@ function permitOptionsOf(
     }),
     maxParts,
     dateFormat,
-    findTargets: createFindTargets({ read, ...lookUps, dateFormat, maxNamed }),
+    findTargets: createFindTargets({
+      read,
+      readBytes: bytesReaderOf(own),
+      onUnreadable,
+      ...lookUps,
+      dateFormat,
+      maxNamed,
+    }),
     tenantsOfKey: createTenantsOfKey(read),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
     findCondition: createFindCondition({ read, ask: askerOf(own) }),

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../request/engine-request.ts'
-import type { ReadEngine } from '../policy/authz/entities/look-ups.ts'
+import type { ReadBytes, ReadEngine } from '../policy/authz/entities/look-ups.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { Traces } from '../traces/traces.ts'
@@ -67,5 +67,16 @@ export function readerOf(upstream: Upstream): ReadEngine {
     throw new GatewayError('GW_UPSTREAM_INVALID', {
       message: `The engine answered a look-up with ${answer.status}`,
     })
+  }
+}
+
+/** Reads of resources, for decisions. */
+export function bytesReaderOf(upstream: Upstream): ReadBytes {
+  const ask = askerOf(upstream)
+  return async function readBytes(path) {
+    const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_LOOKUP_BYTES })
+    if (status === 200) return body
+    if (status >= 400 && status < 500) return null
+    throw invalidAnswer(`The engine answered a look-up with ${status}`)
   }
 }

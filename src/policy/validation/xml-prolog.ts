@@ -9,6 +9,8 @@ const STRANGE = ['0000feff', 'fffe0000', '0000003c', '3c000000', '00003c00', '00
 /** The largest prolog that is scanned: 1 MiB. */
 const MAX_PROLOG_BYTES = 1_048_576
 const MAX_DECLARATION_CHARS = 1000
+/** Such a declaration in UTF-16, with a mark. */
+const MAX_DECLARATION_BYTES = 2 * MAX_DECLARATION_CHARS + 6
 
 /**
  * Returns whether an XML document declares a DOCTYPE, in any encoding. Also returns true if this cannot be determined. A
@@ -20,16 +22,47 @@ const MAX_DECLARATION_CHARS = 1000
  */
 export function declaresDoctype(document: Buffer): boolean {
   if (STRANGE.includes(document.toString('hex', 0, 4))) return true
-  const order = byteOrderOf(document)
   const head = document.subarray(0, MAX_PROLOG_BYTES)
-  const text = order === null ? head.toString('latin1') : utf16Of(head, order)
-  const start = /^(?:\ufeff|ï»¿)?\s*/.exec(text)?.[0].length ?? 0
-  const declaration = text.startsWith('<?xml', start) ? text.slice(start, text.indexOf('?>', start)) : ''
+  const { order, text, start, declaration } = prologOf(head)
   if (declaration.length > MAX_DECLARATION_CHARS) return true
-  const encoding = DECLARATION.exec(declaration)?.[1]
+  const encoding = declaredIn(declaration)
   const isKnown =
     encoding === undefined || (order === null ? ASCII_LIKE : /^utf-16(?:le|be)?$/i).test(encoding)
   return !isKnown || hasDoctype(text, start, head.length < document.length)
+}
+
+/** How the first bytes of a document write text, and the encoding that the XML declaration names. */
+export interface XmlEncoding {
+  /** The byte order of UTF-16; null: an encoding that writes markup with the bytes of ASCII. */
+  readonly order: 'le' | 'be' | null
+  readonly declared: string | undefined
+}
+
+/** Returns the encoding of an XML document. */
+export function encodingOf(document: Buffer): XmlEncoding {
+  const { order, declaration } = prologOf(document.subarray(0, MAX_DECLARATION_BYTES))
+  return { order, declared: declaredIn(declaration) }
+}
+
+interface Prolog {
+  readonly order: XmlEncoding['order']
+  readonly text: string
+  /** Where the text begins, after the mark and blanks. */
+  readonly start: number
+  /** Empty without one. */
+  readonly declaration: string
+}
+
+function prologOf(head: Buffer): Prolog {
+  const order = byteOrderOf(head)
+  const text = order === null ? head.toString('latin1') : utf16Of(head, order)
+  const start = /^(?:\ufeff|ï»¿)?\s*/.exec(text)?.[0].length ?? 0
+  const declaration = text.startsWith('<?xml', start) ? text.slice(start, text.indexOf('?>', start)) : ''
+  return { order, text, start, declaration }
+}
+
+function declaredIn(declaration: string): string | undefined {
+  return DECLARATION.exec(declaration)?.[1]
 }
 
 function byteOrderOf(document: Buffer): 'le' | 'be' | null {

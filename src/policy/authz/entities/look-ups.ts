@@ -17,6 +17,12 @@ export type ListedName = Extract<
 export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
 
 /**
+ * Reads the bytes of a resource at the engine. Returns `null` if the engine responds with a status from 400 to 499. @throws
+ * GatewayError if the engine cannot respond
+ */
+export type ReadBytes = (path: string) => Promise<Buffer | null>
+
+/**
  * Returns the attributes of one entity, without a promise if they are stored. Returns `null` if there is no entity with that
  * id; `onMissing` receives the reason.
  */

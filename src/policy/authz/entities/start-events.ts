@@ -12,7 +12,7 @@ export interface StartEvent {
 const MAX_DEPTH = 1000
 /** Read in one turn of the event loop: 16 MiB, the most that is read of an engine, may take 2 s. */
 const CHUNK_CHARS = 64 * 1024
-/** The engine gives a model's bytes as UTF-8, whatever its encoding is: these characters are lost. */
+/** The engine's JSON has every model as if it were UTF-8: these characters of a model in another encoding are lost. */
 const LOST = '\ufffd'
 /** An expression has its value when the engine reads it. */
 const UNKNOWN_NAME = new RegExp(`[$#]\\{|${LOST}`)

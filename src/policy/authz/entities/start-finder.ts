@@ -1,8 +1,10 @@
 import { bodyFlag, bodyText } from '../../../request/body.ts'
 import { stringOf } from '../../../request/value.ts'
-import type { ReadEngine } from './look-ups.ts'
+import type { ReadBytes, ReadEngine } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { entityIn, readList, type Item } from './lookup-response.ts'
+import { jsonIn } from '../../../request/engine-request.ts'
+import { entityIn, itemsIn, readList, type Item } from './lookup-response.ts'
+import { decodeModel, isDoubtful } from './model-text.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
 
 /** More definitions than this are not searched. */
@@ -16,17 +18,25 @@ interface StartSubscription {
   readonly tenantId: string | null
 }
 
+export interface StartFinderOptions {
+  readonly read: ReadEngine
+  readonly readBytes: ReadBytes
+  /** Called once for each definition whose model cannot be read, for at most 2,000 of them. */
+  readonly onUnreadable: (definitionId: string) => void
+}
+
 /**
  * Finds what an event starts. A start subscription does not name its definition, so that is found by the start event and
  * what it waits for, in the latest versions' XML; where several fit, all of them are meant.
  */
 export class StartFinder {
-  readonly #read: ReadEngine
+  readonly #options: StartFinderOptions
   /** Of a definition, which never changes. */
   readonly #startEvents = new Map<string, readonly StartEvent[] | null>()
+  readonly #unreadable = new Set<string>()
 
-  constructor(read: ReadEngine) {
-    this.#read = read
+  constructor(options: StartFinderOptions) {
+    this.#options = options
   }
 
   /**
@@ -37,7 +47,7 @@ export class StartFinder {
     type: StartEvent['type'],
     query: Readonly<Record<string, string>>,
   ): Promise<readonly Attributes[] | null> {
-    const rows = await subscriptionsOf(this.#read, { eventType: type, ...query })
+    const rows = await subscriptionsOf(this.#options.read, { eventType: type, ...query })
     const starting = rows.filter((row) => stringOf(row['executionId']) === null)
     return this.#definitionsOf(
       starting.map((row) => ({
@@ -57,7 +67,10 @@ export class StartFinder {
   /** Null: there are too many. A definition left out could be started by who may not start it. */
   async #listed(query: Readonly<Record<string, string>>): Promise<readonly Item[] | null> {
     const parameters = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
-    const rows = await readList(this.#read, { path: `/process-definition?${parameters}`, shape: DEFINITION })
+    const rows = await readList(this.#options.read, {
+      path: `/process-definition?${parameters}`,
+      shape: DEFINITION,
+    })
     return rows.length > MAX_DEFINITIONS ? null : rows
   }
 
@@ -90,23 +103,47 @@ export class StartFinder {
     return fitting
   }
 
-  /** Null: its XML cannot be read. */
+  /** Null: its model cannot be read. */
   async #startEventsOf(definition: Item): Promise<readonly StartEvent[] | null> {
     const definitionId = stringOf(definition['id']) ?? ''
     const loaded = this.#startEvents.get(definitionId)
     if (loaded !== undefined) return loaded
     const path = `/process-definition/${encodeURIComponent(definitionId)}/xml`
-    const model = entityIn(await this.#read(path), {
+    const model = entityIn(await this.#options.read(path), {
       path,
       shape: { named: { id: definitionId }, texts: ['bpmn20Xml'] },
     })
     // Deleted since it was listed: nothing to remember.
     if (model === null) return []
-    const xml = stringOf(model['bpmn20Xml']) ?? ''
-    const events = await startEventsOf(xml, stringOf(definition['key']) ?? '')
+    const events = await this.#eventsIn(stringOf(model['bpmn20Xml']) ?? '', definition)
+    if (events === null) this.#report(definitionId)
     if (this.#startEvents.size >= MAX_DEFINITIONS) this.#startEvents.clear()
     this.#startEvents.set(definitionId, events)
     return events
+  }
+
+  /** Reads the bytes of the model if the text is not the model's own. */
+  async #eventsIn(xml: string, definition: Item): Promise<readonly StartEvent[] | null> {
+    const key = stringOf(definition['key']) ?? ''
+    const bytes = isDoubtful(xml) ? await this.#bytesOf(definition) : null
+    return startEventsOf((bytes === null ? null : decodeModel(bytes)) ?? xml, key)
+  }
+
+  /** Null: the gateway may not read the deployment, or it is gone. */
+  async #bytesOf(definition: Item): Promise<Buffer | null> {
+    const { readBytes } = this.#options
+    const path = `/deployment/${encodeURIComponent(stringOf(definition['deploymentId']) ?? '')}/resources`
+    const list = await readBytes(path)
+    if (list === null) return null
+    const resources = itemsIn(jsonIn(list), { path, shape: { texts: ['id', 'name'] } })
+    const id = stringOf(resources.find(({ name }) => name === definition['resource'])?.['id'])
+    return id === null ? null : readBytes(`${path}/${encodeURIComponent(id)}/data`)
+  }
+
+  #report(definitionId: string): void {
+    if (this.#unreadable.has(definitionId) || this.#unreadable.size >= MAX_DEFINITIONS) return
+    this.#unreadable.add(definitionId)
+    this.#options.onUnreadable(definitionId)
   }
 }
 

@@ -3,22 +3,21 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import type { DateFormat } from '../../../request/date-format.ts'
 import { bodyTexts, bodyText } from '../../../request/body.ts'
 import { instancesNamed } from './executions.ts'
-import type { FindTargets, LookUps, ReadEngine, ListedName, Targets } from './look-ups.ts'
+import type { FindTargets, LookUps, ListedName, Targets } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { LOOKUPS } from './lookup-rules.ts'
 import { readList } from './lookup-response.ts'
 import { inLists } from './lookup-lists.ts'
 import { MessageFinder } from './message-subscriptions.ts'
 import { SignalFinder } from './signal-subscriptions.ts'
-import { StartFinder, tenantQueryOf } from './start-finder.ts'
+import { StartFinder, type StartFinderOptions, tenantQueryOf } from './start-finder.ts'
 import { findVersionsOfKey } from './versions-of-key.ts'
 import { stringOf } from '../../../request/value.ts'
 
 /** The largest number of ids in a request that are looked up. */
 const MAX_NAMED = 10_000
 
-interface TargetsOptions extends LookUps {
-  readonly read: ReadEngine
+interface TargetsOptions extends LookUps, StartFinderOptions {
   readonly dateFormat: DateFormat
   /** A request that names more ids is not examined. Default 10,000. */
   readonly maxNamed?: number
@@ -30,7 +29,7 @@ type FoundTarget = Exclude<Each, `${'body' | 'query'}:${string}[]`>
 /** Creates the search for the entities that a request acts on without naming all of them. */
 export function createFindTargets(options: TargetsOptions): FindTargets {
   const { maxNamed = MAX_NAMED } = options
-  const starts = new StartFinder(options.read)
+  const starts = new StartFinder(options)
   const signals = new SignalFinder({ ...options, starts })
   const messages = new MessageFinder({ ...options, starts })
   const finders: Readonly<Record<FoundTarget, Find>> = {

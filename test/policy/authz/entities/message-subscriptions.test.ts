@@ -4,6 +4,8 @@ import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
 import { createDateFormat } from '../../../../src/request/date-format.ts'
 import { createFindTargets } from '../../../../src/policy/authz/entities/targets.ts'
 
+const NO_BYTES = { readBytes: async () => null, onUnreadable: () => undefined }
+
 const MODEL =
   '<definitions><message id="m" name="go"/><process id="mail"><startEvent id="start">' +
   '<messageEventDefinition messageRef="m"/></startEvent></process></definitions>'
@@ -33,7 +35,12 @@ function findIn({ executions = [WAITING], starts = [START] }: World = {}) {
       ? { id: 'review:1', key: 'review', tenantId: null }
       : null
   }
-  const find = createFindTargets({ read, dateFormat: createDateFormat(), ...createLookUps({ read }) })
+  const find = createFindTargets({
+    read,
+    ...NO_BYTES,
+    dateFormat: createDateFormat(),
+    ...createLookUps({ read }),
+  })
   const principal = { userId: 'anna', groups: [], tenants: [] }
   const ask = async (each: 'correlatedExecutions' | 'correlatedDefinitions', body: unknown) => {
     const found = await find(each, { principal, params: {}, query: new Map(), body })

@@ -3,6 +3,8 @@ import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
 import { createDateFormat } from '../../../../src/request/date-format.ts'
 import { createFindTargets } from '../../../../src/policy/authz/entities/targets.ts'
 
+const NO_BYTES = { readBytes: async () => null, onUnreadable: () => undefined }
+
 const MODEL =
   '<definitions><signal id="s" name="go"/><process id="mail"><startEvent id="start">' +
   '<signalEventDefinition signalRef="s"/></startEvent></process></definitions>'
@@ -25,7 +27,12 @@ async function find(each: 'signalSubscriptions' | 'signalStarts', body: object) 
   }
   const principal = { userId: 'anna', groups: [], tenants: [] }
   const request = { principal, params: {}, query: new Map(), body }
-  const findTargets = createFindTargets({ read, dateFormat: createDateFormat(), ...createLookUps({ read }) })
+  const findTargets = createFindTargets({
+    read,
+    ...NO_BYTES,
+    dateFormat: createDateFormat(),
+    ...createLookUps({ read }),
+  })
   const found = await findTargets(each, request)
   if (found !== null && 'candidates' in found) throw new Error('These are candidates')
   return { keys: found?.map(({ processDefinitionKey }) => processDefinitionKey) ?? null, seen }

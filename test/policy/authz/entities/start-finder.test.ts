@@ -12,19 +12,26 @@ interface Odd {
   readonly suspended?: string
   /** What the signal of the last definition is called. */
   readonly lastSignal?: string
+  /** The bytes of the model of the definition `d1`, and their resource. */
+  readonly bytes?: Buffer
 }
 
 /** An engine with so many definitions, of which the first and the last are started by a signal. */
-function findIn(count: number, { unreadable, suspended, lastSignal = 'go' }: Odd = {}) {
+function findIn(count: number, { unreadable, suspended, lastSignal = 'go', bytes }: Odd = {}) {
   const definitions = Array.from({ length: count }, (_, at) => ({
     id: `d${at}`,
     key: `d${at}`,
     tenantId: null,
+    deploymentId: `in-d${at}`,
+    resource: 'model.bpmn',
     suspended: `d${at}` === suspended,
   }))
   const subscription = { executionId: null, activityId: 'start', eventName: 'go', tenantId: null }
   const started = [definitions[0]?.id, definitions.at(-1)?.id]
-  return new StartFinder(async (path) => {
+  const unreadableIds: string[] = []
+  const paths: string[] = []
+  const read = async (path: string) => {
+    paths.push(path)
     const { pathname, searchParams } = new URL(path, 'http://engine')
     if (pathname === '/event-subscription') return [subscription, subscription]
     if (pathname === '/process-definition')
@@ -32,26 +39,37 @@ function findIn(count: number, { unreadable, suspended, lastSignal = 'go' }: Odd
     const id = pathname.split('/')[2]
     const signal = id === started.at(-1) ? lastSignal : 'go'
     const model = modelOf(id, started.includes(id) ? START : '', signal)
-    return { bpmn20Xml: id === unreadable ? '<definitions>' : model }
-  })
+    const own = id === 'd1' && bytes !== undefined ? bytes.toString('utf8') : model
+    return { id, bpmn20Xml: id === unreadable ? '<definitions>' : own }
+  }
+  const readBytes = async (path: string) => {
+    paths.push(path)
+    if (path === '/deployment/in-d1/resources') return Buffer.from(JSON.stringify(RESOURCES))
+    return path === '/deployment/in-d1/resources/r2/data' ? (bytes ?? null) : null
+  }
+  const finder = new StartFinder({ read, readBytes, onUnreadable: (id) => unreadableIds.push(id) })
+  return { finder, unreadableIds, paths, startedBy: () => finder.startedBy('signal', { eventName: 'go' }) }
 }
 
+const RESOURCES = [
+  { id: 'r1', name: 'other.bpmn' },
+  { id: 'r2', name: 'model.bpmn' },
+]
+
 t.test('what an event starts is sought among all definitions, or not at all', async (t) => {
-  const found = await findIn(2000).startedBy('signal', { eventName: 'go' })
+  const found = await findIn(2000).startedBy()
   t.match(found, [{ processDefinitionKey: 'd0' }, { processDefinitionKey: 'd1999' }])
-  t.equal(await findIn(2001).startedBy('signal', { eventName: 'go' }), null)
+  t.equal(await findIn(2001).startedBy(), null)
 })
 
 t.test('so are all definitions', async (t) => {
-  t.equal((await findIn(2000).definitions())?.length, 2000)
-  t.equal(await findIn(2001).definitions(), null)
+  t.equal((await findIn(2000).finder.definitions())?.length, 2000)
+  t.equal(await findIn(2001).finder.definitions(), null)
 })
 
 /** The keys of the definitions that a signal starts, of three of which one may have an unreadable model. */
 async function keysOf(unreadable?: string) {
-  const found = await findIn(3, unreadable === undefined ? {} : { unreadable }).startedBy('signal', {
-    eventName: 'go',
-  })
+  const found = await findIn(3, unreadable === undefined ? {} : { unreadable }).startedBy()
   return found?.map(({ processDefinitionKey }) => processDefinitionKey)
 }
 
@@ -62,7 +80,7 @@ t.test('a definition whose model cannot be read counts as started', async (t) =>
 })
 
 t.test('a suspended definition is not started', async (t) => {
-  const found = await findIn(3, { suspended: 'd2' }).startedBy('signal', { eventName: 'go' })
+  const found = await findIn(3, { suspended: 'd2' }).startedBy()
   t.same(
     found?.map(({ processDefinitionKey }) => processDefinitionKey),
     ['d0'],
@@ -71,11 +89,50 @@ t.test('a suspended definition is not started', async (t) => {
 
 /** The keys of those that the signal `go` starts, where the last one's signal has another name. */
 async function startedWith(lastSignal: string) {
-  const found = await findIn(3, { lastSignal }).startedBy('signal', { eventName: 'go' })
+  const found = await findIn(3, { lastSignal }).startedBy()
   return found?.map(({ processDefinitionKey }) => processDefinitionKey)
 }
 
 t.test('a start event of another name is not meant, one whose name is an expression may be', async (t) => {
   t.same(await startedWith('stop'), ['d0'])
   t.same(await startedWith('${name}'), ['d0', 'd2'])
+})
+
+/** A model of `d1` that an event of this name starts, in an encoding that the engine's JSON does not keep. */
+function latinModel(signal: string): Buffer {
+  const model = modelOf('d1', START, signal).replace('<process', '<message id="b\u00e4r"/><process')
+  return Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?>${model}`, 'latin1')
+}
+
+t.test('a model in another encoding than UTF-8 is read from the bytes of its resource', async (t) => {
+  for (const [signal, keys] of [
+    ['go', ['d0', 'd1', 'd2']],
+    ['g\u00f6', ['d0', 'd2']],
+  ] as const) {
+    const { startedBy, paths, unreadableIds } = findIn(3, { bytes: latinModel(signal) })
+    for (const _ of [1, 2])
+      t.same(
+        (await startedBy())?.map(({ processDefinitionKey }) => processDefinitionKey),
+        keys,
+        signal,
+      )
+    t.equal(paths.filter((path) => path.endsWith('/r2/data')).length, 1, 'the bytes are read once')
+    t.same(unreadableIds, [])
+  }
+})
+
+t.test('in an encoding that is not read, a name with a lost character may be any name', async (t) => {
+  const text = latinModel('g\u00f6').toString('latin1').replace('8859-1', '8859-5')
+  const found = await findIn(3, { bytes: Buffer.from(text, 'latin1') }).startedBy()
+  t.same(
+    found?.map(({ processDefinitionKey }) => processDefinitionKey),
+    ['d0', 'd1', 'd2'],
+  )
+})
+
+t.test('a model that cannot be read is reported once', async (t) => {
+  const { startedBy, unreadableIds } = findIn(3, { unreadable: 'd1' })
+  await startedBy()
+  await startedBy()
+  t.same(unreadableIds, ['d1'])
 })

@@ -5,6 +5,8 @@ import { bodyTexts } from '../../../../src/request/body.ts'
 import { createDateFormat } from '../../../../src/request/date-format.ts'
 import { createFindTargets } from '../../../../src/policy/authz/entities/targets.ts'
 
+const NO_BYTES = { readBytes: async () => null, onUnreadable: () => undefined }
+
 type Row = Readonly<Record<string, unknown>>
 
 const instance = (id: string): Row => ({ id, definitionId: 'review:1', tenantId: null })
@@ -40,7 +42,12 @@ function findIn(
     now -= 1
     return answerTo(path, query)
   }
-  const find = createFindTargets({ read, dateFormat: createDateFormat(), ...createLookUps({ read }) })
+  const find = createFindTargets({
+    read,
+    ...NO_BYTES,
+    dateFormat: createDateFormat(),
+    ...createLookUps({ read }),
+  })
   const ask = async (each: string, body: unknown) => {
     const found = await find(each, { ...ANNA, params: {}, query: new Map(), body, ...more })
     if (found !== null && 'candidates' in found) throw new Error('These are candidates')
