@@ -4,7 +4,7 @@ import { time } from './values.ts'
 
 export const account = z.strictObject({
   username: z.string().min(1, 'must not be empty').describe('The user id.'),
-  password: z.string().describe('The password, best as `${file:…}`.'),
+  password: z.string().describe('The password. Use `${file:…}` to keep it out of this file.'),
 })
 
 const LEAST_LIFETIME_MS = 10_000
@@ -13,17 +13,20 @@ const LONGEST_LIFETIME_MS = 3_600_000
 const signature = z
   .strictObject({
     secret: sharedSecret.describe(
-      'What the engine verifies the signature with, best as `${file:…}`. Danger: whoever knows it can be every user.',
+      'The secret with which the engine verifies the signature. Use `${file:…}` to keep it out of this file. ' +
+        'Danger: a client that knows the secret can act as any user.',
     ),
     algorithm: z
       .enum(['HS256', 'HS384', 'HS512'])
       .default('HS256')
-      .describe('It needs a secret as long as its digest: 32, 48 or 64 bytes.'),
+      .describe(
+        'The signature algorithm. The secret must be at least as long as the digest: 32, 48 or 64 bytes.',
+      ),
     lifetime: time(LEAST_LIFETIME_MS)
       .refine((ms) => ms <= LONGEST_LIFETIME_MS, 'must be at most 1h')
       .meta({ title: 'duration from 10s to 1h' })
       .default(60_000)
-      .describe('How long a token holds. One is used for half of that.'),
+      .describe('How long a token is valid. The gateway replaces a token after half of this time.'),
   })
   .refine(({ secret, algorithm }) => secretBytesOf(secret) >= SECRET_BYTES[algorithm], {
     path: ['secret'],
@@ -41,12 +44,14 @@ const userHeader = z
       .meta({ title: '`Context-User-ID`, `Authorization` or like `X-User`' })
       .transform((name) => name.toLowerCase())
       .describe(
-        'The header that names the caller. What callers send of it does not pass. Danger: without `sign` an engine that believes it believes it from everybody who reaches its nodes.',
+        "The name of the header that contains the caller's user id. If the client sends this header, the gateway removes it. " +
+          'Danger: without `sign`, an engine that trusts this header trusts every client that reaches its nodes.',
       ),
     sign: signature
       .optional()
       .describe(
-        'The header is a JSON Web Token with the user as `sub`, as `Bearer` where it is `Authorization`. Without it: the id as it is.',
+        'Sends a signed JSON Web Token with the user id as `sub`. In the header `Authorization`, the token is sent as `Bearer`. ' +
+          'If absent, the header contains the plain user id.',
       ),
   })
   .refine(({ header, sign }) => header !== 'authorization' || sign !== undefined, {

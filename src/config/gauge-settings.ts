@@ -8,16 +8,18 @@ export const gauges = z.strictObject({
   every: time(LEAST_ROUND_MS)
     .default(60_000)
     .describe(
-      'From one round of questions to the next. An engine is asked once a second at most: a round of nine questions, and up to three more for each topic, takes as many seconds.',
+      'Time from the start of one round of queries to the start of the next. The gateway sends at most one query a second to an engine. ' +
+        'A round has nine queries and up to three more for each topic, and takes about as many seconds.',
     ),
   topics: wholeNumber(0, 500)
     .default(20)
     .describe(
-      'Topics of external tasks with numbers of their own, the first by name; the others are `_other`.',
+      'Number of external task topics with their own series, in the order of their names. The other topics are combined in the series `_other`.',
     ),
   definitions: wholeNumber(0, 5000)
     .default(100)
     .describe(
-      'Process definition keys with numbers of their own, those with the most running instances; the others are `_other`.',
+      'Number of process definition keys with their own series. The keys with the most running instances come first. ' +
+        'The other keys are combined in the series `_other`.',
     ),
 })

@@ -7,9 +7,7 @@ const LEAST_KEEP_MS = 60_000
 export const idempotency = z.strictObject({
   keep: age(LEAST_KEEP_MS)
     .default(24 * 3_600_000)
-    .describe(
-      'How long an `Idempotency-Key` stands for the request that was first sent with it, and for the answer to that request.',
-    ),
+    .describe('How long an `Idempotency-Key` is stored, together with its request and the response.'),
   namespace: z
     .string()
     .regex(/^[\w.-]{0,64}$/, 'up to 64 letters, digits, ., - and _')
@@ -17,7 +15,7 @@ export const idempotency = z.strictObject({
     .default('')
     .describe(
       'Separates gateways that share a Redis and serve different engines of the same name. ' +
-        'Danger: a change forgets all keys, and a repeated request is done again. ' +
-        'The same holds for another `cache.redis` and for another name of an engine.',
+        'Danger: if you change it, all stored keys are lost, and a repeated request is executed again. ' +
+        'The same applies if you change `cache.redis` or the name of an engine.',
     ),
 })

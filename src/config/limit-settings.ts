@@ -4,26 +4,28 @@ import { age, decimal, wholeNumber, size, time } from './values.ts'
 const LEAST_HOLD_MS = 1000
 const LEAST_NUDGE_MS = 100
 const NUDGE_EVERY =
-  'Longest time between two checks of a node that holds long polls, for tasks of timers, of asynchronous jobs, and of writes that do not pass through the gateway. ' +
-  'After a write through the gateway the other nodes check at once.'
+  'Longest time between two checks of a node that holds long polls. These checks find tasks of timers, of asynchronous jobs, and of writes that do not pass through the gateway. ' +
+  'After a write through the gateway, the other nodes check at once.'
 
 /** Settings of long polls: requests that an engine keeps open until it has work. */
 const longPolls = z.strictObject({
   maxHold: time(LEAST_HOLD_MS)
     .default(1_800_000)
     .describe(
-      'Longest wait of a worker, whatever its `asyncResponseTimeout`; then `[]`. Set it below what cuts connections before the gateway. An engine takes 30 minutes at most.',
+      'Longest wait of a worker, even if its `asyncResponseTimeout` is longer. After this time the response is `[]`. ' +
+        'Set it below the idle timeout of every proxy in front of the gateway. An engine accepts at most 30 minutes.',
     ),
   perNode: wholeNumber(1, 199)
     .default(150)
     .describe(
-      'Long polls at each node at once, beside `limits.connections`. ' +
-        'Danger: an engine refuses polls beyond 200 that come at once. With several gateways this is the share of one.',
+      'Maximum number of concurrent long polls at each node, in addition to `limits.connections`. ' +
+        'Danger: an engine refuses long polls beyond 200 that arrive at once. If several gateways use the engine, set the share of one gateway.',
     ),
   waiting: wholeNumber(1, 1_000_000)
     .default(20_000)
     .describe(
-      'Further long polls of each engine that wait in the gateway, at about 18 KB each with the connection; more are 503.',
+      'Maximum number of further long polls of each engine that wait in the gateway. Each needs about 18 KB of memory, connection included. ' +
+        'More long polls get 503.',
     ),
   nudge: z
     .union(
@@ -32,22 +34,24 @@ const longPolls = z.strictObject({
     )
     .prefault({})
     .describe(
-      'How the nodes of an engine with several nodes are made to check their long polls for tasks that other nodes created. ' +
-        'False: not at all; a task may then wait for up to 30 seconds.',
+      'How the gateway makes the nodes of an engine check their long polls for tasks that other nodes created. It applies to engines with several nodes. ' +
+        'If false, the gateway does not do this, and a task may wait for up to 30 seconds.',
     ),
 })
 
 const rateMembers = {
-  requests: wholeNumber(1, 1_000_000).describe('So many requests in `per`, evenly.'),
+  requests: wholeNumber(1, 1_000_000).describe(
+    'Number of requests that a user may send in `per`. Used requests become available again at a constant rate.',
+  ),
   per: age()
     .default(60_000)
     .refine((ms) => ms >= 1000 && ms % 1000 === 0, 'must be whole seconds')
     .meta({ title: 'duration of whole seconds' })
-    .describe('The time of `requests`.'),
+    .describe('The period for `requests`.'),
   burst: wholeNumber(1, 1_000_000)
     .optional()
     .describe(
-      'Requests at once of a user who has not asked for a while. Not more than `requests`; without it as many.',
+      'Number of requests that a user may send at once after a pause. It must not exceed `requests`. If absent, it is equal to `requests`.',
     ),
 }
 const fitsRate = ({ requests, burst }: { requests: number; burst?: number | undefined }) =>
@@ -66,7 +70,7 @@ export const rate = z
         ),
       )
       .default({})
-      .describe('Users with a rate of their own, or `unlimited`.'),
+      .describe('Rates of individual users by user id. The value is a rate, or `unlimited`.'),
   })
   .refine(fitsRate, TOO_MUCH_AT_ONCE)
 
@@ -78,19 +82,23 @@ const pressure = z.strictObject({
     .nullable()
     .default(1000)
     .describe(
-      'The event loop may be late by so much, twice in a row; then new requests are 503 `GW_OVERLOADED`. Null: however late.',
+      'Maximum delay of the event loop. If two consecutive measurements exceed it, new requests get 503 `GW_OVERLOADED`. ' +
+        'If null, no request is refused because of a delay.',
     ),
   heap: decimal(0.1, 1)
     .default(0.9)
     .describe(
-      "Share of the heap's limit that may be in use; then the same. 1: never. Danger: then the process ends instead.",
+      'Maximum share of the heap limit that may be in use. Above it, new requests get 503 `GW_OVERLOADED`. If 1, no request is refused because of the heap. ' +
+        'Danger: the process then exits when the heap is full.',
     ),
   memory: z
     .union([decimal(0.01, 1), size()], 'a share from 0.01 to 1 or a size like 400MiB is needed')
     .meta({ title: 'share from 0.01 to 1, or a size' })
     .default(0.7)
     .describe(
-      'Bytes that may be in use in the heap and outside it; then the same. Up to 1 it is a share of what the container, else the machine, has.',
+      'Maximum memory in use, inside and outside the heap. Above it, new requests get 503 `GW_OVERLOADED`. ' +
+        'A value up to 1 is a share of the memory of the container, or of the machine if the container has no limit. ' +
+        'This share is divided by the number of `workers`.',
     ),
 })
 
@@ -98,53 +106,60 @@ const pressure = z.strictObject({
 export const limits = z.strictObject({
   body: size()
     .default(2 * 1024 ** 2)
-    .describe('Largest JSON body.'),
+    .describe('Maximum size of a JSON body.'),
   deploymentBody: size()
     .default(64 * 1024 ** 2)
-    .describe('Largest multipart body. It stays in memory while it is checked.'),
+    .describe('Maximum size of a multipart body. The body is in memory while the gateway checks it.'),
   filteredRows: wholeNumber(1, 1_000_000)
     .default(10_000)
     .describe(
-      'Rows of one query that are read to leave out those that the caller may not see; a query with more is refused. ' +
-        'Also the ids named in one request that are looked up for its decision, in lists of up to 500.',
+      "Maximum number of items that the gateway reads to filter the result of one query by the caller's permissions. A query with more items is refused. " +
+        'It is also the maximum number of ids in one request that are looked up for the decision, in lists of up to 500.',
     ),
   rowParts: wholeNumber(0, 10_000)
     .default(200)
     .describe(
-      'Requests to an engine that one restricted query may be answered from, one for each definition, key or list of ids ' +
-        'that the caller may see. Rows of a query that needs more are read and filtered, up to `filteredRows`.',
+      'Maximum number of requests to an engine for one restricted query. ' +
+        'The gateway sends one request for each definition, key or list of ids that the caller may see. ' +
+        'If a query needs more requests, the gateway reads and filters its items instead, up to `filteredRows`.',
     ),
   connections: wholeNumber(1, 10_000)
     .default(64)
     .describe(
-      'Connections to each node, and so the most requests at once. A node that gets slow is given fewer.',
+      'Maximum number of connections to each node, and therefore of concurrent requests. The gateway lowers the limit of a node that becomes slow.',
     ),
   queue: z
     .strictObject({
       size: wholeNumber(0, 1_000_000)
         .default(1000)
         .describe(
-          'Requests of each engine that wait while no node has a place for them; more are 503 `GW_OVERLOADED` at once.',
+          'Maximum number of requests of each engine that wait while all nodes are at their limit. More requests get 503 `GW_OVERLOADED` at once.',
         ),
       wait: time()
         .default(2000)
-        .describe('No request waits longer; then 503 `GW_OVERLOADED` with `Retry-After`.'),
+        .describe(
+          'Longest wait of a request. After this time it gets 503 `GW_OVERLOADED` with `Retry-After`.',
+        ),
       target: time()
         .default(100)
         .describe(
-          'How long a request may wait that comes while the queue stands; then the same. `wait` or more: as long as the others.',
+          'Longest wait of a request that joins a standing queue. A queue is standing if no request has left it within `target` for ten times `target`. ' +
+            'After this wait the request gets 503 `GW_OVERLOADED` with `Retry-After`. If `target` is not less than `wait`, `wait` applies to every request.',
         ),
     })
     .prefault({})
-    .describe('Requests that wait for a place at a node.'),
+    .describe('Requests that wait for a free node.'),
   longPolls: longPolls
     .prefault({})
-    .describe('`POST /external-task/fetchAndLock` with an `asyncResponseTimeout`.'),
+    .describe('Long polls: `POST /external-task/fetchAndLock` with an `asyncResponseTimeout`.'),
   rate: rate
     .nullable()
     .default(null)
     .describe(
-      'How much each user may ask of each engine, as `{ requests: 600, per: 1m, burst: 100 }`; more is 429 `GW_RATE_LIMITED` with `Retry-After`. Null: nobody is limited.',
+      'Maximum rate of requests of each user to each engine, for example `{ requests: 600, per: 1m, burst: 100 }`. ' +
+        'More requests get 429 `GW_RATE_LIMITED` with `Retry-After`. If null, no user is limited.',
     ),
-  pressure: pressure.prefault({}).describe('How full the process may be before new requests are refused.'),
+  pressure: pressure
+    .prefault({})
+    .describe('Maximum load of the process. Above it, new requests are refused.'),
 })

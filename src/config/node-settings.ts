@@ -11,16 +11,15 @@ export const node = z
     [
       httpUrl,
       z.strictObject({
-        url: httpUrl.describe("The node's REST API."),
+        url: httpUrl.describe('The URL of the node. For an engine, it is the base URL of its REST API.'),
         weight: decimal(0.1, 100)
           .default(1)
-          .describe("The node's share of the requests, relative to the other nodes'."),
+          .describe("The node's share of the requests, relative to the other nodes."),
         drain: z
           .boolean()
           .default(false)
           .describe(
-            'If true, the node gets no new requests and no probes; requests under way end. ' +
-              'Danger: if every node is drained, the engine answers 503.',
+            'If true, the node gets no new requests and no probes. Requests in flight continue. Danger: if every node is drained, requests get 503.',
           ),
       }),
     ],
@@ -36,19 +35,20 @@ export const health = z
       .boolean()
       .default(true)
       .describe(
-        'Asks each node for `GET {base}/engine`. If false, only requests find out whether a node is healthy.',
+        'Sends probes to each node: `GET {base}/engine`. If false, the gateway detects unhealthy nodes only from requests.',
       ),
     interval: time(LEAST_INTERVAL_MS)
       .meta({ title: 'duration from 500ms to 500h' })
       .default(5000)
       .describe(
-        'From one probe of a node to the next, a tenth more or less. An unhealthy node is probed sooner.',
+        'Time between two probes of a node, with a random deviation of up to a tenth. An unhealthy node is probed sooner.',
       ),
-    timeout: time().default(2000).describe('Bounds the whole answer to a probe.'),
+    timeout: time().default(2000).describe('Maximum time for the complete response to a probe.'),
     maxEjection: time(1000)
       .default(60_000)
       .describe(
-        'The longest time for which an ejected node gets no trial. The first ejection lasts a second, each further one twice as long.',
+        'Longest time for which an ejected node gets no trial request. The first ejection lasts a second. ' +
+          'Each further ejection lasts twice as long, up to this time.',
       ),
   })
   .refine(({ interval }) => interval <= LONGEST_INTERVAL_MS, {

@@ -11,23 +11,27 @@ const ofEverySource = {
   remember: age()
     .default(5000)
     .describe(
-      'How long a verified credential is remembered. A change of that user that the gateway notices ends it at once. Zero: nothing is remembered.',
+      'How long a verified credential is remembered. If the gateway notices a change of the user, it forgets the credential at once. ' +
+        'If zero, no credential is remembered.',
     ),
   rememberFailures: age()
     .default(5000)
-    .describe('How long a wrong credential is refused without another look. Zero: nothing is remembered.'),
+    .describe(
+      'How long a wrong credential is refused without another check. If zero, no wrong credential is remembered.',
+    ),
   open: z
     .array(z.enum(OPEN_NAMES))
     .default([])
     .describe(
-      'What is answered without credentials, as web clients ask it before a login: `engines` is `GET /engine`, `passwordPolicy` is `GET /identity/password-policy`, ' +
-        '`verify` is `POST /identity/verify`, which the gateway then answers by itself, of its own users. ' +
-        'Danger: whoever reaches the gateway may ask; `limits.rate` counts them by address.',
+      'Operations that are available without credentials, because web clients call them before the login. `engines` is `GET /engine`. ' +
+        '`passwordPolicy` is `GET /identity/password-policy`. `verify` is `POST /identity/verify`. ' +
+        'If it is listed, the gateway responds to it, from its own users. Danger: every client that reaches the gateway may call these operations. ' +
+        '`limits.rate` counts such requests by client address.',
     ),
   tokens: tokenSettings
     .nullable()
     .default(null)
-    .describe('Bearer tokens that are accepted beside Basic. Null: none.'),
+    .describe('Bearer tokens that are accepted in addition to Basic. If null, no bearer token is accepted.'),
 }
 /** If a file cannot be read, its last content stays in force for `staleAfter`. */
 const fromFile = (content: string) => ({
@@ -39,7 +43,8 @@ const fromFile = (content: string) => ({
   staleAfter: age()
     .default(FIVE_MINUTES_MS)
     .describe(
-      'A file that cannot be read counts so long with its last content; then requests are 503. Zero: it counts only while it can be read.',
+      'How long the last content is used if the file cannot be read. After this time, requests get 503. ' +
+        'If zero, the content is used only while the file can be read.',
     ),
 })
 const SOURCE_NEEDED = '{ source: file, file } or { source: engine } is needed'
@@ -51,9 +56,11 @@ export const identitySettings = z.discriminatedUnion(
       source: z
         .literal('file')
         .describe(
-          'Where users come from: `file`, or `engine`: `POST /identity/verify` with its groups and tenants.',
+          "Where users come from. `file`: a file. `engine`: the engine, with `POST /identity/verify` and the engine's groups and tenants.",
         ),
-      ...fromFile('Users with argon2id or bcrypt hashes, as `engine-gateway hash-password` makes them'),
+      ...fromFile(
+        'A file of users with argon2id or bcrypt hashes. `engine-gateway hash-password` creates the hashes',
+      ),
       ...ofEverySource,
     }),
     z.strictObject({
@@ -62,11 +69,11 @@ export const identitySettings = z.discriminatedUnion(
       failures: wholeNumber(1, 4)
         .default(4)
         .describe(
-          'Wrong passwords of one user in a row that may reach the engine. The engine locks the user for good at ten.',
+          'Maximum number of consecutive wrong passwords of one user that the gateway sends to the engine. The engine locks a user permanently after ten.',
         ),
       pause: age(1)
         .default(FIVE_MINUTES_MS)
-        .describe('How long guesses for that user do not reach the engine after that.'),
+        .describe('How long the gateway then sends no passwords of that user to the engine.'),
     }),
   ],
   SOURCE_NEEDED,
@@ -77,8 +84,12 @@ const records = z.discriminatedUnion(
     z.strictObject({
       source: z
         .literal('file')
-        .describe('Where authorization records come from: `file`, or `engine`: its `GET /authorization`.'),
-      ...fromFile("Records with the engine's own members, as `POST /authorization/create` takes them"),
+        .describe(
+          "Where authorization records come from. `file`: a file. `engine`: the engine's `GET /authorization`.",
+        ),
+      ...fromFile(
+        'A file of records with the members that `POST /authorization/create` of the engine accepts',
+      ),
     }),
     z
       .strictObject({
@@ -86,12 +97,12 @@ const records = z.discriminatedUnion(
         refresh: time()
           .default(30_000)
           .describe(
-            'From one reading to the next. A change of records that passes through the gateway is read at once.',
+            'Time between two reads of the records. After a change of records through the gateway, the records are read at once.',
           ),
         staleAfter: age()
           .default(FIVE_MINUTES_MS)
           .describe(
-            'Records that were last read longer ago decide nothing: requests are 503. It is longer than `refresh`.',
+            'Maximum age of the records. If the last successful read is older, the records are not used, and requests get 503. It must be longer than `refresh`.',
           ),
       })
       .refine(({ refresh, staleAfter }) => staleAfter > refresh, {
@@ -107,34 +118,44 @@ export const authorizationSettings = z.strictObject({
     .enum(['enforce', 'report', 'off', 'engine'])
     .default('enforce')
     .describe(
-      '`enforce` refuses. `report` decides, counts and logs, and refuses nothing. `off` decides nothing. ' +
-        'Danger: `report` and `off` let every authenticated caller do everything. ' +
-        '`engine` is for engines that are secured themselves and know the caller (`credentials: forward` or `{ header }`): they decide, and the gateway decides only about what it has cached. ' +
+      '`enforce` refuses requests without permission. `report` decides, counts and logs, but refuses no request. `off` makes no decisions. ' +
+        'Danger: with `report` and `off`, every authenticated caller may do everything. ' +
+        '`engine` is for engines that check authorizations themselves and know the caller (`credentials: forward` or `{ header }`). ' +
+        'The engine then decides, and the gateway decides only about cached responses. ' +
         'With `report` and `off` no cached response is used or stored, because the engine may still refuse some callers.',
     ),
   records: records.describe(
-    'Authorization records. Needed in every mode; `off` reads them and does not use them.',
+    'Authorization records. Required in every mode. With `off`, the gateway reads the records but does not use them.',
   ),
   revokes: z
     .enum(['auto', 'always', 'never'])
     .default('auto')
-    .describe("Whether revocations count, as the engine's `authorizationCheckRevokes` says it."),
+    .describe(
+      "Whether revocations apply. It has the meaning of the engine's setting `authorizationCheckRevokes`.",
+    ),
   adminGroups: z
     .array(z.string())
     .default(['camunda-admin'])
-    .describe("Groups of administrators, as the engine's setting. Operaton's group is `operaton-admin`."),
-  adminUsers: z.array(z.string()).default([]).describe("Administrators, as the engine's setting."),
+    .describe(
+      "Groups of administrators, as in the engine's setting of the same name. Operaton's group is `operaton-admin`.",
+    ),
+  adminUsers: z
+    .array(z.string())
+    .default([])
+    .describe("User ids of administrators, as in the engine's setting of the same name."),
   disabledPermissions: z
     .array(z.string())
     .default([])
     .describe(
-      "Permissions that are not checked, as the engine's setting. Danger: a check of only these passes for everybody.",
+      "Permissions that are not checked, as in the engine's setting of the same name. " +
+        'Danger: a check that consists only of these permissions succeeds for every user.',
     ),
   specificVariablePermissions: z
     .boolean()
     .default(false)
     .describe(
-      "As the engine's `enforceSpecificVariablePermission`: reading variables needs READ_VARIABLE on the task, or READ_TASK_VARIABLE, READ_INSTANCE_VARIABLE or READ_HISTORY_VARIABLE on the process definition. " +
+      "Has the meaning of the engine's setting `enforceSpecificVariablePermission`. " +
+        'If true, reading variables needs READ_VARIABLE on the task, or READ_TASK_VARIABLE, READ_INSTANCE_VARIABLE or READ_HISTORY_VARIABLE on the process definition. ' +
         'Danger: if the secured engine had the setting and this one is false, callers read variables that the engine refused.',
     ),
   implied: z
@@ -143,35 +164,43 @@ export const authorizationSettings = z.strictObject({
         .boolean()
         .default(true)
         .describe(
-          'Assignee, owner and every user or group linked to a task may read and update it, as a secured engine grants it. Needs history level full.',
+          'The assignee, the owner, and every user or group linked to a task may read and update it, as in a secured engine. Needs history level full.',
         ),
       taskPermission: z
         .enum(['UPDATE', 'TASK_WORK'])
         .default('UPDATE')
         .describe(
-          "The permission besides READ that `tasks` grants, as the engine's `defaultUserPermissionNameForTask`: with TASK_WORK the user of a link may claim and complete the task, but not assign or change it.",
+          "The permission that `tasks` grants in addition to READ, as in the engine's setting `defaultUserPermissionNameForTask`. " +
+            'With TASK_WORK, a linked user may claim and complete the task, but not assign or change it.',
         ),
       identity: z
         .boolean()
         .default(true)
-        .describe("Everybody may do everything with oneself, and read one's groups and tenants."),
+        .describe(
+          'Every user has all permissions on their own user, and may read their own groups and tenants.',
+        ),
     })
     .prefault({})
-    .describe('Grants that a secured engine writes by itself, and a bare one does not.'),
+    .describe(
+      'Permissions that a secured engine creates automatically and an engine without authorization does not.',
+    ),
   tenants: z
     .enum(['check', 'ignore'])
     .default('check')
     .describe(
-      'What belongs to a tenant is for its members and for administrators. `ignore` is for engines without tenants: lists then need no look at every row.',
+      "`check`: only members of a tenant, and administrators, may access the tenant's data. `ignore`: tenants are not checked. " +
+        'Use it for engines without tenants: lists then need no tenant check of every item.',
     ),
 })
 /** The section `validation`. */
 export const validation = z.strictObject({
   mode: mode
     .default('enforce')
-    .describe('`enforce` refuses. `report` counts and logs what would be refused. `off` looks at nothing.'),
+    .describe(
+      '`enforce` refuses invalid requests. `report` counts and logs the requests that `enforce` would refuse. `off` checks nothing.',
+    ),
   allow: z
     .array(z.enum(HAZARD_RULES))
     .default([])
-    .describe('Hazards that may pass. docs/deviations.md says what each one opens.'),
+    .describe('Hazards that are permitted. docs/deviations.md describes the effect of each one.'),
 })

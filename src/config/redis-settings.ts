@@ -44,17 +44,21 @@ const hasPassword = (account: {
 const sentinel = z
   .strictObject({
     nodes: nodesOf(SENTINEL_PORT).describe(
-      `The sentinels, asked one after the other; the port is ${SENTINEL_PORT} if none is given.`,
+      `The sentinels. The gateway queries them in this order. The default port is ${SENTINEL_PORT}.`,
     ),
     master: z
       .string()
       .min(1, 'must not be empty')
-      .describe('The name by which the sentinels monitor the master, often `mymaster`.'),
-    username: username.describe('The user at the sentinels, where they have users.'),
-    password: password.describe('The password at the sentinels, best as `${file:…}`.'),
+      .describe('The name of the master in the configuration of the sentinels, often `mymaster`.'),
+    username: username.describe('The user name for the sentinels, if they require one.'),
+    password: password.describe(
+      'The password for the sentinels. Use `${file:…}` to keep it out of this file.',
+    ),
     tls: clientTls
       .optional()
-      .describe('Connections to the sentinels use TLS 1.2 or later; `{}` trusts what Node.js knows.'),
+      .describe(
+        'TLS for connections to the sentinels, version 1.2 or later. `{}` trusts the certificates that Node.js trusts.',
+      ),
   })
   .refine(hasPassword, PASSWORD_NEEDED)
 
@@ -62,25 +66,34 @@ const FORMS = ['url', 'sentinel', 'cluster'] as const
 
 const redisObject = z
   .strictObject({
-    url: urlOr(URL_NEEDED).optional().describe('One server. `rediss://` is with TLS.'),
-    sentinel: sentinel.optional().describe('The master that sentinels name; found again after a failover.'),
+    url: urlOr(URL_NEEDED).optional().describe('The URL of one server. `rediss://` uses TLS.'),
+    sentinel: sentinel
+      .optional()
+      .describe(
+        'Finds the current master through sentinels. After a failover, the gateway looks up the new master.',
+      ),
     cluster: z
       .strictObject({
         nodes: nodesOf(REDIS_PORT).describe(
-          `Nodes from which the others are found; the port is ${REDIS_PORT} if none is given. Name several: one that is up is enough.`,
+          `Some nodes of the cluster, from which the gateway finds the others. The default port is ${REDIS_PORT}. List several nodes: one available node is enough.`,
         ),
       })
       .optional()
       .describe('A Redis Cluster.'),
-    username: username.describe('The user at the servers that store data (ACL).'),
-    password: password.describe('The password at the servers that store data, best as `${file:…}`.'),
+    username: username.describe('The user name (ACL) for the servers that store data.'),
+    password: password.describe(
+      'The password for the servers that store data. Use `${file:…}` to keep it out of this file.',
+    ),
     database: wholeNumber(0, MAX_DATABASE)
       .optional()
-      .describe('With `sentinel`: the number of the database, 0 if none is given. A URL has it as its path.'),
+      .describe(
+        'The number of the database, only with `sentinel`. The default is 0. With `url`, the number is the path of the URL.',
+      ),
     tls: clientTls
       .optional()
       .describe(
-        'Connections to the servers that store data use TLS 1.2 or later; `{}` trusts what Node.js knows. With `url`, for `rediss://` alone. The files are read again for new connections.',
+        'TLS for connections to the servers that store data, version 1.2 or later. `{}` trusts the certificates that Node.js trusts. ' +
+          'With `url`, it is accepted only if the URL begins with `rediss://`. The files are read again for new connections.',
       ),
   })
   .refine((redis) => FORMS.filter((form) => redis[form] !== undefined).length === 1, {

@@ -37,10 +37,14 @@ const address = (port: number, others: string) => ({
   host: z
     .string()
     .default('127.0.0.1')
-    .describe('The address to listen at. A name is one address: the first that it resolves to.'),
+    .describe(
+      'The address on which the gateway listens. If it is a name, the gateway listens on the first address to which the name resolves.',
+    ),
   port: wholeNumber(0, 65_535)
     .default(port)
-    .describe(`The port to listen at; another one than ${others}. 0: any that is free.`),
+    .describe(
+      `The port on which the gateway listens. It must differ from ${others} if both listeners use the same address. If 0, the system selects a free port.`,
+    ),
 })
 const listen = z.strictObject({
   ...address(8080, '`admin.port`'),
@@ -48,24 +52,27 @@ const listen = z.strictObject({
     .array(network)
     .default([])
     .describe(
-      'Proxies whose `X-Forwarded-For` or `Forwarded` says who the client is. From other peers these headers count for nothing.',
+      'Networks and addresses of proxies that are trusted to report the client address in `X-Forwarded-For` or `Forwarded`. ' +
+        'From other peers, these headers are ignored.',
     ),
   publicUrl: publicUrl
     .nullable()
     .default(null)
     .describe(
-      'What clients write before `basePath`, as `https://api.example`: links in answers begin with it. ' +
-        'Null: they begin as a proxy of `listen.trustedProxies` says in `X-Forwarded-Proto` and `X-Forwarded-Host`, else with `http://` and the `Host` of the request.',
+      'The URL with which clients reach the gateway, without `basePath`, for example `https://api.example`. Links in responses begin with it. ' +
+        'If null, links begin with the scheme of `X-Forwarded-Proto` and the host of `X-Forwarded-Host` from a proxy in `listen.trustedProxies`. ' +
+        'Without such a proxy, they begin with `http://`, or `https://` with `listen.tls`, and the `Host` of the request.',
     ),
   allowedOrigins: z
     .array(origin)
     .default([])
-    .describe("Origins whose pages may send writes, beside the gateway's own."),
+    .describe("Origins whose pages may send writes, in addition to the gateway's own origin."),
   tls: listenTls
     .nullable()
     .default(null)
     .describe(
-      'TLS in the place of plain HTTP. The files are read again when they change, and open connections stay. Null: plain HTTP.',
+      'TLS for this listener, instead of plain HTTP. The files are read again when they change. Open connections remain open. ' +
+        'If null, the listener uses plain HTTP.',
     ),
 })
 const admin = z.strictObject({
@@ -74,19 +81,22 @@ const admin = z.strictObject({
     .array(adminHost)
     .default([])
     .describe(
-      'Names by which the admin listener is asked, beside addresses, `localhost` and `admin.host`; other names are 403. A page whose name was pointed here could ask otherwise.',
+      'Host names with which clients may address the admin listener, in addition to IP addresses, `localhost` and `admin.host`. ' +
+        'Requests with other names get 403. This prevents DNS rebinding: a web page could otherwise point its own name to this listener.',
     ),
   token: bearerToken
     .nullable()
     .default(null)
     .describe(
-      'Needed as `Authorization: Bearer`, or as the password of `Basic` with any user, for all but `/livez` and `/readyz`; best as `${file:…}`. Danger: with null whoever reaches the listener may ask.',
+      'The token for all paths except `/livez` and `/readyz`. Clients send it as `Authorization: Bearer`, or as the `Basic` password of any user. ' +
+        'Use `${file:…}` to keep it out of this file. Danger: if null, every client that reaches the listener may use it.',
     ),
   tls: adminTls
     .nullable()
     .default(null)
     .describe(
-      'TLS in the place of plain HTTP, for probes and scrapes, too. The files are read again when they change. Null: plain HTTP.',
+      'TLS for this listener, instead of plain HTTP. It also applies to probes and scrapes. The files are read again when they change. ' +
+        'If null, the listener uses plain HTTP.',
     ),
 })
 
@@ -96,51 +106,60 @@ export const engineSettings = z.strictObject({
     .array(node)
     .min(1, 'at least one node is needed')
     .describe(
-      "URLs of the engine's REST API, one a node, all of one cluster. In place of a URL: `{ url, weight, drain }`.",
+      "URLs of the engine's REST API, one for each node of the same cluster. A node can also be written as `{ url, weight, drain }`.",
     ),
   remoteName: remoteName
     .optional()
-    .describe("The engine's name on its own nodes. Without it their plain base path is used."),
+    .describe(
+      "The engine's name on its own nodes. If absent, the gateway uses their base path without an engine name.",
+    ),
   credentials: credentials
     .default('none')
     .describe(
-      "What the engine gets instead of the caller's credentials: nothing; with `forward` the caller's own, so that the engine knows the caller and hashes a password on every call; an account; " +
-        'or the caller in a header, for an engine that believes it.',
+      "The credentials that the engine receives instead of the caller's. `none`: no credentials. " +
+        "`forward`: the caller's own credentials, so that the engine knows the caller, and hashes a password on every call. " +
+        '`{ username, password }`: one account. `{ header, sign }`: the caller in a header, for an engine that trusts this header.',
     ),
   service: account
     .optional()
     .describe(
-      'The account for what the gateway asks on its own behalf: look-ups, records, groups. Without it: as `credentials` says. ' +
-        'Needed with `forward` and `{ header }` where users or records come from the engine. ' +
-        'With both in files `forward` alone asks without credentials: an engine that wants some answers no look-up, and what needs one fails.',
+      "The account for the gateway's own requests: lookups, records, groups. If absent, these requests use `credentials`. " +
+        'It is required with `forward` and `{ header }` if users or records come from the engine. ' +
+        "If users and records both come from files, `forward` sends the gateway's own requests without credentials. " +
+        "An engine that requires credentials then rejects each lookup, and the client's request that needs the lookup fails.",
     ),
   host: z
     .enum(['client', 'node'])
     .default('client')
     .describe(
-      "Whose `Host` the engine sees. `client` keeps the engine's absolute links right; `node` is for a proxy between that routes by name.",
+      "The `Host` that the engine receives. `client`: that of the client's request. It keeps the engine's absolute links correct. " +
+        "`node`: that of the node's URL, for a proxy in front of the engine that routes by name.",
     ),
   forwarded: forwarded
     .default('none')
     .describe(
-      'Headers that tell the engine the client, its scheme and the host that it has asked, written anew: `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239). Set it where the engine, or what stands before it, reads them.',
+      'Headers that inform the engine of the client address, the scheme and the requested host. `x-forwarded`: `X-Forwarded-For`, `-Proto` and `-Host`. ' +
+        "`forwarded`: `Forwarded` (RFC 7239). The gateway sets them itself and removes the client's values. " +
+        'Use this setting if the engine, or a proxy in front of it, reads these headers.',
     ),
   requestHeaders: requestHeaders
     .default([])
     .describe(
-      'Names of headers of clients that the engine gets in addition to what the API reads (`Accept…`, `Content-…`, `If-…`, `Range`, `User-Agent`, trace headers), for example `[X-Correlation-Id]`. ' +
-        'Every other header stays at the gateway. Headers that claim an identity, a certificate, an address or a target are refused here. ' +
-        'A request with one of these headers neither uses nor fills the cache. Danger: the client chooses the value, and no check of the gateway reads it.',
+      'Names of client headers that the engine receives in addition to those of the API (`Accept…`, `Content-…`, `If-…`, `Range`, `User-Agent`, trace headers), for example `[X-Correlation-Id]`. ' +
+        'The gateway forwards no other header. Headers that claim an identity, a certificate, an address or a target are refused here. ' +
+        'A request with one of these headers neither uses nor fills the cache. Danger: the client chooses the value, and the gateway does not check it.',
     ),
   responseHeaders: responseHeaders
     .default([])
     .describe(
-      "Names of response headers of the engine that clients see in addition to the API's own, for example `[X-Node-Version]`. Cookies, redirects and CORS headers are refused here.",
+      'Names of response headers of the engine that clients receive in addition to those of the API, for example `[X-Node-Version]`. ' +
+        'Cookies, redirects and CORS headers are refused here.',
     ),
   tls: clientTls
     .optional()
     .describe(
-      'Connections to nodes with `https://` URLs, TLS 1.2 or later. Without it Node.js knows who signs for them. The files are read again for new connections.',
+      'TLS for connections to nodes with `https://` URLs, version 1.2 or later. If absent, the gateway accepts certificates that Node.js trusts. ' +
+        'The files are read again for new connections.',
     ),
   identity: identitySettings.optional().describe('Replaces the section `identity` for this engine.'),
   authorization: authorizationSettings
@@ -151,7 +170,7 @@ export const engineSettings = z.strictObject({
   rate: rate
     .nullable()
     .optional()
-    .describe('Replaces `limits.rate` for this engine; null: nobody is limited.'),
+    .describe('Replaces `limits.rate` for this engine. If null, no user is limited.'),
   dateFormat: z
     .string()
     .superRefine((pattern, context) => {
@@ -168,13 +187,15 @@ export const engineSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Numbers about the engine as metrics: incidents, jobs, external tasks, running instances. One of all replicas asks for them. `{}` turns them on; null: none.',
+      'Exports numbers about the engine as metrics: incidents, jobs, external tasks, running instances. ' +
+        'With `cache.redis`, one of all replicas queries the engine. Without it, each replica does. `{}` enables the gauges. If null, there are none.',
     ),
   deploymentAware: z
     .boolean()
     .default(false)
     .describe(
-      'Starts of a definition go to nodes that have its deployment registered. Needs `health.probe`: the nodes are asked with each probe.',
+      'Sends starts of a definition to nodes that have registered its deployment. ' +
+        'It requires `health.probe`, because the gateway reads the deployments of a node with each probe.',
     ),
 })
 
@@ -198,51 +219,59 @@ const probePath = z
 /** All settings of the file. */
 export const schema = z.strictObject(
   {
-    version: z.literal(1).describe('The version of this format.'),
-    workers: wholeNumber(1, 64).default(1).describe('Processes that share the public port.'),
+    version: z.literal(1).describe('The version of this file format.'),
+    workers: wholeNumber(1, 64).default(1).describe('Number of processes that share the public port.'),
     listen: listen.prefault({}).describe('The public listener.'),
     admin: admin
       .prefault({})
       .describe(
-        'The admin listener: health, metrics, the status page, `POST /explain` and `POST /reload`. Danger: without `admin.token` whoever reaches it may ask; keep it off the public network.',
+        'The admin listener: health, metrics, the status page, `POST /explain` and `POST /reload`. ' +
+          'Danger: without `admin.token`, every client that reaches it may use it. Do not expose it to the public network.',
       ),
     basePath: z
       .string()
       .regex(/^(\/[A-Za-z0-9_-]+)+$/, 'write it like /engine-rest')
       .meta({ title: 'path like `/engine-rest`' })
       .default('/engine-rest')
-      .describe("The path before the API's own paths."),
+      .describe('The path in front of the paths of the API.'),
     cors: cors
       .nullable()
       .default(null)
       .describe(
-        'Pages of other origins that may read answers of the API. Null: none, and no preflight is answered.',
+        'Pages of other origins that may read responses of the API. If null, no page may, and the gateway does not respond to preflight requests.',
       ),
     hosts: z
       .array(servedHost)
       .default([])
       .describe(
-        "Values of `Host` that are served; empty: any. The port counts: `gateway` and `gateway:8080` are two values, and clients leave out 80 for http and 443 for https. Set it where a client must not steer the engine's links.",
+        'Accepted values of `Host`. If empty, every value is accepted. The port is part of the value: ' +
+          '`gateway` and `gateway:8080` are two values, and clients omit 80 for http and 443 for https. ' +
+          "Set it if a client must not control the links in the engine's responses.",
       ),
     engines: z
       .record(engineName, engineSettings)
       .refine((engines) => Object.keys(engines).length > 0, 'at least one engine is needed')
       .describe(
-        'The engines by name: `{basePath}/engine/NAME/task`. The engine named `default` is also `{basePath}/task`. A name is 1 to 64 letters, digits, `-` and `_`.',
+        'The engines by name. The path of an engine is `{basePath}/engine/NAME/task`, for example. ' +
+          'The engine named `default` is also available at `{basePath}/task`. A name has 1 to 64 letters, digits, `-` and `_`.',
       ),
     identity: identitySettings.describe('Users, their passwords, groups and tenants.'),
-    authorization: authorizationSettings.describe('Who may do what.'),
-    validation: validation.prefault({}).describe("What is refused of a request's content."),
+    authorization: authorizationSettings.describe('Which users may do what.'),
+    validation: validation.prefault({}).describe("Checks of a request's content."),
     health: health
       .prefault({})
-      .describe('How the gateway finds out whether nodes are healthy, beside what requests show.'),
+      .describe(
+        'Probes, with which the gateway detects unhealthy nodes. It also detects them from requests.',
+      ),
     cache: z
       .strictObject({
         memory: z
           .strictObject({
             maxBytes: size(0)
               .default(64 * 1024 ** 2)
-              .describe('Answers cached in this process. Zero: none.'),
+              .describe(
+                'Maximum size of the responses that one process caches. If zero, the process caches no responses.',
+              ),
           })
           .prefault({})
           .describe('The cache of each process.'),
@@ -250,42 +279,57 @@ export const schema = z.strictObject(
           .nullable()
           .default(null)
           .describe(
-            'Replicas share cached answers there; evictions and changes of records reach every replica in under a second. Needed for `Idempotency-Key`.',
+            'A Redis that replicas share for cached responses. Evictions and changes of records reach every replica in under a second. ' +
+              'Required for `Idempotency-Key`.',
           ),
         signingKeys: z
           .array(signingKey)
           .max(4, 'at most 4 keys are taken')
           .default([])
           .describe(
-            'Up to four secrets (`openssl rand -base64 32`). What is written to Redis is signed with the first; what none of them has signed is not believed. Danger: without a key, whoever can write to Redis writes answers.',
+            'Up to four secrets, each created with `openssl rand -base64 32`. The gateway signs the values that it writes to Redis with the first secret. ' +
+              'It ignores values that none of the secrets has signed. Danger: without a key, everyone with write access to Redis can invent responses.',
           ),
       })
       .prefault({})
-      .describe('Cached answers.'),
+      .describe('Cached responses.'),
     idempotency: idempotency
       .prefault({})
-      .describe('Requests with an `Idempotency-Key`. In force where `cache.redis` is set.'),
-    limits: limits.prefault({}).describe('What is bounded, beside the cache.'),
+      .describe('Requests with an `Idempotency-Key`. This section applies if `cache.redis` is set.'),
+    limits: limits
+      .prefault({})
+      .describe('Limits of bodies, connections, queues and rates. The size of the cache is in `cache`.'),
     timeouts: z
       .strictObject({
-        connect: time().default(1000).describe('One connection; then the next node is tried.'),
+        connect: time()
+          .default(1000)
+          .describe('Maximum time to open one connection. After this time, the gateway tries the next node.'),
         headers: time()
           .default(60_000)
           .describe(
-            "From a request's last byte to the answer's first, and as long for all look-ups that its decision needs. Long polls have their own: the request's `asyncResponseTimeout`.",
+            'Maximum time from the last byte of a request to the first byte of its response. ' +
+              'The same time is also the maximum for all lookups that the decision on a request needs. Long polls use their own `asyncResponseTimeout` instead.',
           ),
-        body: time().default(60_000).describe('Between two pieces of an answer.'),
+        body: time()
+          .default(60_000)
+          .describe(
+            'Maximum time between two parts of a response body, and the maximum time for which a client may read nothing of it.',
+          ),
         answer: time()
           .default(600_000)
           .describe(
-            "From an answer's first byte to its last; longer ones break off. Danger: a large export to a slow client needs more.",
+            'Maximum time from the first byte of a response to its last byte. A longer response is cut off. ' +
+              'Danger: a large export to a slow client needs more time.',
           ),
-        request: time().default(60_000).describe("A client's whole request, head and body."),
+        request: time()
+          .default(60_000)
+          .describe('Maximum time for a client to send a complete request, head and body.'),
         drain: time(0)
           .default(20_000)
           .describe(
-            'From SIGTERM, or an error that nobody has caught, to the exit at the latest. Zero: nothing is waited for. ' +
-              'The log says `drain begins` with `connections`, and `busy` of them; then `drain ended` with what was `cut` at the deadline.',
+            'Maximum time from SIGTERM, or from an uncaught error, to the exit. If zero, the gateway does not wait. ' +
+              'The log contains `drain begins` with the number of `connections`, and how many of them are `busy`. ' +
+              'At the end it contains `drain ended` with the number of connections that were `cut` at the deadline.',
           ),
       })
       .prefault({})
@@ -294,62 +338,70 @@ export const schema = z.strictObject(
       .array(
         z.strictObject({
           prefix: prefix.describe(
-            'The path before the paths of the application. Not `basePath` or what `basePath` lies within: every path that is not in the API would be passed on. ' +
-              "Below it, as `/engine-rest/custom`, one may stand where the API has no path: the API's paths begin with its own words and with `engine`.",
+            'The path in front of the paths of the application. ' +
+              'It must not be `basePath` or a parent path of `basePath`: every path that is not in the API would otherwise be forwarded. ' +
+              'A prefix below `basePath` is allowed if the API has no path there, for example `/engine-rest/custom`. ' +
+              'Paths of the API begin with the words of the API and with `engine`.',
           ),
           upstream: httpUrl
             .optional()
             .describe(
-              'Where requests are forwarded. Its path takes the place of the prefix: with `http://web:8080/app` the path stays, with `http://web:8080` the prefix is removed.',
+              'The URL to which requests are forwarded. ' +
+                'Its path replaces the prefix: with `http://web:8080/app` the path does not change, and with `http://web:8080` the prefix is removed.',
             ),
           nodes: z
             .array(node)
             .min(1, 'at least one node is needed')
             .optional()
             .describe(
-              'In the place of `upstream`: several, of one path. A user stays at the node where his session began; a node that fails is left out for a while.',
+              'Several nodes with the same path, instead of `upstream`. The session of a user stays on its node. The gateway does not use a failed node for a while.',
             ),
           tls: clientTls
             .optional()
             .describe(
-              'As `engines.NAME.tls`, for the nodes of the application: connections to `https://` URLs, TLS 1.2 or later.',
+              'TLS for connections to the nodes of the application with `https://` URLs, version 1.2 or later. It has the keys of `engines.NAME.tls`.',
             ),
           probe: probePath
             .optional()
             .describe(
-              "A path that each node is asked for by GET, as an engine's nodes are, with the times of the section `health`: a node that is down is found without a request. " +
-                "It is the whole path at the node: neither `prefix` nor the upstream's path comes before it. Good is any answer of 2xx or 3xx; credentials are not sent. " +
-                'Without it, or with `health.probe: false`, only requests find out.',
+              'The path of probes with GET to each node. The times are those of the section `health`. ' +
+                'With probes, the gateway detects a node that is down before a request is sent to it. ' +
+                'It is the whole path on the node: the gateway adds neither `prefix` nor the path of the upstream. A response with 2xx or 3xx is good. ' +
+                'Probes carry no credentials. If absent, or with `health.probe: false`, the gateway detects failures only from requests.',
             ),
           auth: z
             .enum(['gateway', 'none'])
             .default('gateway')
             .describe(
-              "Who asks for credentials. `gateway`: the gateway, of the default engine's users, and the application does not see them. " +
-                '`none`: nobody here, and what the caller sends passes. Danger: whoever reaches the listener reaches the application.',
+              'Which side checks credentials. ' +
+                '`gateway`: the gateway authenticates users of the default engine, and the application does not receive the credentials. ' +
+                '`none`: the gateway requires no credentials, and forwards `Authorization` to the application. ' +
+                'Danger: with `none`, every client that reaches the listener reaches the application.',
             ),
           forwarded: forwarded
             .default('x-forwarded')
             .describe(
-              'As `engines.NAME.forwarded`. Where the prefix is removed `X-Forwarded-Prefix` names it, but for `none`.',
+              'The same as `engines.NAME.forwarded`. If the prefix is removed, `X-Forwarded-Prefix` also contains it, except with `none`.',
             ),
           requestHeaders: requestHeaders
             .default([])
             .describe(
-              'Names of headers of clients that the application gets in addition to the API headers and those of browsers, for example `[HX-Request]`. Headers that claim an identity, a certificate, an address or a target are refused here.',
+              'Names of client headers that the application receives in addition to those of the API and of browsers, for example `[HX-Request]`. ' +
+                'Headers that claim an identity, a certificate, an address or a target are refused here.',
             ),
           cookies: z
             .enum(['prefix', 'keep'])
             .default('prefix')
             .describe(
-              'Where cookies of the application apply. `prefix`: only below the prefix, so that no application sets a cookie for another one. `keep`: as the application says, for an application that several prefixes lead to.',
+              'The paths to which cookies of the application apply. `prefix`: only paths below the prefix, so that no application sets a cookie for another one. ' +
+                '`keep`: the paths that the application sets, for an application with several prefixes.',
             ),
         }),
       )
       .default([])
       .describe(
-        "Applications, as `[{ prefix: /app, upstream: http://web:8080/app }]`: bodies and answers pass as they are, behind authentication by the default engine's users. " +
-          'Danger: nothing of the records, tenants, validation and rates of the gateway counts there.',
+        "Applications, for example `[{ prefix: /app, upstream: http://web:8080/app }]`. Requests are authenticated with the default engine's users. " +
+          'Request and response bodies pass unchanged. Danger: the records, tenants, validation and rates of the gateway do not apply there.',
       ),
     log: z
       .strictObject({
@@ -357,9 +409,11 @@ export const schema = z.strictObject(
           .enum(['debug', 'info', 'warn', 'error'])
           .default('info')
           .describe(
-            'The least level that is logged. An `error` is for an operator or a developer to repair; a `warn` says once that something has got worse. ' +
-              'An expected refusal is the line of its request, and for a 5xx what the system said. At `info` every request is one line. ' +
-              "Danger: a line's `error` may quote up to 256 characters of what the caller sent, as `Cannot convert value '…' of type 'Integer'` does, and nothing in that line is redacted.",
+            'The lowest level that is logged. An `error` needs a repair by an operator or a developer. A `warn` reports once that a state has become worse. ' +
+              'An expected refusal is logged only in the access line of its request. A 5xx refusal also has an `info` line with its cause, if one is known. ' +
+              'At `info`, every request has one access line. ' +
+              "Danger: the `error` member of a line may quote up to 256 characters that the caller sent, for example in `Cannot convert value '…' of type 'Integer'`. " +
+              'These characters are not redacted.',
           ),
         audit: z
           .string()
@@ -367,16 +421,17 @@ export const schema = z.strictObject(
           .meta({ title: '`stdout`, `off` or a file name' })
           .default('stdout')
           .describe(
-            'Where every refusal and every write is recorded: `stdout` among the other lines (with `"stream":"audit"`, at any level), a file for them alone, or `off`.',
+            'Where every refusal and every write is recorded. `stdout`: among the other log lines, with `"stream":"audit"`, at every log level. ' +
+              'A file name: in a separate file. `off`: nowhere.',
           ),
       })
       .prefault({})
-      .describe('The lines of the gateway.'),
+      .describe("The gateway's log."),
     traces: traces
       .nullable()
       .default(null)
       .describe(
-        'Where requests are exported as OpenTelemetry spans. Null: nowhere, and the SDK is not loaded.',
+        'Exports requests as OpenTelemetry spans. If null, no spans are exported, and the SDK is not loaded.',
       ),
   },
   OF_A_FILE,

@@ -50,32 +50,34 @@ const from = z.enum(['token', 'source', 'both'])
 const skew = age()
   .refine((ms) => ms <= FIVE_MINUTES_MS, 'must be at most 5m')
   .default(30_000)
-  .describe('How far the clocks may differ, at most five minutes.')
+  .describe('Tolerance for differences between clocks, at most five minutes.')
 
 const claimSettings = z
   .strictObject({
     user: claim
       .default(['sub'])
       .describe(
-        'The user id. Danger: take a claim that nobody can change for oneself, as `preferred_username` or `email` may be.',
+        'The claim with the user id. Danger: do not use a claim that users can change themselves, for example `preferred_username` or `email` at some issuers.',
       ),
     client: claim
       .nullable()
       .default(null)
       .describe(
-        'The user id where `user` is absent, for client credentials: `client_id`. Null: such a token is refused. ' +
-          'Danger: with a claim that tokens of users have, too, as `azp`, a user without `user` acts as the client.',
+        'The claim with the user id of a token that has no claim `user`, for client credentials: `client_id`. If null, such a token is refused. ' +
+          'Danger: if tokens of users also have this claim, for example `azp`, a user without the claim `user` acts as the client.',
       ),
     groups: claims
       .default([])
       .describe(
-        'Groups, each a text or a list of texts. A path is names separated by dots. A name that contains a dot is written in a list: `[resource_access, my.client, roles]`. A URI like `https://app.example.com/roles` is one name.',
+        'Claims with groups. The value of each claim is a text or a list of texts. A path consists of names separated by dots. ' +
+          'Write a list if a name contains a dot: `[resource_access, my.client, roles]`. A URI like `https://app.example.com/roles` is one name.',
       ),
-    tenants: claims.default([]).describe('Tenants, written as `groups`.'),
+    tenants: claims.default([]).describe('Claims with tenants, written in the same way as `groups`.'),
     required: claims
       .default([])
       .describe(
-        'Claims of `groups` and `tenants` that every token must contain, written as there. A token without one is refused; an empty list is enough.',
+        'Claims of `groups` and `tenants` that every token must contain, written in the same way. A token without one of them is refused. ' +
+          'An empty list is enough.',
       ),
   })
   .superRefine(({ groups, tenants, required }, context) => {
@@ -91,41 +93,48 @@ const claimSettings = z
 
 const issuer = z
   .strictObject({
-    name: issuerName.describe('The name in logs and metrics, another one for each issuer.'),
+    name: issuerName.describe(
+      'The name of the issuer in logs and metrics. Each issuer needs a different name.',
+    ),
     issuer: issuerUrl.describe(
-      'As `iss` of its tokens has it, letter by letter. Its keys are found by `{issuer}/.well-known/openid-configuration`.',
+      "The value of `iss` in the issuer's tokens. The comparison is exact. The gateway finds the keys through `{issuer}/.well-known/openid-configuration`.",
     ),
     jwksUri: httpUrl
       .nullable()
       .default(null)
-      .describe('Where its keys are read, without discovery: where the gateway reaches it by another name.'),
+      .describe(
+        "The URL of the issuer's keys. The gateway then uses no discovery. Set it if the issuer has no discovery, or if the gateway reaches it by another name.",
+      ),
     audience: z
       .array(word)
       .min(1, 'at least one audience is needed')
       .max(MAX_NAMES)
       .describe(
-        'One of these must be in `aud`. Danger: take none that is the id of a client whose users get ID tokens: ID tokens have it, too.',
+        'A token must contain one of these values in `aud`. ' +
+          'Danger: do not use the id of a client whose users get ID tokens, because ID tokens also contain that id in `aud`.',
       ),
     algorithms: z
       .array(z.enum(ALGORITHMS))
       .min(1, 'at least one algorithm is needed')
       .default(['RS256', 'PS256', 'ES256', 'EdDSA'])
-      .describe('Signatures that are accepted.'),
+      .describe('Signature algorithms that are accepted.'),
     types: z
       .array(z.enum(['at+jwt', 'JWT']))
       .min(1, 'at least one type is needed')
       .default(['at+jwt', 'JWT'])
       .describe(
-        'Values of `typ` in the header; a token without is a `JWT`. With `[at+jwt]` alone no ID token passes, where the issuer marks its access tokens (RFC 9068).',
+        'Accepted values of `typ` in the header. A token without `typ` counts as `JWT`. ' +
+          'If the issuer marks its access tokens (RFC 9068), `[at+jwt]` alone refuses ID tokens.',
       ),
     skew,
-    claims: claimSettings.prefault({}).describe('Where the user, groups and tenants stand.'),
+    claims: claimSettings.prefault({}).describe('The claims that contain the user, groups and tenants.'),
     userPrefix: z
       .string()
       .max(64)
       .default('')
       .describe(
-        'Before each user id of a token. Danger: without it a user of the issuer is the user of the same name of the source and of other issuers.',
+        'A prefix of each user id from a token. ' +
+          'Danger: without a prefix, a user of the issuer is the same user as the user with that name in `identity.source` and at other issuers.',
       ),
     groupPrefix: z
       .string()
@@ -133,23 +142,26 @@ const issuer = z
       .nullable()
       .default(null)
       .describe(
-        "Before each group of a token; null: the issuer's `name` and a colon, as `keycloak:clerks`. Danger: with an empty one whoever gives groups at the issuer gives those of `authorization.adminGroups`, too.",
+        "A prefix of each group from a token. If null, it is the issuer's `name` and a colon: `keycloak:clerks`. " +
+          'Danger: if it is empty, a person who assigns groups at the issuer can also assign those in `authorization.adminGroups`.',
       ),
     groups: from
       .default('token')
       .describe(
-        'Where the groups come from: the token, the users of `identity.source`, or both. With `source` and `both` a user who is not known there is refused.',
+        "Where groups come from. `token`: the claims of the token. `source`: the user's entry in `identity.source`. `both`: the two together. " +
+          'With `source` and `both`, a user that `identity.source` does not contain is refused.',
       ),
-    tenants: from.default('token').describe('Where the tenants come from, as `groups`.'),
+    tenants: from.default('token').describe('Where tenants come from, with the same values as `groups`.'),
     refresh: time(10_000)
       .default(TEN_MINUTES_MS)
       .describe(
-        'From one reading of the keys to the next. A token with an unknown key has them read at once, at most every ten seconds.',
+        'Time between two reads of the keys. For a token with an unknown key, the keys are read at once, at most every ten seconds.',
       ),
     staleAfter: age()
       .default(ONE_HOUR_MS)
       .describe(
-        'Keys that were last read longer ago verify nothing: tokens of the issuer are 503. It is longer than `refresh`.',
+        'Maximum age of the keys. If the last successful read is older, the keys are not used, and tokens of the issuer get 503. ' +
+          'It must be longer than `refresh`.',
       ),
   })
   .refine(({ refresh, staleAfter }) => staleAfter > refresh, {
@@ -160,14 +172,16 @@ const issuer = z
 const session = z
   .strictObject({
     secret: sharedSecret.describe(
-      "The web client's `cibseven.webclient.authentication.jwtSecret`, best as `${file:…}`. Danger: whoever knows it can be every user.",
+      "The value of the web client's setting `cibseven.webclient.authentication.jwtSecret`. Use `${file:…}` to keep it out of this file. " +
+        'Danger: a client that knows the secret can act as any user.',
     ),
     algorithms: z
       .array(z.enum(['HS256', 'HS384', 'HS512']))
       .min(1, 'at least one algorithm is needed')
       .optional()
       .describe(
-        'Signatures that are accepted; each needs a secret as long as its digest: 32, 48 or 64 bytes. Default: those that the secret is long enough for.',
+        'Signature algorithms that are accepted. The secret must be at least as long as the digest of each: 32, 48 or 64 bytes. ' +
+          'Default: every algorithm for which the secret is long enough.',
       ),
     skew,
   })
@@ -191,17 +205,21 @@ export const tokenSettings = z
       .array(issuer)
       .max(MAX_ISSUERS, `at most ${MAX_ISSUERS} issuers are taken`)
       .default([])
-      .describe('Issuers of access tokens: JSON Web Tokens of OpenID Connect providers. At most eight.'),
+      .describe(
+        'Issuers of access tokens, at most eight. The tokens are JSON Web Tokens of OpenID Connect providers.',
+      ),
     session: session
       .nullable()
       .default(null)
       .describe(
-        "Session tokens of CIB seven's web client: `sub` is a user of `identity.source`, whose groups and tenants count. Null: none are accepted.",
+        "Session tokens of CIB seven's web client. `sub` is a user of `identity.source`, which also contains the groups and tenants. " +
+          'If null, session tokens are not accepted.',
       ),
     remember: age()
       .default(FIVE_MINUTES_MS)
       .describe(
-        'How long a verified token needs no new verification, at most until it expires. Where the users of the source are asked, `identity.remember` counts if it is shorter. Zero: nothing is remembered.',
+        'How long a verified token is remembered, at most until it expires. ' +
+          'If groups or tenants come from `identity.source`, `identity.remember` applies if it is shorter. If zero, no token is remembered.',
       ),
   })
   .superRefine(({ issuers, session: sessions }, context) => {

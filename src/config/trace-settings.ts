@@ -6,8 +6,8 @@ const MAX_HEADERS = 16
 /** The section `traces`. */
 export const traces = z.strictObject({
   endpoint: collectorUrl.describe(
-    'The collector that receives OTLP over HTTP, like `http://collector:4318`; `/v1/traces` is added. ' +
-      'No environment variable of OpenTelemetry is read: write `${OTEL_EXPORTER_OTLP_ENDPOINT}` where one is to count.',
+    'The URL of a collector that receives OTLP over HTTP, for example `http://collector:4318`. The gateway adds `/v1/traces`. ' +
+      'It reads no environment variables of OpenTelemetry. To use one, write `${OTEL_EXPORTER_OTLP_ENDPOINT}`.',
   ),
   headers: z
     .record(headerName, headerValue)
@@ -16,16 +16,19 @@ export const traces = z.strictObject({
       `at most ${MAX_HEADERS} headers are taken`,
     )
     .default({})
-    .describe('Headers of each export; a secret best as `${file:…}`.'),
+    .describe('Headers of each export. Use `${file:…}` for secrets.'),
   sampleRatio: decimal(0, 1)
     .default(0.1)
-    .describe('The part of the requests that is recorded, of those whose caller does not decide.'),
+    .describe(
+      'The share of requests that are recorded. If `trustParent` is true, it applies only to requests without a `traceparent`.',
+    ),
   trustParent: z
     .boolean()
     .default(false)
     .describe(
-      "Whether the caller's `traceparent` decides if a request is recorded. With false its trace is continued, and `sampleRatio` decides. " +
-        'Danger: with true whoever reaches the gateway, without credentials too, can have every request recorded, or none.',
+      "If true, the caller's `traceparent` decides whether a request is recorded. " +
+        "If false, the gateway continues the caller's trace, but `sampleRatio` decides. " +
+        'Danger: if true, every client that reaches the gateway, even without credentials, can cause all of its requests to be recorded, or none.',
     ),
   serviceName: z
     .string()
@@ -39,9 +42,11 @@ export const traces = z.strictObject({
   queue: wholeNumber(16, 65_536)
     .default(4096)
     .describe(
-      'Spans of each process that wait for an export, some 2 KiB each; more are dropped and counted.',
+      'Maximum number of spans of each process that wait for an export. A span needs about 2 KiB. Further spans are dropped and counted.',
     ),
   timeout: time()
     .default(5000)
-    .describe('One export with its repetitions; then its spans are dropped and counted.'),
+    .describe(
+      'Maximum time of one export, retries included. After this time, its spans are dropped and counted.',
+    ),
 })
