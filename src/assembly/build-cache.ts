@@ -54,7 +54,7 @@ function addGauge(metrics: Metrics, cache: Cache): void {
   metrics.gauges(
     {
       name: 'gateway_redis_up',
-      help: 'Whether Redis answers; no value where none is configured.',
+      help: 'Whether Redis responds. There is no value if Redis is not configured.',
       labels: [],
     },
     () => [{ labels: {}, value: cache.shared === 'none' ? null : Number(cache.shared === 'up') }],

@@ -90,7 +90,7 @@ function buildPressure({ config, metrics, log }: AdmissionOptions): Pressure {
   metrics.gauges(
     {
       name: 'gateway_pressure',
-      help: 'Whether new requests are refused, by what has run out.',
+      help: 'Whether new requests are refused, by the resource that is exhausted.',
       labels: ['kind'],
     },
     () => PRESSURE_KINDS.map((kind) => ({ labels: { kind }, value: Number(pressure.isOver(kind)) })),
@@ -98,7 +98,7 @@ function buildPressure({ config, metrics, log }: AdmissionOptions): Pressure {
   metrics.gauges(
     {
       name: 'gateway_pressure_ratio',
-      help: 'The part of the limit that is in use, by what may run out; 1: new requests are refused.',
+      help: 'Used part of the limit of each resource. From 1 on, new requests are refused.',
       labels: ['kind'],
     },
     () => PRESSURE_KINDS.map((kind) => ({ labels: { kind }, value: pressure.ratio(kind) })),

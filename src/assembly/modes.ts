@@ -37,7 +37,7 @@ function addGauge(
   metrics.gauges(
     {
       name: 'gateway_mode',
-      help: 'The mode that is in force; always 1.',
+      help: 'The current mode. The value is always 1.',
       labels: ['engine', 'section', 'mode'],
     },
     () => modes.map((labels) => ({ labels, value: 1 })),

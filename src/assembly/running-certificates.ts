@@ -31,7 +31,7 @@ function addGauges(
   metrics.gauges(
     {
       name: 'gateway_certificate_expiry_timestamp_seconds',
-      help: 'When a certificate ends, in seconds since 1970: of a file by its key in the configuration, of a node by its URL.',
+      help: 'Time at which a certificate expires, in seconds since 1970. The label is the key of a file in the configuration, or the URL of a node.',
       labels: ['certificate'],
     },
     () => [
@@ -50,7 +50,7 @@ function addGauges(
   metrics.gauges(
     {
       name: 'gateway_tls_files_valid',
-      help: 'Whether the files of certificates and keys as they are now can be taken; 0: what was read before stays in force.',
+      help: 'Whether the current files of certificates and keys can be used. 0: the files that were read before are still used.',
       labels: ['section'],
     },
     () => files().valid.map(({ section, isValid }) => ({ labels: { section }, value: Number(isValid) })),

@@ -98,7 +98,7 @@ function showGauges(metrics: Metrics, pollers: ReadonlyMap<string, Poller>): voi
   metrics.gauges(
     {
       name: 'gateway_engine_gauges_elected',
-      help: 'Whether this process asks the engine for its gauges; 1 for one of all replicas.',
+      help: 'Whether this process queries the engine for its gauges. With Redis, the value is 1 for one of all replicas.',
       labels: ['engine'],
     },
     () => byEngine.map(([engine, poller]) => ({ labels: { engine }, value: Number(poller.isElected()) })),
@@ -106,7 +106,7 @@ function showGauges(metrics: Metrics, pollers: ReadonlyMap<string, Poller>): voi
   metrics.gauges(
     {
       name: 'gateway_engine_gauges_timestamp_seconds',
-      help: 'When this process last had an answer to every question for the gauges of the engine.',
+      help: 'Time at which all queries of this process for the gauges of the engine last succeeded.',
       labels: ['engine'],
     },
     () => byEngine.map(([engine, poller]) => ({ labels: { engine }, value: poller.lastReadSeconds() })),

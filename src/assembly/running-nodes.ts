@@ -74,7 +74,7 @@ function addGauge(metrics: Metrics, all: readonly WatchedNodes[]): void {
   metrics.gauges(
     {
       name: 'gateway_node_healthy',
-      help: 'Whether a node is believed healthy; drained ones have no value.',
+      help: 'Whether the gateway considers a node healthy. A drained node has no value.',
       labels: ['engine', 'node'],
     },
     () => all.flatMap(valuesOf),
@@ -85,7 +85,7 @@ function addLimitGauges(metrics: Metrics, all: readonly WatchedNodes[]): void {
   metrics.gauges(
     {
       name: 'gateway_node_concurrency_limit',
-      help: 'Requests that a node is given at once; long polls have places of their own.',
+      help: 'Current limit of concurrent requests to a node. Long polls have a separate limit.',
       labels: ['engine', 'node'],
     },
     () =>
@@ -96,7 +96,7 @@ function addLimitGauges(metrics: Metrics, all: readonly WatchedNodes[]): void {
   metrics.gauges(
     {
       name: 'gateway_upstream_queue',
-      help: 'Requests that wait because no node of the engine has a place for them.',
+      help: 'Number of requests that wait because all nodes of the engine are at their limit.',
       labels: ['engine'],
     },
     () => all.map(({ engine, own }) => ({ labels: { engine }, value: own.waiting() })),
@@ -104,7 +104,7 @@ function addLimitGauges(metrics: Metrics, all: readonly WatchedNodes[]): void {
   metrics.gauges(
     {
       name: 'gateway_upstream_queue_standing',
-      help: 'Whether requests have waited for so long that new ones may wait for a moment only.',
+      help: 'Whether the queue is standing: requests have waited for a long time, and new requests may wait only for limits.queue.target.',
       labels: ['engine'],
     },
     () => all.map(({ engine, own }) => ({ labels: { engine }, value: Number(own.isQueueStanding()) })),
@@ -115,7 +115,7 @@ function addDeploymentGauge(metrics: Metrics, engines: readonly EngineNodes[]): 
   metrics.gauges(
     {
       name: 'gateway_node_deployments_missing',
-      help: 'Deployments that another healthy node of the engine has registered and this one has not.',
+      help: 'Number of deployments that another healthy node of the engine has registered and this node has not.',
       labels: ['engine', 'node'],
     },
     () => engines.filter(({ deploymentAware }) => deploymentAware).flatMap(missingDeploymentsOf),
@@ -137,7 +137,7 @@ function addPollGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
   metrics.gauges(
     {
       name: 'gateway_long_polls',
-      help: 'Long polls: open at a node, waiting in the gateway, abandoned by their clients and still at a node.',
+      help: 'Number of long polls: open at a node, waiting in the gateway, or abandoned by their clients and still open at a node.',
       labels: ['engine', 'state'],
     },
     () => engines.flatMap(valuesOf),

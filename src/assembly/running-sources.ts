@@ -99,7 +99,7 @@ function addGauges(metrics: Metrics, read: Read): void {
   metrics.gauges(
     {
       name: 'gateway_source_up',
-      help: 'Whether users and records were read the last time; 0: what was read before is in force, for a while.',
+      help: 'Whether the last read of users, records or keys of an issuer succeeded. 0: the content that was read before is used until staleAfter is over.',
       labels,
     },
     read(({ problem }) => (problem === null ? 1 : 0)),
@@ -107,7 +107,7 @@ function addGauges(metrics: Metrics, read: Read): void {
   metrics.gauges(
     {
       name: 'gateway_source_age_seconds',
-      help: 'Since users and records were last read, or seen not to have changed.',
+      help: 'Time since users, records or keys were last read, or found to be unchanged, in seconds.',
       labels,
     },
     read(({ ageMs }) => (ageMs === null ? null : ageMs / 1000)),

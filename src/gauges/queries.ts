@@ -19,27 +19,31 @@ interface Gauge {
 
 /** The gauges. Their names follow the exporters that are in use for these engines. */
 export const GAUGES = [
-  { name: 'camunda_incidents_open', help: 'Open incidents by type.', label: 'incident_type' },
-  { name: 'camunda_jobs_out_of_retries', help: 'Jobs without retries left.', label: null },
-  { name: 'camunda_jobs_executable', help: 'Jobs that are due and have retries left.', label: null },
+  { name: 'camunda_incidents_open', help: 'Number of open incidents, by type.', label: 'incident_type' },
+  { name: 'camunda_jobs_out_of_retries', help: 'Number of jobs without retries left.', label: null },
+  {
+    name: 'camunda_jobs_executable',
+    help: 'Number of jobs that are due and have retries left.',
+    label: null,
+  },
   {
     name: 'camunda_external_tasks_waiting',
-    help: 'External tasks that a worker could fetch now, by topic.',
+    help: 'Number of external tasks that a worker could fetch now, by topic.',
     label: 'topic',
   },
   {
     name: 'camunda_external_tasks_oldest_timestamp_seconds',
-    help: 'When the oldest external task that a worker could fetch now was created, by topic.',
+    help: 'Creation time of the oldest external task that a worker could fetch now, by topic.',
     label: 'topic',
   },
   {
     name: 'camunda_process_instances_running',
-    help: 'Running process instances by process definition key.',
+    help: 'Number of running process instances, by process definition key.',
     label: 'process_definition_key',
   },
   {
     name: 'camunda_last_deployment_timestamp_seconds',
-    help: 'When the last deployment was made.',
+    help: 'Time of the last deployment.',
     label: null,
   },
 ] as const satisfies readonly Gauge[]

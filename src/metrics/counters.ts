@@ -9,13 +9,13 @@ export function createCounters(registry: Registry) {
   const refusals = createReadableCounts({
     name: 'gateway_refusals_total',
     labels: ['engine', 'operation', 'stage', 'reason'],
-    help: 'Requests that the gateway itself refused, by stage.',
+    help: 'Number of requests that the gateway itself refused, by stage.',
     registry,
   })
   const cache = createReadableCounts({
     name: 'gateway_cache_requests_total',
     labels: ['tier', 'result'],
-    help: 'Cache requests and changes, by tier and result.',
+    help: 'Number of cache lookups and changes, by tier and result.',
     registry,
   })
   return {
@@ -42,23 +42,23 @@ function createRequestCounters(registry: Registry) {
     authentication: counter(
       'gateway_auth_total',
       ['engine', 'result', 'method'],
-      'Credentials by result, and by how the caller wanted to be authenticated.',
+      'Number of authentications of requests, by result and by method of authentication.',
     ),
     /** The `plan` is one of `none`, `narrowed`, `parts` and `filter`. */
     rowsPlan: counter(
       'gateway_rows_plan_total',
       ['operation', 'plan'],
-      'Restricted lists and counts, by how their rows were asked for.',
+      'Number of restricted lists and counts, by the plan with which their items were read.',
     ),
     rowsRead: counter(
       'gateway_rows_read_total',
       ['operation', 'result'],
-      'Rows that were read for restricted lists and counts, shown or left out.',
+      'Number of items that were read for restricted lists and counts, by whether the caller may see them.',
     ),
     idempotent: counter(
       'gateway_idempotent_requests_total',
       ['engine', 'result'],
-      'Requests with an Idempotency-Key by stored outcome, and outcomes that were released or not stored.',
+      'Number of requests with an Idempotency-Key, by the stored outcome. Also counts outcomes that were released or not stored.',
     ),
   }
 }
@@ -69,44 +69,52 @@ function createOtherCounters(registry: Registry) {
     ejection: counter(
       'gateway_node_ejections_total',
       ['engine', 'node', 'reason'],
-      'Ejections of a node, by reason.',
+      'Number of ejections of a node, by reason.',
     ),
     pollEnded: counter(
       'gateway_long_polls_ended_total',
       ['engine', 'reason'],
-      'Long polls by how they ended for their clients.',
+      'Number of long polls that ended, by reason.',
     ),
     pollUnlocked: counter(
       'gateway_long_polls_unlocked_total',
       ['engine', 'result'],
-      'Tasks that were locked for a disconnected client, by whether they were unlocked.',
+      'Number of tasks that were locked for a disconnected client, by the result of the unlock.',
     ),
     pollNudge: counter(
       'gateway_long_polls_nudges_total',
       ['engine', 'result'],
-      'Requests that make a node check its long polls for new tasks, by result: ok, failed, skipped.',
+      'Number of requests that make a node check its long polls for new tasks, by result: ok, failed, skipped.',
     ),
-    reload: counter('gateway_config_reload_total', ['result'], 'Reloads of the configuration, by result.'),
+    reload: counter(
+      'gateway_config_reload_total',
+      ['result'],
+      'Number of reloads of the configuration, by result.',
+    ),
     gaugeFailure: counter(
       'gateway_engine_gauges_failures_total',
       ['engine', 'query'],
-      'Questions for the gauges of an engine that were not answered.',
+      'Number of queries for the gauges of an engine that failed.',
     ),
     linesLost: counter(
       'gateway_log_lines_lost_total',
       ['stream'],
-      'Lines that were lost because the log or the audit file could not be written for too long.',
+      'Number of lines that were lost because the log or the audit file could not be written for too long.',
     ),
-    spansExported: counter('gateway_trace_spans_exported_total', [], 'Spans that a collector has taken.'),
+    spansExported: counter(
+      'gateway_trace_spans_exported_total',
+      [],
+      'Number of spans that a collector accepted.',
+    ),
     spansDropped: counter(
       'gateway_trace_spans_dropped_total',
       ['reason'],
-      'Spans that were dropped, because the queue was full or because an export failed.',
+      'Number of spans that were dropped because the queue was full or an export failed.',
     ),
     workerRestart: counter(
       'gateway_worker_restarts_total',
       ['reason'],
-      'Restarts of workers, by how they ended.',
+      'Number of worker restarts, by the way in which the worker ended.',
     ),
   }
 }

@@ -92,7 +92,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     attempt: createAttempts(registry),
     queued: createDurations({
       name: 'gateway_upstream_queue_wait_seconds',
-      help: 'How long requests waited for a free node, by how the wait ended.',
+      help: 'Time that requests waited for a free node, by the result of the wait.',
       labels: ['engine', 'result'],
       registry,
     }),
@@ -120,12 +120,16 @@ function descriptionsOf(registry: Registry): readonly MetricDescription[] {
 function createRequests(registry: Registry) {
   const durations = createReadableDurations({
     name: 'http_server_request_duration_seconds',
-    help: 'From the first byte of a request to the last byte of its answer.',
+    help: 'Time from the first byte of a request to the last byte of its response.',
     labels: ['operation', 'engine', 'http_request_method', 'http_response_status_code'],
     registry,
   })
   let inFlight = 0
-  addGauge(registry, { name: 'gateway_requests_in_flight', help: 'Requests in flight.' }, () => inFlight)
+  addGauge(
+    registry,
+    { name: 'gateway_requests_in_flight', help: 'Number of requests in flight.' },
+    () => inFlight,
+  )
   return {
     inFlight: (change: 1 | -1): void => {
       inFlight += change
@@ -146,13 +150,13 @@ function createRequests(registry: Registry) {
 function createAttempts(registry: Registry): Metrics['attempt'] {
   const durations = createDurations({
     name: 'http_client_request_duration_seconds',
-    help: 'One attempt at one node, to the end of its answer; no status: no answer.',
+    help: 'Time of one attempt at one node, until the end of the response. The status is empty if there was no response.',
     labels: ['engine', 'node', 'http_response_status_code'],
     registry,
   })
   const counts = createCounts({
     name: 'gateway_upstream_attempts_total',
-    help: 'Attempts at nodes by result.',
+    help: 'Number of attempts at nodes, by result.',
     labels: ['engine', 'node', 'result'],
     registry,
   })
@@ -163,7 +167,11 @@ function createAttempts(registry: Registry): Metrics['attempt'] {
 }
 
 function addInfo(registry: Registry, version: string): void {
-  const naming = { name: 'gateway_info', help: 'The running version; always 1.', labelNames: ['version'] }
+  const naming = {
+    name: 'gateway_info',
+    help: 'The running version. The value is always 1.',
+    labelNames: ['version'],
+  }
   const aggregator = aggregatorOf(naming.name)
   new Gauge({ ...naming, aggregator, registers: [registry] }).set({ version }, 1)
 }

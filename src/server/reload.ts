@@ -44,12 +44,12 @@ export function createReload(options: ReloadOptions): Reload {
   let lastReload: LastReload | null = null
   metrics.gauge(
     'gateway_config_last_reload_successful',
-    'Whether what the configuration said when it was last read is in force.',
+    'Whether the last reload of the configuration was applied.',
     () => Number(isApplied),
   )
   metrics.gauge(
     'gateway_config_applied_timestamp_seconds',
-    'When the configuration that is in force came into force.',
+    'Time at which the current configuration was applied.',
     () => appliedAtMs / 1000,
   )
 

@@ -47,7 +47,7 @@ export class WorkerPool {
       }
       return new Slot({ number, fork, config: () => this.#config, onListening, onEnd, log })
     })
-    metrics.gauge('gateway_workers', 'Workers that listen.', () => this.#listening().length)
+    metrics.gauge('gateway_workers', 'Number of workers that serve requests.', () => this.#listening().length)
   }
 
   get config(): Config {
