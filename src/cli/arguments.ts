@@ -15,12 +15,12 @@ function usageErrorOf(command: Description, message: string): UsageError {
 
 /** The options of every command. */
 export const GENERAL_OPTIONS = {
-  help: { type: 'boolean', short: 'h', purpose: 'print this' },
+  help: { type: 'boolean', short: 'h', purpose: 'print this help' },
   version: { type: 'boolean', short: 'v', purpose: 'print the version' },
 } as const
 
 /** The image's entry point passes this option to every command. */
-const UNUSED_CONFIG = { type: 'string', short: 'c', purpose: 'taken, and not used' } as const
+const UNUSED_CONFIG = { type: 'string', short: 'c', purpose: 'accepted, but not used' } as const
 
 /** The arguments of the command line, checked against the table of commands. */
 export interface ReadArguments<C = Description> {

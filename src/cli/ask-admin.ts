@@ -15,12 +15,12 @@ export const ADMIN_OPTIONS = {
   admin: {
     type: 'string',
     value: 'URL',
-    purpose: 'the admin listener; else ENGINE_GATEWAY_ADMIN, else as the configuration says',
+    purpose: 'the URL of the admin listener; default: ENGINE_GATEWAY_ADMIN, then the configuration',
   },
   'token-file': {
     type: 'string',
     value: 'FILE',
-    purpose: 'holds its token; else ENGINE_GATEWAY_ADMIN_TOKEN, else as the configuration says',
+    purpose: 'a file with its token; default: ENGINE_GATEWAY_ADMIN_TOKEN, then the configuration',
   },
 } as const
 
@@ -38,7 +38,8 @@ export function adminAddressOf(
   const token = tokenFile === undefined ? (environment.token ?? admin.token) : tokenIn(tokenFile)
   const url = asked ?? environment.url
   if (url != null) return { origin: originIn(url), token }
-  if (admin.port === 0) throw new CommandError('admin.port is 0: say with --admin where the gateway listens')
+  if (admin.port === 0)
+    throw new CommandError('admin.port is 0: set the URL of the admin listener with --admin')
   const isAnywhere = admin.host === '0.0.0.0' || admin.host === '::'
   const host = isAnywhere ? '127.0.0.1' : admin.host.includes(':') ? `[${admin.host}]` : admin.host
   return { origin: `${admin.tls === null ? 'http' : 'https'}://${host}:${admin.port}`, token }
@@ -87,23 +88,25 @@ async function textWithin({ body }: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new Error(`the answer is longer than ${MAX_BYTES} bytes`)
+    if (bytes > MAX_BYTES) throw new Error(`the response is longer than ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
 }
 
 function refusalOf(status: number, text: string): string {
-  if (status === 401) return 'the token is missing or wrong: give --token-file'
-  if (status === 404) return 'there is no such page: is this the admin listener, and of this version?'
-  return `it answers ${status} ${text.split('\n', 1).join('').slice(0, 200)}`
+  if (status === 401) return 'the token is missing or wrong: use --token-file'
+  if (status === 404)
+    return 'the page does not exist: check that this is the admin listener of a gateway of this version'
+  return `the response is ${status} ${text.split('\n', 1).join('').slice(0, 200)}`
 }
 
 /** Returns the reason of a failed `fetch`, which is hidden in the cause of its error. */
 function reasonOfFetch(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  if (cause instanceof Error && cause.name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1000} s`
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'
+  if (cause instanceof Error && cause.name === 'TimeoutError')
+    return `no response within ${WITHIN_MS / 1000} s`
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no response'
   const message = messageOf(cause)
   return message === '' ? code : message
 }

@@ -17,19 +17,20 @@ const MAX_CLOSE_MS = 5000
 
 export const checkCommand = command({
   name: 'check',
-  purpose: 'say whether a configuration is good, and what is wrong',
-  about: `With --connect also asks what the configuration names: each node for its engines and its version, with the
-gateway's own credentials; applications of passthrough for their probe; engines that users or records
-come from; Redis. Nothing is changed there. Applications without a probe and the collector of traces
-are not asked.`,
+  purpose: 'check a configuration, and print its problems',
+  about: `With --connect, the command also connects to the systems in the configuration. It reads the engines, the
+version and the date format of each node, with the gateway's own credentials. It sends one probe to each
+node of an application in passthrough. It reads one user and one record from engines that are a source of
+users or records, and the keys of each token issuer. It connects to Redis. It changes nothing. It does not
+connect to applications without a probe, or to the collector of traces.`,
   options: {
     config: CONFIG_OPTION,
-    connect: { type: 'boolean', purpose: 'ask nodes, sources and Redis whether they answer' },
+    connect: { type: 'boolean', purpose: 'also check that nodes, sources and Redis respond' },
     timeout: {
       type: 'string',
       value: 'SECONDS',
       default: '5',
-      purpose: 'for each of them',
+      purpose: 'maximum time for each connection',
     },
     format: FORMAT_OPTION,
   },
@@ -38,8 +39,8 @@ are not asked.`,
     'engine-gateway check --config gateway.yaml --connect --format json',
   ],
   exitCodes: [
-    [0, 'the configuration is good, and with --connect everything answers'],
-    [1, 'it is not, and every problem is named with its path; or something does not answer'],
+    [0, 'the configuration is valid, and with --connect every connection succeeded'],
+    [1, 'the configuration is invalid, and every problem was printed with its path; or a connection failed'],
     [2, 'invalid arguments'],
   ],
   run: async ({ values: { config: file, connect, timeout, format }, streams, program }) => {
@@ -119,8 +120,8 @@ async function ask({ what, address, run }: ConnectionCheck, withinMs: number): P
 function reasonIn(error: unknown, withinMs: number): string {
   const message = messageOf(error)
   // The timeout messages of undici and ioredis.
-  if (/aborted due to timeout|timed out/i.test(message)) return `no answer within ${withinMs / 1000} s`
-  return withoutSecrets(message === '' ? 'it does not answer' : message)
+  if (/aborted due to timeout|timed out/i.test(message)) return `no response within ${withinMs / 1000} s`
+  return withoutSecrets(message === '' ? 'it does not respond' : message)
 }
 
 /** Waits for work. @throws Error after the given time */
@@ -144,7 +145,7 @@ function textOf(file: string, connections: readonly Connection[] | null): string
   const answering = connections.filter(({ ok }) => ok).length
   const sum =
     answering === connections.length
-      ? `${file} is good, and everything answers`
+      ? `${file} is good, and all connections succeeded`
       : `${file} is good; ${connections.length - answering} of ${counted(connections.length, 'connection')} failed`
   return linesText([...tableLines(rows), sum])
 }

@@ -46,7 +46,7 @@ async function attempt(command: Command, given: Parameters<Command['run']>[0]): 
 function usageProblem({ command: invalid, message }: UsageError): string {
   const command = invalid?.isHidden === true ? null : invalid
   const more = command === null ? 'help' : `help ${command.name}`
-  return `${usageOf(command)}\n'${PROGRAM} ${more}' says more.\n\n${command?.refusal ?? message}\n`
+  return `${usageOf(command)}\nSee '${PROGRAM} ${more}'.\n\n${command?.refusal ?? message}\n`
 }
 
 /** Ignores a closed pipe. A reader like `head -1` may stop early, and the command then ends with its usual exit code. */

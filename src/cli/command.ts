@@ -66,7 +66,7 @@ export const CONFIG_OPTION = {
   short: 'c',
   value: 'FILE',
   required: true,
-  purpose: 'the configuration',
+  purpose: 'the configuration file',
 } as const
 
 export const ENGINE_OPTION = {
@@ -74,14 +74,14 @@ export const ENGINE_OPTION = {
   short: 'e',
   value: 'NAME',
   default: DEFAULT_ENGINE,
-  purpose: 'the engine as configured',
+  purpose: 'the name of the engine in the configuration',
 } as const
 
 export const BODY_OPTION = {
   type: 'string',
   short: 'b',
   value: 'FILE',
-  purpose: 'the body of the request',
+  purpose: 'a file with the body of the request',
 } as const
 
 export const FORMAT_OPTION = {
@@ -89,5 +89,5 @@ export const FORMAT_OPTION = {
   value: 'FORMAT',
   choices: ['text', 'json'],
   default: 'text',
-  purpose: 'for people or for programs',
+  purpose: 'text for people, json for programs',
 } as const

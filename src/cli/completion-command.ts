@@ -17,7 +17,7 @@ export const completionCommand = command({
     'engine-gateway completion fish > ~/.config/fish/completions/engine-gateway.fish',
   ],
   exitCodes: [
-    [0, 'printed'],
+    [0, 'the script was printed'],
     [2, 'invalid arguments'],
   ],
   run: ({ operands: [asked = ''], streams: { stdout }, commands }) => {

@@ -11,13 +11,13 @@ const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.ur
 
 export const demoCommand = command({
   name: 'demo',
-  purpose: 'run the gateway before a sandbox engine, and print a tour',
-  about: 'The variables PORT and ADMIN_PORT change its ports, 8080 and 9090.',
+  purpose: 'run the gateway in front of a sandbox engine, and print a tour',
+  about: 'The environment variables PORT and ADMIN_PORT set the ports. The defaults are 8080 and 9090.',
   options: {},
   examples: ['engine-gateway demo', 'PORT=8180 ADMIN_PORT=9190 engine-gateway demo'],
   exitCodes: [
-    [0, 'it has drained'],
-    [1, 'it could not start, for one as a port is taken; or an error ended it'],
+    [0, 'the gateway was stopped, and has drained'],
+    [1, 'the demo could not start, for example because a port is in use; or an error stopped it'],
     [2, 'invalid arguments'],
   ],
   run: async ({ program: { open } }) => {
@@ -63,30 +63,30 @@ export function tourOf({ base, admin }: { readonly base: string; readonly admin:
   const json = `-H 'Content-Type: application/json'`
   return `
 engine-gateway listens at ${base} (admin: ${admin})
-Users: demo/demo may do everything; mary/mary may work on reviews. Nobody else.
+Users: demo/demo may do everything; mary/mary may work on reviews. There are no other users.
 
 # 1. Without credentials: 401
 curl -siw '\\n' ${base}/task
 
-# 2. Mary may not evaluate decisions: 403, and the permission she lacks is named
+# 2. Mary may not evaluate decisions: 403, with the missing permission
 ID=$(curl -su demo:demo ${base}/decision-definition/key/discount | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
 curl -siw '\\n' -u mary:mary ${json} -d '{"variables":{"amount":{"value":120,"type":"Integer"}}}' ${base}/decision-definition/$ID/evaluate
 
-# 3. A diagram, asked for twice: the second answer comes from memory (Cache-Status: hit)
+# 3. Two requests for a diagram: the second response comes from memory (Cache-Status: hit)
 curl -su demo:demo -o /dev/null -D - ${base}/decision-definition/key/discount/diagram
 curl -su demo:demo -o /dev/null -D - ${base}/decision-definition/key/discount/diagram
 
-# 4. An expression in a task query is code: 400, and the engine never sees it
+# 4. An expression in a task query is code: 400, and the query is not sent to the engine
 curl -siw '\\n' -u demo:demo ${json} -d '{"orQueries":[{"assigneeExpression":"\${1+1}"}]}' ${base}/task
 
-# 5. A task query: demo sees all tasks, mary those of her process
+# 5. A task query: demo sees all tasks, mary only tasks of the review process
 curl -sw '\\n' -u demo:demo ${json} -d '{}' ${base}/task/count
 curl -sw '\\n' -u mary:mary ${json} -d '{}' ${base}/task/count
 
-# 6. Another engine, by its name
+# 6. Another engine, selected by name
 curl -sw '\\n' -u demo:demo ${base}/engine/second/task
 
-# 7. What has happened, for Prometheus
+# 7. Metrics for Prometheus
 curl -s ${admin}/metrics | grep '^gateway_'
 
 `

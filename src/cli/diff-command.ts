@@ -11,19 +11,20 @@ import { linesText, printAnswer } from './output.ts'
 
 export const diffCommand = command({
   name: 'diff',
-  purpose: 'say in what the running configuration differs from a file',
-  about: `Asks the admin listener of a running gateway, and reads the file as that would: with its own environment and
-files. Durations are in milliseconds, sizes in bytes, file names absolute. A secret is never printed: where
-admin.token is set it is said that one differs.`,
+  purpose: 'show how the running configuration differs from a file',
+  about: `The command reads the running configuration from the admin listener of a gateway. It reads the file in the
+same way as the gateway, but with the environment and the files of this command. Durations are in
+milliseconds, sizes in bytes, and file names are absolute. Secrets are never printed. If admin.token is set,
+the command shows that a secret differs.`,
   options: { config: CONFIG_OPTION, ...ADMIN_OPTIONS, format: FORMAT_OPTION },
   examples: [
     'engine-gateway diff --config gateway.yaml',
     'engine-gateway diff --config new.yaml --admin http://gateway:9090 --token-file token',
   ],
   exitCodes: [
-    [0, 'nothing differs'],
-    [1, 'something differs'],
-    [2, 'no answer: invalid arguments, a mistake in the file, or the gateway does not answer'],
+    [0, 'there are no differences'],
+    [1, 'there are differences'],
+    [2, 'no result: invalid arguments, an invalid file, or a gateway that does not respond'],
   ],
   failure: 2,
   run: async ({ values: { config: file, format, ...given }, streams }) => {
@@ -54,7 +55,7 @@ interface Running {
 /** Checks the response of `GET /config`. @throws CommandError */
 function runningOf(answer: unknown): Running {
   if (!isObject(answer) || !isObject(answer['config']))
-    throw new CommandError('The answer is no configuration')
+    throw new CommandError('The response is not a configuration')
   const { config, secrets } = answer
   const salt = stringIn(secrets, 'salt')
   if (!isObject(secrets) || salt === null || !isObject(secrets['digests'])) return { config, secrets: null }
@@ -114,13 +115,13 @@ function valueAt(value: unknown, path: string): unknown {
 }
 
 function textOf(differences: readonly Difference[], file: string): string {
-  if (differences.length === 0) return linesText([`${file} is what runs`])
+  if (differences.length === 0) return linesText([`${file} is the running configuration`])
   const lines = differences.map(({ path, running, file: wanted, isSecret, applies }) => {
     const change = isSecret ? '(secret, differs)' : `${valueText(running)} → ${valueText(wanted)}`
     return `${path}: ${change}${applies === 'restart' ? '  (needs a restart)' : ''}`
   })
   const restarts = differences.filter(({ applies }) => applies === 'restart').length
-  const sum = `${counted(differences.length, 'difference')}: ${restarts === 0 ? 'a reload applies all' : `a reload refuses the file, as ${restarts} of them ${restarts === 1 ? 'needs' : 'need'} a restart`}`
+  const sum = `${counted(differences.length, 'difference')}: ${restarts === 0 ? 'a reload applies all' : `a reload refuses the file, because ${restarts} of them ${restarts === 1 ? 'needs' : 'need'} a restart`}`
   return linesText([...lines, sum])
 }
 

@@ -7,13 +7,13 @@ import { withExplain } from './with-explain.ts'
 
 export const explainCommand = command({
   name: 'explain',
-  purpose: 'say whether a user may do something, and which records decide it',
+  purpose: 'show whether a user may send a request, and which records decide it',
   about:
-    'Also says what would have to be granted. The engine is asked only what a decision needs to know of it;\nnothing is done there.',
+    'The output also shows the missing permissions. The command only reads from the engine, and only the data that\nthe decision needs. It changes nothing.',
   operands: [{ name: 'REQUEST', purpose: '"METHOD /path?query", with or without the base path' }],
   options: {
     config: CONFIG_OPTION,
-    user: { type: 'string', short: 'u', value: 'ID', required: true, purpose: 'the user who would ask' },
+    user: { type: 'string', short: 'u', value: 'ID', required: true, purpose: 'the user of the request' },
     engine: ENGINE_OPTION,
     body: BODY_OPTION,
     format: FORMAT_OPTION,
@@ -24,8 +24,8 @@ export const explainCommand = command({
   ],
   exitCodes: [
     [0, 'permitted'],
-    [1, 'refused, or permitted and no row is answered'],
-    [2, 'no answer: invalid arguments, a mistake in the configuration, or an engine that does not answer'],
+    [1, 'refused, or permitted with an empty result'],
+    [2, 'no result: invalid arguments, an invalid configuration, or an engine that does not respond'],
   ],
   failure: 2,
   run: async ({ values, operands, streams, program }) => {

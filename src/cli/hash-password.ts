@@ -10,12 +10,12 @@ const MAX_BYTES = 700
 export const hashPasswordCommand = command({
   name: 'hash-password',
   purpose: 'read a password from standard input, and print its hash for users.yaml',
-  about: 'At a terminal the password is asked for and not shown.',
+  about: 'In a terminal, the command prompts for the password and does not show it.',
   options: {},
   examples: ['engine-gateway hash-password'],
   exitCodes: [
-    [0, 'the hash is printed'],
-    [1, 'nobody could log in with this password: it is empty, too long, or has control characters'],
+    [0, 'the hash was printed'],
+    [1, 'the password cannot be used for a login: it is empty, too long, or contains control characters'],
     [2, 'invalid arguments'],
   ],
   refusal:

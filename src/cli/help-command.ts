@@ -8,7 +8,7 @@ import { helpOf, shownCommands } from './help-text.ts'
 
 export const helpCommand = command({
   name: 'help',
-  purpose: 'print what the commands do, or how one is used',
+  purpose: 'describe all commands, or one command',
   operands: [
     {
       name: 'COMMAND',
@@ -16,13 +16,17 @@ export const helpCommand = command({
       purpose: 'the command',
       choices: (commands) => shownCommands(commands).map(({ name }) => name.split(' ', 1).join('')),
     },
-    { name: 'ACTION', optional: true, purpose: 'its second word, as test of policy test' },
+    {
+      name: 'ACTION',
+      optional: true,
+      purpose: 'the second word of the command, for example test in policy test',
+    },
   ],
   options: {},
   examples: ['engine-gateway help check', 'engine-gateway check --help'],
   exitCodes: [
-    [0, 'printed'],
-    [2, 'there is no such command'],
+    [0, 'the help was printed'],
+    [2, 'the command does not exist'],
   ],
   run: ({ operands, streams: { stdout }, commands }) => {
     const shown = shownCommands(commands)
@@ -46,7 +50,7 @@ export const versionCommand = command({
   options: {},
   examples: ['engine-gateway version'],
   exitCodes: [
-    [0, 'printed'],
+    [0, 'the version was printed'],
     [2, 'invalid arguments'],
   ],
   run: ({ streams: { stdout } }) => {

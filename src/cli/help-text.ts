@@ -34,14 +34,14 @@ export function helpOf(command: Description | null, commands: readonly Descripti
 function programHelp(commands: readonly Description[]): string {
   const rows = shownCommands(commands).map(({ name, purpose, isDefault }) => [
     `  ${name}`,
-    isDefault ? `${purpose} (where no command is named)` : purpose,
+    isDefault ? `${purpose} (the default command)` : purpose,
   ])
   return sections([
     [usageOf(null)],
     ['Authenticates, authorizes, validates, caches and balances requests to Camunda 7 engines.'],
     ['Commands:', ...tableLines(rows)],
     ['Options of every command:', ...tableLines(optionRows(GENERAL_OPTIONS))],
-    [`'${PROGRAM} help COMMAND' says more about a command.`],
+    [`'${PROGRAM} help COMMAND' describes a command.`],
   ])
 }
 
@@ -84,7 +84,7 @@ export function signatureOf(name: string, { type, value, choices }: CommandOptio
 export function purposeOf(settings: CommandOption): string {
   const { purpose, required = false, multiple = false, default: usual } = settings
   const notes = [
-    ...(required ? ['needed'] : []),
+    ...(required ? ['required'] : []),
     ...(multiple ? ['may be repeated'] : []),
     ...(usual === undefined ? [] : [`default: ${usual}`]),
   ]

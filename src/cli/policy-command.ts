@@ -18,25 +18,26 @@ interface Outcome {
 
 export const policyTestCommand = command({
   name: 'policy test',
-  purpose: 'say which decisions that a file lists are made otherwise',
-  about: `The engine is asked only what a decision needs to know of it; nothing is done there. The file:
+  purpose: 'compare decisions with the expected decisions in a file',
+  about: `The command only reads from the engine, and only the data that the decisions need. It changes nothing.
+The format of the file:
 
   tests:
     - user: mary
       request: POST /signal
       body: { name: stopAll }
       expect: refuse          # or permit
-      engine: default         # the default
-      rows: some              # of a list that is permitted: all, some or none
-      status: 403             # of a refusal
+      engine: default         # optional, this is the default
+      rows: some              # for a permitted list: all, some or none
+      status: 403             # for a refused request
       name: clerks stop nothing`,
-  operands: [{ name: 'FILE', purpose: 'the decisions that are expected' }],
+  operands: [{ name: 'FILE', purpose: 'the file with the expected decisions' }],
   options: { config: CONFIG_OPTION, format: FORMAT_OPTION },
   examples: ['engine-gateway policy test policy.yaml --config gateway.yaml'],
   exitCodes: [
     [0, 'all decisions are as expected'],
-    [1, 'some are not'],
-    [2, 'no answer: invalid arguments, a mistake in a file, or an engine that does not answer'],
+    [1, 'some decisions are not as expected'],
+    [2, 'no result: invalid arguments, an invalid file, or an engine that does not respond'],
   ],
   failure: 2,
   run: async ({ values: { config, format }, operands, streams, program }) => {

@@ -4,11 +4,11 @@ import { command } from './command.ts'
 
 export const schemaCommand = command({
   name: 'schema',
-  purpose: "print the configuration's JSON schema",
-  options: { write: { type: 'string', value: 'FILE', purpose: 'write it there instead' } },
+  purpose: 'print the JSON schema of the configuration',
+  options: { write: { type: 'string', value: 'FILE', purpose: 'write the schema to this file instead' } },
   examples: ['engine-gateway schema > gateway.schema.json'],
   exitCodes: [
-    [0, 'printed, or written'],
+    [0, 'the schema was printed or written'],
     [1, 'the file cannot be written'],
     [2, 'invalid arguments'],
   ],

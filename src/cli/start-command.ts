@@ -13,14 +13,17 @@ export const startCommand = command({
   isDefault: true,
   purpose: 'run the gateway',
   about:
-    'SIGHUP reads the configuration anew. SIGTERM and SIGINT drain: what is under way ends, then the process does.',
+    'SIGHUP reloads the configuration. SIGTERM and SIGINT start a drain: the gateway completes the requests in\nflight, and then exits.',
   options: { config: CONFIG_OPTION },
   examples: ['engine-gateway start --config gateway.yaml', 'engine-gateway --config gateway.yaml'],
   exitCodes: [
-    [0, 'it has drained'],
-    [1, 'it could not start, for one as the configuration has a mistake; or an error ended it'],
+    [0, 'the gateway was stopped, and has drained'],
+    [
+      1,
+      'the gateway could not start, for example because the configuration is invalid; or an error stopped it',
+    ],
     [2, 'invalid arguments'],
-    [130, 'a second Ctrl-C cut the drain short'],
+    [130, 'a second Ctrl-C ended the drain early'],
   ],
   run: async ({ values: { config: file }, program: { entry, open } }) => {
     const config = loadConfig(file)

@@ -11,23 +11,23 @@ import { lineOfRecord } from '../pipeline/record-line.ts'
 
 export const suggestCommand = command({
   name: 'suggest',
-  purpose: 'print the fewest records that would have allowed what was refused',
+  purpose: 'print the smallest set of records that would have permitted refused requests',
   about:
-    'Reads lines of the audit stream, from standard input or --file, of what was refused or would have been in\nreport mode.',
+    'The command reads lines of the audit stream from standard input or --file. It uses requests that were\nrefused, that enforce mode would have refused, or in which the caller saw no items.',
   options: {
-    file: { type: 'string', short: 'f', value: 'FILE', purpose: 'the audit lines' },
+    file: { type: 'string', short: 'f', value: 'FILE', purpose: 'a file with audit lines' },
     engine: {
       type: 'string',
       short: 'e',
       value: 'NAME',
-      purpose: 'only lines of this engine; needed where there are several',
+      purpose: 'use only lines of this engine; required if the lines are of several engines',
     },
-    user: { type: 'string', short: 'u', value: 'ID', multiple: true, purpose: 'only lines of this user' },
+    user: { type: 'string', short: 'u', value: 'ID', multiple: true, purpose: 'use only lines of this user' },
     group: {
       type: 'string',
       short: 'g',
       value: 'ID',
-      purpose: 'grant to this group instead of each user; all of these users are assumed to be in it',
+      purpose: 'grant to this group instead of to each user; assumes that they are members',
     },
     format: FORMAT_OPTION,
   },
@@ -37,8 +37,8 @@ export const suggestCommand = command({
   ],
   exitCodes: [
     [0, 'the records are enough'],
-    [1, 'some needs are met by no record, or no line says what they are'],
-    [2, 'no answer: invalid arguments, no audit line, or lines of several engines'],
+    [1, 'no record grants some of the missing permissions, or no line names them'],
+    [2, 'no result: invalid arguments, no audit line, or lines of several engines'],
   ],
   failure: 2,
   run: async ({ values: { format, ...options }, streams }) => {
@@ -244,10 +244,10 @@ function textOf(
     ...(refused === 0
       ? []
       : [
-          `# ${refused} of them ${refused === 1 ? 'was' : 'were'} refused, and a refusal names only what is missing first: look again afterwards.`,
+          `# ${refused} of them ${refused === 1 ? 'was' : 'were'} refused. A refusal names only the first missing permissions: run the command again after you add the records.`,
         ]),
     ...crowded.map(
-      (name) => `# ${name}: many ids, and no definition stands for them. A record on "*" would.`,
+      (name) => `# ${name}: many ids that no definition covers. A record on "*" would cover them.`,
     ),
     records.length === 0 ? 'authorizations: []' : 'authorizations:',
     ...records.map(({ record, times }) => `  ${lineOfRecord(record)}: ${counted(times, 'time')}`),
@@ -261,7 +261,7 @@ function textOf(
     ...(unknown.length === 0
       ? []
       : [
-          '# All rows were left out, and no line says what was missing for them. In report mode a line does, once there are rows:',
+          '# The caller saw no items, and no line names the missing permission. In report mode, a line names it as soon as there are items:',
         ]),
     ...timesLines(unknown),
   ]

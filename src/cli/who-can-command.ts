@@ -16,14 +16,15 @@ import { withExplain } from './with-explain.ts'
 
 export const whoCanCommand = command({
   name: 'who-can',
-  purpose: 'say which users and groups may do something',
-  about: `Asks for each user and group in turn, as explain does. A group stands for a user of this group alone, without
-tenants; "everybody" for a user without any group. Users of a file are all asked. An engine does not list its
-users: then those are asked that records name, and the answer says so.`,
+  purpose: 'show which users and groups may send a request',
+  about: `The command makes the decision of explain for each user and each group. For a group, it decides for a user
+that is only in this group and has no tenants. "everybody" is a user without groups. Users in a file are all
+checked. If users come from an engine, the command cannot list them. It then checks the users that records
+name, and the output says so.`,
   operands: [
     {
       name: 'OPERATION',
-      purpose: 'an operationId of the API, as startProcessInstanceByKey, or "METHOD /path?query"',
+      purpose: 'an operationId of the API, for example startProcessInstanceByKey, or "METHOD /path?query"',
       choices: () => OPERATIONS.map(({ id }) => id),
     },
   ],
@@ -34,11 +35,14 @@ users: then those are asked that records name, and the answer says so.`,
       short: 'p',
       value: 'NAME=VALUE',
       multiple: true,
-      purpose: 'a parameter of the path of an operationId',
+      purpose: 'a path parameter of the operation',
     },
     body: BODY_OPTION,
     engine: ENGINE_OPTION,
-    all: { type: 'boolean', purpose: 'also those who may not, and what they lack' },
+    all: {
+      type: 'boolean',
+      purpose: 'also show users and groups that may not, with their missing permissions',
+    },
     format: FORMAT_OPTION,
   },
   examples: [
@@ -46,9 +50,9 @@ users: then those are asked that records name, and the answer says so.`,
     'engine-gateway who-can "GET /task" --all --config gateway.yaml',
   ],
   exitCodes: [
-    [0, 'somebody may'],
-    [1, 'nobody may'],
-    [2, 'no answer: invalid arguments, a mistake in the configuration, or an engine that does not answer'],
+    [0, 'at least one user or group may'],
+    [1, 'no user or group may'],
+    [2, 'no result: invalid arguments, an invalid configuration, or an engine that does not respond'],
   ],
   failure: 2,
   run: async ({ values: { config, path = [], body, engine, all, format }, operands, streams, program }) => {
@@ -164,7 +168,7 @@ function checkDecided(answers: readonly SubjectAnswer[]): void {
   if (first?.answer == null) return
   if (answers.every(({ explained }) => explained.answer !== null && explained.stage !== 'permit'))
     throw new QuestionError(
-      `${first.request} is refused at stage ${first.stage} whoever asks: ${first.answer.status} ${JSON.stringify(first.answer.body)}`,
+      `${first.request} is refused at stage ${first.stage} for every caller: ${first.answer.status} ${JSON.stringify(first.answer.body)}`,
     )
 }
 
@@ -182,7 +186,7 @@ function textOf({ areListed }: KnownSubjects, answers: readonly SubjectAnswer[],
   const off = Object.entries(modes).filter(([, mode]) => mode !== 'enforce')
   return linesText([
     `${request} (${operation}) at engine ${engine}`,
-    ...off.map(([name, mode]) => `${name} is on ${mode}: what it refuses here is let through`),
+    ...off.map(([name, mode]) => `${name}.mode is ${mode}: the gateway does not refuse these requests`),
     '',
     ...tableLines(rows),
     ...(shown.length === 0 ? [] : ['']),
@@ -190,7 +194,7 @@ function textOf({ areListed }: KnownSubjects, answers: readonly SubjectAnswer[],
     ...(areListed
       ? []
       : [
-          `The users of engine ${engine} are its own and cannot be listed: those that records name were asked`,
+          `The users of engine ${engine} come from the engine and cannot be listed. Only users that records name were checked`,
         ]),
   ])
 }
@@ -201,7 +205,7 @@ function sumOf(answers: readonly SubjectAnswer[]): string {
     return `${all.filter(({ may }) => may).length} of ${counted(all.length, kind)}`
   })
   const isOpen = answers.some(({ kind, may }) => kind === 'everybody' && may)
-  return `${parts.join(' and ')} may${isOpen ? ', and everybody else' : ''}`
+  return `${parts.join(' and ')} may${isOpen ? ', and so may every other user' : ''}`
 }
 
 /** Returns the first record that grants the request, and which items are visible. */
@@ -222,7 +226,7 @@ function reasonWhyNot({ stage, answer, policy }: Explained): string {
     ({ permission, resource, resourceId }) => `${permission} on ${resource} ${resourceId}`,
   )
   if (missing.length > 0) return `missing ${[...new Set(missing)].join(', ')}`
-  if (answer === null) return 'no row is answered'
+  if (answer === null) return 'no visible items'
   return `refused at stage ${stage}: ${answer.status}${answer.reason === null ? '' : `, ${answer.reason}`}`
 }
 

@@ -77,7 +77,7 @@ t.test('what answers is named with its version', async (t) => {
   t.match({ code, err }, { code: 0, err: '' })
   t.equal(lines[0], `ok node of default ${sandbox.base} N ms version 7.22.0, drained`)
   t.equal(lines[1], `ok node of second ${sandbox.base} N ms version 7.22.0`)
-  t.match(lines[2], / is good, and everything answers$/)
+  t.match(lines[2], / is good, and all connections succeeded$/)
 })
 
 t.test('without --connect nothing is asked', async (t) => {
@@ -101,7 +101,7 @@ t.test('nodes that are away, are silent or are something else are told from thos
   )
   t.equal(code, 1)
   t.match(lines[0], /^FAILED node of default \S+ N ms connect ECONNREFUSED/)
-  t.match(lines[1], /^FAILED node of default \S+ N ms no answer within 0.8 s$/)
+  t.match(lines[1], /^FAILED node of default \S+ N ms no response within 0.8 s$/)
   t.match(lines[2], /^ok /)
   t.match(lines[3], /^FAILED .* it names other, not default$/)
   t.match(lines[4], /^FAILED .*JSON/)

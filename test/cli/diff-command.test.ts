@@ -57,7 +57,7 @@ const shared = setUp(t)
 
 t.test('what is equal, what differs, and what needs a restart', async (t) => {
   const { diff } = await shared
-  t.match(await diff({}), { code: 0, out: /other\.yaml is what runs\n$/, err: '' })
+  t.match(await diff({}), { code: 0, out: /other\.yaml is the running configuration\n$/, err: '' })
   const { code, out } = await diff({
     listen: { port: 1234 },
     timeouts: { headers: '30s' },
@@ -67,7 +67,7 @@ t.test('what is equal, what differs, and what needs a restart', async (t) => {
   t.match(out, /^listen\.port: 0 → 1234 {2}\(needs a restart\)$/m)
   t.match(out, /^timeouts\.headers: 60000 → 30000$/m)
   t.match(out, /^engines\.orders: \(none\) → \{"nodes":/m)
-  t.match(out, /^3 differences: a reload refuses the file, as 1 of them needs a restart$/m)
+  t.match(out, /^3 differences: a reload refuses the file, because 1 of them needs a restart$/m)
 })
 
 t.test('that a secret differs is said, and no secret is', async (t) => {

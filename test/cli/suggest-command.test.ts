@@ -121,7 +121,7 @@ t.test(
       )
       t.equal(code, 1, decision)
       t.match(out, /1 record would be enough for these\.$/m)
-      t.match(out, /^# All rows were left out, .*\n# {3}fetchAndLock by mary: 1 time$/m)
+      t.match(out, /^# The caller saw no items, .*\n# {3}fetchAndLock by mary: 1 time$/m)
     }
   },
 )

@@ -121,7 +121,9 @@ t.test('the sandbox listens alone, says where, and ends on SIGTERM', async (t) =
   const port = new URL(base).port
   t.match(await run('sandbox', '--port', port), {
     code: 1,
-    err: new RegExp(`^The sandbox has 1 problem\n  .*EADDRINUSE.*:${port}: --port takes another one\n$`),
+    err: new RegExp(
+      `^The sandbox has 1 problem\n  .*EADDRINUSE.*:${port}: choose another port with --port\n$`,
+    ),
   })
   child.kill('SIGTERM')
   await once(child, 'exit')
