@@ -16,7 +16,7 @@ app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 |
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{- /* The pods of the gateway, without those of tests. */ -}}
+{{- /* The labels of the gateway's pods. Pods of tests do not have them. */ -}}
 {{- define "engine-gateway.podSelectorLabels" -}}
 {{ include "engine-gateway.selectorLabels" . }}
 app.kubernetes.io/component: gateway
@@ -45,7 +45,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{- /* The configuration with what must fit the pod: where it listens, where its files are mounted, its Redis. */ -}}
+{{- /* The configuration with the settings that depend on the pod: the listeners, the mounted files, and Redis. */ -}}
 {{- define "engine-gateway.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- $_ := set $config "listen" (merge (dict "host" "0.0.0.0" "port" .Values.containerPorts.http) (default (dict) $config.listen)) -}}
@@ -81,7 +81,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toYaml $config -}}
 {{- end -}}
 
-{{- /* Not empty where users.yaml is read, by all engines or by one. Of a config map of yours the chart does not know it. */ -}}
+{{- /* Not empty if all engines, or one of them, read users.yaml. The chart does not know this for an existing config map. */ -}}
 {{- define "engine-gateway.readsUsers" -}}
 {{- $config := include "engine-gateway.config" . | fromYaml -}}
 {{- range $settings := prepend (values $config.engines) $config -}}
@@ -89,7 +89,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{- /* users.yaml, where it is read. */ -}}
+{{- /* users.yaml, if an engine reads it. */ -}}
 {{- define "engine-gateway.usersFile" -}}
 {{- $isGiven := or .Values.users.existingSecret .Values.users.existingConfigMap -}}
 {{- if .Values.existingConfigMap -}}
@@ -102,7 +102,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{- /* One file of the configuration's folder, out of a secret or a config map. */ -}}
+{{- /* One file in the folder of the configuration, from a secret or a config map. */ -}}
 {{- define "engine-gateway.file" -}}
 {{- if .source.existingSecret }}
 - secret:
@@ -115,12 +115,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end -}}
 
-{{- /* The pods that there are at least. */ -}}
+{{- /* The minimum number of pods. */ -}}
 {{- define "engine-gateway.leastReplicas" -}}
 {{- ternary .Values.autoscaling.minReplicas .Values.replicaCount .Values.autoscaling.enabled -}}
 {{- end -}}
 
-{{- /* `timeouts.drain` in seconds, rounded up; its default where the chart cannot know it. */ -}}
+{{- /* `timeouts.drain` in seconds, rounded up. The default is used if the chart cannot know the value. */ -}}
 {{- define "engine-gateway.drainSeconds" -}}
 {{- $drain := ternary "" (dig "timeouts" "drain" "" .Values.config | toString) (ne .Values.existingConfigMap "") -}}
 {{- if regexMatch "^[0-9]+(ms|s|m|h)$" $drain -}}
@@ -132,9 +132,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{- /* From the moment when a pod is told to end to the one when it is killed. */ -}}
+{{- /* The time from the start of a pod's termination until the pod is killed. */ -}}
 {{- define "engine-gateway.gracePeriodSeconds" -}}
-{{- /* What a primary waits beyond the drain of its workers, and the process for its exit. */ -}}
+{{- /* 5 seconds: the primary waits longer than the drain of its workers, and the process needs time for its exit. */ -}}
 {{- $least := add .Values.preStopSleepSeconds (include "engine-gateway.drainSeconds" . | atoi) 5 -}}
 {{- $given := .Values.terminationGracePeriodSeconds | int64 -}}
 {{- if eq $given 0 -}}
@@ -146,7 +146,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{- /* The port of a URL; fails where it is a variable. Takes `url`, and `instead`: the value that must be set then. */ -}}
+{{- /* The port of a URL. Fails if the URL is a variable. Takes `url`, and `instead`: the value that must be set in this case. */ -}}
 {{- define "engine-gateway.portOf" -}}
 {{- $url := toString .url -}}
 {{- if contains "${" $url -}}
@@ -156,7 +156,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- default (ternary "443" "80" (hasPrefix "https:" (lower $url))) $port -}}
 {{- end -}}
 
-{{- /* The ports of all engines and of what `passthrough` leads to, as `{ ports: […] }`. */ -}}
+{{- /* The ports of all engines and of the applications of `passthrough`, as `{ ports: […] }`. */ -}}
 {{- define "engine-gateway.enginePorts" -}}
 {{- $instead := "networkPolicy.egress.engines.ports" -}}
 {{- if .Values.existingConfigMap -}}
@@ -180,7 +180,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toJson (dict "ports" ($ports | uniq)) -}}
 {{- end -}}
 
-{{- /* The ports of Redis, as `{ ports: […] }`; none where there is no Redis. */ -}}
+{{- /* The ports of Redis, as `{ ports: […] }`. The list is empty if there is no Redis. */ -}}
 {{- define "engine-gateway.redisPorts" -}}
 {{- $redis := ternary nil (dig "cache" "redis" nil .Values.config) (ne .Values.existingConfigMap "") -}}
 {{- $ports := list -}}
@@ -188,7 +188,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $ports = list 6379 -}}
 {{- else if kindIs "map" $redis -}}
 {{- if $redis.sentinel -}}
-{{- /* That of the servers that they name, which the chart does not know. */ -}}
+{{- /* The port of the servers that the sentinels announce. The chart does not know it. */ -}}
 {{- $ports = list 6379 -}}
 {{- end -}}
 {{- range dig "sentinel" "nodes" list $redis -}}
@@ -217,7 +217,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   {{- end }}
 {{- end -}}
 
-{{- /* Of probes: `HTTPS` where the admin listener has a certificate. */ -}}
+{{- /* The scheme of probes: `HTTPS` if the admin listener has a certificate. */ -}}
 {{- define "engine-gateway.adminScheme" -}}
 {{- if dig "admin" "tls" nil .Values.config }}HTTPS{{ else }}HTTP{{ end -}}
 {{- end -}}
