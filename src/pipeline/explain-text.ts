@@ -40,7 +40,7 @@ function listOf(names: readonly string[]): string {
 function modeLines({ modes }: Explained): string[] {
   return Object.entries(modes)
     .filter(([, mode]) => mode !== 'enforce')
-    .map(([name, mode]) => `${name} is on ${mode}: what it refuses here is let through`)
+    .map(([name, mode]) => `${name}.mode is ${mode}: the gateway does not refuse these requests`)
 }
 
 function checkLines({ check, row, verdict, decisions, more }: CheckExplanation): string[] {
