@@ -73,7 +73,9 @@ export const identitySettings = z.discriminatedUnion(
         ),
       pause: age(1)
         .default(FIVE_MINUTES_MS)
-        .describe('How long the gateway then sends no passwords of that user to the engine.'),
+        .describe(
+          'How long the gateway sends no password of a user to the engine after `failures` wrong ones in a row.',
+        ),
     }),
   ],
   SOURCE_NEEDED,

@@ -123,8 +123,8 @@ export const engineSettings = z.strictObject({
   service: account
     .optional()
     .describe(
-      "The account for the gateway's own requests: lookups, records, groups. If absent, these requests use `credentials`. " +
-        'It is required with `forward` and `{ header }` if users or records come from the engine. ' +
+      "The account for the gateway's own requests: lookups, records, groups, gauges. If absent, these requests use `credentials`. " +
+        'It is required with `forward` and `{ header }` if users or records come from the engine, or if the engine has `gauges`. ' +
         "If users and records both come from files, `forward` sends the gateway's own requests without credentials. " +
         "An engine that requires credentials then rejects each lookup, and the client's request that needs the lookup fails.",
     ),
@@ -256,7 +256,7 @@ export const schema = z.strictObject(
           'The engine named `default` is also available at `{basePath}/task`. A name has 1 to 64 letters, digits, `-` and `_`.',
       ),
     identity: identitySettings.describe('Users, their passwords, groups and tenants.'),
-    authorization: authorizationSettings.describe('Which users may do what.'),
+    authorization: authorizationSettings.describe('The permissions of users.'),
     validation: validation.prefault({}).describe("Checks of a request's content."),
     health: health
       .prefault({})
@@ -373,7 +373,7 @@ export const schema = z.strictObject(
             .enum(['gateway', 'none'])
             .default('gateway')
             .describe(
-              'Which side checks credentials. ' +
+              'Sets whether the gateway or the application checks credentials. ' +
                 '`gateway`: the gateway authenticates users of the default engine, and the application does not receive the credentials. ' +
                 '`none`: the gateway requires no credentials, and forwards `Authorization` to the application. ' +
                 'Danger: with `none`, every client that reaches the listener reaches the application.',
