@@ -4,7 +4,7 @@ import { setDefaultCACertificates } from 'node:tls'
 import t, { type Test } from 'tap'
 import { openUpstream, READ, WRITE } from '../support/fake-engine.ts'
 
-// Of nobody but these tests, for localhost and 127.0.0.1, signed by itself and valid until 2126.
+// A self-signed certificate for localhost and 127.0.0.1 that only these tests use. It is valid until 2126.
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgKjV+LGeUoTPZRu1b
 MUMJhdh0n7rcUFAD/31JeT9UehShRANCAARx03k+aO639VM8Lugr5vbeYQ+2AoGo
@@ -47,7 +47,7 @@ async function startTlsNode(t: Test): Promise<TlsNode> {
   return { url: `https://127.0.0.1:${address.port}`, seen }
 }
 
-t.test('nothing is sent to who has a certificate that nobody has vouched for', async (t) => {
+t.test('nothing is sent to a node whose certificate is not trusted', async (t) => {
   const node = await startTlsNode(t)
   const { upstream } = openUpstream(t, [node.url])
   for (const request of [READ, WRITE])
@@ -55,7 +55,7 @@ t.test('nothing is sent to who has a certificate that nobody has vouched for', a
   t.same(node.seen, [])
 })
 
-t.test('nor to who shows the certificate of another', async (t) => {
+t.test('nothing is sent to a node whose certificate is for another name', async (t) => {
   setDefaultCACertificates([CERTIFICATE])
   const node = await startTlsNode(t)
   const url = node.url.replace('127.0.0.1', '127.0.0.2')
@@ -64,7 +64,7 @@ t.test('nor to who shows the certificate of another', async (t) => {
   t.same(node.seen, [])
 })
 
-t.test('one that is vouched for is asked', async (t) => {
+t.test('requests are sent to a node whose certificate is trusted', async (t) => {
   setDefaultCACertificates([CERTIFICATE])
   const node = await startTlsNode(t)
   const { upstream } = openUpstream(t, [node.url])

@@ -3,7 +3,7 @@ import { openUpstream, READ, startNode, WRITE } from '../support/fake-engine.ts'
 
 const LIMIT = 1_000_000
 
-t.test('the path goes onto the wire byte for byte, below the base path', async (t) => {
+t.test('the path is sent byte for byte, below the base path', async (t) => {
   const node = await startNode(t)
   const { upstream } = openUpstream(t, [`${node.url}/engine-rest/`])
   const paths = [
@@ -22,14 +22,14 @@ t.test('the path goes onto the wire byte for byte, below the base path', async (
   )
 })
 
-t.test('an engine with a remote name is addressed by it', async (t) => {
+t.test('an engine with a remote name is addressed by that name', async (t) => {
   const node = await startNode(t)
   const { upstream } = openUpstream(t, [`${node.url}/engine-rest`], { remoteName: 'a b/c' })
   await upstream.fetch(READ, LIMIT)
   t.equal(node.seen[0]?.url, '/engine-rest/engine/a%20b%2Fc/task/x')
 })
 
-t.test('the body arrives untouched, with its length and never chunked', async (t) => {
+t.test('the body arrives unchanged, with its length and never chunked', async (t) => {
   const node = await startNode(t)
   const { upstream } = openUpstream(t, [node.url])
   const body = Buffer.from('{"a": 12345678901234567890, "b":1.0,\n "é":"\u0000"}')
@@ -39,7 +39,7 @@ t.test('the body arrives untouched, with its length and never chunked', async (t
   t.equal(node.seen[0]?.headers['transfer-encoding'], undefined)
 })
 
-t.test('a write without a body says so, a read says nothing', async (t) => {
+t.test('a POST without a body has Content-Length 0, and a GET or DELETE has none', async (t) => {
   const node = await startNode(t)
   const { upstream } = openUpstream(t, [node.url])
   await upstream.fetch({ ...WRITE, body: null }, LIMIT)
@@ -51,7 +51,7 @@ t.test('a write without a body says so, a read says nothing', async (t) => {
   )
 })
 
-t.test("the client's Host is sent, unless the node's own is wanted", async (t) => {
+t.test('the Host of the client is sent unless the Host of the node is configured', async (t) => {
   const node = await startNode(t)
   const upstreamRequest = { ...READ, headers: { host: 'gateway.example:8443' } }
   await openUpstream(t, [node.url]).upstream.fetch(upstreamRequest, LIMIT)
@@ -62,7 +62,7 @@ t.test("the client's Host is sent, unless the node's own is wanted", async (t) =
   )
 })
 
-t.test('Authorization leaves only as configured, whatever the request carries', async (t) => {
+t.test('Authorization is sent only as configured, whatever the request contains', async (t) => {
   const node = await startNode(t)
   const upstreamRequest = { ...READ, headers: { authorization: 'Basic Y2FsbGVyOng=' } }
   await openUpstream(t, [node.url]).upstream.fetch(upstreamRequest, LIMIT)
@@ -75,7 +75,7 @@ t.test('Authorization leaves only as configured, whatever the request carries', 
   )
 })
 
-t.test('concurrent requests are spread over the nodes', async (t) => {
+t.test('concurrent requests are distributed over the nodes', async (t) => {
   const nodes = await Promise.all([startNode(t), startNode(t)])
   const { upstream, attempts } = openUpstream(
     t,
@@ -111,7 +111,7 @@ t.test(
   },
 )
 
-t.test('a header that cannot be written is an error of ours and reaches no node', async (t) => {
+t.test('a header that cannot be written is an internal error and reaches no node', async (t) => {
   const node = await startNode(t)
   const { upstream } = openUpstream(t, [node.url, node.url])
   await t.rejects(upstream.fetch({ ...READ, headers: { 'x-a': 'b\r\nx: y' } }, LIMIT), {
@@ -121,7 +121,7 @@ t.test('a header that cannot be written is an error of ours and reaches no node'
   t.same(node.seen, [])
 })
 
-t.test('concurrent requests get their own answers', async (t) => {
+t.test('concurrent requests receive their own responses', async (t) => {
   const node = await startNode(t, (request, response) => {
     const answer = `${request.url} ${request.body.toString()}`
     if (request.url.endsWith('7')) response.write('')

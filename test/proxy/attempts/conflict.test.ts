@@ -6,7 +6,7 @@ const LIMIT = 1_000_000
 const LOST = '{"type":"OptimisticLockingException","message":"ENGINE-03005","code":1}'
 const REPEATED = { ...WRITE, conflict: 'repeat' } as const
 
-/** A node that answers with these, one after the other, and then with 204. */
+/** Starts a node that responds with these bodies, one after the other, and then with 204. */
 function startAnswering(t: Tap, bodies: readonly string[], onRequest: () => void = () => undefined) {
   let answered = 0
   return startNode(t, (_request, response) => {
@@ -20,7 +20,7 @@ function startAnswering(t: Tap, bodies: readonly string[], onRequest: () => void
 type Tap = Parameters<typeof startNode>[0]
 
 t.test(
-  'a write that failed with an optimistic locking exception is repeated if the request allows it',
+  'a write that failed with an optimistic locking exception is retried if the request allows it',
   async (t) => {
     const node = await startAnswering(t, [LOST, LOST])
     const { upstream, attempts } = openUpstream(t, [node.url])
@@ -35,7 +35,7 @@ t.test(
   },
 )
 
-t.test('a third lost race is the answer', async (t) => {
+t.test('after a third optimistic locking exception its response is returned', async (t) => {
   const node = await startAnswering(t, [LOST, LOST, LOST])
   const { upstream } = openUpstream(t, [node.url])
   const answer = await upstream.fetch(REPEATED, LIMIT)
@@ -43,7 +43,7 @@ t.test('a third lost race is the answer', async (t) => {
   t.equal(node.seen.length, 3)
 })
 
-t.test('repeats are spread, and the second waits twice as long as the first', async (t) => {
+t.test('pauses before retries are random, and the second is twice as long as the first', async (t) => {
   t.same(
     [0, 0.5, 1].map((random) => pauseMsOf(random, 0)),
     [10, 30, 50],
@@ -57,19 +57,19 @@ t.test('repeats are spread, and the second waits twice as long as the first', as
   const { upstream } = openUpstream(t, [node.url], { random: () => 0.99 })
   t.match(await upstream.fetch(REPEATED, LIMIT), { status: 204 })
   const [first = 0, second = 0, third = 0] = sentAtMs
-  // Without a pause it is a few milliseconds. Timers go off up to one early.
+  // Without a pause, the gap is a few milliseconds. A timer may fire up to one millisecond early.
   t.ok(second - first >= 48, `${second - first} ms`)
   t.ok(third - second >= 97, `${third - second} ms`)
 })
 
-t.test('without leave it is not sent again', async (t) => {
+t.test('a conflicting write is not retried unless its request allows it', async (t) => {
   const node = await startAnswering(t, [LOST])
   const { upstream } = openUpstream(t, [node.url])
   t.match(await upstream.fetch(WRITE, LIMIT), { status: 500 })
   t.equal(node.seen.length, 1)
 })
 
-t.test('any other 500 passes as it came', async (t) => {
+t.test('any other response with status 500 passes unchanged and is not retried', async (t) => {
   const long = JSON.stringify({ message: 'x'.repeat(40_000), code: 1 })
   for (const body of ['{"code":0}', '{"code":"1"}', '[1]', 'null', '', '{"code":1', long]) {
     const node = await startAnswering(t, [body])
@@ -81,7 +81,7 @@ t.test('any other 500 passes as it came', async (t) => {
   }
 })
 
-t.test('a 500 is held back up to 16 KiB', (t) => {
+t.test('a response with status 500 is buffered up to 16 KiB', (t) => {
   const error = new BufferedError({})
   t.equal(error.add(Buffer.alloc(16 * 1024 - 1)), true)
   t.equal(error.add(Buffer.alloc(1)), true)
@@ -89,7 +89,7 @@ t.test('a 500 is held back up to 16 KiB', (t) => {
   t.end()
 })
 
-t.test('a 500 that breaks off is an unknown outcome, not a lost race', async (t) => {
+t.test('a response with status 500 that breaks off is an unknown outcome, not a conflict', async (t) => {
   const node = await startNode(t, (_request, response) => {
     response.writeHead(500, { 'content-length': String(LOST.length + 1) })
     response.write(LOST, () => response.destroy())

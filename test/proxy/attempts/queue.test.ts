@@ -2,7 +2,7 @@ import t from 'tap'
 import { Queue, type QueueOptions, type WaitResult, type Waiter } from '../../../src/proxy/attempts/queue.ts'
 import { createFakeTime } from '../../support/fake-time.ts'
 
-/** Starts once it may; keeps what became of it. */
+/** Creates a waiter that starts if `mayStart` allows it and writes its outcome to the log. */
 function waiter(
   name: string,
   log: string[],
@@ -22,7 +22,7 @@ function waiter(
   }
 }
 
-t.test('what came first starts first, as long as there are places', (t) => {
+t.test('requests leave the queue in the order of their arrival, as long as connections are free', (t) => {
   const queue = new Queue({ max: 10, waitMs: 10_000 })
   const log: string[] = []
   let places = 2
@@ -51,7 +51,7 @@ t.test('a request that waits for certain nodes does not block the others', (t) =
   t.end()
 })
 
-t.test('no more than its size wait, and none longer than it may', async (t) => {
+t.test('the queue holds at most `max` requests, and each waits at most its own limit', async (t) => {
   const queue = new Queue({ max: 2, waitMs: 60 })
   const log: string[] = []
   t.ok(queue.add(waiter('patient', log)))
@@ -61,7 +61,7 @@ t.test('no more than its size wait, and none longer than it may', async (t) => {
   t.same(log, ['hasty expired', 'patient expired'])
 })
 
-t.test('what is removed neither starts nor expires', async (t) => {
+t.test('a removed request neither starts nor expires', async (t) => {
   const queue = new Queue({ max: 2, waitMs: 10 })
   const log: string[] = []
   const one = waiter('one', log)
@@ -73,7 +73,7 @@ t.test('what is removed neither starts nor expires', async (t) => {
   t.same(log, ['later expired'])
 })
 
-t.test('one that fails to start is no reason to start none any more', (t) => {
+t.test('an error at the start of one request does not stop the queue for later ones', (t) => {
   const queue = new Queue({ max: 2, waitMs: 10_000 })
   const log: string[] = []
   let isBroken = true
@@ -93,7 +93,7 @@ t.test('one that fails to start is no reason to start none any more', (t) => {
 const WAIT_MS = 2000
 const TARGET_MS = 100
 
-/** Before an engine that takes one request in so many milliseconds, in a time that the test moves. */
+/** Opens a queue for an engine that takes one request per given number of milliseconds, with a clock that the test moves. */
 function openOverloaded(options: Partial<QueueOptions> = {}) {
   const time = createFakeTime()
   const ends: { readonly result: WaitResult; readonly waitedMs: number; readonly atMs: number }[] = []
@@ -104,7 +104,7 @@ function openOverloaded(options: Partial<QueueOptions> = {}) {
   let places = 0
   const come = (own: Partial<Waiter> = {}) =>
     queue.add(waiter('', [], { waitMs: 60_000, mayStart: () => (places -= 1) >= 0, ...own }))
-  /** One comes every `comesMs`, one is taken every `takenMs`. */
+  /** Adds one request every `comesMs` and takes one every `takenMs`. */
   const run = (forMs: number, comesMs: number, takenMs: number) => {
     for (const endMs = atMs() + forMs; atMs() < endMs; time.advance(1)) {
       if (atMs() % comesMs === 0) come()
@@ -121,7 +121,7 @@ function longest(of: readonly { readonly waitedMs: number }[]): number {
   return Math.max(...of.map(({ waitedMs }) => waitedMs))
 }
 
-t.test('in steady overload nobody waits longer than the target, and every place is used', (t) => {
+t.test('in steady overload no request waits longer than the target, and capacity is fully used', (t) => {
   const { queue, run, since } = openOverloaded()
   run(10_000, 2, 6)
   t.ok(queue.isStanding)
@@ -133,7 +133,7 @@ t.test('in steady overload nobody waits longer than the target, and every place 
   t.end()
 })
 
-t.test('a burst waits as long as it may: all of it is served', (t) => {
+t.test('every request of a burst is served, even if it waits up to the limit', (t) => {
   const { queue, come, run, since } = openOverloaded()
   for (let count = 0; count < 300; count += 1) t.ok(come())
   run(1900, 10_000, 6)
@@ -144,7 +144,7 @@ t.test('a burst waits as long as it may: all of it is served', (t) => {
   t.end()
 })
 
-t.test('a queue that is late for less than an interval does not stand', (t) => {
+t.test('a queue that is late for less than an interval is not standing', (t) => {
   const { queue, run, since } = openOverloaded()
   for (let count = 0; count < 10; count += 1) {
     run(900, 5, 6)
@@ -156,7 +156,7 @@ t.test('a queue that is late for less than an interval does not stand', (t) => {
   t.end()
 })
 
-t.test('nor does one that is never empty, where some wait less than the target now and then', (t) => {
+t.test('a queue that is never empty is not standing if some requests wait less than the target', (t) => {
   const { queue, run, since } = openOverloaded()
   run(600, 5, 6)
   for (let count = 0; count < 10; count += 1) {
@@ -170,7 +170,7 @@ t.test('nor does one that is never empty, where some wait less than the target n
   t.end()
 })
 
-t.test('it stands until it is empty, and again as soon as something is late', (t) => {
+t.test('a queue is standing until it is empty, and again if a request is late soon afterwards', (t) => {
   const { queue, time, run, come, since } = openOverloaded()
   run(5000, 2, 6)
   t.ok(queue.isStanding)
@@ -202,7 +202,7 @@ t.test('if nothing leaves the queue, later requests are refused soon', (t) => {
   t.end()
 })
 
-t.test('few places and slow answers: whenever a place gets free, somebody waits for it', (t) => {
+t.test('a free connection always finds a waiting request, even if connections are few and slow', (t) => {
   const { run, since } = openOverloaded()
   run(60_000, 400, 500)
   t.ok(since(0, 'sent').length >= 0.95 * 120, `${since(0, 'sent').length} of 120`)

@@ -14,7 +14,7 @@ import {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-t.test('a slow reader slows the node down instead of filling memory', async (t) => {
+t.test('a slow client slows the node down instead of filling memory', async (t) => {
   const total = 64 * 1024 * 1024
   let written = 0
   const node = await startNode(t, (_request, response) => {
@@ -46,7 +46,7 @@ t.test('a slow reader slows the node down instead of filling memory', async (t) 
   t.equal(read, total)
 })
 
-t.test('a reader that stops for good is cut, and the node is free again', async (t) => {
+t.test('the connection of a client that stops reading is closed, and the node is released', async (t) => {
   const node = await startNode(t, (_request, response) => response.end(Buffer.alloc(64 * 1024 * 1024)))
   const { upstream, attempts } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 100 },
@@ -59,7 +59,7 @@ t.test('a reader that stops for good is cut, and the node is free again', async 
   t.match(attempts, [{ result: 'cancelled' }])
 })
 
-t.test('a client that leaves calls its read off', async (t) => {
+t.test('a read is cancelled if its client disconnects', async (t) => {
   const closed: Promise<unknown>[] = []
   const node = await startNode(t, (_request, response) => closed.push(once(response, 'close')))
   const { upstream, attempts } = openUpstream(t, [node.url, node.url])
@@ -101,7 +101,7 @@ t.test('a read is never sent if its client disconnected while it was queued', as
   )
 })
 
-t.test('a write runs on without its client', async (t) => {
+t.test('a write continues after its client has disconnected', async (t) => {
   const held: ServerResponse[] = []
   const node = await startNode(t, (_request, response) => held.push(response))
   const { upstream, attempts } = openUpstream(t, [node.url])
@@ -118,7 +118,7 @@ t.test('a write runs on without its client', async (t) => {
   t.match(attempts, [{ result: 'ok', status: 200 }])
 })
 
-t.test('a write whose client leaves in the middle of a big answer is drained', async (t) => {
+t.test('the rest of a large response is drained if the client of a write disconnects', async (t) => {
   const node = await startNode(t, (_request, response) => response.end(Buffer.alloc(32 * 1024 * 1024)))
   const { upstream, attempts } = openUpstream(t, [node.url])
   const listener = await listenAndRelay(t, upstream, WRITE)

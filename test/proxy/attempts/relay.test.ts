@@ -12,7 +12,7 @@ import {
   WRITE,
 } from '../../support/fake-engine.ts'
 
-t.test('a small answer arrives completely, with the headers of both sides', async (t) => {
+t.test('a small response arrives complete, with headers of the node and of the gateway', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write(
       'HTTP/1.1 200 OK\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: 4\r\nCache-Control: no-cache\r\n' +
@@ -39,7 +39,7 @@ t.test('a small answer arrives completely, with the headers of both sides', asyn
   t.same(listener.relayed, [{ status: 200, node: node.url, bytes: 4, ended: 'whole' }])
 })
 
-t.test('a short answer is also given to who asked for it, in one piece or in many', async (t) => {
+t.test('a request may also receive the body of a successful, unencoded response up to 64 KiB', async (t) => {
   const node = await startNode(t, ({ url }, response) => {
     if (url.startsWith('/encoded')) response.setHeader('content-encoding', 'gzip')
     if (url.startsWith('/refused')) response.statusCode = 400
@@ -65,7 +65,7 @@ t.test('a short answer is also given to who asked for it, in one piece or in man
   t.equal(await bodyOf('/one', false), null)
 })
 
-t.test('hop-by-hop headers stop here, those that Connection names too', async (t) => {
+t.test('hop-by-hop headers are removed, including those that Connection names', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write(
       'HTTP/1.1 200 OK\r\nConnection: keep-alive, X-Secret\r\nKeep-Alive: timeout=5\r\nX-Secret: 1\r\nX-Open: 2\r\nETag: "x"\r\n' +
@@ -90,7 +90,7 @@ t.test('a 204 has no body and no length', async (t) => {
   t.equal(heard.body.length, 0)
 })
 
-t.test('HEAD is sent as HEAD and keeps the length it is told', async (t) => {
+t.test('HEAD is forwarded as HEAD, and its response keeps the announced length', async (t) => {
   const node = await startNode(t, (_request, response) =>
     response.writeHead(200, { 'Content-Length': 300_000 }).end(),
   )
@@ -102,14 +102,14 @@ t.test('HEAD is sent as HEAD and keeps the length it is told', async (t) => {
   t.equal(node.seen[0]?.method, 'HEAD')
 })
 
-t.test('a 304 passes', async (t) => {
+t.test('a 304 is passed to the client', async (t) => {
   const node = await startNode(t, (_request, response) => response.writeHead(304, { ETag: '"a"' }).end())
   const { upstream } = openUpstream(t, [node.url])
   const listener = await listenAndRelay(t, upstream, READ)
   t.match(await ask(listener.port), { status: 304, headers: { etag: '"a"' } })
 })
 
-t.test('answers of every length and framing arrive byte for byte', async (t) => {
+t.test('responses of every length and framing arrive byte for byte', async (t) => {
   for (const bytes of [0, 1, 64 * 1024, 64 * 1024 + 1, 3_000_000]) {
     for (const known of [true, false]) {
       const body = randomBytes(bytes)
@@ -128,7 +128,7 @@ t.test('answers of every length and framing arrive byte for byte', async (t) => 
   }
 })
 
-t.test('a break in a streamed answer breaks the client’s connection', async (t) => {
+t.test('a break in a streamed response breaks the connection of the client', async (t) => {
   const heads = ['Content-Length: 200000\r\n', 'Transfer-Encoding: chunked\r\n']
   for (const head of heads) {
     const node = await startRawNode(t, (socket) => {
@@ -146,7 +146,7 @@ t.test('a break in a streamed answer breaks the client’s connection', async (t
   }
 })
 
-t.test('a client of HTTP/1.0 sees a reset, not an end', async (t) => {
+t.test('a client of HTTP/1.0 sees a reset instead of a regular end if the response breaks off', async (t) => {
   const node = await startRawNode(t, (socket) => {
     socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n${'a'.repeat(90_000)}`)
     setTimeout(() => socket.resetAndDestroy(), 30)
@@ -159,7 +159,7 @@ t.test('a client of HTTP/1.0 sees a reset, not an end', async (t) => {
   await t.rejects(once(client, 'close'), { code: 'ECONNRESET' })
 })
 
-t.test('a break in a small answer is an error that the client can read', async (t) => {
+t.test('a break in a small response becomes an error response', async (t) => {
   for (const [upstreamRequest, code, tries] of [
     [READ, 'GW_UPSTREAM_FAILED', 2],
     [WRITE, 'GW_OUTCOME_UNKNOWN', 1],
@@ -182,7 +182,7 @@ const UNGIVEN = {
   'one that is framed wrongly': 'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
 }
 for (const [what, rest] of Object.entries(UNGIVEN)) {
-  t.test(`a break in an answer of which nothing was given out, ${what}: another node is asked`, async (t) => {
+  t.test(`a response that breaks before any of it was relayed is retried elsewhere: ${what}`, async (t) => {
     const breaking = await startRawNode(t, (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nX-From: broken\r\n${rest}`)
       setTimeout(() => socket.resetAndDestroy(), 20)
@@ -201,7 +201,7 @@ for (const [what, rest] of Object.entries(UNGIVEN)) {
   })
 }
 
-t.test('the only node is asked again', async (t) => {
+t.test('a read is retried on the only node', async (t) => {
   const node = await startRawNode(t, (socket, count) => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n${count === 1 ? '12' : '1234'}`)
     if (count === 1) setTimeout(() => socket.resetAndDestroy(), 20)
@@ -212,19 +212,19 @@ t.test('the only node is asked again', async (t) => {
   t.match(listener.relayed, [{ bytes: 4, ended: 'whole' }])
 })
 
-t.test('of two nodes one breaks off a quarter of its answers: no read is lost', async (t) => {
+t.test('no read fails if one of two nodes breaks off a quarter of its responses', async (t) => {
   const breaking = await startRawNode(t, (socket, count) => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${count % 4 === 0 ? '{' : '{}'}`)
     if (count % 4 === 0) socket.destroySoon()
   })
   const up = await startNode(t)
-  // So heavy that it is asked although each break makes it look slow.
+  // The weight is so high that the node is chosen although each break makes it look slow.
   const nodes = [{ url: breaking.url, weight: 40 }, { url: up.url }]
   const { upstream, attempts } = openUpstream(t, nodes, { random: Math.random })
   const listener = await listenAndRelay(t, upstream, READ)
   const statuses: number[] = []
   const brokenOnes = (): number => attempts.filter(({ result }) => result === 'reset').length
-  // How often it is asked depends on how slow it looks, and so on what else the machine does.
+  // How often the node is chosen depends on its measured latency, which depends on the other load of the machine.
   const isEnough = (): boolean => statuses.length >= 4000 || (statuses.length >= 400 && brokenOnes() >= 10)
   const askAll = async (): Promise<void> => {
     while (!isEnough()) statuses.push((await ask(listener.port)).status)
@@ -237,14 +237,14 @@ t.test('of two nodes one breaks off a quarter of its answers: no read is lost', 
   t.ok(brokenOnes() >= 10, `${brokenOnes()} broke off`)
 })
 
-t.test('an answer that stops in the middle is a timeout', async (t) => {
+t.test('a response that stops in the middle is a timeout', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'),
   )
   const { upstream } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 100 },
   })
-  // A poll has no limit for its head; for its body it has.
+  // A poll has no time limit for its response head, but it has one for its body.
   for (const headersMs of [5000, Infinity]) {
     const listener = await listenAndRelay(t, upstream, { ...READ, headersMs })
     t.match(await ask(listener.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
@@ -255,7 +255,7 @@ function countTimers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 }
 
-t.test('of an answer that has come no timer is left', async (t) => {
+t.test('no timer remains after a complete response', async (t) => {
   const node = await startNode(t, (_request, response) => response.end('{}'))
   const { upstream } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 500, headersMs: 60_000, bodyMs: 60_000 },
@@ -266,14 +266,14 @@ t.test('of an answer that has come no timer is left', async (t) => {
   t.ok(countTimers() - before < 10, 'those of the connection may be there')
 })
 
-t.test('an answer without any framing ends with its connection', async (t) => {
+t.test('a response without framing ends with its connection', async (t) => {
   const node = await startRawNode(t, (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nall of it'))
   const { upstream } = openUpstream(t, [node.url])
   const listener = await listenAndRelay(t, upstream, READ)
   t.equal((await ask(listener.port)).body.toString(), 'all of it')
 })
 
-t.test('a refused relay leaves the client to be answered', async (t) => {
+t.test('a relay that fails before the response lets the gateway send an error response', async (t) => {
   const node = await startRawNode(t, (socket) => socket.resetAndDestroy())
   const { upstream } = openUpstream(t, [node.url])
   const listener = await listenAndRelay(t, upstream, WRITE)
@@ -284,7 +284,7 @@ t.test('a refused relay leaves the client to be answered', async (t) => {
   t.equal(node.heard.length, 1)
 })
 
-t.test('concurrent clients get their own answers', async (t) => {
+t.test('concurrent clients of a relay receive their own responses', async (t) => {
   let count = 0
   const node = await startNode(t, (_request, response) => {
     const body = Buffer.alloc((count % 4) * 40_000 + 8, String(count).padStart(8, '0'))

@@ -10,22 +10,22 @@ import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.t
 import { READ, WRITE } from '../../support/fake-engine.ts'
 
 /**
- * What becomes of one attempt. `unwritten`: the kept connection breaks before a byte is written; `stale`: after it;
- * `reset`: a new connection breaks.
+ * The outcome of one attempt. `unwritten`: the kept connection breaks before a byte is written. `stale`: it breaks afterwards. `reset`: a new
+ * connection breaks.
  */
 type Step = 'unwritten' | 'stale' | 'reset' | 'ok'
 
 interface Sent {
   /** `ok`, or the code of the error. */
   readonly outcome: string
-  /** `a`, or `a!` on a connection of its own. */
+  /** `a` for an attempt on node `a`, `a!` if the attempt had a dedicated connection. */
   readonly attempts: readonly string[]
 }
 
 interface World {
   readonly nodes?: readonly string[]
   readonly hasBudget?: boolean
-  /** Which node is free at each choice; null: none. Default: the first that was not tried. */
+  /** The node that is free at each choice. Null if no node is free. The default is the first node that was not tried. */
   readonly free?: readonly (string | null)[]
 }
 
@@ -83,15 +83,15 @@ function nodeOf(name: string, dispatch: (handler: Attempt, isDedicated: boolean)
     onChange: () => undefined,
   })
   const pool = { dispatch: (_options: unknown, ...rest: Parameters<typeof dispatch>) => dispatch(...rest) }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a pool, an attempt knows no more than this
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an attempt uses only this member of a pool
   return { ...node, pool: pool as unknown as Node['pool'] }
 }
 
 function play(step: Step, handler: Attempt): void {
   const isFresh = step === 'ok' || step === 'reset'
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a connection, an attempt knows no more than this
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an attempt uses only these members of a connection
   handler.onConnection({ isFresh, hasSocket: true, wroteNothing: () => false } as unknown as Connection)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing is paused or aborted here
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this test pauses and aborts no request
   if (step !== 'unwritten') handler.onRequestStart({} as Dispatcher.DispatchController)
   if (step !== 'ok')
     return handler.onResponseError(null, Object.assign(new Error(step), { code: 'ECONNRESET' }))
@@ -99,7 +99,7 @@ function play(step: Step, handler: Attempt): void {
   handler.onResponseEnd()
 }
 
-t.test('what was not written is sent on new connections, three times', async (t) => {
+t.test('a request that was not written is sent again on new connections, up to three times', async (t) => {
   for (const request of [READ, WRITE]) {
     t.same(await send(request, ['unwritten', 'unwritten', 'unwritten', 'ok']), {
       outcome: 'ok',
@@ -112,25 +112,25 @@ t.test('what was not written is sent on new connections, three times', async (t)
   }
 })
 
-t.test('what was not written goes to whichever node is free, and to the same one if none is', async (t) => {
+t.test('an unwritten request is sent to any free node, or to the same node if none is free', async (t) => {
   const steps = ['unwritten', 'ok'] as const
   const nodes = ['a', 'b']
   t.same((await send(WRITE, steps, { nodes, free: ['a', 'b'] })).attempts, ['a', 'b!'])
   t.same((await send(WRITE, steps, { nodes, free: ['b', null] })).attempts, ['b', 'b!'])
 })
 
-t.test('a read that was written is sent on a new connection once, and repeated once', async (t) => {
+t.test('a read that was written is sent on a new connection once, and retried once', async (t) => {
   t.same(await send(READ, ['stale', 'ok']), { outcome: 'ok', attempts: ['a', 'a!'] })
   t.same(await send(READ, ['stale', 'ok'], { nodes: ['a', 'b'] }), { outcome: 'ok', attempts: ['a', 'b!'] })
   const failed = await send(READ, ['stale', 'stale', 'stale', 'ok'])
   t.same(failed, { outcome: 'GW_UPSTREAM_FAILED', attempts: ['a', 'a!', 'a'] })
 })
 
-t.test('only the attempt after the broken connection has one of its own', async (t) => {
+t.test('only the attempt after the broken connection has a dedicated connection', async (t) => {
   t.same(await send(READ, ['stale', 'reset', 'ok']), { outcome: 'ok', attempts: ['a', 'a!', 'a'] })
 })
 
-t.test('a read that was written is repeated as far as the budget goes, and a write never', async (t) => {
+t.test('a read that was written is retried while the retry budget lasts, and a write never', async (t) => {
   const spent = await send(READ, ['stale', 'ok'], { hasBudget: false })
   t.same(spent, { outcome: 'GW_UPSTREAM_FAILED', attempts: ['a'] })
   t.same(await send(WRITE, ['stale', 'ok']), { outcome: 'GW_OUTCOME_UNKNOWN', attempts: ['a'] })

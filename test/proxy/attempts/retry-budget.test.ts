@@ -7,7 +7,7 @@ function spendAll(budget: RetryBudget): number {
   return count
 }
 
-t.test('a burst to begin with, then one repeat for five requests', (t) => {
+t.test('the budget allows an initial burst of retries, then one retry for every five requests', (t) => {
   const budget = createRetryBudget(64, () => 0)
   t.equal(spendAll(budget), 64)
   for (let i = 0; i < 12; i += 1) budget.deposit()
@@ -15,7 +15,7 @@ t.test('a burst to begin with, then one repeat for five requests', (t) => {
   t.end()
 })
 
-t.test('ten repeats a second, however few requests there are', (t) => {
+t.test('the budget allows ten retries per second, even with few requests', (t) => {
   let nowMs = 0
   const budget = createRetryBudget(64, () => nowMs)
   spendAll(budget)
@@ -24,7 +24,7 @@ t.test('ten repeats a second, however few requests there are', (t) => {
   t.end()
 })
 
-t.test('what is not spent is not hoarded', (t) => {
+t.test('an unused budget does not grow beyond its bound', (t) => {
   let nowMs = 0
   const budget = createRetryBudget(2, () => nowMs)
   for (let i = 0; i < 10_000; i += 1) budget.deposit()

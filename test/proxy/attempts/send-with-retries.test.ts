@@ -13,7 +13,7 @@ import {
 
 const LIMIT = 1_000_000
 
-t.test('a node that refuses costs no request, read or write', async (t) => {
+t.test('no request, read or write, fails because one node refuses connections', async (t) => {
   const down = await refusingUrl()
   const up = await startNode(t)
   const { upstream, attempts } = openUpstream(t, [down, up.url])
@@ -26,21 +26,21 @@ t.test('a node that refuses costs no request, read or write', async (t) => {
   )
 })
 
-t.test('all nodes down is a 503 with Retry-After, each asked once', async (t) => {
+t.test('if all nodes are down, each is tried once and the response is a 503 with Retry-After', async (t) => {
   const { upstream, attempts } = openUpstream(t, [await refusingUrl(), await refusingUrl()])
   const refusal = await refusalOf(upstream.fetch(WRITE, LIMIT))
   t.match(refusal, { code: 'GW_NO_NODE', statusCode: 503, retryAfterSeconds: 1 })
   t.equal(attempts.length, 2)
 })
 
-t.test('a name that does not resolve counts as a node that refuses', async (t) => {
+t.test('a node whose name does not resolve counts as a node that refuses connections', async (t) => {
   const up = await startNode(t)
   const { upstream } = openUpstream(t, ['http://node.invalid:8080', up.url])
   t.match(await upstream.fetch(WRITE, LIMIT), { status: 200 })
 })
 
-t.test('a connection that is not open in time counts as a refused one', async (t) => {
-  const silent = await startRawNode(t, () => {}) // never answers the TLS hello, so no connection stands
+t.test('a connection that is not open before the timeout counts as a refused one', async (t) => {
+  const silent = await startRawNode(t, () => {}) // It never answers the TLS hello, so no connection is established.
   const up = await startNode(t)
   const nodes = [silent.url.replace('http:', 'https:'), up.url]
   const { upstream, attempts } = openUpstream(t, nodes, {
@@ -52,7 +52,7 @@ t.test('a connection that is not open in time counts as a refused one', async (t
   t.ok((attempts[0]?.seconds ?? 9) < 0.4, 'the deadline is kept to the millisecond, not to half a second')
 })
 
-t.test('a read that is reset before the head is repeated once, on another node', async (t) => {
+t.test('a read that is reset before the response head is retried once, on another node', async (t) => {
   const resetting = await startRawNode(t, (socket) => socket.resetAndDestroy())
   const up = await startNode(t)
   const { upstream, attempts } = openUpstream(t, [resetting.url, up.url])
@@ -65,7 +65,7 @@ t.test('a read that is reset before the head is repeated once, on another node',
   ])
 })
 
-t.test('a read is repeated only once', async (t) => {
+t.test('a read is retried only once', async (t) => {
   const nodes = await Promise.all([1, 2, 3].map(() => startRawNode(t, (socket) => socket.resetAndDestroy())))
   const { upstream } = openUpstream(
     t,
@@ -78,7 +78,7 @@ t.test('a read is repeated only once', async (t) => {
   )
 })
 
-t.test('a write that is reset is never repeated: its outcome is unknown', async (t) => {
+t.test('a write that is reset is never retried, and its outcome is unknown', async (t) => {
   for (const end of ['resetAndDestroy', 'destroy'] as const) {
     const resetting = await startRawNode(t, (socket) => socket[end]())
     const up = await startNode(t)
@@ -91,7 +91,7 @@ t.test('a write that is reset is never repeated: its outcome is unknown', async 
 })
 
 t.test(
-  'a reset on a kept-alive connection: the read is repeated even with one node, the write is not',
+  'after a reset on a kept connection, a read is retried even with one node, and a write is not',
   async (t) => {
     for (const [upstreamRequest, count] of [
       [READ, 3],
@@ -111,7 +111,7 @@ t.test(
   },
 )
 
-t.test('a connection the node closed while it was idle is not written to', async (t) => {
+t.test('a connection that the node closed while idle is not written to', async (t) => {
   const node = await startRawNode(t, (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'))
   const { upstream, attempts } = openUpstream(t, [node.url], { connections: 1 })
   for (let i = 0; i < 20; i += 1) {
@@ -122,7 +122,7 @@ t.test('a connection the node closed while it was idle is not written to', async
   t.ok(attempts.every(({ result }) => result === 'ok'))
 })
 
-t.test('no head in time is a 504, and neither read nor write is repeated', async (t) => {
+t.test('a response head that is late is a 504, and neither a read nor a write is retried', async (t) => {
   for (const upstreamRequest of [READ, WRITE]) {
     const frozen = await startRawNode(t, () => {})
     const up = await startNode(t)
@@ -148,7 +148,7 @@ t.test('a request may set a longer timeout than its upstream', async (t) => {
   t.match(await upstream.fetch({ ...READ, headersMs: 5000 }, LIMIT), { status: 200 })
 })
 
-t.test('a request that waited in vain for a connection is refused, and never sent afterwards', async (t) => {
+t.test('a request that times out in the queue is refused and never sent afterwards', async (t) => {
   const frozen = await startRawNode(t, () => {})
   const { upstream } = openUpstream(t, [frozen.url], {
     connections: 1,
@@ -171,28 +171,31 @@ const INVALID = {
   'a head of 20 KiB': `${HEAD}X-A: ${'a'.repeat(20_000)}\r\nContent-Length: 0\r\n\r\n`,
 }
 for (const [what, bytes] of Object.entries(INVALID)) {
-  t.test(`${what}: 502, the connection is closed, a write stays one`, async (t) => {
-    let closed: Promise<unknown> | undefined
-    const node = await startRawNode(t, (socket) => {
-      closed = once(socket, 'close')
-      socket.write(bytes, 'latin1')
-    })
-    const { upstream, attempts } = openUpstream(t, [node.url])
-    t.match(await refusalOf(upstream.fetch(WRITE, LIMIT)), { code: 'GW_UPSTREAM_INVALID', statusCode: 502 })
-    await closed
-    t.equal(node.heard.length, 1)
-    t.match(attempts, [{ result: 'invalid' }])
-  })
+  t.test(
+    `after an invalid response a write fails with 502, and the connection is closed: ${what}`,
+    async (t) => {
+      let closed: Promise<unknown> | undefined
+      const node = await startRawNode(t, (socket) => {
+        closed = once(socket, 'close')
+        socket.write(bytes, 'latin1')
+      })
+      const { upstream, attempts } = openUpstream(t, [node.url])
+      t.match(await refusalOf(upstream.fetch(WRITE, LIMIT)), { code: 'GW_UPSTREAM_INVALID', statusCode: 502 })
+      await closed
+      t.equal(node.heard.length, 1)
+      t.match(attempts, [{ result: 'invalid' }])
+    },
+  )
 }
 
-t.test('a read with an invalid answer is repeated on another node', async (t) => {
+t.test('a read with an invalid response is retried on another node', async (t) => {
   const bad = await startRawNode(t, (socket) => socket.write('nonsense\r\n\r\n'))
   const up = await startNode(t)
   const { upstream } = openUpstream(t, [bad.url, up.url])
   t.match(await upstream.fetch(READ, LIMIT), { status: 200 })
 })
 
-t.test("the engine's own errors pass as they are and are not repeated", async (t) => {
+t.test("the engine's own errors pass unchanged and are not retried", async (t) => {
   for (const status of [400, 401, 500]) {
     const node = await startNode(t, (_request, response) =>
       response.writeHead(status, { 'Retry-After': '7' }).end('{"type":"RestException"}'),
@@ -206,23 +209,20 @@ t.test("the engine's own errors pass as they are and are not repeated", async (t
   }
 })
 
-t.test(
-  'a node that turns a request away is not asked again: a read goes to another, a write does not',
-  async (t) => {
-    for (const status of [429, 502, 503, 504]) {
-      const busy = await startNode(t, (_request, response) => response.writeHead(status).end('{}'))
-      const up = await startNode(t)
-      const { upstream } = openUpstream(t, [busy.url, up.url])
-      t.match(await upstream.fetch(READ, LIMIT), { status: 200 }, `${status}`)
-      t.same([busy.seen.length, up.seen.length], [1, 1], `${status}`)
-      const { upstream: alone } = openUpstream(t, [busy.url])
-      t.match(await alone.fetch(WRITE, LIMIT), { status }, `${status}`)
-      t.equal(busy.seen.length, 2, `${status}`)
-    }
-  },
-)
+t.test('a read is retried on another node after a 429, 502, 503 or 504, and a write is not', async (t) => {
+  for (const status of [429, 502, 503, 504]) {
+    const busy = await startNode(t, (_request, response) => response.writeHead(status).end('{}'))
+    const up = await startNode(t)
+    const { upstream } = openUpstream(t, [busy.url, up.url])
+    t.match(await upstream.fetch(READ, LIMIT), { status: 200 }, `${status}`)
+    t.same([busy.seen.length, up.seen.length], [1, 1], `${status}`)
+    const { upstream: alone } = openUpstream(t, [busy.url])
+    t.match(await alone.fetch(WRITE, LIMIT), { status }, `${status}`)
+    t.equal(busy.seen.length, 2, `${status}`)
+  }
+})
 
-t.test('interim answers are not the answer', async (t) => {
+t.test('interim responses are not taken for the final response', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write(
       'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
@@ -232,14 +232,14 @@ t.test('interim answers are not the answer', async (t) => {
   t.match(await upstream.fetch(READ, LIMIT), { status: 200, headers: { link: undefined } })
 })
 
-t.test('repeats end where the budget ends: a failing node costs its siblings little', async (t) => {
+t.test('retries end when the retry budget is spent', async (t) => {
   const bad = await startRawNode(t, (socket) => socket.resetAndDestroy())
   const { upstream } = openUpstream(t, [bad.url], { now: () => 0 })
   for (let i = 0; i < 100; i += 1) await refusalOf(upstream.fetch(READ, LIMIT))
   t.equal(bad.heard.length, 100 + 10 + 19)
 })
 
-t.test('a node that dies under load costs no read', async (t) => {
+t.test('no read fails if a node dies under load', async (t) => {
   const held: Socket[] = []
   const dying = await startRawNode(t, (socket) => {
     held.push(socket)
@@ -263,7 +263,7 @@ t.test('closing waits for requests in flight and refuses later ones', async (t) 
   t.match(await refusalOf(upstream.fetch(WRITE, LIMIT)), { code: 'GW_DRAINING' })
 })
 
-t.test('a node is not ejected because this process was late', async (t) => {
+t.test('a node is not ejected if this process was blocked beyond the connect timeout', async (t) => {
   const node = await startNode(t, (_request, response) => response.end('{}'))
   const { upstream, attempts } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 50, headersMs: 5000, bodyMs: 5000 },

@@ -10,7 +10,7 @@ const TASKS = [
 ]
 const UNLOCKS = ['POST /external-task/one/unlock', 'POST /external-task/two/unlock']
 
-t.test('what is locked for a client that has left is given back, once, as the gateway', async (t) => {
+t.test('tasks that are locked for a disconnected client are unlocked once, by the gateway', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends, unlocks } = openPolling(t, [node], {})
   const { leave, answer } = poll(upstream, 'a')
@@ -26,7 +26,7 @@ t.test('what is locked for a client that has left is given back, once, as the ga
   t.same(ends, ['left'])
 })
 
-t.test('a client that leaves before its poll was sent leaves nothing behind', async (t) => {
+t.test('no poll is sent for a client that disconnects while its poll is queued', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends } = openPolling(t, [node], { perNode: 1 })
   void poll(upstream, 'a').answer
@@ -40,7 +40,7 @@ t.test('a client that leaves before its poll was sent leaves nothing behind', as
   t.equal(node.held.length, 0)
 })
 
-t.test('one that was sent late ends at its time; what comes then is given back', async (t) => {
+t.test('a poll that was sent late ends at its own timeout, and later tasks are unlocked', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends, unlocks } = openPolling(t, [node], { perNode: 1 })
   void poll(upstream, 'a').answer
@@ -56,7 +56,7 @@ t.test('one that was sent late ends at its time; what comes then is given back',
   t.same(unlocks, ['unlocked', 'unlocked'])
 })
 
-t.test('a client that asks the same again gets what was locked for it meanwhile', async (t) => {
+t.test('a client that repeats its poll receives tasks that were locked for its previous poll', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, unlocks } = openPolling(t, [node], { maxHoldMs: 50 })
   await poll(upstream, 'a').answer
@@ -68,7 +68,7 @@ t.test('a client that asks the same again gets what was locked for it meanwhile'
   t.equal(node.held.length, 0)
 })
 
-t.test('another worker, or another caller, does not', async (t) => {
+t.test('another worker or another caller does not take over an abandoned poll', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [node], { perNode: 3 })
   const first = poll(upstream, 'a')
@@ -80,7 +80,7 @@ t.test('another worker, or another caller, does not', async (t) => {
   t.same(upstream.polls.counts(), { open: 2, waiting: 0, abandoned: 1 })
 })
 
-t.test('whose time is not over when the former poll ends empty is sent itself', async (t) => {
+t.test('a repeated poll is sent to the engine if the previous poll ends without tasks', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [node], {})
   const first = poll(upstream, 'a')
@@ -93,7 +93,7 @@ t.test('whose time is not over when the former poll ends empty is sent itself', 
   t.match(await again, { body: TASKS })
 })
 
-t.test('a drain ends all polls with nothing, and still gives back what comes late', async (t) => {
+t.test('a drain ends all polls with an empty list, and later tasks are unlocked', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends, unlocks } = openPolling(t, [node], { perNode: 1 })
   const open = poll(upstream, 'a').answer
@@ -109,7 +109,7 @@ t.test('a drain ends all polls with nothing, and still gives back what comes lat
   t.same([...ends].sort(), ['drain', 'drain', 'drain'])
 })
 
-t.test('a lock that is over is not given back: another worker may have it', async (t) => {
+t.test('a task whose lock has expired is not unlocked because another worker may have it', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, unlocks } = openPolling(t, [node], {})
   const { leave } = poll(upstream, 'a')
@@ -121,7 +121,7 @@ t.test('a lock that is over is not given back: another worker may have it', asyn
   t.same(node.asked, [])
 })
 
-t.test('an abandoned poll takes its place until the engine has answered', async (t) => {
+t.test('an abandoned poll counts against the limit of its node until the engine responds', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [node], { perNode: 1 })
   const { leave } = poll(upstream, 'a')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { coalesce } from '../../../src/proxy/long-polls/coalesce.ts'
 import { createFakeTime } from '../../support/fake-time.ts'
 
-t.test('the first call works at once, and the last call in a gap at the end of the gap', async (t) => {
+t.test('the first call runs at once, and the last call within a gap runs at its end', async (t) => {
   const time = createFakeTime()
   let works = 0
   const call = coalesce(() => (works += 1), 50, time.schedule)

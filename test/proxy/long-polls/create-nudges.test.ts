@@ -13,7 +13,7 @@ interface Nudging {
   readonly upstream: Upstream
   readonly results: string[]
   readonly announced: string[]
-  /** Sends a write to this node alone. */
+  /** Sends a write to this node only. */
   readonly writeTo: (node: { readonly url: string }) => Promise<unknown>
 }
 
@@ -40,7 +40,7 @@ async function startNodes(t: Test, count: number): Promise<[PollingNode, Polling
   return [first, second, ...others]
 }
 
-/** Lets what the clock has started reach the nodes. */
+/** Waits until requests that the clock has started have reached the nodes. */
 async function settle({ upstream }: Nudging): Promise<void> {
   for (let i = 0; i < 3; i += 1) await upstream.fetch(READ, 1000)
 }
@@ -70,7 +70,7 @@ t.test('a write at one node makes the other node, which holds a poll, check its 
 })
 
 t.test(
-  'a nudge asks for a topic of its own for one millisecond, with the credentials of the gateway',
+  'a nudge fetches a unique topic for one millisecond, with the credentials of the gateway',
   async (t) => {
     const nodes = await startNodes(t, 2)
     const nudging = openNudging(t, nodes)
@@ -133,7 +133,7 @@ t.test('no nudge is sent while no client has a poll, and none to a node without 
   t.equal(nudgesAt(holder), 0, 'the poll at the node has no client')
 })
 
-t.test('one node is never nudged', async (t) => {
+t.test('the only node of an engine is never nudged', async (t) => {
   const node = await startPollingNode(t)
   const nudging = openNudging(t, [node])
   void poll(nudging.upstream, 'worker').answer
@@ -145,7 +145,7 @@ t.test('one node is never nudged', async (t) => {
   t.same(nudging.announced, [])
 })
 
-t.test('without writes a node that holds a poll is nudged in intervals, and not after a drain', async (t) => {
+t.test('without writes a node that holds a poll is nudged at intervals until a drain', async (t) => {
   const nodes = await startNodes(t, 2)
   const nudging = openNudging(t, nodes)
   const [holder] = nodes
@@ -166,7 +166,7 @@ t.test('without writes a node that holds a poll is nudged in intervals, and not 
 })
 
 t.test(
-  'a write through another gateway nudges the nodes as a write of this one, and is not announced again',
+  'a write through another gateway nudges the nodes like a local write, and is not announced again',
   async (t) => {
     const nodes = await startNodes(t, 2)
     const nudging = openNudging(t, nodes)
@@ -181,7 +181,7 @@ t.test(
   },
 )
 
-t.test('a nudge that a node refuses is sent to no other node', async (t) => {
+t.test('a nudge that a node refuses is not sent to another node', async (t) => {
   const nodes = await startNodes(t, 3)
   const nudging = openNudging(t, nodes)
   const [holder, writer, third] = nodes

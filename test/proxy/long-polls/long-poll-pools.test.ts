@@ -8,9 +8,9 @@ const PER_NODE = 2
 
 interface Opened extends OpenNodes {
   readonly pools: LongPollPools
-  /** The polls' own node beside each. */
+  /** The nodes that polls use, one for each node of the pool. */
   readonly polling: readonly [Node, Node]
-  /** Which node takes the next poll; null: none. */
+  /** Returns the index of the node that takes the next poll, or null if no node does. */
   readonly next: (tried?: readonly Node[]) => number | null
 }
 
@@ -27,14 +27,14 @@ function open(): Opened {
   return { ...nodes, pools, polling: [first, second], next }
 }
 
-/** Of two nodes the first is ejected, until its period is over. */
+/** Opens two nodes. The first is ejected until its period has ended. */
 function openEjected(): Opened {
   const opened = open()
   opened.node(0).health.failed('refused', opened.clock.nowMs, opened.clock.nowMs)
   return opened
 }
 
-t.test('the node with the fewest polls takes the next', (t) => {
+t.test('the node with the fewest polls takes the next poll', (t) => {
   const { polling, next } = open()
   const take = () => {
     const at = next()
@@ -46,7 +46,7 @@ t.test('the node with the fewest polls takes the next', (t) => {
   t.end()
 })
 
-t.test('a poll is the trial of a node whose ejection is over, one in a period', (t) => {
+t.test('a poll is the trial of a node whose ejection has ended, once per period', (t) => {
   const { clock, next } = openEjected()
   t.equal(next(), 1)
   clock.nowMs += PERIOD_MS
@@ -56,7 +56,7 @@ t.test('a poll is the trial of a node whose ejection is over, one in a period', 
   t.end()
 })
 
-t.test('a node that is full, or has been tried, is left its trial', (t) => {
+t.test('a node that is full or already tried does not use up its trial', (t) => {
   const { clock, polling, next } = openEjected()
   clock.nowMs += PERIOD_MS
   const [first] = polling
@@ -68,7 +68,7 @@ t.test('a node that is full, or has been tried, is left its trial', (t) => {
   t.end()
 })
 
-t.test('an ejected node takes what others have refused, and nothing else', (t) => {
+t.test('an ejected node takes only polls that every other node has refused', (t) => {
   const { polling, next, pools } = openEjected()
   const [, second] = polling
   t.equal(next([second]), 0)
@@ -79,7 +79,7 @@ t.test('an ejected node takes what others have refused, and nothing else', (t) =
   t.end()
 })
 
-t.test('a node that takes no more polls is spared for a second', (t) => {
+t.test('a node that refuses further polls receives none for a second', (t) => {
   const { clock, polling, next, pools } = open()
   const [first, second] = polling
   second.inFlight = 1

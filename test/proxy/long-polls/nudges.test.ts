@@ -8,9 +8,9 @@ interface FakeTarget {
   isParkedNow: boolean
   isUsableNow: boolean
   accepts: boolean
-  /** The times of the nudges, since the start. */
+  /** The times of the nudges, in milliseconds since the start. */
   readonly sentAtMs: number[]
-  /** Ends the nudge in flight; undefined: a nudge ends at once. */
+  /** Waits until the nudge in flight may end. If undefined, a nudge ends at once. */
   hold: (() => Promise<void>) | undefined
 }
 
@@ -19,7 +19,7 @@ interface Harness {
   readonly nudges: Nudges
   readonly targets: readonly FakeTarget[]
   readonly results: NudgeResult[]
-  /** Moves the clock in small steps, so that asynchronous work between two timers is done. */
+  /** Moves the clock in small steps, so that asynchronous work between two timers completes. */
   readonly advance: (ms: number) => Promise<void>
 }
 
@@ -84,7 +84,7 @@ t.test('a write at one node nudges every other node that holds polls, once', asy
   t.same(harness.results, ['ok', 'ok'])
 })
 
-t.test('a node without a poll of a connected client is not nudged', async (t) => {
+t.test('a node that holds no poll of a connected client is not nudged', async (t) => {
   const harness = open(['a', 'b'])
   for (const target of harness.targets) target.isParkedNow = false
   harness.nudges.watch()
@@ -102,7 +102,7 @@ t.test('an engine with one node is never nudged', async (t) => {
   t.same(countsOf(harness), [0])
 })
 
-t.test('writes in quick succession are coalesced: one nudge at once and one for each gap', async (t) => {
+t.test('writes in quick succession are coalesced into one nudge at once and one for each gap', async (t) => {
   const harness = open(['a', 'b'])
   for (let i = 0; i < 40; i += 1) {
     harness.nudges.written('a')
@@ -116,7 +116,7 @@ t.test('writes in quick succession are coalesced: one nudge at once and one for 
   t.ok((b?.sentAtMs.at(-1) ?? 0) >= 195, 'the last write is followed by a nudge')
 })
 
-t.test('a write while a nudge is in flight leads to another nudge, after it', async (t) => {
+t.test('a write while a nudge is in flight causes another nudge afterwards', async (t) => {
   const harness = open(['a', 'b'])
   const [, b] = harness.targets
   const releases: (() => void)[] = []
@@ -145,7 +145,7 @@ t.test('the gap between nudges of a slow node is three times the duration of a n
 })
 
 t.test(
-  'without writes, every node that holds polls is nudged in intervals, until its polls have ended',
+  'without writes, every node that holds polls is nudged at intervals until its polls have ended',
   async (t) => {
     const harness = open(['a', 'b'])
     const [a] = harness.targets
@@ -180,7 +180,7 @@ t.test('an ejected or overloaded node is not nudged', async (t) => {
   t.same(countsOf(harness), [0, 1])
 })
 
-t.test('a node that refuses nudges is nudged less and less often, also after writes', async (t) => {
+t.test('a node that refuses nudges is nudged at growing intervals, even after writes', async (t) => {
   const harness = open(['a', 'b'])
   const [, b] = harness.targets
   if (b !== undefined) b.accepts = false
@@ -192,7 +192,7 @@ t.test('a node that refuses nudges is nudged less and less often, also after wri
   t.ok(harness.results.every((result) => result === 'failed'))
 })
 
-t.test('processes that share turns do not multiply the nudges, and no write is left out', async (t) => {
+t.test('processes that share turns do not multiply nudges, and a nudge follows every write', async (t) => {
   const time = createFakeTime()
   const turns = createOwnTurns(time.now)
   const processes = [1, 2, 3, 4].map(() => open(['a', 'b'], { time, turns }))
@@ -201,7 +201,7 @@ t.test('processes that share turns do not multiply the nudges, and no write is l
   const idle = processes.flatMap(({ targets }) => targets[1]?.sentAtMs ?? [])
   t.ok(idle.length >= 3 && idle.length <= 5, `${idle.length} nudges in four intervals`)
   for (let i = 0; i < 20; i += 1) {
-    // Each process learns of the write at another time.
+    // Each process learns of the write at a different time.
     for (const { nudges } of processes) {
       nudges.written('a')
       await advance(time, 5)
@@ -214,7 +214,7 @@ t.test('processes that share turns do not multiply the nudges, and no write is l
   t.ok(Math.max(...all) >= lastWriteMs - 5, 'the last write is followed by a nudge')
 })
 
-t.test('nothing is nudged after close', async (t) => {
+t.test('no node is nudged after close', async (t) => {
   const harness = open(['a', 'b'])
   harness.nudges.watch()
   harness.nudges.written('a')

@@ -16,7 +16,7 @@ t.test('the two refusals of an engine are recognized by status and message', (t)
   t.end()
 })
 
-t.test('tasks come with their worker and the end of their lock, as the engine wrote them', (t) => {
+t.test('locked tasks keep the worker and the lock expiration time that the engine wrote', (t) => {
   const lock = { workerId: 'w', lockExpirationTime: '2026-11-21T19:37:25.268+0000' }
   t.same(lockedTasksIn(answer(200, [{ id: 'a', ...lock, priority: 0 }, { id: 'b' }])), [
     { id: 'a', ...lock },
@@ -25,20 +25,20 @@ t.test('tasks come with their worker and the end of their lock, as the engine wr
   t.end()
 })
 
-t.test('what is no task hides none of those beside it', (t) => {
+t.test('an invalid item of a list does not hide the tasks next to it', (t) => {
   for (const odd of [1, null, 'x', [], { id: 2 }, {}])
     t.match(lockedTasksIn(answer(200, [odd, { id: 'a' }])), [{ id: 'a' }])
   t.end()
 })
 
-t.test('what is no list of tasks has none', (t) => {
+t.test('a body that is not a list of tasks contains no tasks', (t) => {
   for (const value of ['', 'x', '{}', 'null', [1, null, { id: 2 }]])
     t.same(lockedTasksIn(answer(200, value)), [])
   t.same(lockedTasksIn(answer(500, [{ id: 'a' }])), [])
   t.end()
 })
 
-t.test('only an empty list is empty', (t) => {
+t.test('only an empty list with status 200 counts as empty', (t) => {
   t.ok(isEmptyList(answer(200, ' [ ]\n')))
   t.notOk(isEmptyList(answer(200, '[{}]')))
   t.notOk(isEmptyList(answer(500, '[]')))

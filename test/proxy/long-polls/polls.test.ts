@@ -20,11 +20,11 @@ const STOPPING = {
 }
 
 function sinkOf(response: EventEmitter): PollRequest['sink'] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a response, polls know no more than this
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- polls use only the events of a response
   return response as unknown as PollRequest['sink']
 }
 
-t.test('a poll gets what the engine answers', async (t) => {
+t.test('a poll receives the response of the engine', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends } = openPolling(t, [node], {})
   const { answer } = poll(upstream, 'a')
@@ -48,7 +48,7 @@ t.test('no node holds more polls than its limit, and the polls are spread evenly
   t.same(upstream.polls.counts(), { open: 6, waiting: 4, abandoned: 0 })
 })
 
-t.test('those that wait are sent in the order in which they came', async (t) => {
+t.test('queued polls are sent in the order of their arrival', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [node], { perNode: 1 })
   for (const worker of ['a', 'b', 'c', 'd']) void poll(upstream, worker).answer
@@ -62,7 +62,7 @@ t.test('those that wait are sent in the order in which they came', async (t) => 
   t.same(order, ['a', 'b', 'c', 'd'])
 })
 
-t.test('one that waits ends with nothing at its time, and the engine never hears of it', async (t) => {
+t.test('a queued poll ends with an empty list at its timeout and is never sent', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends } = openPolling(t, [node], { perNode: 1 })
   void poll(upstream, 'a').answer
@@ -72,13 +72,13 @@ t.test('one that waits ends with nothing at its time, and the engine never hears
   t.equal(node.held.length, 1)
 })
 
-t.test('no client waits longer than the configuration says', async (t) => {
+t.test('no client waits longer than the configured limit', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [node], { maxHoldMs: 30 })
   t.same(await poll(upstream, 'a', 60_000).answer, NONE)
 })
 
-t.test('more than may wait are refused', async (t) => {
+t.test('polls beyond the queue limit are refused', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends } = openPolling(t, [node], { perNode: 1, waiting: 1 })
   void poll(upstream, 'a').answer
@@ -87,7 +87,7 @@ t.test('more than may wait are refused', async (t) => {
   t.same(ends, ['overload'])
 })
 
-t.test('other requests continue while all nodes are full of polls', async (t) => {
+t.test('other requests are served while all nodes are full of polls', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [node], { perNode: 4 })
   for (let i = 0; i < 8; i += 1) void poll(upstream, `w${i}`).answer
@@ -103,7 +103,7 @@ for (const [what, body] of [
   ['has too many', FULL],
   ['shuts down', STOPPING],
 ] as const) {
-  t.test(`an engine that ${what} is not the last word: another node is asked`, async (t) => {
+  t.test(`another node receives a poll that the first refuses because it ${what}`, async (t) => {
     const nodes = [await startPollingNode(t), await startPollingNode(t)]
     const { upstream, ends } = openPolling(t, nodes, {})
     const { answer } = poll(upstream, 'a')
@@ -115,7 +115,7 @@ for (const [what, body] of [
     t.same(ends, ['answered'])
   })
 
-  t.test(`where all engines say that one ${what}, the client may come again`, async (t) => {
+  t.test(`the client may retry later if every node refuses a poll because it ${what}`, async (t) => {
     const node = await startPollingNode(t)
     const { upstream, ends } = openPolling(t, [node], {})
     const { answer } = poll(upstream, 'a')
@@ -126,7 +126,7 @@ for (const [what, body] of [
   })
 }
 
-t.test('any other error of the engine is its answer', async (t) => {
+t.test('any other error of the engine is passed to the client', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [node], {})
   const { answer } = poll(upstream, 'a')
@@ -135,7 +135,7 @@ t.test('any other error of the engine is its answer', async (t) => {
   t.match(await answer, { status: 500, body: { message: 'null' } })
 })
 
-t.test('a node that takes no connection is passed over', async (t) => {
+t.test('a poll skips a node that refuses connections', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [{ url: await refusingUrl() }, node], {})
   const { answer } = poll(upstream, 'a')
@@ -144,7 +144,7 @@ t.test('a node that takes no connection is passed over', async (t) => {
   t.match(await answer, { status: 200, node: node.url })
 })
 
-t.test('when no other has a place, it waits for one', async (t) => {
+t.test('a poll waits in the queue if no other node has capacity', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [{ url: await refusingUrl() }, node], { perNode: 1 })
   const both = [poll(upstream, 'a').answer, poll(upstream, 'b').answer]
@@ -155,7 +155,7 @@ t.test('when no other has a place, it waits for one', async (t) => {
   t.match(await Promise.all(both), [{ status: 200 }, { status: 200 }])
 })
 
-t.test('with no node to be reached it is refused at once', async (t) => {
+t.test('a poll is refused at once if no node is reachable', async (t) => {
   const { upstream, ends } = openPolling(t, [{ url: await refusingUrl() }, { url: await refusingUrl() }], {})
   const sink = new EventEmitter()
   t.match(await refusalOf(poll(upstream, 'a', 60_000, { sink: sinkOf(sink) }).answer), { code: 'GW_NO_NODE' })
@@ -179,7 +179,7 @@ t.test('a poll that a stopping node refuses goes to one that has recovered', asy
   t.match(await answer, { status: 200, body: [{ id: 'task' }], node: url })
 })
 
-t.test('a poll that waits is sent as soon as a probe finds that a node has recovered', async (t) => {
+t.test('a queued poll is sent as soon as a probe finds that a node has recovered', async (t) => {
   const back = createServer(({ url = '' }, response) =>
     response.end(url.endsWith('/engine') ? NAMES : '[{"id":"task"}]'),
   )
@@ -198,7 +198,7 @@ t.test('a poll that waits is sent as soon as a probe finds that a node has recov
   t.match(await answer, { status: 200, body: [{ id: 'task' }], node: url })
 })
 
-t.test('a node that has too many polls is spared for a while', async (t) => {
+t.test('a node that has too many polls receives no further polls for a while', async (t) => {
   const [full, other] = [await startPollingNode(t), await startPollingNode(t)]
   const { upstream } = openPolling(t, [full, other], { perNode: 4 })
   void poll(upstream, 'a').answer
@@ -210,7 +210,7 @@ t.test('a node that has too many polls is spared for a while', async (t) => {
   t.same([full.held.length, other.held.length], [0, 3])
 })
 
-t.test('one that waits for another node, and whose client leaves, is not sent', async (t) => {
+t.test('a poll that waits for another node is not sent if its client disconnects', async (t) => {
   const [full, stopping] = [await startPollingNode(t), await startPollingNode(t)]
   const { upstream, ends } = openPolling(t, [full, stopping], { perNode: 1 })
   const first = poll(upstream, 'a')
@@ -229,7 +229,7 @@ t.test('one that waits for another node, and whose client leaves, is not sent', 
   t.same(ends, ['left', 'answered'])
 })
 
-t.test('one that waits for another node is answered at a drain', async (t) => {
+t.test('a drain ends a poll that waits for another node', async (t) => {
   const [full, stopping] = [await startPollingNode(t), await startPollingNode(t)]
   const { upstream, ends } = openPolling(t, [full, stopping], { perNode: 1 })
   const first = poll(upstream, 'a').answer
@@ -243,7 +243,7 @@ t.test('one that waits for another node is answered at a drain', async (t) => {
   t.same([ends, upstream.polls.counts().waiting], [['drain', 'drain'], 0])
 })
 
-t.test('what is locked for a client whose connection has just gone is given back', async (t) => {
+t.test('tasks that are locked for a client whose connection has just closed are unlocked', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends, unlocks } = openPolling(t, [node], {})
   const sink = Object.assign(new EventEmitter(), { destroyed: false })
@@ -260,7 +260,7 @@ t.test('what is locked for a client whose connection has just gone is given back
   t.same(unlocks, ['unlocked'])
 })
 
-t.test('a poll that nobody waits for any more is not sent to another node', async (t) => {
+t.test('a poll whose client has disconnected is not sent to another node', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends } = openPolling(t, [{ url: await refusingUrl() }, node], {})
   const { leave, answer } = poll(upstream, 'a')
@@ -271,7 +271,7 @@ t.test('a poll that nobody waits for any more is not sent to another node', asyn
   t.same(ends, ['left'])
 })
 
-t.test('who comes during a drain, or has left already, is answered at once', async (t) => {
+t.test('a poll during a drain or of a disconnected client ends at once', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends } = openPolling(t, [node], {})
   const sink = Object.assign(new EventEmitter(), { destroyed: true })

@@ -6,7 +6,7 @@ import { createUnlocks, type LockedTask, type UnlockResult } from '../../../src/
 
 const DONE: Answer = { status: 204, headers: {}, body: Buffer.alloc(0) }
 
-/** An engine that answers when it is told to. */
+/** Opens unlocks for an engine that responds when the test says so. */
 function openUnlocks() {
   const sent: {
     readonly upstreamRequest: UpstreamRequest
@@ -39,7 +39,7 @@ function lockOf(id: string, lockExpirationTime: unknown): LockedTask {
   return { id, workerId: 'w', lockExpirationTime }
 }
 
-t.test('only a few unlocks run at a time, and all run in the end', async (t) => {
+t.test('at most eight unlocks run at a time, and all of them run', async (t) => {
   const { unlocks, sent, results } = openUnlocks()
   unlocks.unlock(tasks(20))
   t.equal(sent.length, 8)
@@ -52,7 +52,7 @@ t.test('only a few unlocks run at a time, and all run in the end', async (t) => 
   t.same(new Set(results), new Set(['unlocked']))
 })
 
-t.test('a failed unlock is counted, and not repeated', async (t) => {
+t.test('a failed unlock is counted and not retried', async (t) => {
   const { unlocks, sent, results } = openUnlocks()
   unlocks.unlock(tasks(2))
   sent[0]?.answer({ ...DONE, status: 403 })
@@ -62,7 +62,7 @@ t.test('a failed unlock is counted, and not repeated', async (t) => {
   t.equal(sent.length, 2)
 })
 
-t.test('beyond its bound nothing is kept', (t) => {
+t.test('unlocks beyond the queue limit are dropped', (t) => {
   const { unlocks, results } = openUnlocks()
   unlocks.unlock(tasks(10_003))
   t.same(results, ['dropped', 'dropped', 'dropped'])
@@ -92,7 +92,7 @@ for (const { title, task, result } of [
   },
   { title: 'no lock', task: lockOf('a', null), result: 'dropped' },
 ] as const)
-  t.test(`the engine is asked about a lock whose end cannot be read: ${title}`, async (t) => {
+  t.test(`a lock with an unreadable expiration time is looked up before the unlock: ${title}`, async (t) => {
     const { unlocks, sent, results } = openUnlocks()
     unlocks.unlock([lockOf('a', '31.01.2026 13:00:01')])
     t.match(sent[0]?.upstreamRequest, { method: 'GET', path: '/external-task/a' })

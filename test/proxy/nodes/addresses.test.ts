@@ -6,7 +6,7 @@ const NAME = 'engine.test'
 const OLD: LookupAddress = { address: '10.0.0.1', family: 4 }
 const NEW: LookupAddress = { address: '10.0.0.2', family: 4 }
 
-/** A host whose name the test resolves. */
+/** Opens a host whose name the test resolves. */
 function openHost() {
   const clock = { nowMs: 0 }
   const asked: ((error: Error | null, addresses: LookupAddress[]) => void)[] = []
@@ -14,7 +14,7 @@ function openHost() {
     now: () => clock.nowMs,
     resolve: (_hostname, _options, answer) => asked.push(answer),
   })
-  /** Resolves with the address that a connection would go to. */
+  /** Resolves with the address that a connection would use. */
   const look = () =>
     new Promise<string>((resolve, reject) => {
       addresses.lookup(NAME, { all: true }, (error, found) => {
@@ -25,7 +25,7 @@ function openHost() {
   return { addresses, clock, asked, look }
 }
 
-t.test('a name is asked for once in half a minute, however many connect', async (t) => {
+t.test('a name is resolved once in 30 seconds, even for many connections', async (t) => {
   const { clock, asked, look } = openHost()
   const looks = [look(), look(), look()]
   asked[0]?.(null, [OLD])
@@ -39,7 +39,7 @@ t.test('a name is asked for once in half a minute, however many connect', async 
   t.equal(await next, NEW.address)
 })
 
-t.test('where no connection is had, the next one asks anew', async (t) => {
+t.test('a name is resolved again after a failed connection', async (t) => {
   const { addresses, asked, look } = openHost()
   const first = look()
   asked[0]?.(null, [OLD])
@@ -63,7 +63,7 @@ t.test('a name that no longer resolves keeps its last good address', async (t) =
   }
 })
 
-t.test('a resolver that says nothing holds up no connection to an address that was good', async (t) => {
+t.test('a resolver that does not respond does not delay a connection to the last good address', async (t) => {
   const { addresses, asked, look } = openHost()
   const first = look()
   asked[0]?.(null, [OLD])
@@ -74,7 +74,7 @@ t.test('a resolver that says nothing holds up no connection to an address that w
   t.equal(await look(), NEW.address, 'its late answer counts')
 })
 
-t.test('a resolver that hangs is asked once, however many connect meanwhile', async (t) => {
+t.test('a resolver that hangs is called once, even for many connections', async (t) => {
   const { addresses, asked, look } = openHost()
   const first = look()
   asked[0]?.(null, [OLD])
@@ -102,7 +102,7 @@ t.test('a name that never resolved is an error', async (t) => {
   await t.rejects(second, { message: 'engine.test has no address' })
 })
 
-t.test('who wants one address gets one', (t) => {
+t.test('a lookup of a single address returns one address', (t) => {
   const { addresses, asked } = openHost()
   addresses.lookup(NAME, {}, (error, address, family) => {
     t.same([error, address, family], [null, OLD.address, 4])

@@ -5,14 +5,14 @@ import { openNodes, type OpenNodes } from '../../support/open-nodes.ts'
 const EQUAL = [{}, {}]
 const SECOND_MS = 1000
 
-/** Of equal nodes the first. */
+/** Creates a balance that chooses the first of equal nodes by default. */
 function balanceOf({ set, clock }: OpenNodes, random = () => 0): Balance {
   return createBalance(set, { now: () => clock.nowMs, random })
 }
 
-/** How many of 1000 requests, of which none ends, each node gets. */
+/** Returns how many of 1000 requests each node receives if no request ends. */
 function sharesOf(nodes: OpenNodes): number[] {
-  // Room for all of them, and every pair of nodes as often as any other.
+  // Each node has capacity for all of them, and every pair of nodes is drawn equally often.
   let turn = 0
   const pick = balanceOf(nodes, () => ((turn += 1) * 0.618) % 1)
   const shares = nodes.set.all.map(() => 0)
@@ -24,7 +24,7 @@ function sharesOf(nodes: OpenNodes): number[] {
   return shares
 }
 
-t.test('of two nodes the one with fewer requests in flight is chosen', (t) => {
+t.test('the node with fewer requests in flight is chosen', (t) => {
   const nodes = openNodes(EQUAL)
   const pick = balanceOf(nodes)
   nodes.node(0).inFlight = 1
@@ -34,7 +34,7 @@ t.test('of two nodes the one with fewer requests in flight is chosen', (t) => {
   t.end()
 })
 
-t.test('of two nodes the quicker one is chosen, until its queue is longer', (t) => {
+t.test('the faster node is chosen until its queue is longer', (t) => {
   const nodes = openNodes(EQUAL)
   const pick = balanceOf(nodes)
   nodes.node(0).latency.seed(50, 0)
@@ -45,7 +45,7 @@ t.test('of two nodes the quicker one is chosen, until its queue is longer', (t) 
   t.end()
 })
 
-t.test('what nobody knows and what is quicker than a millisecond are alike', (t) => {
+t.test('latencies below one millisecond count as equal', (t) => {
   const nodes = openNodes(EQUAL)
   nodes.node(0).latency.seed(0.9, 0)
   nodes.node(1).latency.seed(0.1, 0)
@@ -53,7 +53,7 @@ t.test('what nobody knows and what is quicker than a millisecond are alike', (t)
   t.end()
 })
 
-t.test('a node of twice the weight gets twice as many requests in flight', (t) => {
+t.test('a node of twice the weight receives twice as many requests in flight', (t) => {
   const nodes = openNodes([{ weight: 1 }, { weight: 2 }])
   const pick = balanceOf(nodes)
   nodes.node(0).inFlight = 0
@@ -64,7 +64,7 @@ t.test('a node of twice the weight gets twice as many requests in flight', (t) =
   t.end()
 })
 
-t.test('every node is among the choices, the worst is never chosen', (t) => {
+t.test('every node is drawn, and the most loaded one is never chosen', (t) => {
   const nodes = openNodes([{}, {}, {}])
   nodes.node(1).inFlight = 1
   const shares = sharesOf(nodes)
@@ -73,7 +73,7 @@ t.test('every node is among the choices, the worst is never chosen', (t) => {
   t.end()
 })
 
-t.test('a tried node and a full node are passed over', (t) => {
+t.test('a node that was tried or is full is skipped', (t) => {
   const nodes = openNodes([{}, {}, {}])
   const [a, b, c] = [nodes.node(0), nodes.node(1), nodes.node(2)]
   const pick = balanceOf(nodes)
@@ -88,7 +88,7 @@ t.test('a tried node and a full node are passed over', (t) => {
   t.end()
 })
 
-t.test('what another has failed to take goes to a full one too, as far as its ceiling', (t) => {
+t.test('a retry may use a full node up to its ceiling', (t) => {
   const nodes = openNodes([{}, {}])
   const [a, b] = [nodes.node(0), nodes.node(1)]
   const pick = balanceOf(nodes)
@@ -99,7 +99,7 @@ t.test('what another has failed to take goes to a full one too, as far as its ce
   t.end()
 })
 
-t.test('a drained node is not chosen, also where no other is left', (t) => {
+t.test('a drained node is not chosen even if no other node remains', (t) => {
   const nodes = openNodes([{}, { drain: true }])
   const pick = balanceOf(nodes)
   t.same(sharesOf(nodes), [1000, 0])
@@ -110,13 +110,13 @@ t.test('a drained node is not chosen, also where no other is left', (t) => {
   t.end()
 })
 
-t.test('a node that is back gets a tenth at first and all of its share after ten seconds', (t) => {
+t.test('a recovered node receives a tenth of its share, and all of it after ten seconds', (t) => {
   const nodes = openNodes(EQUAL)
   const [back, other] = [nodes.node(0), nodes.node(1)]
   back.health.failed('refused', 0, 0)
   back.health.probed('ok', 0, '')
   const pick = balanceOf(nodes)
-  /** How much the other one takes before the node that is back gets its first. */
+  /** Returns how many requests the other node takes before the recovered node receives its first. */
   const takenAt = (nowMs: number): number => {
     nodes.clock.nowMs = nowMs
     other.inFlight = 0
@@ -127,7 +127,7 @@ t.test('a node that is back gets a tenth at first and all of its share after ten
   t.end()
 })
 
-t.test('a recovered node starts with the latency of the others', (t) => {
+t.test('a recovered node starts with the latency of the other nodes', (t) => {
   const nodes = openNodes(EQUAL)
   nodes.node(0).latency.seed(5000, 0)
   nodes.node(1).latency.seed(40, 0)
@@ -137,7 +137,7 @@ t.test('a recovered node starts with the latency of the others', (t) => {
   t.end()
 })
 
-t.test('an ejected node is asked when all others have been, one of another engine is not', (t) => {
+t.test('an ejected node is chosen after all others were tried, and a node of another engine never', (t) => {
   const nodes = openNodes([{}, {}, {}])
   const pick = balanceOf(nodes)
   nodes.node(1).health.failed('refused', 0, 0)
@@ -150,7 +150,7 @@ t.test('an ejected node is asked when all others have been, one of another engin
   t.end()
 })
 
-t.test('without a probe one request a period is the trial of an ejected node', (t) => {
+t.test('without probes, one request per period is the trial of an ejected node', (t) => {
   const nodes = openNodes(EQUAL)
   const pick = balanceOf(nodes)
   nodes.node(0).health.failed('refused', 0, 0)
@@ -166,7 +166,7 @@ t.test('without a probe one request a period is the trial of an ejected node', (
   t.end()
 })
 
-t.test('a node knows its base path, the engine behind it and what it holds', (t) => {
+t.test('a node has an origin, a base path with the engine name, a probe path and its load', (t) => {
   t.match(openNodes([{}]).node(0), {
     origin: 'http://n0:1',
     prefix: '/engine-rest/engine/x',

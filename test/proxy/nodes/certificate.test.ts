@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import t from 'tap'
 import { openUpstream, READ, startNode } from '../../support/fake-engine.ts'
 
-/** Of localhost and of nobody else: made for this test. */
+/** A certificate for localhost, made for this test only. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+xXzDmm+GlDGUwn8
 VcpoYQyKkTIeR2MzthFp1uXAs3qhRANCAATQJR1Dq3ewOhjrnHR/ByDYliMfhWst
@@ -25,7 +25,7 @@ aHzEoFpi0FEfd0TdxZ5Jd+YjNKyPVRxXJbXFmuRXig==
 -----END CERTIFICATE-----
 `
 
-t.test('the end of the certificate of a node is known from its newest connection', async (t) => {
+t.test('the expiry of the certificate of a node is read from its newest connection', async (t) => {
   const server = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end('{}'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -42,7 +42,7 @@ t.test('the end of the certificate of a node is known from its newest connection
   t.match(upstream.nodes(), [{ certificateEndsAtMs: endsAtMs, reason: null }])
 })
 
-t.test('a node without one has none', async (t) => {
+t.test('a node without TLS has no certificate expiry', async (t) => {
   const node = await startNode(t)
   const { upstream } = openUpstream(t, [node.url])
   await upstream.fetch(READ, 1000)

@@ -4,8 +4,8 @@ import { Concurrency } from '../../../src/proxy/nodes/concurrency.ts'
 const MOST = 64
 
 /**
- * A node that works on `capacity` requests at once, each for `serviceMs`; further ones wait inside it. It is given all
- * that the limit allows, for `seconds`. Returns the limit at the end.
+ * Sends a node as many requests as the limit allows, for `seconds`, and returns the limit at the end. The node processes `capacity` requests at once,
+ * each for `serviceMs`. Further requests wait inside it.
  */
 function saturate(concurrency: Concurrency, node: Node, seconds: number): number {
   for (let i = 0; i < seconds * 100; i += 1) {
@@ -19,7 +19,7 @@ function saturate(concurrency: Concurrency, node: Node, seconds: number): number
 interface Node {
   readonly capacity: number
   readonly serviceMs: number
-  /** Requests that come at once; default: more than the limit. */
+  /** The number of requests that arrive at once. The default is more than the limit. */
   readonly offered?: number
 }
 const clock = { nowMs: 0 }
@@ -31,7 +31,7 @@ t.test('a node that keeps up is not limited', (t) => {
   t.end()
 })
 
-t.test('a node that becomes slow under load is given less, but never too little to show its worth', (t) => {
+t.test('a node that becomes slow under load receives fewer requests, but at least 16', (t) => {
   const concurrency = new Concurrency(MOST)
   saturate(concurrency, { capacity: MOST, serviceMs: 20 }, 10)
   const slowed = saturate(concurrency, { capacity: 8, serviceMs: 20 }, 5)
@@ -39,7 +39,7 @@ t.test('a node that becomes slow under load is given less, but never too little 
   t.end()
 })
 
-t.test('it grows again when the node is well', (t) => {
+t.test('the limit grows again after the node has recovered', (t) => {
   const concurrency = new Concurrency(MOST)
   saturate(concurrency, { capacity: MOST, serviceMs: 20 }, 10)
   t.ok(saturate(concurrency, { capacity: 8, serviceMs: 20 }, 5) < MOST)
@@ -64,7 +64,7 @@ t.test('one slow request among many quick ones changes nothing', (t) => {
   t.end()
 })
 
-t.test('an overloaded node gets a tenth less, once per window', (t) => {
+t.test('the limit of an overloaded node decreases by a tenth, once per window', (t) => {
   const concurrency = new Concurrency(MOST)
   for (let i = 0; i < 100; i += 1) concurrency.overloaded(clock.nowMs)
   t.equal(concurrency.limit, Math.floor(MOST * 0.9))
@@ -80,12 +80,12 @@ t.test('a limit of one stays one', (t) => {
   t.end()
 })
 
-t.test('what a node takes at first is usual, however long that is', (t) => {
+t.test('the first latencies of a node are its baseline, however long they are', (t) => {
   t.equal(saturate(new Concurrency(MOST), { capacity: MOST, serviceMs: 200 }, 2), MOST)
   t.end()
 })
 
-t.test('what is usual follows a node that becomes quicker', (t) => {
+t.test('the baseline follows a node that becomes faster', (t) => {
   const concurrency = new Concurrency(MOST)
   saturate(concurrency, { capacity: MOST, serviceMs: 100 }, 2)
   saturate(concurrency, { capacity: MOST, serviceMs: 20 }, 10)
@@ -93,14 +93,14 @@ t.test('what is usual follows a node that becomes quicker', (t) => {
   t.end()
 })
 
-t.test('among answers within milliseconds differences are noise', (t) => {
+t.test('differences between responses within milliseconds are treated as noise', (t) => {
   const concurrency = new Concurrency(MOST)
   saturate(concurrency, { capacity: MOST, serviceMs: 1 }, 10)
   t.equal(saturate(concurrency, { capacity: MOST, serviceMs: 9 }, 5), MOST)
   t.end()
 })
 
-t.test('a node shows what it can take where half of its limit is in flight', (t) => {
+t.test('latencies count only if at least half of the limit is in flight', (t) => {
   for (const [offered, isLimited] of [
     [MOST / 2 - 1, false],
     [MOST / 2, true],
@@ -113,7 +113,7 @@ t.test('a node shows what it can take where half of its limit is in flight', (t)
   t.end()
 })
 
-t.test('fewer than ten answers say nothing, and of many the first two hundred count', (t) => {
+t.test('a window needs ten responses to count, and only its first two hundred count', (t) => {
   const few = new Concurrency(MOST)
   answer(few, 10, 20)
   answer(few, 9, 5000)
@@ -122,7 +122,7 @@ t.test('fewer than ten answers say nothing, and of many the first two hundred co
   t.ok(few.limit < MOST)
   const many = new Concurrency(MOST)
   answer(many, 10, 20)
-  // Within the window that the first ten have opened.
+  // This is within the window that the first ten responses have opened.
   clock.nowMs -= 1000
   answer(many, 200, 20)
   clock.nowMs -= 1000
@@ -132,7 +132,7 @@ t.test('fewer than ten answers say nothing, and of many the first two hundred co
   t.end()
 })
 
-/** So many answers at once, in a window of their own. */
+/** Records `count` responses at once, in a window of their own. */
 function answer(concurrency: Concurrency, count: number, latencyMs: number, inFlight = MOST): void {
   clock.nowMs += 1000
   for (let i = 0; i < count; i += 1) concurrency.answered({ latencyMs, inFlight, nowMs: clock.nowMs })

@@ -8,7 +8,7 @@ const TIMES = { intervalMs: 20, timeoutMs: 5000, deployments: true }
 const OF_A: UpstreamRequest = { ...WRITE, deployment: 'a' }
 const OF_NOBODY: UpstreamRequest = { ...WRITE, deployment: 'x' }
 
-/** A node that says which deployments it has; null: it does not say. */
+/** Starts a node that lists the deployments it has. If `registered` returns null, it lists none and responds with 404. */
 function startWith(t: Parameters<typeof startNode>[0], registered: () => readonly string[] | null) {
   return startNode(t, ({ url }, response) => {
     if (url === '/engine') return response.end(NAMES)
@@ -28,20 +28,23 @@ async function toldBy(...nodes: readonly FakeNode[]): Promise<void> {
   while (!nodes.every(isTold)) await new Promise(setImmediate)
 }
 
-t.test('what is of a deployment goes to the nodes that have it, all else to any', async (t) => {
-  const has = await startWith(t, () => ['a', 'b'])
-  const other = await startWith(t, () => ['b'])
-  const { upstream } = openUpstream(t, [has.url, other.url])
-  upstream.startProbes(TIMES)
-  await toldBy(has, other)
-  await Promise.all(Array.from({ length: 20 }, () => upstream.fetch(OF_A, LIMIT)))
-  t.equal(writesOf(has).length, 20)
-  t.equal(writesOf(other).length, 0)
-  await Promise.all(Array.from({ length: 20 }, () => upstream.fetch(OF_NOBODY, LIMIT)))
-  t.ok(writesOf(other).length > 0, 'nobody has it: any will do')
-})
+t.test(
+  'a request for a deployment goes to nodes that have it, and any other request to any node',
+  async (t) => {
+    const has = await startWith(t, () => ['a', 'b'])
+    const other = await startWith(t, () => ['b'])
+    const { upstream } = openUpstream(t, [has.url, other.url])
+    upstream.startProbes(TIMES)
+    await toldBy(has, other)
+    await Promise.all(Array.from({ length: 20 }, () => upstream.fetch(OF_A, LIMIT)))
+    t.equal(writesOf(has).length, 20)
+    t.equal(writesOf(other).length, 0)
+    await Promise.all(Array.from({ length: 20 }, () => upstream.fetch(OF_NOBODY, LIMIT)))
+    t.ok(writesOf(other).length > 0, 'nobody has it: any will do')
+  },
+)
 
-t.test('a full node that has it is waited for, while others have places', async (t) => {
+t.test('a request for a deployment waits for a full node that has it, even if others are free', async (t) => {
   const held: (() => void)[] = []
   const has = await startNode(t, ({ url }, response) => {
     if (url === '/engine') response.end(NAMES)
@@ -65,7 +68,7 @@ t.test('a full node that has it is waited for, while others have places', async 
   t.equal(writesOf(has).length, 2)
 })
 
-t.test('a deployment is known as soon as it is asked for', async (t) => {
+t.test('a new deployment is known as soon as the nodes have been asked again', async (t) => {
   let ids: readonly string[] = []
   const first = await startWith(t, () => [])
   const second = await startWith(t, () => ids)
@@ -79,7 +82,7 @@ t.test('a deployment is known as soon as it is asked for', async (t) => {
 })
 
 t.test(
-  'a node that does not say keeps what it said before; one that never did is as any other',
+  'a node that stops listing deployments keeps its last list, and one that never listed them has none',
   async (t) => {
     let ids: readonly string[] | null = ['a']
     const has = await startWith(t, () => ids)
@@ -94,7 +97,7 @@ t.test(
   },
 )
 
-t.test('without it the nodes are not asked', async (t) => {
+t.test('the nodes are not asked for their deployments if the option is off', async (t) => {
   const node = await startWith(t, () => ['a'])
   const { upstream } = openUpstream(t, [node.url])
   upstream.startProbes({ intervalMs: 10, timeoutMs: 5000 })
@@ -103,7 +106,7 @@ t.test('without it the nodes are not asked', async (t) => {
   t.ok(node.seen.every(({ url }) => url === '/engine'))
 })
 
-t.test('a node that is not well is not asked for its deployments', async (t) => {
+t.test('an unhealthy node is not asked for its deployments', async (t) => {
   const node = await startNode(t, ({ url }, response) => response.end(url === '/engine' ? '[]' : '["a"]'))
   const { upstream } = openUpstream(t, [node.url])
   upstream.startProbes(TIMES)

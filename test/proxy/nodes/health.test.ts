@@ -11,12 +11,12 @@ function openHealth(options: HealthOptions = {}) {
   return { health: new Health((change) => changes.push(change), options), changes }
 }
 
-/** `times` failures, each of a request that began and ended at `nowMs`. */
+/** Records `times` failures, each of a request that began and ended at `nowMs`. */
 function fail(health: Health, times: number, nowMs: number, reason: 'reset' | 'timeout' = 'reset'): void {
   for (let i = 0; i < times; i += 1) health.failed(reason, nowMs, nowMs)
 }
 
-t.test('a refused connection ejects at once', (t) => {
+t.test('a refused connection ejects a node at once', (t) => {
   const { health, changes } = openHealth()
   health.failed('refused', 0, 0)
   t.same(changes, [{ reason: 'refused', detail: '', periodMs: 1000 }])
@@ -25,7 +25,7 @@ t.test('a refused connection ejects at once', (t) => {
 })
 
 for (const reason of ['reset', 'timeout', 'gateway-error'] as const)
-  t.test(`five in a row eject: ${reason}`, (t) => {
+  t.test(`five failures in a row eject a node: ${reason}`, (t) => {
     const { health } = openHealth()
     for (let i = 0; i < 4; i += 1) health.failed(reason, 0, 0)
     t.equal(health.reason, null)
@@ -36,14 +36,14 @@ for (const reason of ['reset', 'timeout', 'gateway-error'] as const)
   })
 
 for (const status of [502, 503, 504])
-  t.test(`${status} is an answer of nobody's engine`, (t) => {
+  t.test(`five responses with status ${status} in a row eject a node as a gateway error`, (t) => {
     const { health } = openHealth()
     for (let i = 0; i < 5; i += 1) health.answered(status, 0, 0)
     t.equal(health.reason, 'gateway-error')
     t.end()
   })
 
-t.test('an engine’s 500 never ejects, and ends a row', (t) => {
+t.test('a 500 of the engine never ejects a node and ends a series of failures', (t) => {
   const { health } = openHealth()
   for (let i = 0; i < 1000; i += 1) health.answered(500, 0, 0)
   t.equal(health.reason, null)
@@ -66,7 +66,7 @@ t.test('requests that started before the ejection do not change it', (t) => {
   t.end()
 })
 
-t.test('each ejection in a row lasts twice as long, up to a minute', (t) => {
+t.test('each consecutive ejection lasts twice as long as the previous one, up to a minute', (t) => {
   const { health, changes } = openHealth()
   let nowMs = 0
   for (let i = 0; i < 8; i += 1) {
@@ -81,7 +81,7 @@ t.test('each ejection in a row lasts twice as long, up to a minute', (t) => {
   t.end()
 })
 
-t.test('a failed trial makes it longer, once a period', (t) => {
+t.test('a failed trial lengthens the ejection, once per period', (t) => {
   const { health } = openHealth()
   health.failed('refused', 0, 0)
   t.notOk(health.takeTrial(999))
@@ -94,7 +94,7 @@ t.test('a failed trial makes it longer, once a period', (t) => {
   t.end()
 })
 
-t.test('a node that was well for a minute begins with the shortest ejection again', (t) => {
+t.test('a node that was healthy for a minute starts again with the shortest ejection', (t) => {
   const { health, changes } = openHealth()
   for (const nowMs of [0, 1000, 62_000]) {
     health.failed('refused', nowMs, nowMs)
@@ -107,7 +107,7 @@ t.test('a node that was well for a minute begins with the shortest ejection agai
   t.end()
 })
 
-t.test('a good probe ends at once what a probe can see', (t) => {
+t.test('a successful probe immediately ends an ejection that a probe can observe', (t) => {
   for (const seen of ['refused', 'wrong-engine'] as const) {
     const { health, changes } = openHealth()
     health.probed(seen, 0, 'x')
@@ -118,7 +118,7 @@ t.test('a good probe ends at once what a probe can see', (t) => {
   t.end()
 })
 
-t.test('a good probe ends what only requests have seen when its time is over', (t) => {
+t.test('after its period, a successful probe ends an ejection that only requests can observe', (t) => {
   const { health } = openHealth()
   fail(health, 5, 0)
   health.probed('ok', 999, '')
@@ -128,7 +128,7 @@ t.test('a good probe ends what only requests have seen when its time is over', (
   t.end()
 })
 
-t.test('one probe without a good answer is no reason, two in a row are', (t) => {
+t.test('one failed probe does not eject a node, and two in a row do', (t) => {
   const { health } = openHealth()
   const seen: ProbeResult[] = ['probe', 'ok', 'probe', 'probe']
   t.same(
@@ -141,7 +141,7 @@ t.test('one probe without a good answer is no reason, two in a row are', (t) => 
   t.end()
 })
 
-t.test('what a probe has seen is not ended by a request', (t) => {
+t.test('a successful request does not end an ejection by a probe', (t) => {
   const { health } = openHealth()
   health.probed('wrong-engine', 0, '')
   health.answered(200, 10, 10)
@@ -149,7 +149,7 @@ t.test('what a probe has seen is not ended by a request', (t) => {
   t.end()
 })
 
-t.test('of two faults the worse is reported; of probe results the last', (t) => {
+t.test('the worse of two faults is reported, and the latest of two probe results', (t) => {
   const { health, changes } = openHealth()
   fail(health, 5, 0)
   health.failed('refused', 10, 10)
@@ -176,7 +176,7 @@ t.test('an ejected node is probed sooner', (t) => {
   t.end()
 })
 
-t.test('a node is silent after two connections in a row that were neither had nor refused', (t) => {
+t.test('a node is silent after two consecutive connection attempts that time out', (t) => {
   const { health } = openHealth()
   const hearNothing = (startedAtMs: number) => {
     health.silent(startedAtMs)
@@ -200,7 +200,7 @@ t.test('a node is silent after two connections in a row that were neither had no
   t.end()
 })
 
-t.test('the longest ejection is a setting', (t) => {
+t.test('the longest ejection is configurable', (t) => {
   for (const [options, longestMs] of [
     [{}, 60_000],
     [{ maxEjection: 5000 }, 5000],

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { KeepAlive } from '../../../src/proxy/nodes/keep-alive.ts'
 
-t.test('for ten seconds after a broken one, a request has a connection of its own', (t) => {
+t.test('requests use dedicated connections for ten seconds after a stale connection', (t) => {
   const keepAlive = new KeepAlive()
   t.equal(keepAlive.takeDedicated(0), false)
   keepAlive.onStale(1000)
@@ -11,7 +11,7 @@ t.test('for ten seconds after a broken one, a request has a connection of its ow
   t.end()
 })
 
-t.test('no more are opened than there are ports', (t) => {
+t.test('the number of dedicated connections is bounded so that ports remain available', (t) => {
   const keepAlive = new KeepAlive()
   keepAlive.onStale(0)
   const take = (count: number, nowMs: number) =>

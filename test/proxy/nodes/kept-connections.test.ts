@@ -12,7 +12,7 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
 interface KeepingNode {
   readonly url: string
   readonly heard: readonly string[]
-  /** Resets every connection on which nothing is under way. */
+  /** Resets every connection without a request in flight. */
   readonly resetIdle: () => void
 }
 
@@ -34,7 +34,7 @@ for (const [when, turn] of [
   ['as it is written', () => wait(1)],
 ] as const) {
   t.test(
-    `an idle connection of the only node is reset ${when}: the request is sent on another`,
+    `a request is sent on another connection if an idle connection of the only node is reset ${when}`,
     async (t) => {
       for (const upstreamRequest of [READ, WRITE]) {
         const node = await startKeepingNode(t)
@@ -53,7 +53,7 @@ for (const [when, turn] of [
 }
 
 t.test(
-  'a write that is reset after it was written is not repeated, and the next ones have connections of their own',
+  'a write that is reset after it was written is not retried, and later writes use dedicated connections',
   async (t) => {
     const node = await startRawNode(t, (socket, count) => {
       if (count === 2) socket.resetAndDestroy()
@@ -78,7 +78,7 @@ t.test(
   },
 )
 
-t.test('a read whose kept connection breaks goes to another node if there is one', async (t) => {
+t.test('a read whose kept connection breaks goes to another node if one exists', async (t) => {
   const node = await startRawNode(t, (socket, count) => {
     if (count === 1) socket.write(OK)
     else socket.resetAndDestroy()
@@ -90,14 +90,14 @@ t.test('a read whose kept connection breaks goes to another node if there is one
   t.same(events, [])
 })
 
-t.test('a node that breaks fresh connections is still ejected', async (t) => {
+t.test('a node that breaks new connections is still ejected', async (t) => {
   const node = await startRawNode(t, (socket) => socket.resetAndDestroy())
   const { upstream, events } = watch(t, [node.url])
   for (let i = 0; i < 3; i += 1) await refusalOf(upstream.fetch(READ, LIMIT))
   t.match(events, [{ node: node.url, reason: 'reset' }])
 })
 
-t.test('connections of their own are bounded: each leaves a port that cannot be used for a minute', (t) => {
+t.test('dedicated connections are bounded because each blocks a port for a minute', (t) => {
   const keepAlive = new KeepAlive()
   t.notOk(keepAlive.takeDedicated(0), 'nothing was lost')
   keepAlive.onStale(0)
@@ -110,7 +110,7 @@ t.test('connections of their own are bounded: each leaves a port that cannot be 
   t.end()
 })
 
-/** Requests that a node has heard, by their paths. */
+/** The number of requests that a node received, by path. */
 type Heard = ReadonlyMap<string, number>
 
 async function startResettingNode(
@@ -136,10 +136,10 @@ async function startResettingNode(
 }
 
 t.test(
-  'nodes that reset idle connections all the time lose no request, and no write is sent twice',
+  'at most 3 of 1,500 requests fail if nodes reset idle connections all the time, and no write is sent twice',
   async (t) => {
     for (const count of [1, 2]) {
-      // Writes that cross the first reset are lost. Where this process is late, more of them are under way then.
+      // Writes that are in flight at the first reset are lost. If this process is late, more writes are in flight at that moment.
       const lost = [await loseAmongResets(t, count)]
       if ((lost[0] ?? 0) > 3) lost.push(await loseAmongResets(t, count))
       t.ok(Math.min(...lost) <= 3, `${lost.join(', then ')} of 1500 failed with ${count} nodes`)
@@ -147,7 +147,7 @@ t.test(
   },
 )
 
-/** How many of 1,500 requests fail; half of them are writes. */
+/** Returns how many of 1,500 requests fail. Half of them are writes. */
 async function loseAmongResets(t: Test, count: number): Promise<number> {
   const nodes = await Promise.all(Array.from({ length: count }, () => startResettingNode(t)))
   const urls = nodes.map(({ url }) => url)

@@ -1,14 +1,14 @@
 import t from 'tap'
 import { Latency } from '../../../src/proxy/nodes/latency.ts'
 
-t.test('what takes the same time again and again takes that time', (t) => {
+t.test('the average latency converges to a constant sample', (t) => {
   const latency = new Latency(0)
   for (let nowMs = 0; nowMs < 100_000; nowMs += 100) latency.observe(30, nowMs)
   t.ok(Math.abs(latency.readMs(100_000) - 30) < 1)
   t.end()
 })
 
-t.test('one slow operation among many quick ones changes little', (t) => {
+t.test('one slow operation among many fast ones changes the average little', (t) => {
   const latency = new Latency(0)
   latency.seed(5, 0)
   for (let nowMs = 0; nowMs < 1000; nowMs += 10) latency.observe(nowMs === 500 ? 5000 : 5, nowMs)

@@ -11,7 +11,7 @@ function makeIll({ node }: OpenNodes, index: number): void {
   for (let i = 0; i < 5; i += 1) node(index).health.failed('reset', 0, 0)
 }
 
-t.test('of nodes that answer badly half is used all the same', (t) => {
+t.test('at least half of the nodes are used even if all of them fail', (t) => {
   const nodes = openNodes(FOUR)
   const used = [0, 1, 2, 3].map((index) => {
     makeIll(nodes, index)
@@ -21,7 +21,7 @@ t.test('of nodes that answer badly half is used all the same', (t) => {
   t.end()
 })
 
-t.test('a node alone is never left out', (t) => {
+t.test('a single node is always used', (t) => {
   const nodes = openNodes([{}])
   makeIll(nodes, 0)
   t.equal(usedOf(nodes), '0')
@@ -30,14 +30,14 @@ t.test('a node alone is never left out', (t) => {
   t.end()
 })
 
-t.test('unreachable nodes are not used, however many they are', (t) => {
+t.test('unreachable nodes are not used, however many there are', (t) => {
   const nodes = openNodes(FOUR)
   for (const index of [0, 1, 2]) nodes.node(index).health.failed('refused', 0, 0)
   t.equal(usedOf(nodes), '3')
   t.end()
 })
 
-t.test('if no node is left all are used, and the first to recover is used alone', (t) => {
+t.test('if every node is ejected, all are used until the first recovers, which is then used alone', (t) => {
   const nodes = openNodes(FOUR)
   for (const { health } of nodes.set.all) health.probed('wrong-engine', 0, '')
   t.equal(usedOf(nodes), '0123')
@@ -46,7 +46,7 @@ t.test('if no node is left all are used, and the first to recover is used alone'
   t.end()
 })
 
-t.test('a node with bad answers is preferred to unreachable ones', (t) => {
+t.test('a node with bad responses is preferred to an unreachable one', (t) => {
   const nodes = openNodes([{}, {}])
   makeIll(nodes, 0)
   nodes.node(1).health.failed('refused', 0, 0)
@@ -54,7 +54,7 @@ t.test('a node with bad answers is preferred to unreachable ones', (t) => {
   t.end()
 })
 
-t.test('drained nodes count for nothing', (t) => {
+t.test('drained nodes count neither as used nor as healthy', (t) => {
   const nodes = openNodes([{ drain: true }, { drain: true }, {}])
   t.equal(usedOf(nodes), '2')
   nodes.node(2).health.failed('refused', 0, 0)

@@ -8,7 +8,7 @@ import { startTlsNode } from '../../support/tls-node.ts'
 
 type Files = ReturnType<typeof writeCertificates>
 
-/** As an engine's. */
+/** Starts a node whose base path is that of an engine. */
 async function startEngineNode(t: Test, files: Files) {
   const { origin, names, seen } = await startTlsNode(t, files)
   return { base: (host: string) => `${origin(host)}/engine-rest`, names, seen }
@@ -16,7 +16,7 @@ async function startEngineNode(t: Test, files: Files) {
 
 const own = (files: Files) => ({ cert: files['client.crt'], key: files['client.key'] })
 
-t.test('a node is known by its authority and its name, the gateway by its certificate', async (t) => {
+t.test('a node is verified by authority and name, and the gateway presents its certificate', async (t) => {
   const files = writeCertificates(t)
   const { base, names, seen } = await startEngineNode(t, files)
   const ca = files['ca.crt']
@@ -30,7 +30,7 @@ t.test('a node is known by its authority and its name, the gateway by its certif
   t.match(seen, [{ client: 'client' }, { client: 'client' }])
 })
 
-t.test('a node that is not, gets nothing, and the reason is told', async (t) => {
+t.test('a node that cannot be verified receives no request, and the error has the reason', async (t) => {
   const files = writeCertificates(t)
   const { base, seen } = await startEngineNode(t, files)
   const cases = [
@@ -52,7 +52,7 @@ t.test('a node that is not, gets nothing, and the reason is told', async (t) => 
   t.same(seen, [])
 })
 
-t.test("a client's Host changes neither the name nor the connection", async (t) => {
+t.test('the Host header of a client changes neither the TLS server name nor the connection', async (t) => {
   const files = writeCertificates(t)
   const { base, names, seen } = await startEngineNode(t, files)
   const { upstream } = openUpstream(t, [base('localhost')], {
@@ -69,7 +69,7 @@ t.test("a client's Host changes neither the name nor the connection", async (t) 
   t.same(names, ['localhost'])
 })
 
-t.test('new connections use the files as they are then', async (t) => {
+t.test('new connections use the current contents of the certificate files', async (t) => {
   const files = writeCertificates(t)
   const { base } = await startEngineNode(t, files)
   const ca = `${makeFolder(t)}/ca.crt`
@@ -85,7 +85,7 @@ t.test('new connections use the files as they are then', async (t) => {
   )
 })
 
-t.test('the next connection resumes the session of the one before', async (t) => {
+t.test('the next connection resumes the TLS session of the previous one', async (t) => {
   const files = writeCertificates(t)
   const { origin, resumed } = await startTlsNode(t, files, (_url, response) =>
     response.setHeader('connection', 'close').end('{}'),

@@ -12,10 +12,10 @@ t.test('a node that refuses connections is tried once, and no request fails', as
   t.match(events, [{ node: down, reason: 'refused', periodMs: 1000, healthy: 1, nodes: 2 }])
 })
 
-t.test('a node that answers 502 at once attracts no traffic', async (t) => {
+t.test('a node that responds with 502 immediately does not attract traffic', async (t) => {
   const failing = await startNode(t, (_request, response) => response.writeHead(502).end())
   const slow = await startNode(t, (_request, response) => setTimeout(() => response.end('{}'), 5))
-  // Time goes on by itself, so fast that no failure is the fifth in a row before the choice has changed.
+  // The clock advances with each reading, so fast that the choice of node changes before a fifth failure in a row.
   const clock = { nowMs: 0 }
   const { upstream, events } = watch(t, [failing.url, slow.url], { now: () => (clock.nowMs += 10) })
   const statuses = await readTimes(upstream, 40)
@@ -24,7 +24,7 @@ t.test('a node that answers 502 at once attracts no traffic', async (t) => {
   t.same(events, [])
 })
 
-t.test('five 502 in a row eject, and a trial brings the node back with a tenth of its share', async (t) => {
+t.test('five 502 in a row eject a node, and a trial brings it back with a tenth of its share', async (t) => {
   let status = 502
   const first = await startNode(t, (_request, response) => response.writeHead(status).end('{}'))
   const second = await startNode(t)
@@ -44,7 +44,7 @@ t.test('five 502 in a row eject, and a trial brings the node back with a tenth o
   t.ok(first.seen.length > 6, 'ten seconds later it is one of two')
 })
 
-t.test('an engine’s 500 ejects nobody', async (t) => {
+t.test('a 500 of the engine ejects no node', async (t) => {
   const nodes = await Promise.all(
     [1, 2].map(() => startNode(t, (_request, response) => response.writeHead(500).end('{"code":0}'))),
   )
@@ -56,7 +56,7 @@ t.test('an engine’s 500 ejects nobody', async (t) => {
   t.same(events, [])
 })
 
-t.test('an invalid request or an oversized answer ejects no node', async (t) => {
+t.test('an invalid request or an oversized response ejects no node', async (t) => {
   const node = await startNode(t, (_request, response) => response.end('x'.repeat(100)))
   const { upstream, events } = watch(t, [node.url, node.url])
   for (let i = 0; i < 6; i += 1) {
@@ -66,7 +66,7 @@ t.test('an invalid request or an oversized answer ejects no node', async (t) => 
   t.same(events, [])
 })
 
-t.test('a node that takes requests and says nothing is ejected by its timeouts', async (t) => {
+t.test('a node that accepts requests and never responds is ejected by its timeouts', async (t) => {
   const hole = await startRawNode(t, () => {})
   const up = await startNode(t)
   const { upstream, changed } = watch(t, [hole.url, up.url], {
@@ -77,14 +77,14 @@ t.test('a node that takes requests and says nothing is ejected by its timeouts',
   t.same(await readTimes(upstream, 10), TEN_GOOD)
 })
 
-t.test('with all nodes drained the answer is 503 at once', async (t) => {
+t.test('if all nodes are drained, requests are refused at once with 503', async (t) => {
   const drained = await startNode(t)
   const { upstream } = watch(t, [{ url: drained.url, drain: true }])
   t.match(await refusalOf(upstream.fetch(READ, LIMIT)), { code: 'GW_NO_NODE', retryAfterSeconds: 1 })
   t.same(drained.seen, [])
 })
 
-t.test('requests in flight are shared by weight', async (t) => {
+t.test('requests in flight are shared in proportion to the weights', async (t) => {
   const held: (() => void)[] = []
   const nodes = await Promise.all(
     [1, 2].map(() => startNode(t, (_request, response) => held.push(() => response.end()))),

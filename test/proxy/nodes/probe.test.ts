@@ -28,7 +28,7 @@ async function asked(t: Test, status: number, body: string): Promise<Probed> {
   return ask(t, node.url)
 }
 
-t.test('a node that names the engine is well', async (t) => {
+t.test('a node that lists the engine is healthy', async (t) => {
   const node = await startNode(t, (_request, response) =>
     response.end('[{"name":"default"},{"name":"orders"}]'),
   )
@@ -42,7 +42,7 @@ t.test('a node that names the engine is well', async (t) => {
   ])
 })
 
-t.test('a node that names others is another engine’s', async (t) => {
+t.test('a node that lists only other engines is a wrong engine', async (t) => {
   t.same(await asked(t, 200, '[{"name":"default"}]'), {
     result: 'wrong-engine',
     detail: 'it names default, not orders',
@@ -50,7 +50,7 @@ t.test('a node that names others is another engine’s', async (t) => {
   t.same(await asked(t, 200, '[]'), { result: 'wrong-engine', detail: 'it names no engine, not orders' })
 })
 
-t.test('any other status is no good answer', async (t) => {
+t.test('any status other than 200 fails the probe of an engine', async (t) => {
   for (const status of [204, 302, 401, 404, 500, 503])
     t.same(await asked(t, status, status === 204 ? '' : '[{"name":"orders"}]'), {
       result: 'probe',
@@ -58,13 +58,13 @@ t.test('any other status is no good answer', async (t) => {
     })
 })
 
-t.test('what is no list of engines is no good answer', async (t) => {
+t.test('a body that is not a list of engines fails the probe', async (t) => {
   for (const body of ['<html>', '', '{"name":"orders"}', 'null'])
     t.match(await asked(t, 200, body), { result: 'probe' }, body)
   t.match(await asked(t, 200, '[null,1,"orders"]'), { result: 'wrong-engine' })
 })
 
-t.test('no more is read than a list of engines can be', async (t) => {
+t.test('a probe reads at most 64 KiB', async (t) => {
   t.match(await asked(t, 200, ' '.repeat(70_000)), {
     result: 'probe',
     detail: 'its answer is larger than 65536 bytes',
@@ -82,12 +82,12 @@ t.test('a node that refuses connections is distinguished from a silent one', asy
   t.match(await ask(t, 'http://engine.invalid'), { result: 'refused' })
 })
 
-t.test('an answer cannot fill the log', async (t) => {
+t.test('a long response cannot fill the log', async (t) => {
   const { detail } = await asked(t, 200, JSON.stringify([{ name: 'x'.repeat(10_000) }]))
   t.ok(detail.length <= 200)
 })
 
-t.test('an application is well with any answer of 2xx or 3xx, which is not followed', async (t) => {
+t.test('an application is healthy with any 2xx or 3xx response; redirects are not followed', async (t) => {
   for (const status of [200, 204, 301, 302, 303, 307, 308]) {
     const node = await startNode(t, (_request, response) =>
       response.writeHead(status, { Location: '/app/login' }).end(status === 204 ? '' : '<html>'),
@@ -98,14 +98,14 @@ t.test('an application is well with any answer of 2xx or 3xx, which is not follo
   }
 })
 
-t.test('any other status of an application is no good answer', async (t) => {
+t.test('a 4xx or 5xx response fails the probe of an application', async (t) => {
   for (const status of [400, 401, 404, 429, 500, 503]) {
     const node = await startNode(t, (_request, response) => response.writeHead(status).end())
     t.same(await askApplication(t, node.url), { result: 'probe', detail: `it answers ${status}` })
   }
 })
 
-t.test('of a long page the beginning is enough, of a broken one it is not', async (t) => {
+t.test('the beginning of a long page is enough for a probe, but a broken page fails it', async (t) => {
   const long = await startNode(t, (_request, response) => response.end('x'.repeat(1_000_000)))
   t.match(await askApplication(t, long.url), { result: 'ok' })
   const endless = await startNode(t, (_request, response) => {

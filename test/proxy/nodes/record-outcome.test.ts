@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Node } from '../../../src/proxy/nodes/node.ts'
 import { type AttemptOutcome, recordOutcome } from '../../../src/proxy/nodes/record-outcome.ts'
 
-/** An answer after 30 ms, read at 100 ms. */
+/** A response after 30 ms, recorded at 100 ms. */
 const ANSWERED: AttemptOutcome = {
   result: 'ok',
   status: 200,
@@ -17,7 +17,7 @@ const ANSWERED: AttemptOutcome = {
 
 const KNOWN_MS = 700
 
-/** What a node whose latency is 700 ms, with two more requests, is told of an attempt. */
+/** Returns what an attempt reports to a node with a latency of 700 ms and two more requests in flight. */
 function toldOf(outcome: Partial<AttemptOutcome>) {
   const told: Record<string, unknown> = {}
   const tell =
@@ -38,7 +38,7 @@ function toldOf(outcome: Partial<AttemptOutcome>) {
         tell('room')(latencyMs, inFlight),
     },
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an outcome asks no more of a node than this
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `recordOutcome` uses only these members of a node
   recordOutcome(node as unknown as Node, { ...ANSWERED, ...outcome })
   return { ...told, capacity: node.capacity }
 }
@@ -126,6 +126,6 @@ const CASES: readonly (readonly [claim: string, outcome: Partial<AttemptOutcome>
 ]
 
 for (const [claim, outcome, told] of CASES)
-  t.test(`what a node is told: ${claim}`, async (t) => {
+  t.test(`the outcome of an attempt is reported to its node: ${claim}`, async (t) => {
     t.same(toldOf(outcome), told)
   })

@@ -6,7 +6,7 @@ import { failureOf, faultOf, isStaleConnection, isUnsent } from '../../../src/pr
 const coded = (code: string): Error => Object.assign(new Error(code), { code })
 const reset = new errors.SocketError('other side closed')
 
-// cause, sent, head's status, fault, code for a read, code for a write
+// cause, whether the request was sent, status of the response head, fault, error code for a read, error code for a write
 const CASES: [string, Error, boolean, number, string, string, string][] = [
   ['refused', coded('ECONNREFUSED'), false, 0, 'refused', 'GW_NO_NODE', 'GW_NO_NODE'],
   ['unknown name', coded('ENOTFOUND'), false, 0, 'refused', 'GW_NO_NODE', 'GW_NO_NODE'],
@@ -81,7 +81,7 @@ const CASES: [string, Error, boolean, number, string, string, string][] = [
   ],
 ]
 for (const [what, cause, sent, status, fault, read, write] of CASES) {
-  t.test(`${what}: ${fault}, ${write}`, (t) => {
+  t.test(`${what}: the fault is ${fault}, and a write fails with ${write}`, (t) => {
     t.equal(faultOf(cause, { sent, status }), fault)
     t.match(failureOf(cause, { sent, status, repeatable: true }), { code: read, cause })
     t.match(failureOf(cause, { sent, status, repeatable: false }), { code: write, cause })
@@ -92,7 +92,7 @@ for (const [what, cause, sent, status, fault, read, write] of CASES) {
 const GONE = [coded('ECONNRESET'), coded('EPIPE'), coded('ETIMEDOUT'), coded('HPE_INVALID_CONSTANT')]
 for (const cause of GONE) {
   t.test(
-    `${cause.message} of a kept connection before a byte was written says nothing about the node`,
+    `${cause.message} of a kept connection before a byte was written is not a fault of the node`,
     (t) => {
       const progress = { sent: false, status: 0, isReused: true }
       t.equal(faultOf(cause, progress), 'reset')
@@ -104,7 +104,7 @@ for (const cause of GONE) {
   )
 }
 
-t.test('of a kept connection only the break counts, and only before the answer', (t) => {
+t.test('a kept connection is stale only after a break, and only before the response', (t) => {
   const kept = { sent: true, status: 0, isReused: true }
   t.ok(isStaleConnection(reset, kept))
   t.notOk(isStaleConnection(reset, { ...kept, status: 200 }))
@@ -118,13 +118,13 @@ function secondsOf(cause: Error, sent: boolean): number | null {
   return failureOf(cause, { sent, status: 0, repeatable: true }).retryAfterSeconds
 }
 
-t.test('only a node that cannot be reached says when to come back', (t) => {
+t.test('only an unreachable node causes a Retry-After', (t) => {
   t.equal(secondsOf(coded('ECONNREFUSED'), false), 1)
   t.equal(secondsOf(reset, true), null)
   t.end()
 })
 
-t.test('a limit of ours blames the answer once the request was sent, and the wait before', (t) => {
+t.test('an error of the gateway is the fault invalid if the request was sent, and timeout if not', (t) => {
   const cause = new GatewayError('GW_UPSTREAM_INVALID')
   for (const isReused of [false, true]) {
     t.equal(faultOf(cause, { sent: true, status: 200, isReused }), 'invalid')
@@ -133,13 +133,13 @@ t.test('a limit of ours blames the answer once the request was sent, and the wai
   t.end()
 })
 
-t.test('what is ours already stays as it is', (t) => {
+t.test('an error of the gateway itself is kept unchanged', (t) => {
   const ours = new GatewayError('GW_OVERLOADED')
   t.equal(failureOf(ours, { sent: false, status: 0, repeatable: false }), ours)
   t.end()
 })
 
-t.test('a closed upstream is draining, a request undici refuses is our mistake', (t) => {
+t.test('a closed upstream is draining, and a request that undici refuses is an internal error', (t) => {
   const progress = { sent: false, status: 0, repeatable: true }
   t.match(failureOf(new errors.ClientClosedError(), progress), { code: 'GW_DRAINING' })
   t.match(failureOf(new errors.ClientDestroyedError(), progress), { code: 'GW_DRAINING' })
@@ -147,7 +147,7 @@ t.test('a closed upstream is draining, a request undici refuses is our mistake',
   t.end()
 })
 
-t.test('a code proves that nothing was sent only if no connection stood', (t) => {
+t.test('an error code proves that nothing was sent only if no connection was established', (t) => {
   t.ok(isUnsent(coded('ECONNREFUSED')))
   t.ok(isUnsent(new errors.ConnectTimeoutError()))
   t.notOk(isUnsent(coded('ECONNRESET')))

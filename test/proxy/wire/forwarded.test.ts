@@ -1,7 +1,7 @@
 import t from 'tap'
 import { forwardedHeaders } from '../../../src/proxy/wire/forwarded.ts'
 
-t.test('each kind names the client, its scheme and the host', (t) => {
+t.test('each kind of forwarded header has the client, its scheme and the host', (t) => {
   const v4 = { client: '203.0.113.9', address: 'https://bpm.example:8443/bpm' }
   const v6 = { client: '2001:db8::1', address: 'http://[::1]:8080' }
   const nobody = { client: '', address: 'http://gw' }

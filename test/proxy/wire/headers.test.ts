@@ -9,7 +9,7 @@ import {
 
 const NONE = { credentials: 'none', host: 'client' } as const
 
-t.test('what the engine needs is passed on', (t) => {
+t.test('headers that the engine needs are forwarded', (t) => {
   const raw = [
     'Host',
     'h:1',
@@ -70,21 +70,21 @@ const WITHHELD = [
   '__proto__',
 ]
 for (const name of WITHHELD) {
-  t.test(`${name} is withheld in any case`, (t) => {
+  t.test(`${name} is withheld in any letter case`, (t) => {
     for (const spelt of [name, name.toLowerCase(), name.toUpperCase()])
       t.same(upstreamHeaders([spelt, 'x'], NONE), {})
     t.end()
   })
 }
 
-t.test('what Connection names is withheld, also when it is named twice or later', (t) => {
+t.test('headers that Connection names are withheld, even if named twice or later', (t) => {
   const policy = { ...NONE, requestHeaders: new Set(['x-a', 'x-b', 'x-c']) }
   const raw = ['X-A', '1', 'Connection', 'close, x-a', 'X-B', '2', 'connection', 'X-b ,', 'X-C', '3']
   t.same(upstreamHeaders(raw, policy), { 'x-c': '3' })
   t.end()
 })
 
-t.test('Connection cannot take away what decides how a message is read', (t) => {
+t.test('Connection cannot remove headers that decide how a message is read', (t) => {
   const names =
     'Host, Content-Type, accept, Authorization, If-None-Match, Content-Encoding, User-Agent, X-Request-Id, X-A'
   const said = { host: 'h', 'content-type': 'c/d', accept: 'a/b', authorization: 'Basic x' }
@@ -113,7 +113,7 @@ t.test('Connection cannot take away what decides how a message is read', (t) => 
   t.end()
 })
 
-t.test('each policy opens what it says', (t) => {
+t.test('each policy forwards exactly the headers that it names', (t) => {
   const raw = ['Host', 'h', 'Authorization', 'Basic x', 'Cookie', 'a=1', 'Cookie', 'b=2']
   t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client' }), {
     host: 'h',
@@ -124,7 +124,7 @@ t.test('each policy opens what it says', (t) => {
   t.end()
 })
 
-t.test('repeated lists are joined, of the rest the first counts', (t) => {
+t.test('repeated list headers are joined, and of other repeated headers the first counts', (t) => {
   const raw = [
     'Accept',
     'a',
@@ -148,7 +148,7 @@ t.test('repeated lists are joined, of the rest the first counts', (t) => {
   t.end()
 })
 
-t.test('an answer loses what was meant for us, and takes what we add', (t) => {
+t.test('a response loses hop-by-hop and internal headers, and receives those of the gateway', (t) => {
   const parsed = {
     connection: ['keep-alive', 'X-A'],
     'keep-alive': 'timeout=5',
@@ -168,7 +168,7 @@ t.test('an answer loses what was meant for us, and takes what we add', (t) => {
   t.end()
 })
 
-t.test('a length is a plain number or none', (t) => {
+t.test('a length is a plain number or null', (t) => {
   const cases: [string | string[] | undefined, number | null][] = [
     ['0', 0],
     ['65536', 65536],
@@ -184,7 +184,7 @@ t.test('a length is a plain number or none', (t) => {
   t.end()
 })
 
-t.test('where the gateway says who may read, the engine does not, and `Vary` names both', (t) => {
+t.test('if the gateway sets CORS headers, those of the engine are removed and `Vary` is merged', (t) => {
   const parsed = { 'access-control-allow-origin': '*', vary: 'Accept, origin', 'x-a': '1' }
   const own = { vary: 'Origin', 'access-control-max-age': '1' }
   t.same(clientHeaders(parsed, own), { 'access-control-max-age': '1', vary: 'Accept, Origin' })
@@ -196,13 +196,13 @@ t.test('where the gateway says who may read, the engine does not, and `Vary` nam
   t.end()
 })
 
-t.test('nor what says which answer it is, and for how long', (t) => {
+t.test('Connection cannot remove headers that identify or date a response', (t) => {
   for (const name of ['date', 'etag', 'expires', 'last-modified', 'pragma', 'retry-after', 'vary'])
     t.match(clientHeaders({ connection: `close, ${name}`, [name]: 'a' }), { [name]: /\ba\b/ }, name)
   t.end()
 })
 
-t.test('names of the configuration pass, but never the header that names the caller', (t) => {
+t.test('configured request headers are forwarded, except the one that names the caller', (t) => {
   const requestHeaders = new Set(['x-a', 'x-user'])
   const credentials = { header: 'x-user' }
   const raw = ['X-A', '1', 'X-User', 'admin', 'X-B', '2']
@@ -210,30 +210,27 @@ t.test('names of the configuration pass, but never the header that names the cal
   t.end()
 })
 
-t.test(
-  'a response of an engine has only listed headers, a response of an application all but those of the connection',
-  (t) => {
-    const parsed = {
-      'set-cookie': ['a'],
-      location: '/x',
-      server: 's',
-      'x-authorized-user': 'a',
-      etag: '"x"',
-      upgrade: 'h2c',
-    }
-    t.same(clientHeaders(parsed), { etag: '"x"' })
-    t.same(clientHeaders(parsed, {}, new Set(['server'])), { server: 's' })
-    t.same(clientHeaders(parsed, {}, 'all'), {
-      'set-cookie': ['a'],
-      location: '/x',
-      server: 's',
-      etag: '"x"',
-    })
-    t.end()
-  },
-)
+t.test("an engine's response keeps only listed headers, an application's all except hop-by-hop ones", (t) => {
+  const parsed = {
+    'set-cookie': ['a'],
+    location: '/x',
+    server: 's',
+    'x-authorized-user': 'a',
+    etag: '"x"',
+    upgrade: 'h2c',
+  }
+  t.same(clientHeaders(parsed), { etag: '"x"' })
+  t.same(clientHeaders(parsed, {}, new Set(['server'])), { server: 's' })
+  t.same(clientHeaders(parsed, {}, 'all'), {
+    'set-cookie': ['a'],
+    location: '/x',
+    server: 's',
+    etag: '"x"',
+  })
+  t.end()
+})
 
-t.test('a redirect of an engine is refused, and 304 is none', (t) => {
+t.test('a redirect of an engine is refused, and 304 does not count as a redirect', (t) => {
   for (const status of [300, 301, 302, 303, 305, 307, 308, 399])
     t.throws(() => assertNoRedirect(status, new Set()), { code: 'GW_UPSTREAM_INVALID' }, `${status}`)
   for (const status of [200, 204, 299, 304, 400, 404, 500])

@@ -33,7 +33,7 @@ const CASES: [string, string, string][] = [
   ['nothing', '', ''],
 ]
 for (const [what, before, after] of CASES) {
-  t.test(`${what}: ${before === after ? 'left alone' : 'rewritten'}`, (t) => {
+  t.test(`a body with ${what} is ${before === after ? 'left alone' : 'rewritten'}`, (t) => {
     t.equal(rewrite(before), after)
     t.end()
   })
@@ -45,26 +45,26 @@ function links(base: string): string {
   return `[${Array.from({ length: 50 }, link).join()}]`
 }
 
-t.test('all links of a body, and only they', (t) => {
+t.test('all links of a body are rewritten, and nothing else', (t) => {
   t.equal(rewrite(links(FROM)), links('http://gateway/rest/engine/orders'))
   t.equal(rewrite(links(FROM), ''), links(''))
   t.end()
 })
 
-t.test('what follows a base that ends with a slash is its own', (t) => {
+t.test('the path after a base that ends with a slash is kept', (t) => {
   const body = Buffer.from('{"href":"http://gateway/rest/task/x"}')
   t.equal(rewriteLinks(body, 'http://gateway/rest/', '/').toString(), '{"href":"/task/x"}')
   t.end()
 })
 
-t.test('bytes that are no text survive', (t) => {
+t.test('bytes that are not valid text are kept', (t) => {
   const body = Buffer.from([0xff, 0xfe, ...Buffer.from('"href":"http://gateway/engine-rest/'), 0x80])
   const after = rewriteLinks(body, FROM, 'x')
   t.same(after, Buffer.from([0xff, 0xfe, ...Buffer.from('"href":"x/'), 0x80]))
   t.end()
 })
 
-t.test('a body without links is handed back as it is', (t) => {
+t.test('a body without links is returned as the same buffer', (t) => {
   const body = Buffer.from('{"a":1}')
   t.equal(rewriteLinks(body, FROM, 'x'), body)
   t.equal(rewriteLinks(body, '', 'x'), body)

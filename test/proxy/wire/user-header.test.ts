@@ -4,7 +4,7 @@ import { createUserHeaderValue } from '../../../src/proxy/wire/user-header.ts'
 
 const secret = Buffer.alloc(64, 7)
 
-t.test('a signed header is a token of the user, and holds as long as is configured', async (t) => {
+t.test('a signed header is a token of the user that is valid for the configured lifetime', async (t) => {
   for (const algorithm of ['HS256', 'HS384', 'HS512'] as const) {
     const sign = { secret: secret.toString('base64'), algorithm, lifetime: 90_500 }
     const valueOf = createUserHeaderValue({ header: 'x-user', sign }, () => 1_000_000_400)
@@ -19,7 +19,7 @@ t.test('a signed header is a token of the user, and holds as long as is configur
   }
 })
 
-t.test('a token is used for half of its life, and each user has one', (t) => {
+t.test('a token is reused for half of its lifetime, and each user has a separate one', (t) => {
   let nowMs = 1_000_000
   const sign = { secret: secret.toString('base64'), algorithm: 'HS256', lifetime: 60_000 } as const
   const valueOf = createUserHeaderValue({ header: 'authorization', sign }, () => nowMs)
@@ -33,7 +33,7 @@ t.test('a token is used for half of its life, and each user has one', (t) => {
   t.end()
 })
 
-t.test('without a signature it is the id', (t) => {
+t.test('without signing, the header contains the user ID', (t) => {
   t.equal(createUserHeaderValue({ header: 'context-user-id' })('mary'), 'mary')
   t.end()
 })
