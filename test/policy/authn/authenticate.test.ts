@@ -36,19 +36,19 @@ function open(options: Partial<AuthenticatorOptions> = {}) {
     onResult: (result) => results.push(result),
     ...options,
   })
-  /** As a hook calls it: what is thrown at once and what is rejected are the same to it. */
+  /** Calls the authenticator as a hook does. A hook treats a synchronous exception and a rejection alike. */
   const ask = async (header: string | undefined, address = HOME) =>
     authenticator.authenticate(header, address)
   return { authenticator, ask, clock, source, hashed, results }
 }
 
-t.test('the right password gives the principal', async (t) => {
+t.test('the right password returns the principal', async (t) => {
   const { ask, results } = open()
   t.same(await ask(basic('mary:secret')), { userId: 'mary', groups: ['clerks'], tenants: ['acme'] })
   t.same(results, ['verified'])
 })
 
-t.test('whatever is wrong, the answer is the engine’s 401: empty, with its realm', async (t) => {
+t.test('every wrong credential gets the engine’s 401 with an empty body and its realm', async (t) => {
   const { ask } = open({ engine: 'orders' })
   const headers = [
     undefined,
@@ -70,7 +70,7 @@ t.test('whatever is wrong, the answer is the engine’s 401: empty, with its rea
   }
 })
 
-t.test('no credentials cost no hash', async (t) => {
+t.test('a request without credentials computes no hash', async (t) => {
   const { ask, hashed, results } = open()
   await t.rejects(ask(undefined))
   await t.rejects(ask('Bearer x'))
@@ -78,7 +78,7 @@ t.test('no credentials cost no hash', async (t) => {
   t.same(results, ['missing', 'missing'])
 })
 
-t.test('a remembered credential is answered at once, without a promise and without a hash', async (t) => {
+t.test('a remembered credential is accepted at once, without a promise and without a hash', async (t) => {
   const { authenticator, ask, hashed, results } = open()
   await ask(basic('mary:secret'))
   t.match(authenticator.authenticate(basic('mary:secret'), AWAY), { userId: 'mary' })
@@ -87,7 +87,7 @@ t.test('a remembered credential is answered at once, without a promise and witho
 })
 
 t.test(
-  'what is remembered is the header as it was sent: written otherwise it is looked at anew',
+  'a remembered credential is the header as it was sent, and another spelling is verified again',
   async (t) => {
     const { ask, hashed, results } = open()
     await ask(basic('mary:secret'))
@@ -97,7 +97,7 @@ t.test(
   },
 )
 
-t.test('a wrong password counts each time, however its header is written', async (t) => {
+t.test('a wrong password counts each time, in every spelling of its header', async (t) => {
   const { ask, hashed } = open({ throttle: { refusesPairs: true } })
   for (let spaces = 1; spaces <= 5; spaces += 1)
     await t.rejects(ask(`Basic${' '.repeat(spaces)}${basic('mary:wrong').slice(6)}`), UNAUTHORIZED)
@@ -105,14 +105,14 @@ t.test('a wrong password counts each time, however its header is written', async
   t.equal(hashed.length, 5)
 })
 
-t.test('a header that is too long to hold a credential costs no look', async (t) => {
+t.test('a header that is too long for a credential computes no hash', async (t) => {
   const { ask, hashed, results } = open()
   await t.rejects(ask(`Basic ${' '.repeat(2000)}${basic('mary:secret').slice(6)}`), UNAUTHORIZED)
   t.equal(hashed.length, 0)
   t.same(results, ['missing'])
 })
 
-t.test('a hundred requests at once cost one hash, right or wrong', async (t) => {
+t.test('a hundred simultaneous requests compute one hash, with a right or a wrong password', async (t) => {
   const { ask, hashed, results } = open()
   const hundred = (text: string) => Promise.allSettled(Array.from({ length: 100 }, () => ask(basic(text))))
   const right = await hundred('mary:secret')
@@ -124,7 +124,7 @@ t.test('a hundred requests at once cost one hash, right or wrong', async (t) => 
   t.equal(results.filter((result) => result === 'failed').length, 100, 'each of them is counted')
 })
 
-t.test('the password is asked for again when its time is up', async (t) => {
+t.test('the password is verified again after the time to live', async (t) => {
   const { ask, clock, hashed } = open({ ttlMs: 5_000 })
   await ask(basic('mary:secret'))
   clock.ms += 5_000
@@ -132,7 +132,7 @@ t.test('the password is asked for again when its time is up', async (t) => {
   t.equal(hashed.length, 2)
 })
 
-t.test('a reload takes effect at once', async (t) => {
+t.test('a reload of the users takes effect at once', async (t) => {
   const { ask, source } = open()
   await ask(basic('mary:secret'))
   source.users = usersOf({ ...mary, groups: ['bosses'] })
@@ -145,13 +145,13 @@ t.test('a reload takes effect at once', async (t) => {
   await t.rejects(ask(basic('mary:secret')), UNAUTHORIZED, 'a removed user')
 })
 
-t.test('an unknown user costs a hash too, and its password never fits', async (t) => {
+t.test('an unknown user computes a hash too, and its password never matches', async (t) => {
   const { ask, hashed } = open()
   await t.rejects(ask(basic('nobody:nobody')), UNAUTHORIZED)
   t.same(hashed, ['hash of nobody'])
 })
 
-t.test('guessing is stopped with 429 where the source locks users, and no hash is spent on it', async (t) => {
+t.test('if the source locks users, guessing is stopped with 429 and computes no hash', async (t) => {
   const { ask, hashed, results } = open({ throttle: { refusesPairs: true } })
   for (let guess = 0; guess < 5; guess += 1) await t.rejects(ask(basic(`mary:${guess}`)), UNAUTHORIZED)
   await t.rejects(ask(basic('mary:5')), { code: 'GW_THROTTLED', statusCode: 429, retryAfterSeconds: 30 })
@@ -159,7 +159,7 @@ t.test('guessing is stopped with 429 where the source locks users, and no hash i
   t.equal(results.at(-1), 'throttled')
 })
 
-t.test('while somebody guesses, the real user is served', async (t) => {
+t.test('the real user is served while a client guesses the password', async (t) => {
   const { ask, clock, hashed } = open({ throttle: { refusesPairs: true } })
   await ask(basic('mary:secret'))
   for (let guess = 0; guess < 9; guess += 1) await ask(basic(`mary:${guess}`)).catch(() => undefined)
@@ -173,13 +173,13 @@ t.test('while somebody guesses, the real user is served', async (t) => {
   t.equal(hashed.at(-1), 'hash of secret', 'and then by a hash')
 })
 
-t.test('a real user whom the gateway has not seen gets in from another address', async (t) => {
+t.test('a real user who is new to the gateway can log in from another address', async (t) => {
   const { ask } = open({ throttle: { refusesPairs: true } })
   for (let guess = 0; guess < 9; guess += 1) await ask(basic(`mary:${guess}`)).catch(() => undefined)
   t.match(await ask(basic('mary:secret'), AWAY), { userId: 'mary' })
 })
 
-t.test('the same wrong password costs nothing for a while, and is no further guess', async (t) => {
+t.test('the same wrong password computes no hash for a while and counts as one guess', async (t) => {
   const { authenticator, ask, clock, hashed, results } = open({ failureTtlMs: 5_000 })
   for (let time = 0; time < 100; time += 1) await t.rejects(ask(basic('mary:wrong')), UNAUTHORIZED)
   t.equal(hashed.length, 1)
@@ -190,14 +190,14 @@ t.test('the same wrong password costs nothing for a while, and is no further gue
   t.equal(hashed.length, 3)
 })
 
-t.test('a wrong password that a reload makes right is right at once', async (t) => {
+t.test('a wrong password that a reload makes right is accepted at once', async (t) => {
   const { ask, source } = open()
   await t.rejects(ask(basic('mary:other')), UNAUTHORIZED)
   source.users = usersOf({ ...mary, passwordHash: 'hash of other' })
   t.match(await ask(basic('mary:other')), { userId: 'mary' })
 })
 
-t.test('without users nobody gets in, remembered or not', async (t) => {
+t.test('without users no credential is accepted, remembered or not', async (t) => {
   let users: Users | null = usersOf(mary)
   const passwords = { verify: async () => true }
   const file = { current: () => users, state }
@@ -207,7 +207,7 @@ t.test('without users nobody gets in, remembered or not', async (t) => {
   await t.rejects(ask(basic('mary:secret')), { code: 'GW_RECORDS_UNAVAILABLE', statusCode: 503 })
 })
 
-t.test('a password is accepted where Basic is, and a wrong one counts as a failure of Basic', async (t) => {
+t.test('a password is accepted as by Basic, and a wrong one counts as a failure of Basic', async (t) => {
   const { authenticator, hashed, results } = open()
   const accepts = (user: string, password: string) => authenticator.accepts({ user, password }, HOME)
   t.equal(await accepts('mary', 'secret'), true)
@@ -218,7 +218,7 @@ t.test('a password is accepted where Basic is, and a wrong one counts as a failu
   t.equal(hashed.length, 2, 'a wrong one is remembered, too')
   await t.rejects(Promise.resolve(authenticator.authenticate(basic('mary:wrong'), HOME)), UNAUTHORIZED)
   t.equal(hashed.length, 2)
-  // Basic cannot say these, or says another user's.
+  // Basic cannot express these credentials, or would express those of another user.
   for (const [user, password] of [
     ['mary:secret', ''],
     ['mary:sec', 'ret'],

@@ -8,7 +8,7 @@ const tokenOf = (header: unknown, claims: unknown = {}) => `Bearer ${encoded(hea
 const withText = (header: string, claims: string) =>
   `Bearer ${[header, claims].map((text) => Buffer.from(text).toString('base64url')).join('.')}.c2ln`
 
-t.test('the scheme is read in any case, and no other is one', (t) => {
+t.test('the scheme Bearer is recognized in any letter case, and no other scheme is', (t) => {
   for (const header of ['Bearer x', 'bearer x', 'BEARER x', 'Bearer', 'Bearer '])
     t.equal(isBearer(header), true)
   for (const header of ['Basic x', 'Bearerx', ' Bearer x', '', 'Negotiate Bearer x'])
@@ -16,7 +16,7 @@ t.test('the scheme is read in any case, and no other is one', (t) => {
   t.end()
 })
 
-t.test('a token says its algorithm, key, type and claims', (t) => {
+t.test('the algorithm, key, type and claims of a token are read', (t) => {
   t.match(readBearer(tokenOf({ alg: 'ES256', kid: 'k', typ: 'application/AT+JWT' }, { sub: 'a' })), {
     alg: 'ES256',
     kid: 'k',
@@ -27,7 +27,7 @@ t.test('a token says its algorithm, key, type and claims', (t) => {
   t.end()
 })
 
-t.test('what can be read in two ways, or not at all, is none', (t) => {
+t.test('a token that is ambiguous or unreadable is refused', (t) => {
   const bad = [
     'Bearer',
     'Bearer  ',
@@ -72,7 +72,7 @@ function ruleBroken(claims: object, rules: Partial<TokenRules> = {}, header: obj
   return typeof token === 'string' ? token : brokenRuleOf(token, { ...RULES, ...rules }, 1000)
 }
 
-t.test('the first broken rule of a token is told', (t) => {
+t.test('the first broken rule of a token is reported', (t) => {
   const cases: readonly (readonly [ReturnType<typeof ruleBroken>, ...Parameters<typeof ruleBroken>])[] = [
     [null, {}],
     [null, { aud: ['x', 'gateway'] }],

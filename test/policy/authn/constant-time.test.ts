@@ -12,7 +12,7 @@ function open(options: Parameters<typeof createConstantTime>[0] = {}) {
     },
     ...options,
   })
-  /** How long an answer takes that the engine gives after so long. */
+  /** Returns how long a response takes if the engine takes `engineMs`. */
   const timeOf = async (right: boolean, engineMs: number) => {
     const start = clock.ms
     const result = await inEvenTime(async () => {
@@ -25,17 +25,17 @@ function open(options: Parameters<typeof createConstantTime>[0] = {}) {
   return { timeOf, inEvenTime }
 }
 
-t.test('a failure is told after the same time, however soon it was known', async (t) => {
+t.test('a failure is reported after a constant time, however fast the engine was', async (t) => {
   const { timeOf } = open()
   for (const engineMs of [0, 1, 7, 30, 50]) t.equal(await timeOf(false, engineMs), 50, `${engineMs} ms`)
 })
 
-t.test('a success is told at once', async (t) => {
+t.test('a success is reported at once', async (t) => {
   const { timeOf } = open()
   t.equal(await timeOf(true, 3), 3)
 })
 
-t.test('the time of a failure grows with what successes take, up to a second', async (t) => {
+t.test('the time of a failure grows with the time of successes, up to a second', async (t) => {
   const { timeOf } = open()
   await timeOf(true, 100)
   t.equal(await timeOf(false, 10), 200)
@@ -44,13 +44,13 @@ t.test('the time of a failure grows with what successes take, up to a second', a
   t.equal(await timeOf(false, 10), 1_000)
 })
 
-t.test('a failure that took longer ends on a later line of the grid', async (t) => {
+t.test('a failure that took longer is reported at a later step of the time grid', async (t) => {
   const { timeOf } = open()
   t.equal(await timeOf(false, 51), 100)
   t.equal(await timeOf(false, 999), 1_000)
 })
 
-t.test('beyond the bound nobody waits', async (t) => {
+t.test('a failure beyond the bound is refused instead of delayed', async (t) => {
   const { inEvenTime } = open({ maxWaiting: 2, delay: () => new Promise(() => undefined) })
   void inEvenTime(wrong)
   void inEvenTime(wrong)

@@ -22,7 +22,7 @@ t.test('a Basic credential is read', async (t) => {
   for (const [claim, header, user, password] of cases) t.match(readBasic(header), { user, password }, claim)
 })
 
-t.test('a header that leaves room for guessing holds no credential', async (t) => {
+t.test('an ambiguous header contains no credential', async (t) => {
   const cases: readonly (readonly [claim: string, header: string])[] = [
     ['an empty header', ''],
     ['another scheme', 'Bearer YTpi'],
@@ -50,7 +50,7 @@ t.test('a header that leaves room for guessing holds no credential', async (t) =
   for (const [claim, header] of cases) t.equal(readBasic(header), null, claim)
 })
 
-/** What the verification rests on. */
+/** The user and the state that a verification depends on. */
 const by = (stamp: object) => ({ user: 'mary', stampOf: () => stamp })
 
 function memoryAt(clock: { ms: number }, maxRemembered = 10) {
@@ -59,7 +59,7 @@ function memoryAt(clock: { ms: number }, maxRemembered = 10) {
   return { memory, key: memory.keyOf('mary:secret'), users: {} }
 }
 
-t.test('a success is remembered until its time is up', async (t) => {
+t.test('a success is remembered until its time to live ends', async (t) => {
   const clock = { ms: 1_000 }
   const { memory, key, users } = memoryAt(clock)
   t.equal(
@@ -90,7 +90,7 @@ t.test('a failure is not remembered, and forgets an earlier success', async (t) 
   t.equal(memory.wasVerified(key), false)
 })
 
-t.test('other users void what was verified against these', async (t) => {
+t.test('a change of the users invalidates remembered credentials', async (t) => {
   const { memory, key, users } = memoryAt({ ms: 0 })
   await memory.verifyOnce(key, by(users), async () => mary)
   t.equal(
@@ -99,7 +99,7 @@ t.test('other users void what was verified against these', async (t) => {
   )
 })
 
-t.test('who asks after a reload does not join a verification from before it', async (t) => {
+t.test('a request after a reload does not join a verification that began before it', async (t) => {
   const { memory, key, users } = memoryAt({ ms: 0 })
   const reloaded = {}
   const before = memory.verifyOnce(key, by(users), async () => mary)
@@ -111,7 +111,7 @@ t.test('who asks after a reload does not join a verification from before it', as
   )
 })
 
-t.test('an expired credential counts as verified before, another does not', async (t) => {
+t.test('an expired credential counts as verified before, an unknown one does not', async (t) => {
   const clock = { ms: 0 }
   const { memory, key, users } = memoryAt(clock)
   await memory.verifyOnce(key, by(users), async () => mary)
@@ -120,7 +120,7 @@ t.test('an expired credential counts as verified before, another does not', asyn
   t.equal(memory.wasVerified(memory.keyOf('mary:guess')), false)
 })
 
-t.test('the oldest credential goes when there are too many', async (t) => {
+t.test('the oldest credential is removed if there are too many', async (t) => {
   const { memory, users } = memoryAt({ ms: 0 }, 2)
   const keys = ['a:1', 'b:2', 'c:3'].map((text) => memory.keyOf(text))
   for (const key of keys) await memory.verifyOnce(key, by(users), async () => mary)
@@ -130,7 +130,7 @@ t.test('the oldest credential goes when there are too many', async (t) => {
   )
 })
 
-t.test('those who ask at the same time share one verification, and its error', async (t) => {
+t.test('simultaneous requests share one verification, and its error', async (t) => {
   const { memory, key, users } = memoryAt({ ms: 0 })
   let runs = 0
   const failing = async () => {
@@ -143,14 +143,14 @@ t.test('those who ask at the same time share one verification, and its error', a
   t.equal(await memory.verifyOnce(key, by(users), async () => mary), mary, 'the next one tries again')
 })
 
-t.test('a key tells nothing of the credential, and means nothing in another process', async (t) => {
+t.test('a key reveals nothing about the credential and is useless in another process', async (t) => {
   const { memory, key } = memoryAt({ ms: 0 })
   t.match(key, /^[A-Za-z0-9+/]{43}=$/)
   t.equal(memory.keyOf('mary:secret'), key)
   t.not(createCredentialMemory().keyOf('mary:secret'), key)
 })
 
-t.test('another memory goes on with what one has found out, by its own times', async (t) => {
+t.test('another memory uses what the first has verified, with its own time to live', async (t) => {
   const clock = { ms: 0 }
   const remembered = createRememberedCredentials()
   const now = () => clock.ms
@@ -172,7 +172,7 @@ t.test('another memory goes on with what one has found out, by its own times', a
   )
 })
 
-t.test('what changes while a credential is verified leaves nothing behind', async (t) => {
+t.test('a credential is not remembered if the users change during its verification', async (t) => {
   const { memory, key } = memoryAt({ ms: 0 })
   const stamps = { now: 'before' }
   const stampOf = () => stamps.now

@@ -17,7 +17,7 @@ interface Routes {
   readonly '/tenant'?: () => EngineAnswer
 }
 
-/** An engine that knows mary, whose password is secret. */
+/** Opens an engine that knows the user mary with the password secret. */
 function open(routes: Routes = {}) {
   const clock = { ms: 0 }
   const asked: string[] = []
@@ -48,7 +48,7 @@ function open(routes: Routes = {}) {
   return { identity, verify, asked, clock }
 }
 
-t.test('who has the right password is known with groups and tenants', async (t) => {
+t.test('a user with the right password has groups and tenants', async (t) => {
   const { verify, asked } = open()
   t.same(await verify('mary', 'secret'), { userId: 'mary', groups: ['clerks'], tenants: ['acme', 'north'] })
   t.same(asked, [
@@ -59,38 +59,38 @@ t.test('who has the right password is known with groups and tenants', async (t) 
   ])
 })
 
-t.test('of a wrong password nothing but the verdict is asked for', async (t) => {
+t.test('after a wrong password the engine is not asked for groups or tenants', async (t) => {
   const { verify, asked } = open()
   t.equal(await verify('mary', 'wrong'), null)
   t.same(asked, ['POST /identity/verify'])
 })
 
-t.test('a name cannot become another query', async (t) => {
+t.test('a user name cannot change the query', async (t) => {
   const user = 'a&member=b/../c?d#é %'
   const { verify, asked } = open({ '/identity/verify': yes, '/user': () => answer([{ id: user }]) })
   t.match(await verify(user, 'x'), { userId: user })
   t.equal(asked[2], 'GET /group?member=a%26member%3Db%2F..%2Fc%3Fd%23%C3%A9%20%25')
 })
 
-t.test('nobody is everybody', async (t) => {
+t.test('the user * is never authenticated', async (t) => {
   const { verify, asked, clock } = open({ '/identity/verify': yes })
   t.equal(await verify('*', 'x'), null)
   t.same(asked, [])
   t.equal(clock.ms, 50, 'after the time of every other failure')
 })
 
-t.test('another spelling that the engine takes is the user of the records', async (t) => {
+t.test('a user name that the engine accepts in another spelling becomes the stored user ID', async (t) => {
   const { verify } = open({ '/identity/verify': yes })
   t.match(await verify('MARY', 'secret'), { userId: 'mary' })
 })
 
-t.test('a directory that lists no users takes the name as it was sent, after the password', async (t) => {
+t.test('if the directory lists no users, the user name is used as it was sent', async (t) => {
   const { verify } = open({ '/user': () => answer([]) })
   t.same(await verify('mary', 'secret'), { userId: 'mary', groups: ['clerks'], tenants: ['acme', 'north'] })
   t.equal(await verify('mary', 'wrong'), null)
 })
 
-t.test('an engine that answers something else lets nobody in', async (t) => {
+t.test('an unexpected response of the engine authenticates no user', async (t) => {
   const cases: readonly (readonly [claim: string, routes: Routes])[] = [
     ['no verdict', { '/identity/verify': () => answer({}) }],
     ['a verdict that is no boolean', { '/identity/verify': () => answer({ authenticated: 'true' }) }],
@@ -109,7 +109,7 @@ t.test('an engine that answers something else lets nobody in', async (t) => {
   }
 })
 
-t.test('while the engine is away, so is the answer; it is no failure of the user', async (t) => {
+t.test('an unreachable engine is an error and does not count as a failure of the user', async (t) => {
   let away = true
   const { verify, identity } = open({
     '/identity/verify': () => {
@@ -125,7 +125,7 @@ t.test('while the engine is away, so is the answer; it is no failure of the user
   t.same(identity.state(), { problem: null, ageMs: 0 })
 })
 
-t.test('being throttled is no problem of the source', async (t) => {
+t.test('a throttled user is not a problem of the source', async (t) => {
   const { verify, identity, asked } = open()
   await verify('mary', 'wrong')
   await t.rejects(verify('mary', 'wrong'), { code: 'GW_THROTTLED' })
@@ -133,7 +133,7 @@ t.test('being throttled is no problem of the source', async (t) => {
   t.equal(asked.length, 1)
 })
 
-t.test('a change makes a new generation', (t) => {
+t.test('a change starts a new generation', (t) => {
   const { identity } = open()
   const before = identity.stampOf('mary')
   t.equal(identity.stampOf('mary'), before)
@@ -142,13 +142,13 @@ t.test('a change makes a new generation', (t) => {
   t.end()
 })
 
-t.test('groups of another user are read by themselves', async (t) => {
+t.test('the groups of another user are read without the rest of the principal', async (t) => {
   const { identity, asked } = open()
   t.same(await identity.groupsOf('bob'), ['clerks'])
   t.same(asked, ['GET /group?member=bob'])
 })
 
-t.test('who a user would be is known without a password', async (t) => {
+t.test('the principal of a user is read without a password', async (t) => {
   const { identity, asked } = open()
   t.same(await identity.principalOf('mary'), {
     userId: 'mary',

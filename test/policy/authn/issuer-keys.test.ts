@@ -12,7 +12,7 @@ const TWO = await createKey('two')
 const ISSUER = 'https://login.example/realms/a'
 const KEYS_URL = 'https://login.example/keys'
 
-/** An issuer by hand: what it says, or why nothing. */
+/** Opens an issuer whose keys, discovery document and failures the test sets. */
 function openIssuer(options: Partial<IssuerKeysOptions> = {}) {
   const time = createFakeTime()
   const asked: string[] = []
@@ -45,7 +45,7 @@ const kidOf = async (keys: IssuerKeys, kid: string | null, alg = 'ES256') =>
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 const AWAY = { code: 'GW_RECORDS_UNAVAILABLE' }
 
-t.test('keys are found by discovery, once', async (t) => {
+t.test('keys are found by discovery, which is read once', async (t) => {
   const { keys, asked } = openIssuer()
   t.match(keys.state(), { problem: /not read yet/, ageMs: null })
   await keys.start()
@@ -56,13 +56,13 @@ t.test('keys are found by discovery, once', async (t) => {
   t.same(keys.state(), { problem: null, ageMs: 0 })
 })
 
-t.test('a given place of keys needs no discovery', async (t) => {
+t.test('a configured URL of the keys needs no discovery', async (t) => {
   const { keys, asked } = openIssuer({ jwksUri: KEYS_URL })
   await keys.start()
   t.same(asked, [KEYS_URL])
 })
 
-t.test('a key serves its own algorithm alone, and no kid names one of several', async (t) => {
+t.test('a key verifies only its own algorithm, and without a kid the only key is used', async (t) => {
   const { keys, said } = openIssuer()
   said.keys = [ONE.jwk, TWO.jwk, { ...TWO.jwk, x: ONE.jwk.x, y: ONE.jwk.y }]
   await keys.start()
@@ -82,7 +82,7 @@ t.test('a key whose id another key has verifies again when the other key is with
   t.equal(await kidOf(keys, 'one'), 'one')
 })
 
-t.test('an unknown kid has the keys read, at most once in ten seconds', async (t) => {
+t.test('an unknown kid causes a read of the keys, at most once in ten seconds', async (t) => {
   const { keys, said, asked, time } = openIssuer({ jwksUri: KEYS_URL })
   await keys.start()
   said.keys = [ONE.jwk, TWO.jwk]
@@ -95,7 +95,7 @@ t.test('an unknown kid has the keys read, at most once in ten seconds', async (t
   t.equal(asked.length, 3)
 })
 
-t.test('while keys are read, a key that is known is found at once', async (t) => {
+t.test('a known key is found at once while keys are being read', async (t) => {
   const waiting: ((keys: unknown) => void)[] = []
   const second = new Promise<unknown>((resolve) => waiting.push(resolve))
   const answers = [Promise.resolve<unknown>({ keys: [ONE.jwk] }), second]
@@ -108,13 +108,13 @@ t.test('while keys are read, a key that is known is found at once', async (t) =>
   t.match(await missing, { kid: 'two' })
 })
 
-t.test('those who wait for a reading are bounded', async (t) => {
+t.test('the number of requests that wait for the keys is bounded', async (t) => {
   const { keys } = openIssuer({ fetchJson: () => new Promise(() => {}) })
   for (let at = 0; at < 256; at += 1) void keys.find(`kid${at}`, 'ES256')
   await t.rejects(Promise.resolve(keys.find('more', 'ES256')), { code: 'GW_OVERLOADED' })
 })
 
-t.test('a key that stays is the same object, and one that goes is gone', async (t) => {
+t.test('a key that remains is the same object, and a withdrawn key is removed', async (t) => {
   const { keys, said, time } = openIssuer()
   said.keys = [ONE.jwk, TWO.jwk]
   await keys.start()
@@ -128,7 +128,7 @@ t.test('a key that stays is the same object, and one that goes is gone', async (
   t.equal(await keys.find('one', 'ES256'), one)
 })
 
-t.test('while the issuer is away the last keys count, and then nothing is decided', async (t) => {
+t.test('if the issuer is unreachable, the last keys are used until they are too old', async (t) => {
   const { keys, said, time, changes } = openIssuer()
   await keys.start()
   const one = await keys.find('one', 'ES256')
@@ -152,7 +152,7 @@ t.test('while the issuer is away the last keys count, and then nothing is decide
   t.equal(await kidOf(keys, 'one'), 'one')
 })
 
-t.test('an issuer that was never read opens nothing, and is asked again', async (t) => {
+t.test('an issuer that was never read authenticates no user and is tried again', async (t) => {
   const { keys, said, time } = openIssuer()
   said.problem = 'connection refused'
   await keys.start()
@@ -163,7 +163,7 @@ t.test('an issuer that was never read opens nothing, and is asked again', async 
   t.equal(await kidOf(keys, 'one'), 'one')
 })
 
-t.test('what is no list of keys of this issuer leaves the last keys in force', async (t) => {
+t.test('an invalid list of keys leaves the last keys in force', async (t) => {
   const { keys, said, time } = openIssuer()
   await keys.start()
   const bad: readonly (readonly [Partial<typeof said>, RegExp])[] = [
@@ -191,7 +191,7 @@ t.test('what is no list of keys of this issuer leaves the last keys in force', a
   }
 })
 
-t.test('another configuration goes on with what was read', async (t) => {
+t.test('a new configuration continues with the keys that were read before', async (t) => {
   const first = openIssuer()
   await first.keys.start()
   const one = await first.keys.find('one', 'ES256')
@@ -202,7 +202,7 @@ t.test('another configuration goes on with what was read', async (t) => {
   t.same(next.asked, [])
 })
 
-t.test('a question for a check changes nothing', async (t) => {
+t.test('counting the keys for a check changes no state', async (t) => {
   const { keys } = openIssuer()
   t.equal(await keys.count(100), 1)
   t.equal(keys.state().ageMs, null)

@@ -7,7 +7,7 @@ const THROTTLED = { code: 'GW_THROTTLED', statusCode: 429 }
 
 const broken = () => Promise.reject(new Error('away'))
 
-/** An engine that counts as the real one does. */
+/** Starts an engine that counts failures as the real engine does. */
 function startEngine(now: () => number) {
   const engine = {
     asked: 0,
@@ -39,7 +39,7 @@ function open(options: LockoutOptions = {}) {
   return { clock, engine, told, lockout, attempt, guess: () => attempt(false) }
 }
 
-t.test('after one wrong password the right one passes as soon as the engine would take it', async (t) => {
+t.test('after a wrong password the right one is accepted when the engine would accept it', async (t) => {
   const { clock, engine, attempt, guess } = open()
   t.equal(await guess(), false)
   clock.ms += 1_000
@@ -49,7 +49,7 @@ t.test('after one wrong password the right one passes as soon as the engine woul
   t.equal(await attempt(true), true)
 })
 
-t.test('a client that guesses for a day does not come near the engine’s tenth failure', async (t) => {
+t.test('a client that guesses for a day stays below the engine’s tenth failure', async (t) => {
   const { clock, engine, guess } = open()
   for (let time = 0; time < 8_640; time += 1) {
     await guess().catch(() => undefined)
@@ -59,7 +59,7 @@ t.test('a client that guesses for a day does not come near the engine’s tenth 
   await t.rejects(guess(), { ...THROTTLED, retryAfterSeconds: 300 })
 })
 
-t.test('four guesses reach the engine, then one in five minutes', async (t) => {
+t.test('four guesses reach the engine, and then one in five minutes', async (t) => {
   const { clock, engine, guess } = open()
   for (let second = 0; second < 300; second += 1) {
     await guess().catch(() => undefined)
@@ -72,24 +72,21 @@ t.test('four guesses reach the engine, then one in five minutes', async (t) => {
   t.equal(engine.asked, 5)
 })
 
-t.test(
-  'while others guess, a credential that was right before waits no longer than the engine makes it',
-  async (t) => {
-    const { clock, engine, attempt, guess } = open()
-    let waitedMs = 0
-    for (let minute = 0; minute < 60; minute += 1) {
-      await guess().catch(() => undefined)
-      const since = clock.ms
-      while (!(await attempt(true, true).catch(() => false))) clock.ms += 50
-      waitedMs = Math.max(waitedMs, clock.ms - since)
-      clock.ms += 10_000
-    }
-    t.equal(waitedMs, 3_250)
-    t.ok(engine.failures <= 1)
-  },
-)
+t.test('while others guess, a proven credential waits no longer than the engine requires', async (t) => {
+  const { clock, engine, attempt, guess } = open()
+  let waitedMs = 0
+  for (let minute = 0; minute < 60; minute += 1) {
+    await guess().catch(() => undefined)
+    const since = clock.ms
+    while (!(await attempt(true, true).catch(() => false))) clock.ms += 50
+    waitedMs = Math.max(waitedMs, clock.ms - since)
+    clock.ms += 10_000
+  }
+  t.equal(waitedMs, 3_250)
+  t.ok(engine.failures <= 1)
+})
 
-t.test('a success of the guesser’s ends the count, one of the owner’s only the engine’s', async (t) => {
+t.test('a new success resets both counts, that of a proven credential only the engine’s', async (t) => {
   const { clock, engine, told, attempt, guess } = open()
   const wait = () => (clock.ms += 60_000)
   for (const right of [false, false, false, true]) {
@@ -110,21 +107,21 @@ t.test('a success of the guesser’s ends the count, one of the owner’s only t
   await t.rejects(guess(), THROTTLED, 'four guesses were made')
 })
 
-t.test('a success without a failure before is not worth telling', async (t) => {
+t.test('a success without an earlier failure is not reported', async (t) => {
   const { told, attempt } = open()
   await attempt(true)
   await attempt(true, true)
   t.same(told, [])
 })
 
-t.test('of guesses at the same moment one reaches the engine', async (t) => {
+t.test('only one of several simultaneous guesses reaches the engine', async (t) => {
   const { engine, guess } = open()
   const results = await Promise.allSettled(Array.from({ length: 20 }, guess))
   t.equal(engine.failures, 1)
   t.equal(results.filter(({ status }) => status === 'rejected').length, 19)
 })
 
-t.test('a right password that the engine refused because of a guess beside it does not count', async (t) => {
+t.test('a right password that the engine refused due to a simultaneous guess does not count', async (t) => {
   const { clock, engine, lockout, guess } = open()
   const owner = lockout.attempt({ user: 'mary', proven: true }, async () => {
     await guess()
@@ -135,7 +132,7 @@ t.test('a right password that the engine refused because of a guess beside it do
   t.equal(await lockout.attempt({ user: 'mary', proven: true }, () => engine.verify(true)), true)
 })
 
-t.test('what replicas have seen counts here', async (t) => {
+t.test('failures and successes at replicas count here', async (t) => {
   const { clock, engine, lockout, guess } = open()
   for (let time = 0; time < 4; time += 1) lockout.count('failed', 'mary')
   clock.ms += 100_000
@@ -145,7 +142,7 @@ t.test('what replicas have seen counts here', async (t) => {
   t.equal(await guess(), false)
 })
 
-t.test('after an unlock everything begins anew', async (t) => {
+t.test('after an unlock the count starts again from zero', async (t) => {
   const { clock, lockout, guess } = open({ maxFailures: 1 })
   await guess()
   clock.ms += 10_000
@@ -154,13 +151,13 @@ t.test('after an unlock everything begins anew', async (t) => {
   t.equal(await guess(), false)
 })
 
-t.test('an engine that cannot answer counts nothing', async (t) => {
+t.test('an error of the engine does not count as a failure', async (t) => {
   const { lockout, guess } = open()
   await t.rejects(lockout.attempt({ user: 'mary', proven: false }, broken), { message: 'away' })
   t.equal(await guess(), false)
 })
 
-t.test('another spelling is no other user', async (t) => {
+t.test('another spelling of a user name counts as the same user', async (t) => {
   const { lockout, attempt, guess } = open()
   await guess()
   for (const spelling of ['Mary', 'MARY', 'mary ', 'máry'])
@@ -169,7 +166,7 @@ t.test('another spelling is no other user', async (t) => {
   t.equal(isSameName('Jürgen', 'jurgen '), true)
 })
 
-t.test('of too many users, who failed longest ago is forgotten', async (t) => {
+t.test('if too many users are counted, the one who failed longest ago is forgotten', async (t) => {
   const { attempt } = open({ maxCounted: 2 })
   for (const user of ['a', 'b', 'c']) await attempt(false, false, user)
   t.equal(await attempt(false, false, 'a').catch(() => 'refused'), false)

@@ -5,7 +5,7 @@ import type { TurnstileClaim } from '../../../src/policy/authn/turnstile.ts'
 
 const passwords = createPasswords()
 
-t.test('a hash made here is argon2id, salted, and verifies', async (t) => {
+t.test('a new hash is argon2id with a salt and verifies its password', async (t) => {
   const [one, other] = await Promise.all([passwords.hash('sésame'), passwords.hash('sésame')])
   t.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   t.not(one, other)
@@ -13,7 +13,7 @@ t.test('a hash made here is argon2id, salted, and verifies', async (t) => {
   t.equal(await passwords.verify(one, 'sesame'), false)
 })
 
-t.test('bcrypt hashes verify under each of their three names', async (t) => {
+t.test('bcrypt hashes verify under all three prefixes', async (t) => {
   const hash = await bcrypt.hash('mary', 4)
   for (const name of ['$2a$', '$2b$', '$2y$']) {
     const named = `${name}${hash.slice(4)}`
@@ -22,7 +22,7 @@ t.test('bcrypt hashes verify under each of their three names', async (t) => {
   }
 })
 
-t.test('a few work at once, a few wait, and the rest are turned away', async (t) => {
+t.test('verifications beyond the concurrency are queued, and beyond the queue refused', async (t) => {
   const busy = createPasswords({ concurrency: 1, maxQueued: 2 })
   const hash = await bcrypt.hash('mary', 4)
   const results = await Promise.allSettled([1, 2, 3, 4, 5].map(() => busy.verify(hash, 'mary')))
@@ -34,13 +34,13 @@ t.test('a few work at once, a few wait, and the rest are turned away', async (t)
   t.equal(await busy.verify(hash, 'mary'), true, 'the places are free again')
 })
 
-t.test('a hash that cannot be read gives its place back', async (t) => {
+t.test('a hash that cannot be read releases its slot', async (t) => {
   const one = createPasswords({ concurrency: 1, maxQueued: 0 })
   await t.rejects(one.verify('$argon2id$v=19$nonsense', 'x'))
   t.equal(await one.verify(await bcrypt.hash('x', 4), 'x'), true)
 })
 
-t.test('who floods from one origin keeps nobody at another out, nor who was right before', async (t) => {
+t.test('a flood from one origin blocks neither other origins nor proven credentials', async (t) => {
   const busy = createPasswords({ concurrency: 1, maxQueued: 10 })
   const hash = await bcrypt.hash('mary', 4)
   const order: string[] = []
@@ -56,7 +56,7 @@ t.test('who floods from one origin keeps nobody at another out, nor who was righ
     verify('guess 11', { from: 'a', proven: false }),
   ]
   await Promise.all([...flood, ...others])
-  // The newest guesses made room; the newest of all found none.
+  // The newest queued guesses were removed, and the latest guess was refused.
   t.same(order.filter((name) => name.startsWith('no ')).toSorted(), [
     'no guess 10',
     'no guess 11',
@@ -67,7 +67,7 @@ t.test('who floods from one origin keeps nobody at another out, nor who was righ
   t.equal(served.length, 11)
 })
 
-t.test('the origin with the most waiting makes room, wherever its turn is', async (t) => {
+t.test('a full queue removes a verification of the busiest origin, wherever its turn is', async (t) => {
   const hash = await bcrypt.hash('mary', 4)
   for (const counts of [
     { a: 1, b: 3, c: 2 },

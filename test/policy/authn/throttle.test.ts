@@ -29,7 +29,7 @@ function open(options: ThrottleOptions = {}) {
 }
 
 t.test(
-  'before a source that locks users, five failures of one from an address close it for that user',
+  'if the source locks users, five failures from one address refuse that user at this address',
   async (t) => {
     const { clock, throttle, fail } = open({ refusesPairs: true })
     await fail(5, 'mary', '10.0.0.1')
@@ -44,14 +44,14 @@ t.test(
   },
 )
 
-t.test('the same user gets in from another address, and another user from the same', async (t) => {
+t.test('the same user is accepted at another address, and another user at the same address', async (t) => {
   const { throttle, fail } = open({ refusesPairs: true })
   await fail(5, 'mary', '10.0.0.1')
   t.equal(await throttle.attempt({ user: 'mary', address: '10.0.0.2' }, right), 'mary')
   t.equal(await throttle.attempt({ user: 'demo', address: '10.0.0.1' }, right), 'mary')
 })
 
-t.test('nothing is verified for a throttled attempt', async (t) => {
+t.test('a refused attempt is not verified', async (t) => {
   const { throttle, fail } = open({ refusesPairs: true })
   await fail(5, 'mary', '10.0.0.1')
   let verified = 0
@@ -63,7 +63,7 @@ t.test('nothing is verified for a throttled attempt', async (t) => {
   t.equal(verified, 0)
 })
 
-t.test('a burst of guesses does not slip through before the first one has failed', async (t) => {
+t.test('attempts in flight count, so a burst of guesses does not pass before the first fails', async (t) => {
   const { throttle } = open({ refusesPairs: true })
   const burst = Array.from({ length: 20 }, () =>
     throttle.attempt({ user: 'mary', address: '10.0.0.1' }, wrong),
@@ -72,7 +72,7 @@ t.test('a burst of guesses does not slip through before the first one has failed
   t.equal(refused.length, 15)
 })
 
-t.test('successes and errors are no failures', async (t) => {
+t.test('successes and errors do not count as failures', async (t) => {
   const { throttle } = open()
   for (let time = 0; time < 20; time += 1) {
     await throttle.attempt({ user: 'mary', address: '10.0.0.1' }, right)
@@ -82,7 +82,7 @@ t.test('successes and errors are no failures', async (t) => {
   }
 })
 
-/** Attempts at one address on a clock of the test's own, each hash of which takes 20 ms. */
+/** Opens attempts at one address, with a clock of the test. Each hash takes 20 ms. */
 function openInTime(options: ThrottleOptions = {}) {
   const time = createFakeTime()
   const delay = (ms: number) => new Promise<void>((resolve) => void time.schedule(resolve, ms))
@@ -102,7 +102,7 @@ function openInTime(options: ThrottleOptions = {}) {
       .then((who) => who !== null && took.push(time.now() - begun))
       .catch(() => isRight && refused.push(user))
   }
-  /** Calls `act` at each 10 ms. */
+  /** Calls `act` every 10 ms. */
   const run = async (ms: number, act: (at: number) => void = () => undefined) => {
     for (let at = 0; at < ms; at += 10) {
       act(at)
@@ -120,7 +120,7 @@ for (const [who, nameOf] of [
   ['of the good callers themselves', (at: number) => GOOD[(at / 250) % GOOD.length] ?? ''],
   ['of one of them', () => 'mary'],
 ] as const)
-  t.test(`beside 4 wrong passwords a second ${who}, nobody with the right one is refused`, async (t) => {
+  t.test(`no right password is refused during 4 wrong passwords a second ${who}`, async (t) => {
     const { attempt, run, refused, took } = openInTime()
     await run(120_000, (at) => {
       if (at % 250 === 0) attempt(nameOf(at), false)
@@ -129,11 +129,11 @@ for (const [who, nameOf] of [
     await run(5_000)
     t.same(refused, [])
     t.equal(took.length, 480)
-    // A second of it because somebody guesses this user.
+    // One second of this is the delay for a user whose password is being guessed.
     t.ok(Math.max(...took) < 2_500, `${Math.max(...took)} ms`)
   })
 
-t.test('a hundred good callers who come at once to a busy address are let in', async (t) => {
+t.test('a hundred right passwords that arrive at once from a busy address are accepted', async (t) => {
   const { attempt, run, refused, took } = openInTime()
   await run(1_000, (at) => attempt(`user${at}`, false))
   await run(5_000, (at) => {
@@ -143,18 +143,18 @@ t.test('a hundred good callers who come at once to a busy address are let in', a
   t.same([refused, took.length], [[], 100])
 })
 
-t.test('guesses are bounded: five a second of a user, twenty of an address', async (t) => {
+t.test('guesses are bounded to five a second for a user and twenty for an address', async (t) => {
   const one = openInTime()
   await one.run(60_000, () => one.attempt('mary', false))
   t.ok(one.wrongVerified() <= 5 + 60 * 5 + 1, `${one.wrongVerified()} of 6,000`)
   const many = openInTime()
   await many.run(60_000, (at) => many.attempt(`user${at}`, false))
-  // Each window begins with 50 for nothing.
+  // The first 50 failures of each window are not slowed down.
   t.ok(many.wrongVerified() <= 2 * 55 + 60 * 20, `${many.wrongVerified()} of 6,000`)
   t.ok(many.wrongVerified() > 1_000, 'but not much fewer: a turn is not lost')
 })
 
-t.test('a flood of guesses at one user keeps no other user of the address out', async (t) => {
+t.test('a flood of guesses for one user does not block other users of the address', async (t) => {
   const { attempt, run, refused, took } = openInTime()
   await run(2_000, (at) => attempt(`user${at}`, false))
   await run(20_000, (at) => {
@@ -164,7 +164,7 @@ t.test('a flood of guesses at one user keeps no other user of the address out', 
   t.same([refused, took.length], [[], 20])
 })
 
-t.test('a wrong password costs its sender a second where there were many', async (t) => {
+t.test('after many failures the response to a wrong password is delayed by a second', async (t) => {
   const { waits, fail } = open()
   await fail(5, 'mary', '10.0.0.1')
   t.same(waits, [])
@@ -172,13 +172,13 @@ t.test('a wrong password costs its sender a second where there were many', async
   t.same(waits, [1_000])
 })
 
-/** Unlike the gateway's own timer it keeps the process alive. */
+/** Schedules a timer that keeps the process alive, unlike the timer of the gateway. */
 const schedule: Schedule = (work, ms) => {
   const timer = setTimeout(work, ms)
   return () => clearTimeout(timer)
 }
 
-t.test('no more than so many answers are held at once', async (t) => {
+t.test('the number of delayed responses is bounded', async (t) => {
   let held = 0
   const delay = () => {
     held += 1
@@ -192,7 +192,7 @@ t.test('no more than so many answers are held at once', async (t) => {
   t.equal(held, 1)
 })
 
-t.test('a user who is guessed from many addresses waits, and gets in', async (t) => {
+t.test('a user who is guessed from many addresses is delayed and then accepted', async (t) => {
   const { waits, throttle, fail } = open()
   for (let address = 0; address < 20; address += 1) await fail(1, 'mary', `10.0.1.${address}`)
   t.same(waits, [])
@@ -200,7 +200,7 @@ t.test('a user who is guessed from many addresses waits, and gets in', async (t)
   t.same(waits, [1_000])
 })
 
-t.test('no more than so many wait at once', async (t) => {
+t.test('the number of delayed attempts is bounded', async (t) => {
   const { throttle, fail } = open({
     slowUserAfter: 1,
     maxWaiting: 2,
@@ -214,7 +214,7 @@ t.test('no more than so many wait at once', async (t) => {
   })
 })
 
-t.test('who finds no place to wait is not answered at once, and not with all others', async (t) => {
+t.test('refusals of a full queue are delayed by different times', async (t) => {
   const time = createFakeTime()
   const spreads = [0, 0.5, 1]
   const { throttle, fail, waits } = open({
@@ -238,7 +238,7 @@ t.test('who finds no place to wait is not answered at once, and not with all oth
   )
 })
 
-t.test('counting is bounded: the oldest is forgotten', async (t) => {
+t.test('the number of counts is bounded, and the oldest is removed', async (t) => {
   const { throttle, fail } = open({ maxCounted: 2, refusesPairs: true })
   await fail(5, 'mary', '10.0.0.1')
   await fail(1, 'x', '10.0.0.2')
@@ -246,7 +246,7 @@ t.test('counting is bounded: the oldest is forgotten', async (t) => {
   t.equal(await throttle.attempt({ user: 'mary', address: '10.0.0.1' }, right), 'mary')
 })
 
-t.test('an IPv6 subscriber is one address', async (t) => {
+t.test('all addresses of an IPv6 /64 network count as one address', async (t) => {
   const cases = [
     ['2001:db8:1:2:aaaa:bbbb:cccc:dddd', '2001:db8:1:2::/64'],
     ['2001:0DB8:1:2::1', '2001:db8:1:2::/64'],

@@ -29,9 +29,9 @@ function open({
   readonly users?: Record<string, Principal>
 } = {}) {
   const clock = { ms: 0 }
-  /** Of the turns alone. */
+  /** The clock of the turns only. */
   const time = createFakeTime()
-  /** Of answers that were held. */
+  /** The delays of responses, in milliseconds. */
   const delays: number[] = []
   const results: string[] = []
   const counts = { verified: 0, asked: 0 }
@@ -106,7 +106,7 @@ const headerOf = async (claims: object = {}, key = KEY) =>
 const REFUSED = { code: 'GW_TOKEN_INVALID', statusCode: 401 }
 const refusedFor = (fault: string) => ({ ...REFUSED, rule: `token: ${fault}` })
 
-t.test('a verified token is remembered, and then known at once', async (t) => {
+t.test('a verified token is remembered and then accepted at once', async (t) => {
   const { tokens, clock, results, counts } = open()
   const header = await headerOf({ groups: ['a'] })
   const first = await tokens.authenticate(header, '::1')
@@ -125,7 +125,7 @@ t.test('a verified token is remembered, and then known at once', async (t) => {
   t.same(results, ['verified oidc', 'remembered oidc', 'verified oidc'])
 })
 
-t.test('it is not remembered longer than it is good', async (t) => {
+t.test('a token is not remembered longer than it is valid', async (t) => {
   const { tokens, clock } = open()
   const header = await headerOf({ exp: NOW + 20 })
   await tokens.authenticate(header, '::1')
@@ -135,7 +135,7 @@ t.test('it is not remembered longer than it is good', async (t) => {
   t.throws(() => tokens.authenticate(header, '::1'), refusedFor('expired'))
 })
 
-t.test('it is forgotten with its key, and while its keys are away nothing is open', async (t) => {
+t.test('a token is forgotten with its key and refused while its keys are unavailable', async (t) => {
   const { tokens, held } = open()
   const header = await headerOf()
   await tokens.authenticate(header, '::1')
@@ -146,7 +146,7 @@ t.test('it is forgotten with its key, and while its keys are away nothing is ope
   await t.rejects(async () => tokens.authenticate(header, '::1'), refusedFor('key'))
 })
 
-t.test('those who come together with one token share its verification', async (t) => {
+t.test('simultaneous requests with one token share its verification', async (t) => {
   const { tokens, counts } = open()
   const header = await headerOf()
   const all = await Promise.all(Array.from({ length: 20 }, async () => tokens.authenticate(header, '::1')))
@@ -154,7 +154,7 @@ t.test('those who come together with one token share its verification', async (t
   t.equal(counts.verified, 1)
 })
 
-t.test('a wrong signature is looked at once in a while', async (t) => {
+t.test('a wrong signature is verified once and then remembered for five seconds', async (t) => {
   const { tokens, clock, counts, results } = open()
   const header = await headerOf({}, STRANGER)
   for (const at of [0, 4_999, 5_000]) {
@@ -165,7 +165,7 @@ t.test('a wrong signature is looked at once in a while', async (t) => {
   t.same(new Set(results), new Set(['failed oidc']))
 })
 
-t.test('what can be told without a signature costs none', async (t) => {
+t.test('a token that breaks another rule is refused without verifying its signature', async (t) => {
   const { tokens, counts, results } = open()
   const bad = [
     await headerOf({ iss: 'https://evil.example' }),
@@ -177,7 +177,7 @@ t.test('what can be told without a signature costs none', async (t) => {
   t.same(results, ['failed bearer', 'failed oidc', 'failed oidc'])
 })
 
-t.test('after many wrong signatures of an address its tokens are looked at in turns', async (t) => {
+t.test('after many wrong signatures from an address its tokens are verified in turns', async (t) => {
   const { tokens, clock, results, counts, time, delays } = open()
   const [bad, good, other] = [await headerOf({}, STRANGER), await headerOf(), await headerOf({ sub: 'ben' })]
   t.match(await tokens.authenticate(good, '10.0.0.1'), { userId: 'mary' })
@@ -195,10 +195,10 @@ t.test('after many wrong signatures of an address its tokens are looked at in tu
   const late = tokens.authenticate(other, '10.0.0.1')
   await wait()
   t.equal(counts.verified, 1)
-  // One of those in mary's name, and ben's: users take turns.
+  // One token in the name of mary, and the token of ben, because users take turns.
   time.advance(10)
   t.match(await late, { userId: 'ben' })
-  // His was right, and has made room for another one.
+  // The token of ben was valid and released its turn to another one.
   t.ok(counts.verified <= 4, `${counts.verified}`)
   clock.ms = 60_000
   t.match(await tokens.authenticate(good, '10.0.0.1'), { userId: 'mary' }, 'a token that was right before')
@@ -212,7 +212,7 @@ t.test('after many wrong signatures of an address its tokens are looked at in tu
   for (let count = 0; count < 10; count += 1) await t.rejects(guess('10.0.0.1'), refusedFor('signature'))
 })
 
-t.test('a flood of wrong signatures is bounded, and others have their turn', async (t) => {
+t.test('a flood of wrong signatures is bounded and does not block other addresses', async (t) => {
   const { tokens, results } = open()
   const bad = await headerOf({}, STRANGER)
   const good = await headerOf()
@@ -228,7 +228,7 @@ t.test('a flood of wrong signatures is bounded, and others have their turn', asy
 
 let wrongOnes = 1000
 
-/** The same claims with another signature. */
+/** Returns a token with the same claims and another signature. */
 function nextWrong(bad: string): string {
   const at = bad.lastIndexOf('.') + 10
   wrongOnes += 1
@@ -238,7 +238,7 @@ function nextWrong(bad: string): string {
 const MARY: Principal = { userId: 'mary', groups: ['clerks'], tenants: ['acme'] }
 const fromSource = { groups: 'both', tenants: 'source' } as const
 
-t.test('groups of the source count, of a user who is there by the same spelling', async (t) => {
+t.test('groups of the source count for a user that the source has in the same spelling', async (t) => {
   const { tokens, users, clock, counts } = open({ issuer: fromSource, users: { mary: MARY } })
   const header = await headerOf({ groups: ['a', 'clerks'] })
   t.match(await tokens.authenticate(header, '::1'), { groups: ['a', 'clerks'], tenants: ['acme'] })
@@ -260,7 +260,7 @@ t.test('groups of the source count, of a user who is there by the same spelling'
   t.equal(counts.asked, asked, 'an unknown user is not asked for again and again')
 })
 
-t.test('a source that is away opens nothing', async (t) => {
+t.test('a token is refused if its source is unavailable', async (t) => {
   const away = new GatewayError('GW_RECORDS_UNAVAILABLE')
   const { tokens } = open({
     issuer: fromSource,
@@ -271,7 +271,7 @@ t.test('a source that is away opens nothing', async (t) => {
   })
 })
 
-t.test('a change of the source while it is asked is not remembered over', async (t) => {
+t.test('a principal is not remembered if the source changes while it is read', async (t) => {
   const users = { mary: MARY }
   const { tokens, counts } = open({
     issuer: fromSource,
@@ -290,7 +290,7 @@ t.test('a change of the source while it is asked is not remembered over', async 
   t.match(await tokens.authenticate(header, '::1'), { groups: ['clerks'] })
 })
 
-t.test('the memory is bounded', async (t) => {
+t.test('the number of remembered tokens is bounded', async (t) => {
   const remembered = createRememberedTokens(2)
   const { tokens } = open({ remembered })
   for (const sub of ['a', 'b', 'c']) await tokens.authenticate(await headerOf({ sub }), '::1')
@@ -303,7 +303,7 @@ t.test('the memory is bounded', async (t) => {
   t.equal(remembered.right.size, 1, 'one with many groups counts for two')
 })
 
-t.test('no part of a token is in what is remembered', async (t) => {
+t.test('remembered tokens contain no part of the token itself', async (t) => {
   const remembered = createRememberedTokens()
   const { tokens } = open({ remembered })
   const header = await headerOf()

@@ -11,7 +11,7 @@ const BEGUN_AT_MS = 1_000_000
 function open(options: TurnsOptions = {}) {
   const time = createFakeTime()
   const turns = createTurns({ now: time.now, schedule: time.schedule, ...options })
-  /** `mary@100`: whose turn has come when. */
+  /** The turns with their times, for example `mary@100`. */
   const begun: string[] = []
   const refused: string[] = []
   const take = (user: string, spacing: typeof BOTH, address = 'a'): Promise<() => void> => {
@@ -23,7 +23,7 @@ function open(options: TurnsOptions = {}) {
     )
     return turn
   }
-  /** Moves the clock in steps, so that what a turn begins is seen at its time. */
+  /** Moves the clock in steps, so that each turn is recorded at its time. */
   const run = async (ms: number) => {
     await new Promise(setImmediate)
     for (let at = 0; at < ms; at += 10) {
@@ -34,14 +34,14 @@ function open(options: TurnsOptions = {}) {
   return { time, take, run, begun, refused }
 }
 
-t.test('attempts of one user begin one after another, and the first at once', async (t) => {
+t.test('attempts of one user begin one after another, and the first begins at once', async (t) => {
   const { take, run, begun } = open()
   for (let attempt = 0; attempt < 3; attempt += 1) void take('mary', OF_USER)
   await run(1_000)
   t.same(begun, ['mary@0', 'mary@200', 'mary@400'])
 })
 
-t.test('users of one address take turns, however many attempts one of them has waiting', async (t) => {
+t.test('users of one address take turns, however many attempts one of them has queued', async (t) => {
   const { take, run, begun } = open()
   for (let attempt = 0; attempt < 3; attempt += 1) void take('mary', OF_ADDRESS)
   void take('demo', OF_ADDRESS)
@@ -49,7 +49,7 @@ t.test('users of one address take turns, however many attempts one of them has w
   t.same(begun, ['mary@0', 'mary@50', 'demo@100', 'mary@150'])
 })
 
-t.test('other addresses are not waited for', async (t) => {
+t.test('attempts at different addresses do not wait for each other', async (t) => {
   const { take, run, begun } = open()
   void take('mary', BOTH, 'a')
   void take('mary', BOTH, 'b')
@@ -57,7 +57,7 @@ t.test('other addresses are not waited for', async (t) => {
   t.same(begun, ['mary@0', 'mary@0'])
 })
 
-t.test('a user whose address is not slowed waits for the user alone', async (t) => {
+t.test('a user whose address is not slowed waits only for their own turns', async (t) => {
   const { take, run, begun } = open()
   void take('mary', OF_ADDRESS)
   void take('demo', OF_ADDRESS)
@@ -66,7 +66,7 @@ t.test('a user whose address is not slowed waits for the user alone', async (t) 
   t.same(begun, ['mary@0', 'anna@0', 'demo@50'])
 })
 
-t.test('a turn given back lets the next begin at once', async (t) => {
+t.test('a returned turn lets the next attempt begin at once', async (t) => {
   for (const spacing of [BOTH, OF_USER, OF_ADDRESS]) {
     const { take, run, begun } = open()
     const first = take('mary', spacing)
@@ -79,7 +79,7 @@ t.test('a turn given back lets the next begin at once', async (t) => {
   }
 })
 
-t.test('a turn given back late takes nothing from a later one', async (t) => {
+t.test('a turn that is returned late does not shorten a later one', async (t) => {
   for (const [spacing, expected] of [
     [OF_USER, 'mary@400'],
     [OF_ADDRESS, 'mary@100'],
@@ -95,7 +95,7 @@ t.test('a turn given back late takes nothing from a later one', async (t) => {
   }
 })
 
-t.test('a turn that takes none at the address gives none of the address back', async (t) => {
+t.test('returning a turn of a user does not return a turn of the address', async (t) => {
   const { take, run, begun } = open()
   void take('demo', OF_ADDRESS)
   const own = take('mary', OF_USER)
@@ -107,7 +107,7 @@ t.test('a turn that takes none at the address gives none of the address back', a
   t.same(begun, ['demo@0', 'mary@0', 'ben@50'])
 })
 
-t.test('a turn that is over still spaces the one that comes next', async (t) => {
+t.test('a finished turn still delays the next one', async (t) => {
   for (const [spacing, expected] of [
     [OF_USER, 'mary@200'],
     [OF_ADDRESS, 'mary@50'],
@@ -121,7 +121,7 @@ t.test('a turn that is over still spaces the one that comes next', async (t) => 
   }
 })
 
-t.test('nothing is kept once nobody waits and no turn is spaced', async (t) => {
+t.test('no timer remains after the last turn and its spacing', async (t) => {
   const { time, take, run } = open()
   void take('mary', BOTH)
   void take('demo', BOTH)
@@ -132,18 +132,18 @@ t.test('nothing is kept once nobody waits and no turn is spaced', async (t) => {
   t.equal(time.nextMs(), null, 'not a moment longer than the turn takes')
 })
 
-t.test('one user may have so many waiting at one address, and no more', async (t) => {
+t.test('the number of queued attempts of one user at one address is bounded', async (t) => {
   const { take, run, refused } = open({ maxOfUser: 2 })
-  // The first one begins at once.
+  // The first attempt begins at once.
   for (let attempt = 0; attempt < 4; attempt += 1) take('mary', BOTH).catch(() => undefined)
   take('mary', BOTH, 'b').catch(() => undefined)
   await run(0)
   t.same(refused, ['mary'])
 })
 
-t.test('who has most waiting at an address makes room for who has fewer, each time', async (t) => {
+t.test('if the queue is full, the user with the most queued attempts loses one, each time', async (t) => {
   const { take, run, begun, refused } = open({ maxOfAddress: 5, maxWaiting: 5 })
-  // The first one begins at once.
+  // The first attempt begins at once.
   const attempts = ['carl', 'ben', 'mary', 'mary', 'mary', 'eve', 'demo']
   const expected = ['ben', 'carl', 'demo', 'eve', 'mary', 'mary']
   for (let time = 1; time <= 3; time += 1) {
@@ -160,14 +160,14 @@ t.test('who has most waiting at an address makes room for who has fewer, each ti
   }
 })
 
-t.test('nobody makes room for who would then have as many', async (t) => {
+t.test('no attempt is removed for a user who would then have as many queued', async (t) => {
   const { take, run, refused } = open({ maxOfAddress: 3 })
   for (const user of ['mary', 'mary', 'mary', 'ben', 'ben']) take(user, BOTH).catch(() => undefined)
   await run(0)
   t.same(refused, ['ben'])
 })
 
-t.test('those of all addresses together are bounded, and a place that is left can be taken', async (t) => {
+t.test('the number of queued attempts of all addresses is bounded, and a freed slot is reused', async (t) => {
   const { take, run, begun, refused } = open({ maxWaiting: 1 })
   void take('mary', BOTH, 'a')
   void take('mary', BOTH, 'a')

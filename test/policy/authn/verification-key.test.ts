@@ -6,7 +6,7 @@ import { createKey, signToken } from '../../support/token-issuer.ts'
 const NOW = Math.floor(Date.now() / 1000)
 const signed = async (compact: string, alg: string) => ({ compact, alg, nowSeconds: NOW, skewSeconds: 30 })
 
-t.test('a public key serves the algorithms of its type', async (t) => {
+t.test('a public key verifies the algorithms of its type', async (t) => {
   const all = ['RS256', 'RS512', 'PS256', 'PS384', 'ES256', 'ES384', 'ES512', 'EdDSA', 'HS256', 'none']
   const serves = async (alg: string) => {
     const { jwk } = await createKey('k', alg)
@@ -23,7 +23,7 @@ t.test('a public key serves the algorithms of its type', async (t) => {
   t.equal(verificationKeyOf({ ...(await createKey('k', 'EdDSA')).jwk, alg: 'Ed25519' })?.fits('EdDSA'), true)
 })
 
-t.test('a signature is that of the key, or of nobody', async (t) => {
+t.test('a signature verifies only with the key that made it', async (t) => {
   for (const alg of ['RS256', 'PS512', 'ES384', 'EdDSA', 'Ed25519']) {
     const key = await createKey('k', alg)
     const other = await createKey('k', alg)
@@ -41,7 +41,7 @@ const rsa = (bits: number, exponent = 65_537) =>
     generateKeyPairSync('rsa', { modulusLength: bits, publicExponent: exponent }).privateKey,
   ).export({ format: 'jwk' })
 
-t.test('keys that are weak, costly, secret or for something else are none', async (t) => {
+t.test('a key that is weak, costly, secret or for another use is ignored', async (t) => {
   const { jwk } = await createKey('k', 'RS256')
   const e = (bytes: readonly number[]) => ({ ...jwk, e: Buffer.from(bytes).toString('base64url') })
   const none: Readonly<Record<string, unknown>> = {
@@ -80,7 +80,7 @@ t.test('a key that cannot be imported verifies nothing', async (t) => {
 const servedBy = (bytes: number) =>
   ['HS256', 'HS384', 'HS512', 'RS256', 'none'].filter((alg) => secretKeyOf(Buffer.alloc(bytes, 7)).fits(alg))
 
-t.test('a secret serves the algorithms that it is long enough for', async (t) => {
+t.test('a secret verifies the algorithms that it is long enough for', async (t) => {
   t.same(servedBy(31), [])
   t.same(servedBy(32), ['HS256'])
   t.same(servedBy(48), ['HS256', 'HS384'])

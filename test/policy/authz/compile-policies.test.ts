@@ -7,7 +7,7 @@ import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
 
 const compile = (rows: Rowset) => compilePolicies(operationsOf([rows]))
 
-/** Kinds of mistakes that the types let through, and what is said of them. */
+/** Mistakes that the types allow, with the error message of each. */
 const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = [
   [
     'a condition on a member without a name',
@@ -135,7 +135,7 @@ function row(columns: Partial<Row>): Row {
 }
 
 for (const [claim, wrong, said] of MISTAKES)
-  t.test(`a row that names ${claim} is refused by its name`, (t) => {
+  t.test(`an operation with ${claim} is refused, and the error names it`, (t) => {
     const [method = '', template = ''] = wrong.route.split(' ')
     t.throws(() => compile({ newcomer: wrong }), {
       message: new RegExp(`^The table holds newcomer \\(${method} ${template}\\) with a mistake: `),
@@ -144,7 +144,7 @@ for (const [claim, wrong, said] of MISTAKES)
     t.end()
   })
 
-t.test('a row whose words are misspelt is refused by the types, and by its name', (t) => {
+t.test('a misspelt operation is refused by the types and by an error that names it', (t) => {
   for (const [wrong, said] of [
     [
       row({
@@ -160,7 +160,7 @@ t.test('a row whose words are misspelt is refused by the types, and by its name'
       }),
       /unknown resource in "USERS.READ path:id"/,
     ],
-    // @ts-expect-error no such look-up
+    // @ts-expect-error no such lookup
     [row({ checks: [{ anyOf: ['USER.READ usr.id'], denied: 403 }] }), /unknown entity usr/],
     // @ts-expect-error no such entity
     [row({ entity: 'usr' }), /unknown entity usr/],
@@ -184,7 +184,7 @@ t.test('a row whose words are misspelt is refused by the types, and by its name'
   t.end()
 })
 
-t.test('every row of the table is compiled', (t) => {
+t.test('every operation of the table is compiled', (t) => {
   t.same(
     [...compilePolicies(OPERATIONS).keys()],
     OPERATIONS.map(({ id }) => id),
@@ -192,7 +192,7 @@ t.test('every row of the table is compiled', (t) => {
   t.end()
 })
 
-t.test('placeholders are filled by the path and the body', (t) => {
+t.test('placeholders are filled from the path and the body', (t) => {
   const rows = { newcomer: row({ empty: "400 RestException 0: '{id}' of {a.b}, {missing}, {flag?on:off}" }) }
   const { empty = null } = compile(rows).get('newcomer')?.checks ?? {}
   const accessRequest = {

@@ -20,7 +20,7 @@ interface World extends Partial<Omit<PermitOptions, 'records'>> {
   readonly params?: Readonly<Record<string, string>>
 }
 
-/** What is decided of the rows that anna, of the tenant acme, asks for. */
+/** Returns the decision about the list that anna, of the tenant acme, requests. */
 async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Promise<unknown> {
   const { lines = [], params = { id: 'd1' }, ...options } = world
   const table = operationsOf([
@@ -65,7 +65,7 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
 const OF_REVIEW = 'grant anna PROCESS_DEFINITION:review READ_INSTANCE'
 const ONE = 'grant anna PROCESS_INSTANCE:i1 READ'
 
-t.test('the engine counts for who sees all instances of the definition', async (t) => {
+t.test('the engine counts for a caller who sees all instances of the definition', async (t) => {
   t.same(await rowsOf(COUNTS, { lines: [OF_REVIEW] }), { rows: 'all' })
   t.same(await rowsOf(COUNTS, { lines: [OF_REVIEW], params: { key: 'review' } }), { rows: 'all' })
   t.match(await rowsOf(COUNTS, { lines: [OF_REVIEW], params: { key: 'other' } }), { rows: 'filtered' })
@@ -75,13 +75,13 @@ t.test('the engine counts for who sees all instances of the definition', async (
   t.same(await rowsOf(COUNTS, { lines, params: { id: 'gone' } }), { rows: 'all' })
 })
 
-t.test('where a revocation names the caller, a grant on the definition is not the last word', async (t) => {
+t.test('if a revocation names the caller, a grant on the definition does not decide alone', async (t) => {
   const revoking = ['revoke anna PROCESS_INSTANCE:i1 READ', 'revoke anna USER:x READ']
   for (const line of revoking)
     t.match(await rowsOf(COUNTS, { lines: [OF_REVIEW, line] }), { rows: 'filtered' }, line)
 })
 
-t.test('what is counted of other tenants is counted anew', async (t) => {
+t.test('a count that includes other tenants is counted again', async (t) => {
   const checksTenants = true
   const decision = await rowsOf(COUNTS, { lines: [OF_REVIEW], checksTenants })
   t.same(decision, { rows: 'recounted', tenants: new Set(['acme']) })
@@ -95,7 +95,7 @@ const TASKS: Rows = {
   exempt: 'case',
 }
 
-t.test('who has no record sees no row, but those that everybody sees', async (t) => {
+t.test('a caller without a record sees only items that everyone sees', async (t) => {
   t.same(await rowsOf(TASKS), { rows: 'none', valid: false })
   t.same(await rowsOf(TASKS, {}, { query: 'Paging' }), { rows: 'none', valid: true })
   t.match(await rowsOf(TASKS, { caseKeys: async () => ['care'] }), { rows: 'filtered' })
@@ -104,7 +104,7 @@ t.test('who has no record sees no row, but those that everybody sees', async (t)
   t.match(await rowsOf(TASKS, { lines: ['grant anna TASK:t1 READ'] }), { rows: 'filtered' })
 })
 
-t.test('a grant on all rows leaves those of other tenants out', async (t) => {
+t.test('a grant on all items does not include items of other tenants', async (t) => {
   const world = { lines: ['grant anna TASK:* READ'], checksTenants: true }
   t.match(await rowsOf(TASKS, world), { rows: 'filtered' })
   t.same(await rowsOf({ ...TASKS, tenants: 'ignored' }, world), { rows: 'all' })

@@ -4,7 +4,7 @@ import { createPressure, PRESSURE_KINDS, type PressureLimits } from '../../../sr
 const MIB = 1024 ** 2
 const LIMITS: PressureLimits = { lateMs: 500, heapBytes: 100 * MIB, memoryBytes: 200 * MIB }
 
-/** A process whose time and memory the test decides. */
+/** Opens the pressure of a process whose time and memory the test sets. */
 function openPressure(t: Test, limits: PressureLimits = LIMITS) {
   const clock = { nowMs: 0 }
   const usage = { heap: 10 * MIB, oldHeap: 10 * MIB, external: 0 }
@@ -42,7 +42,7 @@ function openPressure(t: Test, limits: PressureLimits = LIMITS) {
   return { pressure, usage, lines, state, lookAfter, calm }
 }
 
-t.test('one pause of the event loop refuses nobody', async (t) => {
+t.test('one pause of the event loop refuses no request', async (t) => {
   const { pressure, lookAfter, calm } = openPressure(t)
   await lookAfter(5000)
   t.equal(pressure.refusal(), null)
@@ -52,7 +52,7 @@ t.test('one pause of the event loop refuses nobody', async (t) => {
 })
 
 t.test(
-  'a loop that is late twice in a row refuses new requests until it was in time for a second',
+  'a loop that is late twice in a row refuses new requests until it is in time for a second',
   async (t) => {
     const { pressure, lookAfter, calm, lines } = openPressure(t)
     await lookAfter(700)
@@ -68,7 +68,7 @@ t.test(
   },
 )
 
-t.test('while it is late by more than half of the limit it does not come back', async (t) => {
+t.test('a loop that is late by more than half of the limit keeps refusing requests', async (t) => {
   const { pressure, lookAfter, calm } = openPressure(t)
   await lookAfter(700)
   await lookAfter(700)
@@ -78,7 +78,7 @@ t.test('while it is late by more than half of the limit it does not come back', 
   t.equal(pressure.refusal(), null)
 })
 
-t.test('without a limit the loop may be as late as it is', async (t) => {
+t.test('without a limit a late event loop refuses no request', async (t) => {
   const { pressure, lookAfter } = openPressure(t, { ...LIMITS, lateMs: null })
   await lookAfter(60_000)
   await lookAfter(60_000)
@@ -86,7 +86,7 @@ t.test('without a limit the loop may be as late as it is', async (t) => {
 })
 
 for (const kind of ['heap', 'memory'] as const) {
-  t.test(`${kind}: what is only garbage refuses nobody`, async (t) => {
+  t.test(`${kind}: garbage alone refuses no request`, async (t) => {
     const { pressure, usage, state, calm } = openPressure(t)
     if (kind === 'heap') usage.oldHeap = 101 * MIB
     else usage.external = 195 * MIB
@@ -96,25 +96,28 @@ for (const kind of ['heap', 'memory'] as const) {
     t.equal(pressure.refusal(), null)
   })
 
-  t.test(`${kind}: what stays after a collection refuses new requests until it goes`, async (t) => {
-    const { pressure, usage, state, calm } = openPressure(t)
-    if (kind === 'heap') usage.oldHeap = 101 * MIB
-    else usage.external = 195 * MIB
-    await calm(2)
-    t.match(pressure.refusal(), { code: 'GW_OVERLOADED' })
-    for (const one of PRESSURE_KINDS) t.equal(pressure.isOver(one), one === kind)
-    if (kind === 'heap') usage.oldHeap = 95 * MIB
-    else usage.external = 175 * MIB
-    await calm(30)
-    t.ok(pressure.refusal(), 'less than a tenth below the limit is not enough')
-    t.ok(state.collected >= 3 && state.collected <= 4, `collected ${state.collected} times in 3.2 s`)
-    state.onCollect = () => Object.assign(usage, { oldHeap: 10 * MIB, external: 0 })
-    await calm(21)
-    t.equal(pressure.refusal(), null, 'though nobody made garbage')
-  })
+  t.test(
+    `${kind}: memory that remains after a collection refuses requests until it is released`,
+    async (t) => {
+      const { pressure, usage, state, calm } = openPressure(t)
+      if (kind === 'heap') usage.oldHeap = 101 * MIB
+      else usage.external = 195 * MIB
+      await calm(2)
+      t.match(pressure.refusal(), { code: 'GW_OVERLOADED' })
+      for (const one of PRESSURE_KINDS) t.equal(pressure.isOver(one), one === kind)
+      if (kind === 'heap') usage.oldHeap = 95 * MIB
+      else usage.external = 175 * MIB
+      await calm(30)
+      t.ok(pressure.refusal(), 'less than a tenth below the limit is not enough')
+      t.ok(state.collected >= 3 && state.collected <= 4, `collected ${state.collected} times in 3.2 s`)
+      state.onCollect = () => Object.assign(usage, { oldHeap: 10 * MIB, external: 0 })
+      await calm(21)
+      t.equal(pressure.refusal(), null, 'though nobody made garbage')
+    },
+  )
 }
 
-t.test('a collection that took long is not waited ten times as long for', async (t) => {
+t.test('the pause after a long collection is at most five seconds', async (t) => {
   const { pressure, usage, state, lookAfter, calm } = openPressure(t)
   usage.external = 195 * MIB
   state.onCollect = () => void lookAfter(3000)
@@ -127,23 +130,20 @@ t.test('a collection that took long is not waited ten times as long for', async 
   t.equal(state.collected, 2, 'five seconds later')
 })
 
-t.test(
-  'what is to come is counted until it is there, and what has come until memory is looked at',
-  async (t) => {
-    const { pressure, calm } = openPressure(t, { ...LIMITS, heapBytes: 1000 * MIB })
-    await calm(1)
-    t.equal(pressure.reserve(100 * MIB), null)
-    t.equal(pressure.reserve(80 * MIB), null)
-    t.match(pressure.reserve(20 * MIB), { code: 'GW_OVERLOADED' })
-    pressure.release(80 * MIB)
-    t.match(pressure.reserve(20 * MIB), { code: 'GW_OVERLOADED' }, 'it is there, and was not seen yet')
-    await calm(1)
-    t.equal(pressure.reserve(20 * MIB), null)
-    t.equal(pressure.refusal(), null, 'requests that bring little are served')
-  },
-)
+t.test('reserved memory counts until it is used, and used memory until the next measurement', async (t) => {
+  const { pressure, calm } = openPressure(t, { ...LIMITS, heapBytes: 1000 * MIB })
+  await calm(1)
+  t.equal(pressure.reserve(100 * MIB), null)
+  t.equal(pressure.reserve(80 * MIB), null)
+  t.match(pressure.reserve(20 * MIB), { code: 'GW_OVERLOADED' })
+  pressure.release(80 * MIB)
+  t.match(pressure.reserve(20 * MIB), { code: 'GW_OVERLOADED' }, 'it is there, and was not seen yet')
+  await calm(1)
+  t.equal(pressure.reserve(20 * MIB), null)
+  t.equal(pressure.refusal(), null, 'requests that bring little are served')
+})
 
-t.test('garbage keeps no large body out for long', async (t) => {
+t.test('garbage does not refuse large bodies for long', async (t) => {
   const { pressure, usage, state, calm } = openPressure(t, { ...LIMITS, heapBytes: 1000 * MIB })
   usage.external = 180 * MIB
   state.onCollect = () => Object.assign(usage, { external: 0 })
@@ -154,7 +154,7 @@ t.test('garbage keeps no large body out for long', async (t) => {
   t.equal(pressure.reserve(20 * MIB), null)
 })
 
-t.test('it tells the part of each limit that is in use', async (t) => {
+t.test('the used part of each limit is reported', async (t) => {
   const { pressure, usage, lookAfter } = openPressure(t)
   Object.assign(usage, { heap: 30 * MIB, oldHeap: 25 * MIB, external: 70 * MIB })
   await lookAfter(350)
@@ -164,7 +164,7 @@ t.test('it tells the part of each limit that is in use', async (t) => {
   )
 })
 
-t.test('new limits count from now on', async (t) => {
+t.test('new limits apply at once', async (t) => {
   const { pressure, lookAfter } = openPressure(t)
   pressure.limit({ ...LIMITS, lateMs: 50 })
   await lookAfter(160)
@@ -172,7 +172,7 @@ t.test('new limits count from now on', async (t) => {
   t.ok(pressure.isOver('event-loop'))
 })
 
-t.test('it looks no more when it is closed', (t) => {
+t.test('the process is not measured after close', (t) => {
   const { pressure, state } = openPressure(t)
   pressure.close()
   t.equal(state.stopped, 1)

@@ -9,10 +9,10 @@ import {
   consume,
 } from '../../../src/policy/limits/rate.ts'
 
-/** One each 100 ms, three at once. */
+/** One request per 100 ms, with a burst of three. */
 const RATE: Rate = { requests: 600, perMs: 60_000, burst: 3 }
 
-/** How many of so many pass, one after the other. */
+/** Returns how many of `count` successive requests are admitted. */
 function admittedOf(rate: Rate, count: number): number {
   let [admitted, debtMs] = [0, 0]
   for (let index = 0; index < count; index += 1) {
@@ -23,21 +23,21 @@ function admittedOf(rate: Rate, count: number): number {
   return admitted
 }
 
-t.test('the burst passes at once, and nothing beyond it', (t) => {
+t.test('the burst is admitted at once, and nothing beyond it', (t) => {
   t.equal(admittedOf(RATE, 10), 3)
   t.equal(admittedOf({ requests: 7, perMs: 60_000, burst: 7 }, 10), 7, 'intervals that are no whole number')
   t.equal(admittedOf({ requests: 999_983, perMs: 1000, burst: 999_983 }, 1_000_100), 999_983)
   t.end()
 })
 
-t.test('a request that is refused costs nothing', (t) => {
+t.test('a refused request costs nothing', (t) => {
   const spent = consume(RATE, 300)
   t.same(spent, { admitted: false, debtMs: 300 })
   t.equal(consume(RATE, 300 - 100).admitted, true)
   t.end()
 })
 
-t.test('over any time no more pass than the rate and one burst', (t) => {
+t.test('in any period at most the rate and one burst are admitted', (t) => {
   const clock = clockAt(0)
   const limiter = createGcraLimiter({ now: clock.now })
   let admitted = 0
@@ -46,7 +46,7 @@ t.test('over any time no more pass than the rate and one burst', (t) => {
   t.end()
 })
 
-t.test('what is left and when all of it is there again is told in whole numbers', (t) => {
+t.test('the remaining requests and the time to the full burst are whole numbers in the headers', (t) => {
   const first = consume(RATE, 0)
   t.same(rateHeadersOf(RATE, first), {
     'ratelimit-policy': '"default";q=600;w=60',
@@ -57,7 +57,7 @@ t.test('what is left and when all of it is there again is told in whole numbers'
   t.end()
 })
 
-t.test('who was refused is told to come back when one request passes, not when all do', (t) => {
+t.test('a refused request may be retried when one request is admitted, not the whole burst', (t) => {
   const slow: Rate = { requests: 6, perMs: 60_000, burst: 3 }
   const refusal = rateLimited(slow, consume(slow, 30_000))
   t.match(refusal, { code: 'GW_RATE_LIMITED', statusCode: 429, retryAfterSeconds: 10 })
@@ -77,7 +77,7 @@ t.test('after a change of the rate the debt is at most the new burst', (t) => {
   t.end()
 })
 
-t.test('who has not asked for the longest time is forgotten first', (t) => {
+t.test('the user without a request for the longest time is forgotten first', (t) => {
   const limiter = createGcraLimiter({ max: 2, now: () => 0 })
   const one: Rate = { requests: 1, perMs: 1000, burst: 1 }
   const admitted = (user: string) => limiter.consume(user, one).admitted
@@ -87,7 +87,7 @@ t.test('who has not asked for the longest time is forgotten first', (t) => {
   t.end()
 })
 
-t.test('users do not spend what is another’s, and engines not what is another engine’s', (t) => {
+t.test('users and engines have separate limits', (t) => {
   const limiter = createGcraLimiter({ now: () => 0 })
   const one: Rate = { requests: 1, perMs: 1000, burst: 1 }
   const takeOf = (engine: string) => createTakeRate({ engine, rateOf: () => one, limiter, shared: null })
@@ -97,7 +97,7 @@ t.test('users do not spend what is another’s, and engines not what is another 
   t.end()
 })
 
-t.test('a user without a limit is told nothing, at once', (t) => {
+t.test('a user without a limit is admitted at once, without rate headers', (t) => {
   const take = createTakeRate({
     engine: 'default',
     rateOf: (user) => (user === 'worker' ? null : RATE),
@@ -108,7 +108,7 @@ t.test('a user without a limit is told nothing, at once', (t) => {
   t.end()
 })
 
-t.test('where the shared count cannot be asked, this process goes on from what it heard last', async (t) => {
+t.test('if the shared count is unavailable, this process continues from the last known one', async (t) => {
   const answers = [{ admitted: true, debtMs: 250 }, null, null]
   const take = createTakeRate({
     engine: 'default',

@@ -45,7 +45,7 @@ t.test('expressions are refused at any depth of a task query', async (t) => {
   )
 })
 
-t.test('what only looks like an expression passes', async (t) => {
+t.test('data that only looks like an expression is accepted', async (t) => {
   const bodies = [
     { assigneeExpression: null },
     { variables: { myExpression: { value: 1, type: 'Integer' } } },
@@ -57,7 +57,7 @@ t.test('what only looks like an expression passes', async (t) => {
   t.doesNotThrow(() => check(query, { search: 'name=ownerExpression&Expressions=1' }))
 })
 
-t.test('typed variables that name Java are refused wherever a body holds them', async (t) => {
+t.test('typed variables that name Java types are refused anywhere in a body', async (t) => {
   const bodies: readonly (readonly [(info: object) => unknown, string])[] = [
     [(valueInfo) => ({ type: 'Object', value: 'x', valueInfo }), '$'],
     [(valueInfo) => ({ variables: { a: { value: 'x', valueInfo } } }), '$.variables.a'],
@@ -85,7 +85,7 @@ t.test('typed variables that name Java are refused wherever a body holds them', 
   }
 })
 
-t.test('each member that holds variables is looked into, whatever the variables are called', async (t) => {
+t.test('each member that contains variables is checked, whatever the names of the variables', async (t) => {
   const maps = [
     'correlationKeys',
     'localCorrelationKeys',
@@ -104,12 +104,12 @@ t.test('each member that holds variables is looked into, whatever the variables 
       )
 })
 
-t.test('the format of Java is refused however it is spelt', async (t) => {
+t.test('the Java serialization format is refused in any spelling', async (t) => {
   for (const serializationDataFormat of ['APPLICATION/X-JAVA-SERIALIZED-OBJECT', 'x-Java-Serialized'])
     t.throws(() => check(other, { body: { valueInfo: { serializationDataFormat } } }), { code: 'GW_HAZARD' })
 })
 
-t.test('data that only looks like a typed variable passes', async (t) => {
+t.test('data that only looks like a typed variable is accepted', async (t) => {
   const bodies = [
     {
       variables: {
@@ -126,11 +126,11 @@ t.test('data that only looks like a typed variable passes', async (t) => {
   for (const body of bodies) t.doesNotThrow(() => check(other, { body }), JSON.stringify(body))
 })
 
-t.test('the place in the message is bounded', async (t) => {
+t.test('the path in the message has a bounded length', async (t) => {
   const body = { ['x'.repeat(10_000)]: { valueInfo: named } }
   t.throws(() => check(other, { body }), { message: /^.{1,260}$/ })
 })
 
-t.test('the rules are named once', async (t) => {
+t.test('each hazard rule has a unique name', async (t) => {
   t.equal(new Set(HAZARD_RULES).size, HAZARD_RULES.length)
 })

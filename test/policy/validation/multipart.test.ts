@@ -8,7 +8,7 @@ const MODEL = '<definitions><process id="a"/></definitions>'
 const DOCTYPE = `<!DOCTYPE definitions [<!ENTITY a "b">]>${MODEL}`
 const TYPE = 'multipart/form-data; boundary=B'
 
-/** One byte a character: what is not ASCII stands here as its bytes. */
+/** Returns a form in which each character is one byte. Text outside ASCII is given as its bytes. */
 function form(...parts: readonly (readonly [headers: string, content: string])[]): string {
   const texts = parts.map(
     ([headers, content]) => `--B\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${content}\r\n`,
@@ -24,7 +24,7 @@ const doctype = { code: 'GW_HAZARD', message: /'doctype'/ }
 const unreadable = { code: 'GW_BAD_MULTIPART', statusCode: 400 }
 const latin1 = (text: string, encoding: BufferEncoding) => Buffer.from(text, encoding).toString('latin1')
 
-t.test('a model with a DOCTYPE is refused under every name that the engine takes for one', async (t) => {
+t.test('a DOCTYPE is refused under every file name that the engine reads as a model', async (t) => {
   const names = [
     'name="d"; filename="a.bpmn"',
     'name="d"; filename=a.dmn',
@@ -81,7 +81,7 @@ t.test('a DOCTYPE is found in every encoding, or the encoding is refused', async
     await t.rejects(check(form(['name="d"; filename="a.bpmn"', content])), doctype, claim)
 })
 
-t.test('what is no DOCTYPE of a model passes', async (t) => {
+t.test('content that has no DOCTYPE of a model is accepted', async (t) => {
   const parts: readonly (readonly [string, string])[] = [
     ['name="d"; filename="form.html"', '<!DOCTYPE html><html/>'],
     ['name="d"; filename="bpmn-form.html"', '<!DOCTYPE html><html/>'],
@@ -111,7 +111,7 @@ t.test('a part that names the class of an object is refused', async (t) => {
   await t.resolves(check(form(['name="type"; filename="a.bpmn"', MODEL])), 'no data beside it: a deployment')
 })
 
-t.test('a body whose parts cannot be told is refused', async (t) => {
+t.test('a body whose parts are ambiguous is refused', async (t) => {
   const body = form(['name="d"; filename="a.bpmn"', MODEL])
   const types = [
     'multipart/form-data',
@@ -134,7 +134,7 @@ t.test('a body whose parts cannot be told is refused', async (t) => {
   await t.rejects(check(mixed), unreadable, 'a multipart part')
 })
 
-t.test('what would take long to look into is refused', async (t) => {
+t.test('a body that would take long to check is refused', async (t) => {
   const model = 'name="d"; filename="a.bpmn"'
   await t.rejects(
     check(form([model, `<!--${' '.repeat(1_048_576)}-->${MODEL}`])),
@@ -151,7 +151,7 @@ t.test('what would take long to look into is refused', async (t) => {
   await t.rejects(check('--B\r\n'.repeat(10_001)), unreadable, 'too many parts')
 })
 
-t.test('no name of a part is written so that the engine would decode it', async (t) => {
+t.test('a part name that the engine would decode is refused', async (t) => {
   const encoded = [
     'name*=a',
     'name *=a',
@@ -169,14 +169,14 @@ t.test('no name of a part is written so that the engine would decode it', async 
     await t.resolves(check(form([headers, 'x'])), headers)
 })
 
-/** Milliseconds that a look at a body takes, whatever it finds. */
+/** Returns the milliseconds of CPU time that a check of a body takes, whatever its result. */
 async function durationOf(body: string): Promise<number> {
   const startedAt = cpuMs()
   await check(body).catch(() => undefined)
   return cpuMs() - startedAt
 }
 
-t.test('a body takes no longer than its length to look into', async (t) => {
+t.test('the time of a check is linear in the length of the body', async (t) => {
   const hostile = {
     'parts without a blank line': '--B\r\n'.repeat(9999) + 'x'.repeat(32 * 1024 ** 2),
     'blanks in a name': `--B\r\nname=${' '.repeat(10_000)}\r\n\r\n`.repeat(100),
@@ -191,7 +191,7 @@ t.test('a body takes no longer than its length to look into', async (t) => {
 
 const MAX_TURN_MS = 200
 
-/** The longest time, in milliseconds, for which nothing else had its turn; the best of eight, for the machine does other things, too. */
+/** Returns the longest time, in milliseconds, in which no other work ran. It is the best of eight tries, because the machine has other load. */
 async function longestTurnOf(look: () => Promise<unknown>): Promise<number> {
   const tries: number[] = []
   for (let count = 0; count < 8 && Math.min(...tries) >= MAX_TURN_MS; count += 1) {
@@ -213,7 +213,7 @@ async function longestTurnOf(look: () => Promise<unknown>): Promise<number> {
 
 const part = (headers: string): string => `--B\r\nContent-Disposition: form-data; ${headers}\r\n\r\n`
 
-t.test('others have their turn while a long body is looked into', async (t) => {
+t.test('other work runs while a long body is checked', async (t) => {
   const hostile = {
     'a file of hyphens': `${part('name="x"; filename="x.bin"')}${'-'.repeat(32 * 1024 ** 2)}\r\n--B--`,
     'long headers': `${part('name="x";'.repeat(1100))}x\r\n`.repeat(1000),
@@ -231,7 +231,7 @@ function stillAwaited(): never {
   throw new Error('left')
 }
 
-t.test('for whom nobody waits a long body is not looked into to its end', async (t) => {
+t.test('the check of a long body stops if the client disconnects', async (t) => {
   const bytes = Buffer.from(`--B\r\n\r\n${'-'.repeat(32 * 1024 ** 2)}`)
   const startedAt = cpuMs()
   await t.rejects(checkMultipart(bytes, TYPE, { allowedHazards: new Set(), stillAwaited }), {
@@ -240,7 +240,7 @@ t.test('for whom nobody waits a long body is not looked into to its end', async 
   t.ok(cpuMs() - startedAt < 1000)
 })
 
-t.test('a part with control characters in its headers is refused: Java trims them off names', async (t) => {
+t.test('control characters in headers of a part are refused because Java trims them off names', async (t) => {
   for (const control of ['\u0000', '\u0001', '\u0008', '\u000b', '\u000c', '\u001f', '\u007f']) {
     await t.rejects(check(form(['name="data"', 'x'], [`name="type${control}"`, 'x'])), unreadable)
     await t.rejects(check(form([`name="d"; filename="a.bpmn${control}"`, DOCTYPE])), unreadable)

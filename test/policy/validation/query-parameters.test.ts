@@ -2,7 +2,7 @@ import t from 'tap'
 import { queryOf } from '../../../src/request/canonical.ts'
 import { taskQueryOf } from '../../../src/policy/authz/rows/narrow-tasks.ts'
 
-t.test('the parameters of a query are those that the engine reads', async (t) => {
+t.test('query parameters are parsed as the engine parses them', async (t) => {
   for (const [query, pairs] of [
     ['?a=1&a=2', [['a', '1']]],
     [
@@ -30,7 +30,7 @@ t.test('the parameters of a query are those that the engine reads', async (t) =>
     t.same([...queryOf(`/task${query}`)], pairs, query)
 })
 
-/** Of Camunda 7.22: POST with this body finds what GET with the query finds. */
+/** In Camunda 7.22, POST with this body finds what GET with the query finds. */
 const BODIES = [
   ['unassigned=1&assigned=-5', { unassigned: 1, assigned: -5 }],
   ['unassigned=TRUE', null],
@@ -53,13 +53,13 @@ const BODIES = [
   ['taskVariables=a_eq_', null],
   ['firstResult=2&name=a', { name: 'a' }],
   ['sortBy=name&sortOrder=asc', { sortBy: 'name', sortOrder: 'asc' }],
-  // Of Camunda 7.24.
+  // In Camunda 7.24.
   ['taskDefinitionKeyNotIn=a,b&name=c', { name: 'c', taskDefinitionKeyNotIn: ['a', 'b'] }],
   ['withTaskVariablesInReturn=true', { withTaskVariablesInReturn: true }],
   ['withTaskLocalVariablesInReturn=false', { withTaskLocalVariablesInReturn: false }],
 ] as const
 
-t.test('a query for tasks is asked as the body that means the same', async (t) => {
+t.test('a task query in the URL is converted to an equivalent body', async (t) => {
   for (const [query, body] of BODIES)
     t.same(
       JSON.parse(String(taskQueryOf(queryOf(`/task?${query}`)))),
@@ -68,7 +68,7 @@ t.test('a query for tasks is asked as the body that means the same', async (t) =
     )
 })
 
-t.test('a query with a parameter that is not known has no body with the same meaning', async (t) => {
+t.test('a query with an unknown parameter is not converted to a body', async (t) => {
   for (const query of ['x=1', 'sorting=name', 'likePatternIgnoreCase=true', 'withTaskVariablesInReturn=1'])
     t.equal(taskQueryOf(queryOf(`/task?name=a&${query}`)), null, query)
 })

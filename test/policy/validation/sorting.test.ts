@@ -8,7 +8,7 @@ function finding(parameters: unknown) {
   return sortingFinding({ sorting: [{ sortBy: 'processVariable', sortOrder: 'asc', parameters }] }, SORTS)
 }
 
-t.test('a variable to sort by, and a type of it, that are no texts are left to the engine', (t) => {
+t.test('a sort variable or its type that is not a text is left to the engine', (t) => {
   for (const parameters of [
     { variable: 5, type: 'object' },
     { variable: ['a'], type: 'object' },

@@ -18,7 +18,7 @@ function receivedOf({ params, query, body }: Case): Received {
   return { params, query: new Map(all.toReversed()), body: text === undefined ? undefined : JSON.parse(text) }
 }
 
-/** What a check throws; null: nothing. */
+/** Returns what a check throws, or null. */
 function thrownBy(check: () => void): unknown {
   try {
     check()
@@ -29,7 +29,7 @@ function thrownBy(check: () => void): unknown {
 }
 
 for (const [name, cases] of Object.entries({ coercionCases, taskQueryCases, variableCases, otherCases })) {
-  t.test(`${name} are answered as the engine answers them, when it does`, async (t) => {
+  t.test(`${name} get the response of the engine if the gateway decides them`, async (t) => {
     for (const one of cases) {
       const operation = operationOf(one)
       const received = receivedOf(one)
@@ -65,14 +65,14 @@ t.test('a rule before a refusal is applied only if that check refuses', async (t
   t.doesNotThrow(() => checkRules(operation, received))
 })
 
-t.test('a rule between two permission checks is found there and only there', async (t) => {
+t.test('a rule between two permission checks is applied only there', async (t) => {
   const operation = operationOf({ operation: 'updateTask' })
   const received = { params: { id: 'a' }, query: new Map(), body: { delegationState: 'x' } }
   t.throws(() => checkRules(operation, received, { passed: 1 }), { statusCode: 400, code: 'GW_INVALID_BODY' })
   t.doesNotThrow(() => checkRules(operation, received, { passed: 2 }))
 })
 
-t.test('a body that cannot be mapped is refused with the place of the first fault', async (t) => {
+t.test('a body that cannot be mapped is refused with the path of the first fault', async (t) => {
   const operation = operationOf({ operation: 'queryTasks' })
   const body = { orQueries: [{ taskVariables: [{ name: [] }] }] }
   t.throws(() => checkShape(operation, { params: {}, query: new Map(), body }), {
@@ -87,7 +87,7 @@ t.test('an empty body is checked as an empty object', async (t) => {
   t.throws(() => checkShape(operation, received), { message: 'No signal name given' })
 })
 
-t.test('an empty body that fails as an object is left to the engine, whose 400 comes before', async (t) => {
+t.test('an empty body that fails as an object is left to the engine, whose 400 comes first', async (t) => {
   for (const name of ['createAuthorization', 'executeMigrationPlan', 'executeMigrationPlanAsync']) {
     const operation = operationOf({ operation: name })
     const received = { params: {}, query: new Map(), body: undefined }
@@ -101,7 +101,7 @@ t.test('an empty body that fails as an object is left to the engine, whose 400 c
   }
 })
 
-t.test('topics of tasks that are locked and not locked are none', async (t) => {
+t.test('topic names of tasks that are both locked and unlocked are an empty list', async (t) => {
   const operation = operationOf({ operation: 'getTopicNames' })
   const query = new Map([
     ['withLockedTasks', 'true'],
@@ -112,14 +112,14 @@ t.test('topics of tasks that are locked and not locked are none', async (t) => {
   t.match(thrown, { statusCode: 200, body: [] })
 })
 
-t.test('a query of hundreds of blocks within blocks is refused, not a crash', async (t) => {
+t.test('a query of hundreds of nested subqueries is refused and does not crash', async (t) => {
   let body: unknown = {}
   for (let depth = 0; depth < 495; depth += 1) body = { orQueries: [body] }
   const operation = operationOf({ operation: 'queryTasks' })
   t.throws(() => checkShape(operation, { params: {}, query: new Map(), body }), { code: 'GW_INVALID_BODY' })
 })
 
-t.test('a boolean is one, or a text that says so', async (t) => {
+t.test('a boolean variable must be a boolean or a text for one', async (t) => {
   const operation = operationOf({ operation: 'throwSignal' })
   const refusalOf = (value: unknown) => {
     const body = { name: 'a', variables: { v: { type: 'Boolean', value } } }
@@ -129,7 +129,7 @@ t.test('a boolean is one, or a text that says so', async (t) => {
   for (const value of [{}, 'maybe']) t.not(refusalOf(value), null, JSON.stringify(value))
 })
 
-t.test('no text makes a check take long', async (t) => {
+t.test('the time of a check is bounded for every text', async (t) => {
   const started = cpuMs()
   for (const text of [
     ' '.repeat(200_000),
@@ -151,7 +151,7 @@ function thrownFor(body: string): unknown {
   return thrownBy(() => checkShape(operationOf({ operation: 'queryTasksCount' }), received))
 }
 
-t.test('of a number that the copy does not show as it is written, the engine speaks itself', async (t) => {
+t.test('a number that changes its notation when copied is left to the engine', async (t) => {
   t.match(thrownFor('{"includeAssignedTasks":1}'), EngineRefusal)
   t.match(thrownFor('{"taskVariables":[{"name":"a","operator":5}]}'), {
     message: 'Invalid task variable comparator specified: 5',

@@ -6,7 +6,7 @@ import {
   authorizationExceptionOf,
 } from '../../../../src/policy/authz/checks/authorization-exception.ts'
 
-// The bytes a running engine 7.22.0 answered with; ids shortened.
+// The bytes of responses of a running engine 7.22.0, with shortened ids.
 const RECORDED: readonly (readonly [claim: string, decision: EngineRefusal, text: string])[] = [
   [
     'one permission asked without an id',
@@ -46,12 +46,12 @@ const RECORDED: readonly (readonly [claim: string, decision: EngineRefusal, text
 ]
 
 for (const [claim, decision, text] of RECORDED) {
-  t.test(`${claim}: the body is the engine’s, byte for byte`, async (t) => {
+  t.test(`the body equals the engine’s byte for byte: ${claim}`, async (t) => {
     t.equal(JSON.stringify(decision.body), text)
     t.match(decision, { statusCode: 403, headers: { 'content-type': 'application/json' } })
   })
 }
 
-t.test('the reason for the audit log is the message', async (t) => {
+t.test('the reason in the audit log is the message of the exception', async (t) => {
   t.match(adminExceptionOf().reason, /^ENGINE-03029/)
 })

@@ -11,7 +11,7 @@ import { recordsOf } from '../../../support/record-lines.ts'
 
 interface World extends Partial<Omit<AuthorizeOptions, 'records'>> {
   readonly lines?: readonly string[]
-  /** By `task t1`. */
+  /** The entities by lookup and id, for example `task t1`. */
   readonly entities?: Readonly<Record<string, Attributes>>
   readonly body?: unknown
   readonly query?: Readonly<Record<string, string>>
@@ -19,14 +19,14 @@ interface World extends Partial<Omit<AuthorizeOptions, 'records'>> {
 }
 
 interface Decided {
-  /** `permitted`, the code of a refusal by the gateway, or the status of one in the engine's words. */
+  /** `permitted`, the code of a refusal by the gateway, or the status of a refusal with the engine's response. */
   readonly answer: string | number
   readonly lookedUp: readonly string[]
-  /** What a refusal says was missing: `TASK.READ t1`. */
+  /** The missing permissions of a refusal, for example `0 READ Task t1`. */
   readonly missing: readonly string[]
 }
 
-/** Anna, of the tenant acme, asks for a row. */
+/** Decides a request of anna, who belongs to the tenant acme, for the operation `row`. */
 async function decide(row: Partial<Row>, world: World = {}): Promise<Decided> {
   const { lines = [], entities = {}, body = {}, query = {}, params = { id: 't1' }, ...options } = world
   const [operation] = operationsOf([{ row: { route: 'POST /novelty/:id', checks: [], ...row } }])
@@ -76,28 +76,25 @@ const TASK_ROW: Partial<Row> = { entity: 'task', notFound: '404 RestException: n
 const REVIEW = { processDefinitionKey: 'review' }
 const GRANT = 'grant anna PROCESS_DEFINITION:review READ_TASK'
 
-t.test(
-  'a check that only the engine can switch off refuses until the engine says that it is off',
-  async (t) => {
-    const row: Partial<Row> = {
-      checks: [{ when: 'the plan is valid', anyOf: ['TASK.READ', READ_BY_KEY], denied: 403 }],
-      entity: 'task',
-      otherTenant: 'ignored',
-      notFound: '404 RestException: none',
-    }
-    const entities = { 'task t1': REVIEW }
-    for (const [holds, answer] of [
-      [true, 403],
-      [false, 'permitted'],
-      [null, 'GW_CHECK_NOT_EXACT'],
-    ] as const)
-      t.equal(await answerTo(row, { entities, findCondition: async () => holds }), answer, String(holds))
-    const findCondition = async () => t.fail('the engine is asked although the records permit')
-    t.equal(await answerTo(row, { entities, lines: [GRANT], findCondition }), 'permitted')
-  },
-)
+t.test('a check with a condition of the engine refuses until the engine says it does not hold', async (t) => {
+  const row: Partial<Row> = {
+    checks: [{ when: 'the plan is valid', anyOf: ['TASK.READ', READ_BY_KEY], denied: 403 }],
+    entity: 'task',
+    otherTenant: 'ignored',
+    notFound: '404 RestException: none',
+  }
+  const entities = { 'task t1': REVIEW }
+  for (const [holds, answer] of [
+    [true, 403],
+    [false, 'permitted'],
+    [null, 'GW_CHECK_NOT_EXACT'],
+  ] as const)
+    t.equal(await answerTo(row, { entities, findCondition: async () => holds }), answer, String(holds))
+  const findCondition = async () => t.fail('the engine is asked although the records permit')
+  t.equal(await answerTo(row, { entities, lines: [GRANT], findCondition }), 'permitted')
+})
 
-t.test('a check whose condition needs an entity that was not loaded does not let anybody in', async (t) => {
+t.test('a check whose condition needs an entity that was not loaded permits no caller', async (t) => {
   const row: Partial<Row> = {
     checks: [{ when: 'the incident was not created by a caller', anyOf: [READ_BY_KEY], denied: 403 }],
     otherTenant: 'ignored',
@@ -106,7 +103,7 @@ t.test('a check whose condition needs an entity that was not loaded does not let
   t.equal(await answerTo(row, { entities: { 'task t1': REVIEW }, findCondition }), 'GW_CHECK_NOT_EXACT')
 })
 
-t.test("another tenant's entity is refused as one that does not exist", async (t) => {
+t.test('an entity of another tenant is refused like one that does not exist', async (t) => {
   const lines = [GRANT]
   const of = (tenantId: string | null) => ({ lines, entities: { 'task t1': { ...REVIEW, tenantId } } })
   t.equal(await answerTo(TASK_ROW, of(null)), 'permitted')
@@ -119,7 +116,7 @@ t.test("another tenant's entity is refused as one that does not exist", async (t
   t.equal(await answerTo({ ...TASK_ROW, otherTenant: 'ignored' }, of('globex')), 'permitted')
 })
 
-t.test('without rows of another tenant, permission is asked for first', async (t) => {
+t.test('permission is checked before an entity of another tenant gives an empty list', async (t) => {
   const row: Partial<Row> = { ...TASK_ROW, otherTenant: '200 []' }
   const entities = { 'task t1': { ...REVIEW, tenantId: 'globex' } }
   t.equal(await answerTo(row, { entities }), 403)
@@ -130,7 +127,7 @@ t.test('without rows of another tenant, permission is asked for first', async (t
   )
 })
 
-t.test("another tenant's target in the body is refused, also where the row looks nothing up", async (t) => {
+t.test('a body that names another tenant is refused, even if no entity is looked up', async (t) => {
   const preconditions = [
     { when: 'body:tenantId of another tenant', answer: '400 RestException: no' },
   ] as const
@@ -153,7 +150,7 @@ t.test("another tenant's target in the body is refused, also where the row looks
   t.equal(await answerTo(late, { ...world('globex'), lines: [] }), 403, 'after it')
 })
 
-t.test('a precondition refuses whoever is permitted, and comes before the tenant', async (t) => {
+t.test('a precondition refuses a permitted caller and is checked before the tenant', async (t) => {
   const row: Partial<Row> = {
     ...TASK_ROW,
     preconditions: [{ when: 'the task belongs to a case', answer: '400 RestException: a case' }],
@@ -169,7 +166,7 @@ t.test('a precondition refuses whoever is permitted, and comes before the tenant
   t.equal(await answerTo(row, { lines, entities: { 'task t1': REVIEW } }), 'permitted')
 })
 
-t.test('a link opens a task to its user, to members of its group, and to who is both', async (t) => {
+t.test('an identity link permits its user, the members of its group and both', async (t) => {
   const READ = bitOf('TASK', 'READ') ?? 0
   const UPDATE = bitOf('TASK', 'UPDATE') ?? 0
   const entities = { 'task t1': REVIEW }
@@ -188,7 +185,7 @@ t.test('a link opens a task to its user, to members of its group, and to who is 
   }
 })
 
-t.test('a check that asks about nothing passes for what is known to belong to nothing', async (t) => {
+t.test('a check on the definition of an entity passes if the entity is known to have none', async (t) => {
   const checks: readonly Check[] = [
     { anyOf: ['PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey'], denied: 403 },
   ]
@@ -199,12 +196,12 @@ t.test('a check that asks about nothing passes for what is known to belong to no
   t.equal(await answerTo(row), 404)
 })
 
-t.test('a check of what is not there lets nobody in, whatever the row says of it', async (t) => {
+t.test('a check on a missing entity permits no caller, even if `otherTenant` is ignored', async (t) => {
   const checks: readonly Check[] = [{ anyOf: [READ_BY_KEY], denied: 403 }]
   t.equal(await answerTo({ checks, otherTenant: 'ignored' }), 'GW_CHECK_NOT_EXACT')
 })
 
-t.test('a check that asks about nothing, of what nobody has looked at, lets nobody in', async (t) => {
+t.test('a check on the definition of a target is not exact if the definition is unknown', async (t) => {
   const term = 'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey'
   const row: Partial<Row> = {
     route: 'POST /novelty',
@@ -222,7 +219,7 @@ function definitionCheck(from: 'body:one' | 'body:other' | 'query:one'): Check {
   return { anyOf: [`PROCESS_DEFINITION.READ processDefinition(${from}).key`], denied: 403 }
 }
 
-t.test('each entity that a row names is held against the tenant by itself', async (t) => {
+t.test('each entity that an operation names is checked for its tenant separately', async (t) => {
   const own = { key: 'review', tenantId: 'acme' }
   const foreign = { key: 'review', tenantId: 'globex' }
   const lines = ['grant anna PROCESS_DEFINITION:* READ']
@@ -255,7 +252,7 @@ t.test('each entity that a row names is held against the tenant by itself', asyn
   t.same(lookedUp, ['task t1'], 'and read once')
 })
 
-t.test('of two entities one may be of another tenant, where the engine does not look at it', async (t) => {
+t.test('one of two entities may belong to another tenant if the engine does not check it', async (t) => {
   const row: Partial<Row> = {
     route: 'POST /novelty',
     checks: [{ ...definitionCheck('body:one'), otherTenant: 'ignored' }, definitionCheck('body:other')],
@@ -272,7 +269,7 @@ t.test('of two entities one may be of another tenant, where the engine does not 
   t.equal(await answerFor('own', 'foreign'), 404)
 })
 
-t.test('a grant on all definitions does not reach what has no definition', async (t) => {
+t.test('a grant on all definitions does not apply to an entity without a definition', async (t) => {
   const cases = [
     ['task', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
     ['variableInstance', 'PROCESS_DEFINITION.READ_TASK variableInstance.processDefinitionKey'],
@@ -293,7 +290,7 @@ t.test('a grant on all definitions does not reach what has no definition', async
   }
 })
 
-t.test('where all are needed, a grant on all of some of them settles nothing', async (t) => {
+t.test('if all permissions are required, a grant on all of one resource does not decide alone', async (t) => {
   const row: Partial<Row> = {
     ...TASK_ROW,
     checks: [{ allOf: ['TASK.READ path:id', READ_BY_KEY], denied: 403 }],
@@ -314,7 +311,7 @@ function rowOfKey(route: Row['route']): Partial<Row> {
   }
 }
 
-t.test('an entity that several parameters name is looked up by all that the path has', async (t) => {
+t.test('an entity that several path parameters name is looked up by all of them', async (t) => {
   const lines = ['grant anna PROCESS_DEFINITION:* READ']
   const byKey = await decide(rowOfKey('POST /novelty/key/:key'), { lines, params: { key: 'a/b' } })
   t.same(byKey.lookedUp, ['processDefinitionOfKey a%2Fb'])
@@ -323,7 +320,7 @@ t.test('an entity that several parameters name is looked up by all that the path
   t.match(byBoth, { answer: 404, lookedUp: ['processDefinitionOfKey a%2Fb/c%20d'] })
 })
 
-t.test('of what is selected another tenant has part of, nothing is decided', async (t) => {
+t.test('a selection that only partly belongs to another tenant is refused as not exact', async (t) => {
   const row: Partial<Row> = {
     route: 'POST /novelty',
     checks: [
@@ -357,7 +354,7 @@ t.test('of what is selected another tenant has part of, nothing is decided', asy
   t.equal(await answerOf(null, { isOwn: async () => true, lines: [] }), 'GW_CHECK_NOT_EXACT')
 })
 
-t.test('candidates are permitted if each of them is, and refused as not exact otherwise', async (t) => {
+t.test('candidates are permitted if each of them is, and otherwise refused as not exact', async (t) => {
   const row: Partial<Row> = {
     route: 'POST /novelty',
     checks: [
@@ -382,35 +379,32 @@ t.test('candidates are permitted if each of them is, and refused as not exact ot
   t.match(await decided([{ ...one, tenantId: 'globex' }]), { answer: 'GW_CHECK_NOT_EXACT' })
 })
 
-t.test(
-  'a refusal names what is missing: of all that is needed what is not there, of alternatives each',
-  async (t) => {
-    const entities = { 'task t1': REVIEW }
-    const all: Partial<Row> = {
-      ...TASK_ROW,
-      checks: [{ allOf: ['TASK.READ path:id', 'TASK.UPDATE path:id', READ_BY_KEY], denied: 403 }],
-    }
-    t.match(await decide(all, { entities, lines: ['grant anna TASK:t1 READ'] }), {
-      answer: 403,
-      missing: ['0 UPDATE Task t1', '1 READ_TASK ProcessDefinition review'],
-    })
-    t.match(await decide(TASK_ROW, { entities }), {
-      answer: 403,
-      missing: ['0 READ Task t1', '0 READ_TASK ProcessDefinition review'],
-    })
-    t.match(await decide(TASK_ROW, { entities, lines: ['revoke anna TASK:t1 READ'] }), {
-      answer: 403,
-      missing: ['0 READ Task t1'],
-    })
-  },
-)
+t.test('a refusal lists the missing permissions of `allOf` and every alternative of `anyOf`', async (t) => {
+  const entities = { 'task t1': REVIEW }
+  const all: Partial<Row> = {
+    ...TASK_ROW,
+    checks: [{ allOf: ['TASK.READ path:id', 'TASK.UPDATE path:id', READ_BY_KEY], denied: 403 }],
+  }
+  t.match(await decide(all, { entities, lines: ['grant anna TASK:t1 READ'] }), {
+    answer: 403,
+    missing: ['0 UPDATE Task t1', '1 READ_TASK ProcessDefinition review'],
+  })
+  t.match(await decide(TASK_ROW, { entities }), {
+    answer: 403,
+    missing: ['0 READ Task t1', '0 READ_TASK ProcessDefinition review'],
+  })
+  t.match(await decide(TASK_ROW, { entities, lines: ['revoke anna TASK:t1 READ'] }), {
+    answer: 403,
+    missing: ['0 READ Task t1'],
+  })
+})
 
 const exemptRow = (exempt: NonNullable<Check['exempt']>): Partial<Row> => ({
   ...TASK_ROW,
   checks: [{ ...READ_TASK, exempt }],
 })
 
-t.test('what lacks the member that an exemption is about is found by all', async (t) => {
+t.test('an exempt entity is permitted to every caller, and any other entity is not', async (t) => {
   for (const [exempt, attributes, answer] of [
     ['no execution', { processDefinitionKey: 'review' }, 'permitted'],
     ['no execution', { executionId: 'e1' }, 403],

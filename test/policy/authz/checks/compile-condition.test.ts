@@ -8,11 +8,11 @@ import type { Attributes } from '../../../../src/request/attributes.ts'
 interface Asked {
   readonly body?: unknown
   readonly query?: Readonly<Record<string, string>>
-  /** Those of the path's id, `e1`; null: it is not there. */
+  /** The entity with the id of the path, `e1`. Null if it does not exist. */
   readonly entity?: readonly [LookupName, Attributes | null]
 }
 
-/** Whether a condition holds where Anna, of the tenant acme, asks about `e1`. */
+/** Returns whether a condition holds for a request of anna, of the tenant acme, for `e1`. */
 function holds(when: When, { body = {}, query = {}, entity }: Asked): boolean | null {
   const loaded = new LoadedEntities()
   if (entity !== undefined) loaded.add(entity[0], 'e1', entity[1])
@@ -87,7 +87,7 @@ const OF_MEMBERS: readonly (readonly [When, ...(readonly Case[])])[] = [
     [{ query: {} }, false],
     [{ body: { userId: 'mary' } }, false],
   ],
-  // A list without members restricts nothing.
+  // A list without items restricts nothing.
   [
     'query:processDefinitionKeyIn given',
     [{ query: { processDefinitionKeyIn: 'a' } }, true],
@@ -174,14 +174,14 @@ const OF_ENTITIES: readonly (readonly [When, LookupName, ...(readonly Case[])])[
   ],
 ]
 
-t.test('a condition on members holds for what the request has', (t) => {
+t.test('a condition on members is decided by the request', (t) => {
   for (const [when, ...cases] of OF_MEMBERS)
     for (const [asked, expected] of cases)
       t.equal(holds(when, asked), expected, `${when} ${JSON.stringify(asked)}`)
   t.end()
 })
 
-t.test('a condition on an entity holds for what was looked up', (t) => {
+t.test('a condition on an entity is decided by its lookup', (t) => {
   for (const [when, lookup, ...cases] of OF_ENTITIES) {
     for (const [asked, expected] of cases)
       t.equal(holds(when, asked), expected, `${when} ${JSON.stringify(asked)}`)
@@ -192,7 +192,7 @@ t.test('a condition on an entity holds for what was looked up', (t) => {
   t.end()
 })
 
-t.test('what only the engine knows is not decided here', (t) => {
+t.test('a condition that only the engine can decide is not decided here', (t) => {
   for (const when of ['nothing is left active', 'the plan is valid'] as const) {
     t.equal(holds(when, {}), null, when)
     t.equal(compileCondition(when).ofEngine, when)
@@ -201,7 +201,7 @@ t.test('what only the engine knows is not decided here', (t) => {
   t.end()
 })
 
-t.test('a condition says what it looks at', (t) => {
+t.test('a condition reports whether it reads the body or a tenant', (t) => {
   t.match(compileCondition('body:tenantId of another tenant'), { isOfBody: true, isOfTenant: true })
   t.match(compileCondition('body:id given'), { isOfBody: true, isOfTenant: false })
   t.match(compileCondition('query:userId is another user'), { isOfBody: false, isOfTenant: false })
@@ -209,7 +209,7 @@ t.test('a condition says what it looks at', (t) => {
   t.end()
 })
 
-t.test('a condition that the notation does not know stops the start', (t) => {
+t.test('a condition that the notation does not know is an error at startup', (t) => {
   const unknown = [
     'body:id',
     'body:id taken',

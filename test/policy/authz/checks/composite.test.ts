@@ -12,7 +12,7 @@ const readTaskByKey: PermissionCheck = {
   id: 'review',
 }
 
-t.test('one of several checks', async (t) => {
+t.test('one of several checks is enough, unless an earlier check is denied', async (t) => {
   const checks = [readTask, readTaskByKey]
   const cases: readonly (readonly [claim: string, lines: readonly string[], permitted: boolean])[] = [
     ['nothing is granted: no', [], false],
@@ -47,7 +47,7 @@ t.test('one of several checks', async (t) => {
   }
 })
 
-t.test('all of several checks', async (t) => {
+t.test('all of several checks are required, and no decision counts as denied', async (t) => {
   const checks: readonly PermissionCheck[] = ['a', 'b'].map((id) => ({
     resource: 'PROCESS_DEFINITION',
     permission: 'MIGRATE_INSTANCE',
@@ -60,7 +60,7 @@ t.test('all of several checks', async (t) => {
   t.equal(decideAll(recordsOf(revoked), anna, checks), true, 'the id beats the revocation on *')
 })
 
-t.test('disabled permissions', async (t) => {
+t.test('checks of disabled permissions are dropped, and a single one passes', async (t) => {
   const options = { disabledPermissions: ['READ'] }
   t.equal(decideAny(recordsOf([], options), anna, [readTask]), true, 'a lone disabled check passes')
   t.equal(decideAll(recordsOf([], options), anna, [readTask]), true, 'a lone disabled check passes, all of')

@@ -7,8 +7,8 @@ import { keyOf, recordsOf } from '../../../support/record-lines.ts'
 const anna: Principal = { userId: 'anna', groups: ['clerks', 'night'], tenants: [] }
 const readTask: PermissionCheck = { resource: 'TASK', permission: 'READ', id: 't1' }
 
-t.test('each of the twelve steps answers when none before it does', async (t) => {
-  // Read from the bottom: each line is one record more, and its step takes over from the one below.
+t.test('each of the twelve steps decides if no earlier step does', async (t) => {
+  // Each line adds one record to the lines below it, and its step decides before theirs.
   const ladder = [
     'grant anna TASK:t1 READ',
     'revoke anna TASK:t1 READ',
@@ -24,7 +24,7 @@ t.test('each of the twelve steps answers when none before it does', async (t) =>
     'global * TASK:* CREATE',
   ]
   for (const [above, line] of ladder.entries()) {
-    // A GLOBAL record either has the bit or lacks it: its id is there once.
+    // A GLOBAL record has the bit or lacks it, because its id exists only once.
     const below = ladder.slice(above).filter((other, at) => at === 0 || keyOf(other) !== keyOf(line))
     const records = recordsOf(below, { revokes: 'always' })
     t.equal(stepOf(records, anna, readTask), above + 1, `step ${above + 1}: ${line}`)
@@ -33,14 +33,14 @@ t.test('each of the twelve steps answers when none before it does', async (t) =>
   t.equal(isAuthorized(recordsOf([], { revokes: 'always' }), anna, readTask), null, 'no record, no answer')
 })
 
-t.test('without revoke mode only the granting steps are taken', async (t) => {
+t.test('without revoke mode only the granting steps are used', async (t) => {
   const lines = ['revoke anna TASK:t1 READ', 'revoke @clerks TASK:* READ', 'global * TASK:t1 CREATE']
   t.equal(isAuthorized(recordsOf(lines, { revokes: 'never' }), anna, readTask), null)
   const granted = [...lines, 'global * TASK:* READ']
   t.equal(stepOf(recordsOf(granted, { revokes: 'never' }), anna, readTask), 11)
 })
 
-t.test('single decisions', async (t) => {
+t.test('a single permission is decided by type, subject and resource id of the records', async (t) => {
   const cases: readonly (readonly [claim: string, lines: readonly string[], answer: boolean | null])[] = [
     ['a grant on one id does not open another', ['grant anna TASK:t2 READ'], null],
     ['a grant of one permission is no grant of another', ['grant anna TASK:t1 UPDATE'], null],
@@ -90,13 +90,13 @@ t.test('single decisions', async (t) => {
   }
 })
 
-t.test('a null id asks about *: records on an id do not answer it', async (t) => {
+t.test('a null id is a check of *, which records on a single id do not decide', async (t) => {
   const records = recordsOf(['grant anna TASK:t1 READ', 'revoke @clerks TASK:t2 READ'])
   for (const id of [null, '*']) t.equal(isAuthorized(records, anna, { ...readTask, id }), null)
   t.equal(isAuthorized(recordsOf(['grant anna TASK:* READ']), anna, { ...readTask, id: null }), true)
 })
 
-t.test('revoke mode auto', async (t) => {
+t.test('revoke mode auto is on only if a revocation names the caller, a group or *', async (t) => {
   const trap = ['global * TASK:* CREATE']
   t.equal(isAuthorized(recordsOf(trap), anna, readTask), null, 'is off while no revocation names the caller')
   const cases = [
@@ -111,7 +111,7 @@ t.test('revoke mode auto', async (t) => {
   }
 })
 
-t.test('implied grants', async (t) => {
+t.test('implicit grants decide like records on the id', async (t) => {
   const implied = { user: 0, groups: 2 }
   t.equal(
     isAuthorized(recordsOf([]), anna, { ...readTask, implicitBits: implied }),
@@ -129,24 +129,24 @@ t.test('implied grants', async (t) => {
   t.equal(isAuthorized(revoked, anna, { ...user, permission: 'DELETE' }), null, 'hold only their own bits')
 })
 
-t.test('a permission the resource does not have is never granted', async (t) => {
+t.test('a permission that the resource does not have is never granted', async (t) => {
   const check: PermissionCheck = { resource: 'TASK', permission: 'CREATE_INSTANCE', id: 't1' }
   t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 ALL', 'global * TASK:* ALL']), anna, check), null)
 })
 
-t.test('a permission of several bits is granted by a record that has all of them', async (t) => {
+t.test('a permission of several bits is granted by one record that has all of them', async (t) => {
   const all = { ...readTask, permission: 'ALL' }
   t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 READ,UPDATE']), anna, all), null)
   t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 ALL']), anna, all), true)
 })
 
-t.test('a permission without bits is granted by any record that grants, and by no other', async (t) => {
+t.test('a permission without bits is granted by any granting record, and by no other', async (t) => {
   const none = { ...readTask, permission: 'NONE' }
   t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 READ']), anna, none), true)
   t.equal(isAuthorized(recordsOf(['revoke anna TASK:t1 READ'], { revokes: 'never' }), anna, none), null)
 })
 
-t.test('together means in one record, on the id or on all', async (t) => {
+t.test('permissions are granted together only by one record, on the id or on *', async (t) => {
   const cases: readonly (readonly [claim: string, lines: readonly string[], answer: boolean])[] = [
     ['one record', ['grant anna TASK:t1 READ,UPDATE'], true],
     ['one on all', ['grant @clerks TASK:* READ,UPDATE'], true],

@@ -13,7 +13,7 @@ const on = (resourceId: string, rest: Partial<AuthorizationRecord>): Authorizati
   ...rest,
 })
 
-t.test('ids come from the user, the groups and the global records, each once', async (t) => {
+t.test('ids come from records of the user, the groups and GLOBAL, each once', async (t) => {
   const records = indexRecords([
     on('a', { userId: 'anna' }),
     on('a', { groupId: 'clerks' }),
@@ -31,7 +31,7 @@ t.test('ids come from the user, the groups and the global records, each once', a
   })
 })
 
-t.test('a grant on * is the answer of every id that is not listed', async (t) => {
+t.test('a grant on * decides every id that is not listed', async (t) => {
   const records = indexRecords([
     on('*', { groupId: 'clerks' }),
     on('a', { type: 2, userId: 'anna' }),

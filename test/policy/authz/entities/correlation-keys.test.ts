@@ -3,7 +3,7 @@ import { conditionsOf } from '../../../../src/policy/authz/entities/correlation-
 import { createDateFormat } from '../../../../src/request/date-format.ts'
 import { readJson } from '../../../../src/request/json.ts'
 
-/** The conditions for a key of a request body, with the numbers as they are sent. */
+/** Returns the conditions for a key of a request body, with the numbers as they are sent. */
 function expressed(key: string, pattern?: string) {
   const keys = readJson(Buffer.from(`{"k_1": ${key}}`))
   const { conditions, isExact } = conditionsOf(keys, createDateFormat(pattern))
@@ -28,7 +28,7 @@ for (const key of [
   'false',
   'null',
 ])
-  t.test(`a query says exactly what the key ${key} says`, async (t) => {
+  t.test(`a query expresses the key ${key} exactly`, async (t) => {
     t.same(expressed(`{"value":${key}}`), { sent: conditionOn(key), isExact: true })
   })
 
@@ -40,7 +40,7 @@ for (const [key, value] of [
   ['{"value":true,"type":"Boolean"}', 'true'],
   ['{"value":"2026-11-22T20:00:00.000+0000","type":"Date"}', '"2026-11-22T20:00:00.000+0000"'],
 ] as const)
-  t.test(`a query says exactly what the typed key ${key} says`, async (t) => {
+  t.test(`a query expresses the typed key ${key} exactly`, async (t) => {
     t.same(expressed(key), { sent: conditionOn(value), isExact: true })
   })
 
@@ -125,6 +125,6 @@ t.test('a query has at most fifty conditions for keys', async (t) => {
 })
 
 for (const keys of [undefined, null, {}])
-  t.test(`there are no conditions for the keys ${JSON.stringify(keys)}`, async (t) => {
+  t.test(`the keys ${JSON.stringify(keys)} produce no conditions`, async (t) => {
     t.same(conditionsOf(keys, createDateFormat()), { conditions: [], isExact: true })
   })

@@ -7,7 +7,7 @@ interface Read {
   readonly body: unknown
 }
 
-/** Lists before an engine that answers with `answer`; `reads` is what it was asked. */
+/** Opens lists of an engine that responds with `answer`. `reads` contains its requests. */
 function open({ answer }: { readonly answer: (read: Read) => unknown }) {
   const reads: Read[] = []
   const clock = { ms: 0 }
@@ -25,7 +25,7 @@ function open({ answer }: { readonly answer: (read: Read) => unknown }) {
 
 const definition = (id: string, tenantId: string | null = null) => ({ id, key: `key-${id}`, tenantId })
 
-t.test('definitions are asked for by keys, so many at once as a request line takes', async (t) => {
+t.test('definitions are read by keys, fifty in one request', async (t) => {
   const keys = Array.from({ length: 120 }, (_, at) => `k${at}`)
   const { lists, reads } = open({ answer: ({ query }) => [definition(query.get('keysIn') ?? '', 'acme')] })
   const found = await lists.definitions(keys, 200)
@@ -47,7 +47,7 @@ t.test('definitions are asked for by keys, so many at once as a request line tak
   )
 })
 
-t.test('all definitions are one question, and one more than the bound is too many', async (t) => {
+t.test('all definitions are read in one request, and one more than the limit is refused', async (t) => {
   const rows = ['a', 'b', 'c'].map((id) => definition(id))
   const { lists, reads } = open({ answer: () => rows })
   t.same(await lists.definitions(null, 3), rows)
@@ -58,7 +58,7 @@ t.test('all definitions are one question, and one more than the bound is too man
   )
 })
 
-t.test('of many versions the latest of each key and tenant can be asked for', async (t) => {
+t.test('only the latest version of each key and tenant is read if requested', async (t) => {
   const { lists, reads } = open({ answer: () => [definition('a')] })
   t.same(await lists.latestDefinitions(['a'], 3), [definition('a')])
   t.same(
@@ -67,15 +67,12 @@ t.test('of many versions the latest of each key and tenant can be asked for', as
   )
 })
 
-t.test(
-  'a definition without an id or a key, and an answer that is no list, are none of the engine',
-  async (t) => {
-    for (const answer of [[{ id: 'a' }], [{ key: 'a' }], null, {}]) {
-      const { lists } = open({ answer: () => answer })
-      await t.rejects(lists.definitions(null, 5), { code: 'GW_UPSTREAM_INVALID' })
-    }
-  },
-)
+t.test('a definition without an id or a key, or a response that is not a list, is invalid', async (t) => {
+  for (const answer of [[{ id: 'a' }], [{ key: 'a' }], null, {}]) {
+    const { lists } = open({ answer: () => answer })
+    await t.rejects(lists.definitions(null, 5), { code: 'GW_UPSTREAM_INVALID' })
+  }
+})
 
 interface Instance {
   readonly processDefinitionId?: string
@@ -94,7 +91,7 @@ const gone = (id: string): Instance => ({
   processDefinitionVersion: null,
 })
 
-/** A history sorted by the version and then the definition, where a database puts nulls at the end that it likes. */
+/** Returns a history sorted by version and definition. A database sorts nulls first or last. */
 function historyOf(instances: readonly Instance[], { isNullFirst }: { readonly isNullFirst: boolean }) {
   return ({ path, query, body }: Read) => {
     const { sorting, processDefinitionId } = Object(body)
@@ -116,7 +113,7 @@ function historyOf(instances: readonly Instance[], { isNullFirst }: { readonly i
   }
 }
 
-/** The pages that were asked for, as `order first size`. */
+/** Returns the requested pages as `order first size`. */
 function pagesIn(reads: readonly Read[]): readonly string[] {
   return reads
     .filter(({ path }) => !path.endsWith('/count'))
@@ -131,7 +128,7 @@ const PRESENT = Array.from({ length: 50 }, (_, at) => running(at))
 const goneOf = (id: string, length: number) => Array.from({ length }, () => gone(id))
 
 for (const isNullFirst of [true, false])
-  t.test(`deleted definitions are found where nulls are ${isNullFirst ? 'first' : 'last'}`, async (t) => {
+  t.test(`deleted definitions are found if nulls are sorted ${isNullFirst ? 'first' : 'last'}`, async (t) => {
     const left = [...goneOf('c', 2500), ...goneOf('a', 2), ...goneOf('b', 30_000), ...goneOf('d', 1)]
     const { lists, reads } = open({ answer: historyOf([...PRESENT, ...left], { isNullFirst }) })
     t.same(
@@ -140,7 +137,7 @@ for (const isNullFirst of [true, false])
       'each once, of no tenant that is known',
     )
     const order = isNullFirst ? 'asc' : 'desc'
-    // However many rows a definition has, they are passed at once.
+    // All instances of a definition are skipped at once, however many it has.
     t.same(pagesIn(reads), [
       ...(isNullFirst ? [] : ['asc 0 1']),
       `${order} 0 1`,
@@ -150,13 +147,13 @@ for (const isNullFirst of [true, false])
     ])
   })
 
-t.test('where all definitions are there, one row of each end says so', async (t) => {
+t.test('if no definition was deleted, one item of each end of the list is enough', async (t) => {
   const { lists, reads } = open({ answer: historyOf(PRESENT, { isNullFirst: true }) })
   t.same(await lists.deleted(), [])
   t.same(pagesIn(reads), ['asc 0 1', 'desc 0 1'])
 })
 
-t.test('an instance of the history without its definition is not a response of the engine', async (t) => {
+t.test('an instance of the history without its definition is an invalid response', async (t) => {
   for (const nameless of [
     { processDefinitionVersion: null },
     { processDefinitionId: 'a', processDefinitionVersion: null },
@@ -166,47 +163,44 @@ t.test('an instance of the history without its definition is not a response of t
   }
 })
 
-t.test('more deleted definitions than a bound are too many', async (t) => {
+t.test('more than 1,000 deleted definitions are not listed', async (t) => {
   const left = Array.from({ length: 1500 }, (_, at) => gone(`d${at}`))
   t.equal(await open({ answer: historyOf(left, { isNullFirst: true }) }).lists.deleted(), null)
   const fewer = open({ answer: historyOf(left.slice(0, 1000), { isNullFirst: true }) })
   t.equal((await fewer.lists.deleted())?.length, 1000)
 })
 
-t.test(
-  'what was found serves for a minute, then while it is looked again, and a failure is not kept',
-  async (t) => {
-    const left: Instance[] = []
-    let isAway = true
-    const { lists, reads, clock } = open({
-      answer: (read) => {
-        if (isAway) throw new Error('away')
-        return historyOf(left, { isNullFirst: true })(read)
-      },
-    })
-    await t.rejects(lists.deleted(), { message: 'away' })
-    isAway = false
-    t.same(await lists.deleted(), [])
-    const before = reads.length
-    left.push(gone('a'))
-    clock.ms = 60_000
-    t.same(await lists.deleted(), [])
-    t.equal(reads.length, before)
-    clock.ms = 60_001
-    isAway = true
-    t.same(await lists.deleted(), [], 'nobody waits')
-    await settled()
-    isAway = false
-    t.same(await lists.deleted(), [], 'nor hears of a failure')
-    await settled()
-    t.same(await lists.deleted(), [definition('a')])
-    left.length = 0
-    clock.ms += 600_001
-    t.same(await lists.deleted(), [], 'what is ten minutes old serves no more')
-  },
-)
+t.test('a result is reused for a minute, then during a new lookup, and a failure is not kept', async (t) => {
+  const left: Instance[] = []
+  let isAway = true
+  const { lists, reads, clock } = open({
+    answer: (read) => {
+      if (isAway) throw new Error('away')
+      return historyOf(left, { isNullFirst: true })(read)
+    },
+  })
+  await t.rejects(lists.deleted(), { message: 'away' })
+  isAway = false
+  t.same(await lists.deleted(), [])
+  const before = reads.length
+  left.push(gone('a'))
+  clock.ms = 60_000
+  t.same(await lists.deleted(), [])
+  t.equal(reads.length, before)
+  clock.ms = 60_001
+  isAway = true
+  t.same(await lists.deleted(), [], 'nobody waits')
+  await settled()
+  isAway = false
+  t.same(await lists.deleted(), [], 'nor hears of a failure')
+  await settled()
+  t.same(await lists.deleted(), [definition('a')])
+  left.length = 0
+  clock.ms += 600_001
+  t.same(await lists.deleted(), [], 'what is ten minutes old serves no more')
+})
 
-t.test('callers wait for the same look, which takes a twentieth of the time at most', async (t) => {
+t.test('callers share one lookup, and lookups take at most a twentieth of the time', async (t) => {
   const { lists, reads, clock } = open({
     answer: async (read) => {
       await settled()
@@ -217,7 +211,7 @@ t.test('callers wait for the same look, which takes a twentieth of the time at m
   const [one, other] = await Promise.all([lists.deleted(), lists.deleted()])
   t.equal(one, other)
   const looks = reads.length
-  // A row, the count of its definition's, and what stands behind.
+  // One item, the count for its definition, and the items behind it.
   t.equal(looks, 3)
   clock.ms = 30_000 + 600_000
   await lists.deleted()
@@ -234,7 +228,7 @@ function settled(): Promise<void> {
   })
 }
 
-t.test('instances have tenants of their own where two counts differ', async (t) => {
+t.test('instances have tenants of their own if the two counts differ', async (t) => {
   for (const [ofNone, expected] of [
     [5, false],
     [4, true],
@@ -255,37 +249,34 @@ t.test('instances have tenants of their own where two counts differ', async (t) 
     await t.rejects(open({ answer: () => answer }).lists.hasOwnTenants(null), { code: 'GW_UPSTREAM_INVALID' })
 })
 
-/** The end of the list sorted by `endTime` at which a database puts what has none. */
+/** Returns the item at each end of the list sorted by `endTime`. A database puts instances without it at one of the ends. */
 const endsOf = (rows: { readonly asc: unknown; readonly desc: unknown }) => ({
   answer: ({ query }: Read) => [query.get('sortOrder') === 'asc' ? rows.asc : rows.desc],
 })
 const ENDED = { endTime: '2026-01-01T00:00:00.000+0000' }
 
-t.test(
-  'the order that puts nulls first is told by an instance that runs beside one that has ended',
-  async (t) => {
-    const ascending = open(endsOf({ asc: { endTime: null }, desc: ENDED }))
-    t.equal(await ascending.lists.nullsFirst(), 'asc')
-    t.same(
-      ascending.reads.map(({ query }) => [query.get('sortBy'), query.get('maxResults')]),
-      [
-        ['endTime', '1'],
-        ['endTime', '1'],
-      ],
-    )
-    t.equal(await open(endsOf({ asc: ENDED, desc: { endTime: null } })).lists.nullsFirst(), 'desc')
-    ascending.clock.ms = 10 ** 12
-    t.equal(await ascending.lists.nullsFirst(), 'asc')
-    t.equal(ascending.reads.length, 2, 'no database changes it')
-  },
-)
+t.test('the order that puts nulls first is found from a running and an ended instance', async (t) => {
+  const ascending = open(endsOf({ asc: { endTime: null }, desc: ENDED }))
+  t.equal(await ascending.lists.nullsFirst(), 'asc')
+  t.same(
+    ascending.reads.map(({ query }) => [query.get('sortBy'), query.get('maxResults')]),
+    [
+      ['endTime', '1'],
+      ['endTime', '1'],
+    ],
+  )
+  t.equal(await open(endsOf({ asc: ENDED, desc: { endTime: null } })).lists.nullsFirst(), 'desc')
+  ascending.clock.ms = 10 ** 12
+  t.equal(await ascending.lists.nullsFirst(), 'asc')
+  t.equal(ascending.reads.length, 2, 'no database changes it')
+})
 
-t.test('an instance without the member endTime is not a response of the engine', async (t) => {
+t.test('an instance without the member endTime is an invalid response', async (t) => {
   const { lists } = open(endsOf({ asc: ENDED, desc: { status: 'maintenance' } }))
   await t.rejects(lists.nullsFirst(), { code: 'GW_UPSTREAM_INVALID' })
 })
 
-t.test('while nothing tells it, it is asked again after a minute', async (t) => {
+t.test('if the order of nulls cannot be determined, it is read again after a minute', async (t) => {
   for (const rows of [
     { asc: ENDED, desc: ENDED },
     { asc: { endTime: null }, desc: { endTime: null } },

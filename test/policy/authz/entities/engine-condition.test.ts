@@ -30,7 +30,7 @@ const asked = (body: unknown) => ({
   body,
 })
 
-t.test('nothing is left active once every activity is cancelled and none is started', async (t) => {
+t.test('no activity is left active if every one is cancelled and none is started', async (t) => {
   const cancel = { type: 'cancel', activityId: 'a' }
   const start = { type: 'startBeforeActivity', activityId: 'a' }
   const cases = [
@@ -38,7 +38,7 @@ t.test('nothing is left active once every activity is cancelled and none is star
     [[leaf('a'), leaf('b')], [cancel], false],
     [[leaf('a')], [cancel, start], false],
     [[leaf('a')], [start], false],
-    // What was started may have ended by then, or is cancelled with the rest.
+    // The started activity may have ended by then, or be cancelled with the rest.
     [[leaf('a')], [start, cancel], null],
     [[leaf('a'), leaf('b')], [start, cancel], false],
     [[leaf('a')], [{ type: 'cancel', activityInstanceId: 'p' }], true],
@@ -48,14 +48,14 @@ t.test('nothing is left active once every activity is cancelled and none is star
       true,
     ],
     [[leaf('a')], [{ type: 'cancel', activityInstanceId: 'b:1' }], false],
-    // Where ids are numbers, clients may send them as such.
+    // If ids are numbers, clients may send them as numbers.
     [[{ ...leaf('a'), id: '49' }], [{ type: 'cancel', activityInstanceId: 49 }], true],
   ] as const
   for (const [children, instructions, expected] of cases)
     t.equal(await ask({}, children)('nothing is left active', asked({ instructions })), expected)
 })
 
-t.test('a plan is valid when the engine reports nothing about it', async (t) => {
+t.test('a plan is valid if the engine reports nothing about it', async (t) => {
   const plan = asked({ migrationPlan: {} })
   t.equal(await ask({ instructionReports: [], variableReports: {} })('the plan is valid', plan), true)
   t.equal(await ask({ instructionReports: [{ failures: ['no'] }] })('the plan is valid', plan), false)
@@ -68,7 +68,7 @@ t.test('a plan is valid when the engine reports nothing about it', async (t) => 
   )
 })
 
-t.test('the plan is shown to the engine with the digits that it will read', async (t) => {
+t.test('the plan is sent to the engine with the digits of the request', async (t) => {
   const bodies: unknown[] = []
   const findCondition = createFindCondition({
     ask: async ({ body }) => {
@@ -83,7 +83,7 @@ t.test('the plan is shown to the engine with the digits that it will read', asyn
   t.same(bodies, [plan])
 })
 
-/** Asks about so many instances, of which one at a place is emptied. */
+/** Checks `count` instances, of which the instance `emptied` loses all activities. */
 async function askMany(count: number, { emptied, type = 'cancel' }: { emptied: number; type?: string }) {
   let [now, most, reads] = [0, 0, 0]
   const findCondition = createFindCondition({
@@ -103,13 +103,13 @@ async function askMany(count: number, { emptied, type = 'cancel' }: { emptied: n
   return { found, most, reads }
 }
 
-t.test('many instances are read few at once, and no more of them than say enough', async (t) => {
+t.test('many instances are read eight at a time, and no more than are needed to decide', async (t) => {
   t.same(await askMany(1000, { emptied: 999 }), { found: true, most: 8, reads: 1000 })
   t.same(await askMany(1000, { emptied: 3 }), { found: true, most: 8, reads: 8 })
   t.same(await askMany(20, { emptied: -1 }), { found: false, most: 8, reads: 20 })
 })
 
-t.test('where something is started, no instance is read', async (t) => {
+t.test('if an activity is started, no instance is read', async (t) => {
   t.same(await askMany(5, { emptied: 1, type: 'startBeforeActivity' }), { found: false, most: 0, reads: 0 })
 })
 
@@ -117,7 +117,7 @@ t.test('more than ten thousand named instances are not read', async (t) => {
   t.same(await askMany(10_001, { emptied: 0 }), { found: null, most: 0, reads: 0 })
 })
 
-t.test('instances are looked at once each, eight at once, and no more than a thousand of them', async (t) => {
+t.test('each of at most a thousand instances is read once, eight at a time', async (t) => {
   const seen: string[] = []
   let [now, most] = [0, 0]
   const findCondition = createFindCondition({

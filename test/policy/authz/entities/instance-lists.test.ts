@@ -13,12 +13,12 @@ const QUERY = { processDefinitionKeyIn: ['a'] }
 const HISTORY = 'history/process-instance'
 const START = Date.parse('2026-01-01T00:00:00Z')
 
-/** Started so many seconds after the first. */
+/** Creates an instance that started so many seconds after the first. */
 function instance(id: string, seconds: number): Instance {
   return { id, startTime: new Date(START + seconds * 1000).toISOString().replace('Z', '+0000') }
 }
 
-/** An engine with these instances, and what it has been asked. */
+/** Opens an engine with these instances, and records its requests. */
 function open({ maxRemembered = 1000, pattern = DEFAULT_DATE_PATTERN } = {}) {
   const asked: string[] = []
   const world = { instances: [] as readonly Instance[], nowMs: 0, refusesDates: false }
@@ -47,7 +47,7 @@ function open({ maxRemembered = 1000, pattern = DEFAULT_DATE_PATTERN } = {}) {
   return { world, asked, ids, countInstances }
 }
 
-t.test('those of the history are remembered, and those that have started since are added', async (t) => {
+t.test('ids of the history are remembered, and those of new instances are added', async (t) => {
   const { world, asked, ids } = open()
   world.instances = [instance('a', 0), instance('b', 3600)]
   t.same(await ids(), ['a', 'b'])
@@ -60,7 +60,7 @@ t.test('those of the history are remembered, and those that have started since a
   t.match(asked, [/after 2026-01-01T00:59:01/])
 })
 
-t.test('all are read again where one has gone, or has come in otherwise', async (t) => {
+t.test('all ids are read again if an instance was removed or added without a new start', async (t) => {
   const { world, asked, ids } = open()
   world.instances = [instance('a', 0), instance('b', 3600), instance('c', 7200)]
   t.same(await ids(), ['a', 'b', 'c'])
@@ -72,7 +72,7 @@ t.test('all are read again where one has gone, or has come in otherwise', async 
   t.equal(asked.length, 3)
 })
 
-t.test('they are read anew after ten minutes, however often they were confirmed', async (t) => {
+t.test('all ids are read again after ten minutes, however often they were confirmed', async (t) => {
   const { world, asked, ids } = open()
   world.instances = [instance('a', 0), instance('b', 3600)]
   await ids()
@@ -81,13 +81,13 @@ t.test('they are read anew after ten minutes, however often they were confirmed'
     await ids()
     t.equal(asked.length, 2)
   }
-  // One for another, which a count does not tell.
+  // One instance replaces another, which the count does not show.
   world.instances = [instance('migrated', 0), instance('b', 3600)]
   world.nowMs = 11 * 60_000
   t.same(await ids(), ['migrated', 'b'])
 })
 
-t.test('an engine that does not read the date is asked for all', async (t) => {
+t.test('an engine that does not accept the date is asked for all instances', async (t) => {
   const { world, ids } = open()
   world.refusesDates = true
   world.instances = [instance('a', 0)]
@@ -96,7 +96,7 @@ t.test('an engine that does not read the date is asked for all', async (t) => {
   t.same(await ids(), ['a', 'b'])
 })
 
-t.test('running ones, those that say no time and too many are read each time', async (t) => {
+t.test('ids are read each time if running, without a start time or too many', async (t) => {
   const running = open()
   running.world.instances = [instance('a', 0)]
   const timeless = open()
@@ -116,7 +116,7 @@ t.test('running ones, those that say no time and too many are read each time', a
   t.same([await none.ids(), await none.ids()], [[], []])
 })
 
-t.test('more than are wanted are not told, in pages of many rows', async (t) => {
+t.test('more ids than the limit are not returned, and large pages are read', async (t) => {
   const { world, asked, ids, countInstances } = open()
   world.instances = Array.from({ length: 40_000 }, (_, at) => instance(`i${at}`, at))
   t.equal(await ids(HISTORY, 12_000), null)
@@ -133,7 +133,7 @@ t.test('the start of an instance is sent in the date format of the engine', asyn
   t.same(asked, [`/${HISTORY} after 01/02/2026 01:59:00Z`, `/${HISTORY}/count`])
 })
 
-t.test('an engine whose dates cannot be read is asked for all instances each time', async (t) => {
+t.test('if the dates of the engine cannot be read, all instances are read each time', async (t) => {
   const { world, asked, ids } = open({ pattern: 'yyyy-MM-dd HH:mm:ss' })
   world.instances = [{ id: 'a', startTime: '2026-02-01 03:00:00' }]
   t.same(await ids(), ['a'])

@@ -5,7 +5,7 @@ import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.t
 import { compileChecks } from '../../../../src/policy/authz/checks/compile-check.ts'
 import { recordsOf } from '../../../support/record-lines.ts'
 
-/** What is decided of a row with one check, for a caller without a record, where nothing at the engine can be read. */
+/** Decides an operation with one check, for a caller without a record, if nothing can be read from the engine. */
 async function decide(check: Check): Promise<unknown> {
   const [operation] = operationsOf([{ row: { route: 'POST /novelty', checks: [check] } }])
   if (operation === undefined) throw new Error('no row')
@@ -39,16 +39,16 @@ const OF_AN_ENTITY: readonly When[] = [
   'the task belongs to a process',
 ]
 
-t.test('a condition on an entity that the row does not look up does not switch its check off', async (t) => {
+t.test('a condition on an entity that is not looked up does not switch its check off', async (t) => {
   for (const when of OF_AN_ENTITY)
     t.equal(await decide({ when, anyOf: ['PROCESS_INSTANCE.DELETE'], denied: 403 }), false, when)
 })
 
-t.test('a check that names no permission lets nobody in', async (t) => {
+t.test('a check that names no permission permits no caller', async (t) => {
   t.equal(await decide({ denied: 403 }), false)
 })
 
-t.test('an id that cannot be there is a mistake of the table', (t) => {
+t.test('an id that cannot exist is a mistake in the table of operations', (t) => {
   for (const [check, message] of [
     [{ allOf: ['BATCH.READ each.id', 'BATCH.CREATE'], denied: 403 }, /asks about each/],
     [{ allOf: ['BATCH.READ row:id', 'BATCH.CREATE'], denied: 403 }, /asks about row/],

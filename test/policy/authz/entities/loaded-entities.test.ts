@@ -1,7 +1,7 @@
 import t from 'tap'
 import { LoadedEntities } from '../../../../src/policy/authz/entities/loaded-entities.ts'
 
-t.test('what was looked up is known, and what is not there', (t) => {
+t.test('entities that were looked up are known, and so are those that do not exist', (t) => {
   const loaded = new LoadedEntities()
   t.equal(loaded.find('task', 't1'), undefined)
   t.equal(loaded.lacksEntity(), false)
@@ -17,7 +17,7 @@ t.test('what was looked up is known, and what is not there', (t) => {
   t.end()
 })
 
-t.test('of those that were listed, the ones that were not found are not there', (t) => {
+t.test('listed entities that were not found do not exist', (t) => {
   const loaded = new LoadedEntities()
   const one = { tenantId: 'acme' }
   loaded.list('execution', ['e1', 'e2'], new Map([['e1', one]]))

@@ -21,7 +21,7 @@ async function tenantOf(...rows: readonly Readonly<Record<string, unknown>>[]) {
   return rows.map((row) => tenants.get(row))
 }
 
-t.test('an entry is of the tenant of what it names', async (t) => {
+t.test('an entry of the operation log belongs to the tenant of the entity that it names', async (t) => {
   for (const [row, tenant] of [
     [{ processDefinitionId: 'office:1', taskId: 't2' }, 'acme'],
     [{ processDefinitionId: 'mail:1', deploymentId: 'd1' }, null],
@@ -34,7 +34,7 @@ t.test('an entry is of the tenant of what it names', async (t) => {
     t.same(await tenantOf(row), [tenant], JSON.stringify(row))
 })
 
-t.test('of entries that name the same, each is of its tenant', async (t) => {
+t.test('of several entries about tasks, each belongs to the tenant of its own task', async (t) => {
   const [task, other] = [
     { taskId: 't1', entityType: 'Task' },
     { taskId: 't2', entityType: 'Task' },
@@ -42,7 +42,7 @@ t.test('of entries that name the same, each is of its tenant', async (t) => {
   t.same(await tenantOf({ ...task }, { ...other }, { ...task }), ['acme', null, 'acme'])
 })
 
-t.test('one property tells it for all rows of its operation', async (t) => {
+t.test('one property gives the tenant for all entries of its operation', async (t) => {
   const operationId = 'o1'
   const rows = [
     { entityType: 'DecisionDefinition', operationId, property: 'historyTimeToLive', newValue: '5' },
@@ -53,14 +53,14 @@ t.test('one property tells it for all rows of its operation', async (t) => {
   t.same(await tenantOf(...rows), ['acme', 'acme', 'globex', 'globex'])
 })
 
-t.test('identities, records, filters and operations on many are nobody’s', async (t) => {
+t.test('entries about identities, records, filters and many entities have no tenant', async (t) => {
   for (const entityType of ['User', 'Group', 'Group membership', 'Authorization', 'Filter', 'Property'])
     t.same(await tenantOf({ entityType }), [null], entityType)
   for (const entityType of ['ProcessInstance', 'Job', 'DecisionInstance'])
     t.same(await tenantOf({ entityType, property: 'nrOfInstances', newValue: '1' }), [null], entityType)
 })
 
-t.test('what is gone, or is not told, may be anybody’s', async (t) => {
+t.test('an entry about a deleted or unnamed entity may belong to any tenant', async (t) => {
   for (const row of [
     { processDefinitionId: 'gone:1', processDefinitionKey: 'gone' },
     { taskId: 'gone', entityType: 'Task' },

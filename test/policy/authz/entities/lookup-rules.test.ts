@@ -2,7 +2,7 @@ import t from 'tap'
 import { OPERATIONS } from '../../../../src/operations/all.ts'
 import { COMPOSITES, LOOKUPS } from '../../../../src/policy/authz/entities/lookup-rules.ts'
 
-t.test('a look-up asks for one thing, by a read of the published API', (t) => {
+t.test('a lookup reads one entity by an operation of the published API', (t) => {
   const templates = OPERATIONS.flatMap(({ method, template }) => (method === 'GET' ? [template] : []))
   for (const [name, { path }] of Object.entries(LOOKUPS)) {
     const isComposite = Object.keys(COMPOSITES).includes(name)
@@ -17,12 +17,12 @@ t.test('a look-up asks for one thing, by a read of the published API', (t) => {
   t.end()
 })
 
-/** A parameter takes one segment, and no name of another path. */
+/** Returns a pattern in which a parameter matches one segment and no name of another path. */
 function patternOf(template: string): RegExp {
   return new RegExp(`^${template.replace(/:\w+/g, '(?:one|other)%2F')}$`)
 }
 
-t.test('of what a path names by a key, the tenant is part of the path', (t) => {
+t.test('the path of a lookup by key includes the tenant', (t) => {
   for (const name of [
     'decisionDefinitionOfKey',
     'decisionRequirementsDefinitionOfKey',

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
 import { isLookup, LOOKUPS } from '../../../../src/policy/authz/entities/lookup-rules.ts'
 
-t.test('as many definitions are remembered as may be, those that were asked for last', async (t) => {
+t.test('the most recently used definitions are remembered, up to the limit', async (t) => {
   const seen: string[] = []
   const { lookUp } = createLookUps({
     read: async (path) => {
@@ -15,7 +15,7 @@ t.test('as many definitions are remembered as may be, those that were asked for 
   t.same(seen, ['a', 'b', 'c', 'b'])
 })
 
-t.test('an entity that names a definition by its id is decided by the key of that one', async (t) => {
+t.test('an entity that names a definition by id is decided by the key of that definition', async (t) => {
   const { lookUp } = createLookUps({
     read: async (path) =>
       path.startsWith('/process-definition/')

@@ -16,7 +16,7 @@ interface World {
   readonly starts?: readonly object[]
 }
 
-/** An engine with executions that wait for a message, and a definition that it starts. */
+/** Opens an engine with executions that wait for a message and a definition that the message starts. */
 function findIn({ executions = [WAITING], starts = [START] }: World = {}) {
   const seen: string[] = []
   const queries: unknown[] = []
@@ -56,7 +56,7 @@ function keysOf(found: readonly Attributes[]) {
 
 const START = { executionId: null, activityId: 'start', eventName: 'go', tenantId: null }
 
-t.test('a message goes to executions, and starts a definition only where there is none', async (t) => {
+t.test('a message goes to executions, and starts a definition only if no execution waits', async (t) => {
   const [one, none] = [findIn(), findIn({ executions: [] })]
   const body = { messageName: 'go' }
   t.same(await one.ask('correlatedExecutions', body), ['review'])
@@ -71,13 +71,13 @@ t.test('a message goes to executions, and starts a definition only where there i
   t.same(await one.ask('correlatedExecutions', { ...body, all: true }), ['review'])
 })
 
-t.test('where a definition cannot be told nothing is said of executions either', async (t) => {
+t.test('if the started definition is unknown, the executions are unknown too', async (t) => {
   const { ask } = findIn({ executions: [], starts: [{ ...START, activityId: 'other' }] })
   for (const each of ['correlatedExecutions', 'correlatedDefinitions'] as const)
     t.equal(await ask(each, { messageName: 'go' }), null, each)
 })
 
-t.test('definitions that are started are sought by the message and the tenant', async (t) => {
+t.test('definitions that a message starts are looked up by the message and the tenant', async (t) => {
   const { ask, seen } = findIn({ executions: [] })
   await ask('correlatedDefinitions', { messageName: 'a b', tenantId: 'acme' })
   t.ok(seen.includes('/event-subscription?eventType=message&eventName=a+b&tenantIdIn=acme'))
@@ -117,7 +117,7 @@ for (const [body, query] of [
     t.same(queries, [{ ...QUERY, ...query }])
   })
 
-t.test('with keys that a query cannot express, executions and definitions are candidates', async (t) => {
+t.test('if a query cannot express the keys, executions and definitions are candidates', async (t) => {
   const body = { messageName: 'go', correlationKeys: { a: { value: 5, type: 'Integer' } } }
   const local = { messageName: 'go', localCorrelationKeys: { a: { value: '' } } }
   for (const message of [body, local]) {
@@ -127,14 +127,14 @@ t.test('with keys that a query cannot express, executions and definitions are ca
   }
 })
 
-t.test('with such keys a message for all starts each definition', async (t) => {
+t.test('if a query cannot express the keys, a message for all starts each definition', async (t) => {
   const body = { messageName: 'go', correlationKeys: { a: { value: 5 } }, all: true }
   const { ask } = findIn()
   t.same(await ask('correlatedExecutions', body), { candidates: ['review'] })
   t.same(await ask('correlatedDefinitions', body), ['mail'])
 })
 
-t.test('with such keys a message without candidates is decided on what it starts', async (t) => {
+t.test('if no execution is a candidate, a message is decided by what it starts', async (t) => {
   const body = { messageName: 'go', correlationKeys: { a: { value: 5 } } }
   const { ask } = findIn({ executions: [] })
   t.same(await ask('correlatedExecutions', body), [])
@@ -156,12 +156,12 @@ t.test('a message without a tenant does not reach executions of tenants', async 
   }
 })
 
-t.test('what a message of a tenant with a comma starts cannot be determined', async (t) => {
+t.test('the definition that a message starts is unknown if its tenant contains a comma', async (t) => {
   const { ask } = findIn({ executions: [] })
   t.equal(await ask('correlatedDefinitions', { messageName: 'go', tenantId: 'a,b' }), null)
 })
 
-t.test('without the name of a message nothing is sought', async (t) => {
+t.test('without a message name nothing is looked up', async (t) => {
   for (const messageName of [undefined, null, '']) {
     const { ask, seen } = findIn()
     t.equal(await ask('correlatedExecutions', { messageName }), null)

@@ -15,27 +15,27 @@ async function attributesOf(template: string, row: Readonly<Record<string, unkno
   return { key: attribute?.('processDefinitionKey'), tenantId: attribute?.('tenantId') }
 }
 
-t.test('a row that names a definition by its id alone has the key of that', async (t) => {
+t.test('an item that names only the id of a definition has the key of that definition', async (t) => {
   t.match(await attributesOf('/job', { processDefinitionId: 'mail:1' }), { key: 'mail' })
 })
 
-t.test('a row without a word of tenants has its definition’s: the operation log has none', async (t) => {
+t.test("an item without a tenant member, as in the operation log, has its definition's tenant", async (t) => {
   const row = { processDefinitionId: 'office:1', processDefinitionKey: 'office' }
   t.same(await attributesOf('/history/user-operation', row), { key: 'office', tenantId: 'acme' })
 })
 
-t.test('a row that says it has no tenant has none, whatever its definition has', async (t) => {
+t.test('an item whose tenant is null has none, whatever its definition has', async (t) => {
   const row = { processDefinitionId: 'office:1', tenantId: null }
   t.same(await attributesOf('/job', row), { key: 'office', tenantId: null })
 })
 
-t.test('members that every object inherits are no attributes of a row', async (t) => {
+t.test('members that every object inherits are no attributes of an item', async (t) => {
   const [attribute] = await readRowAttributes('/task', [{}])
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
     t.throws(() => attribute?.(name), { code: 'GW_UPSTREAM_INVALID' }, name)
 })
 
-t.test('a row without the member that an attribute is read from is invalid', async (t) => {
+t.test('an item without the member that an attribute is read from is invalid', async (t) => {
   for (const [name, member] of [
     ['tenantId', 'tenantId'],
     ['processDefinitionKey', 'processDefinitionId'],
@@ -60,7 +60,7 @@ const idIn = async (template: string, name: string, row: Readonly<Record<string,
   return attribute?.(name)
 }
 
-t.test('a list of the entity itself names it id, others by its name', async (t) => {
+t.test('a list of an entity calls its id `id`, and other lists use its full name', async (t) => {
   for (const template of ['/task', '/filter/:id/list'])
     t.equal(await idIn(template, 'taskId', { id: 't1', taskId: 'other' }), 't1', template)
   t.equal(await idIn('/process-instance', 'processInstanceId', { id: 'p1', processInstanceId: 'x' }), 'p1')

@@ -11,7 +11,7 @@ const MODEL =
 const WAITING = { executionId: 'e1', processInstanceId: 'p1', activityId: 'wait', tenantId: null }
 const START = { executionId: null, activityId: 'start', eventName: 'go', tenantId: null }
 
-/** What a signal reaches in an engine where one execution waits for it and one definition is started by it. */
+/** Returns the targets of a signal in an engine in which one execution waits for it and one definition is started by it. */
 async function find(each: 'signalSubscriptions' | 'signalStarts', body: object) {
   const seen: string[] = []
   const answers: Readonly<Record<string, unknown>> = {
@@ -38,12 +38,12 @@ async function find(each: 'signalSubscriptions' | 'signalStarts', body: object) 
   return { keys: found?.map(({ processDefinitionKey }) => processDefinitionKey) ?? null, seen }
 }
 
-t.test('a signal reaches what waits for it, and what it starts', async (t) => {
+t.test('a signal reaches waiting executions and the definitions that it starts', async (t) => {
   t.same((await find('signalSubscriptions', { name: 'go' })).keys, ['review'])
   t.same((await find('signalStarts', { name: 'go' })).keys, ['mail'])
 })
 
-t.test('it is sought by its name, its tenant and its execution', async (t) => {
+t.test('the targets of a signal are looked up by its name, tenant and execution', async (t) => {
   for (const [body, query] of [
     [{ name: 'go' }, { eventName: 'go' }],
     [{}, { eventName: '' }],
@@ -67,7 +67,7 @@ t.test('it is sought by its name, its tenant and its execution', async (t) => {
     }
 })
 
-t.test('where a query would take the tenant for two, nothing is asked and nothing is told', async (t) => {
+t.test('if a query would read the tenant as two, no lookup is sent and no target is known', async (t) => {
   for (const each of ['signalSubscriptions', 'signalStarts'] as const)
     t.same(await find(each, { name: 'go', tenantId: 'acme,globex' }), { keys: null, seen: [] })
 })

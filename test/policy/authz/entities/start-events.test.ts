@@ -3,13 +3,13 @@ import { startEventsOf, type StartEvent } from '../../../../src/policy/authz/ent
 import { Random } from '../../../differential/random.ts'
 import { cpuMs } from '../../../support/cpu-time.ts'
 
-/** What is read of the process `p`. */
+/** Reads the start events of the process `p`. */
 const read = (xml: string) => startEventsOf(xml, 'p')
 
 const model = (start: string, beside = ''): string =>
   `<definitions xmlns="bpmn">${beside}<process id="p">${start}<endEvent id="end"/></process></definitions>`
 
-t.test('a start event is known by what it waits for', async (t) => {
+t.test('a start event is read with the event that it waits for', async (t) => {
   const messages = '<message id="m" name="order placed"/><signal name="stop" id="s"/>'
   const cases = [
     ['<startEvent id="a"><messageEventDefinition messageRef="m"/></startEvent>', 'message', 'order placed'],
@@ -29,18 +29,18 @@ t.test('a start event is known by what it waits for', async (t) => {
     t.same(await read(model(start, messages)), [{ id: 'a', type, name }], start)
 })
 
-t.test('a start event that waits for nothing is none of them', async (t) => {
+t.test('a start event that waits for no event is not listed', async (t) => {
   t.same(await read(model('<startEvent id="a"/>')), [])
   t.same(await read(model('<startEvent id="a"><timerEventDefinition/></startEvent>')), [])
 })
 
-t.test('a name that is an expression may be any', async (t) => {
+t.test('a name that is an expression may be any name', async (t) => {
   const signal = '<signal id="s" name="stop-${region}"/>'
   const start = '<startEvent id="a"><signalEventDefinition signalRef="s"/></startEvent>'
   t.same(await read(model(start, signal)), [{ id: 'a', type: 'signal', name: null }])
 })
 
-t.test('what no parser of XML reads, or what a DOCTYPE may change, cannot be told', async (t) => {
+t.test('invalid XML and a model with a DOCTYPE cannot be read', async (t) => {
   const start = '<startEvent id="a"><signalEventDefinition signalRef="s"/></startEvent>'
   const whole = model(start, '<signal id="s" name="x"/>')
   t.same(await read(whole), [{ id: 'a', type: 'signal', name: 'x' }])
@@ -64,7 +64,7 @@ t.test('what no parser of XML reads, or what a DOCTYPE may change, cannot be tol
 
 const startOn = (ref: string) => `<startEvent id="a"><signalEventDefinition signalRef="${ref}"/></startEvent>`
 
-t.test('a name or a reference that was not UTF-8 may be any', async (t) => {
+t.test('a name or a reference that was not UTF-8 may be any name', async (t) => {
   const any = [{ id: 'a', type: 'signal', name: null }]
   t.same(await read(model(startOn('s'), '<signal id="s" name="f\ufffdr"/>')), any)
   t.same(await read(model(startOn('s\ufffd'), '<signal id="s\ufffd" name="a"/>')), any)
@@ -72,27 +72,24 @@ t.test('a name or a reference that was not UTF-8 may be any', async (t) => {
   t.same(await read(model(startOn('other'), '<signal id="s" name="a"/>')), any, 'no such signal')
 })
 
-t.test(
-  'what is text or an instruction is no tag, and however much of it there is takes no longer',
-  async (t) => {
-    const start = '<startEvent id="a"><signalEventDefinition/></startEvent>'
-    const event = { id: 'a', type: 'signal', name: null }
-    for (const [open, close] of [
-      ['<documentation><![CDATA[', ']]></documentation>'],
-      ['<?x ', '?>'],
-    ] as const) {
-      t.same(await read(model(`${open}${start.replace('"a"', '"z"')}<!-- ${close}${start}`)), [event], open)
-      for (const tag of ['<startEvent>', '<message "', '<!--']) {
-        const startedAt = cpuMs()
-        t.same(await read(model(`${open}${tag.repeat(60_000)}${close}${start}`)), [event])
-        const ms = cpuMs() - startedAt
-        t.ok(ms < 1000, `${tag}: ${Math.round(ms)} ms`)
-      }
+t.test('text and instructions are not read as tags, in a time independent of their number', async (t) => {
+  const start = '<startEvent id="a"><signalEventDefinition/></startEvent>'
+  const event = { id: 'a', type: 'signal', name: null }
+  for (const [open, close] of [
+    ['<documentation><![CDATA[', ']]></documentation>'],
+    ['<?x ', '?>'],
+  ] as const) {
+    t.same(await read(model(`${open}${start.replace('"a"', '"z"')}<!-- ${close}${start}`)), [event], open)
+    for (const tag of ['<startEvent>', '<message "', '<!--']) {
+      const startedAt = cpuMs()
+      t.same(await read(model(`${open}${tag.repeat(60_000)}${close}${start}`)), [event])
+      const ms = cpuMs() - startedAt
+      t.ok(ms < 1000, `${tag}: ${Math.round(ms)} ms`)
     }
-  },
-)
+  }
+})
 
-t.test('what is commented out does not count, and entities are read', async (t) => {
+t.test('comments are ignored, and entities are decoded', async (t) => {
   const signal = '<!-- <signal id="s" name="old"/> --><signal id="s" name="a &amp; b &#x21;"/>'
   const start =
     '<!-- <startEvent id="z"/> --><startEvent id="a"><signalEventDefinition signalRef="s"/></startEvent>'
@@ -101,7 +98,7 @@ t.test('what is commented out does not count, and entities are read', async (t) 
 
 const filled = (text: string) => text.repeat(Math.ceil((10 * 1024 ** 2) / text.length))
 
-t.test('10 MB of anything take bounded time, and hold up nothing else', async (t) => {
+t.test('10 MB of any content takes bounded time and does not block other work', async (t) => {
   const start = '<startEvent id="a"><signalEventDefinition/></startEvent>'
   const attributes = Array.from({ length: 900_000 }, (_, at) => `a${at}=""`).join(' ')
   const cases = [
@@ -126,7 +123,7 @@ t.test('10 MB of anything take bounded time, and hold up nothing else', async (t
   }
 })
 
-t.test('of generated models each process has its own start events', async (t) => {
+t.test('each process of generated models has its own start events', async (t) => {
   for (let seed = 0; seed < 500; seed += 1) {
     const { xml, expected } = generatedModel(new Random(seed))
     for (const [processId, events] of expected)
@@ -134,7 +131,7 @@ t.test('of generated models each process has its own start events', async (t) =>
   }
 })
 
-/** A model in one of the many ways to write it, and what its processes wait for. */
+/** Generates a model in one of many notations, with the start events of its processes. */
 function generatedModel(random: Random) {
   const prefix = random.pick(['', '', 'bpmn:', 'b-1.x:', 'ü:'])
   const blank = () => random.pick(['', '', ' ', '\n\t', '\r\n'])

@@ -13,7 +13,7 @@ const instance = (id: string): Row => ({ id, definitionId: 'review:1', tenantId:
 const many = (count: number, name: string): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${name}${at}`)
 
-/** An engine that finds an instance whatever the case of its id, as some databases do, and answers long request lines with a 400. */
+/** Opens an engine that finds an instance in any letter case of its id, as some databases do, and responds to a long request line with 400. */
 function findIn(
   answers: Readonly<Record<string, unknown>>,
   ids: readonly string[] = [],
@@ -72,20 +72,20 @@ const REACHED = [
 
 for (const [each, list, body] of REACHED)
   t.test(
-    `${each}: a thousand that wait are asked about five hundred in one hop, one hop after another`,
+    `${each}: a thousand waiting executions are looked up 500 at a time, one request after another`,
     async (t) => {
       const { ask, seen, most } = findIn({ [list]: WAITING }, many(1000, 'p'))
       const found = await ask(each, body)
       t.equal(found?.length, 1000)
       t.match(found?.[0], { processInstanceId: 'p0', processDefinitionKey: 'review', tenantId: 'acme' })
       t.match(found?.[999], { processInstanceId: 'p999', processDefinitionKey: 'review', tenantId: null })
-      // The list itself, its instances in two hops, and their definition.
+      // The list itself, its instances in two requests, and their definition.
       t.same([seen.length, most()], [4, 1])
     },
   )
 
 t.test(
-  'an execution whose instance is not listed is looked up by itself, and left out where it is gone',
+  'an execution whose instance is not listed is looked up alone, and skipped if it does not exist',
   async (t) => {
     const rows = [
       { executionId: 'e0', processInstanceId: 'P0', tenantId: null },
@@ -102,7 +102,7 @@ t.test(
 )
 
 for (const each of ['processInstances', 'modifiedInstances'])
-  t.test(`${each}: named instances are looked up five hundred in one hop`, async (t) => {
+  t.test(`${each}: named instances are looked up 500 at a time`, async (t) => {
     const processInstanceIds = many(1250, 'p')
     const { ask, seen, most } = findIn({}, processInstanceIds)
     const found = await ask(each, { processInstanceIds, processDefinitionId: 'review:1' })
@@ -127,14 +127,14 @@ t.test('an id that the engine finds in another spelling is looked up as it is na
   t.notOk(seen.includes('/process-instance/.'))
 })
 
-t.test('more than a hundred in another spelling are not looked up one by one', async (t) => {
+t.test('more than a hundred ids in another spelling are not looked up one by one', async (t) => {
   const { ask, seen } = findIn({}, many(102, 'p'))
   const processInstanceIds = many(102, 'p').map((id, at) => (at === 0 ? id : id.toUpperCase()))
   await t.rejects(ask('processInstances', { processInstanceIds }), { code: 'GW_CHECK_NOT_EXACT' })
   t.equal(seen.length, 2)
 })
 
-t.test('ids that are not there are asked for in lists, and never one by one', async (t) => {
+t.test('ids that do not exist are looked up in lists and never one by one', async (t) => {
   const ids = many(9900, 'nosuch')
   const cases = [
     ['processInstances', { processInstanceIds: ids }],
@@ -149,15 +149,12 @@ t.test('ids that are not there are asked for in lists, and never one by one', as
   }
 })
 
-t.test(
-  'who names some that are there hides no others: what is missing then is asked for twice',
-  async (t) => {
-    const { ask, seen } = findIn({}, ['p0'])
-    const found = await ask('processInstances', { processInstanceIds: ['p0', ...many(499, 'nosuch')] })
-    t.same(found?.length, 1)
-    t.equal(seen.length, 3)
-  },
-)
+t.test('missing ids are looked up twice if other ids of the list exist', async (t) => {
+  const { ask, seen } = findIn({}, ['p0'])
+  const found = await ask('processInstances', { processInstanceIds: ['p0', ...many(499, 'nosuch')] })
+  t.same(found?.length, 1)
+  t.equal(seen.length, 3)
+})
 
 t.test('an id that is named often is looked up once', async (t) => {
   const definition = { processDefinitionId: 'review:1', processDefinitionKey: 'review' }
@@ -175,7 +172,7 @@ t.test('an id that is named often is looked up once', async (t) => {
   }
 })
 
-t.test('external tasks of instances are as the list has them', async (t) => {
+t.test('external tasks of instances have the attributes of the list', async (t) => {
   const task = {
     id: 't1',
     processInstanceId: 'p1',
@@ -188,7 +185,7 @@ t.test('external tasks of instances are as the list has them', async (t) => {
   t.equal(seen.length, 1)
 })
 
-t.test('who has left is not looked up for', async (t) => {
+t.test('lookups stop if the client disconnects', async (t) => {
   const ids = many(9900, 'nosuch')
   for (const [each, body] of [
     ['processInstances', { processInstanceIds: ids }],
@@ -206,7 +203,7 @@ t.test('who has left is not looked up for', async (t) => {
   }
 })
 
-t.test('past an instance that stops the engine none is looked up', async (t) => {
+t.test('no instance is looked up after one that stops the engine', async (t) => {
   const processInstanceIds = ['p0', 'nosuch', 'p1', ...many(5000, 'q')]
   const { ask, seen } = findIn({}, ['p0', 'p1'])
   const found = await ask('modifiedInstances', { processInstanceIds, processDefinitionId: 'review:1' })
@@ -217,7 +214,7 @@ t.test('past an instance that stops the engine none is looked up', async (t) => 
   t.equal(seen.length, 3)
 })
 
-t.test('a definition named in another case is the same to many a database', async (t) => {
+t.test('a definition in another letter case is the same definition, as in many databases', async (t) => {
   const { ask } = findIn({}, ['p0', 'p1'])
   for (const processDefinitionId of ['REVIEW:1', 'Review:1 ', 'r\u00e9view:1'])
     t.match(
@@ -228,7 +225,7 @@ t.test('a definition named in another case is the same to many a database', asyn
   t.same(await ask('modifiedInstances', { processInstanceIds: ['p0'], processDefinitionId: 'review:2' }), [])
 })
 
-t.test('more than ten thousand named ids are not looked through', async (t) => {
+t.test('more than ten thousand named ids are not looked up', async (t) => {
   const ids = many(10_001, 'p')
   const cases = [
     ['processInstances', { processInstanceIds: ids }],
@@ -245,7 +242,7 @@ t.test('more than ten thousand named ids are not looked through', async (t) => {
   t.equal((await ask('processInstances', { processInstanceIds: ids.slice(1) }))?.length, 10_000)
 })
 
-t.test('what a query in the body selects cannot be told by what the body names', async (t) => {
+t.test('the targets of a query in the body are unknown, whatever ids the body names', async (t) => {
   const { ask, seen } = findIn({ '/external-task': () => [] }, ['p0'], { params: { id: 'review:1' } })
   const cases = [
     ['processInstances', 'processInstanceQuery'],
@@ -261,7 +258,7 @@ t.test('what a query in the body selects cannot be told by what the body names',
   }
 })
 
-t.test('what only the engine knows, and what nobody knows, cannot be told', async (t) => {
+t.test('targets that only the engine knows and unknown kinds of targets are not determined', async (t) => {
   const { ask, seen } = findIn({})
   for (const each of [
     'jobDefinitions',
@@ -276,7 +273,7 @@ t.test('what only the engine knows, and what nobody knows, cannot be told', asyn
 })
 
 t.test(
-  'instances to restart are told up to one that is active, of another definition, or not there',
+  'instances to restart are listed up to the first that is active, missing or of another definition',
   async (t) => {
     const ended = { processDefinitionId: 'review:1', processDefinitionKey: 'review', endTime: '2026-01-01' }
     const history: Readonly<Record<string, Row>> = {
@@ -297,7 +294,7 @@ t.test(
   },
 )
 
-t.test('a definition whose start waits for no condition now is told all the same', async (t) => {
+t.test('a conditional start names its definition, even if no condition waits now', async (t) => {
   const { ask } = findIn({ '/event-subscription': [] })
   const told = (processDefinitionId: string) =>
     ask('conditionalStarts', { processDefinitionId, withoutTenantId: true })

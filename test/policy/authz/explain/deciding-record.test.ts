@@ -63,7 +63,7 @@ t.test('the deciding record is named by type, subject and resource id', async (t
   }
 })
 
-t.test('an implied grant is told from a record', async (t) => {
+t.test('an implicit grant is distinguished from a record', async (t) => {
   const none = indexRecords([])
   t.match(decidingRecord(none, anna, { ...readTask, implicitBits: { user: 2, groups: 0 } }), {
     step: 1,

@@ -10,7 +10,7 @@ const readByKey = (at: number) => ({
   need: 0,
 })
 
-/** What is suggested to mary, who lacked a task of its own definition so many times. */
+/** Returns the suggestion for mary, who lacked the permission on so many tasks, each of its own definition. */
 function suggestFor(count: number, hasAlternative: boolean) {
   const suggester = new Suggester()
   for (let at = 0; at < count; at += 1) {
@@ -21,7 +21,7 @@ function suggestFor(count: number, hasAlternative: boolean) {
   return { ...rest, resourceTypes: [...new Set(records.map(({ record }) => record.resourceType))] }
 }
 
-t.test('ten ids are listed, and more only where there is no definition to grant', (t) => {
+t.test('ten ids are listed, and more only if no definition can be granted instead', (t) => {
   const { TASK, PROCESS_DEFINITION } = RESOURCES
   for (const [count, hasAlternative, crowded, resourceType] of [
     [10, true, [], TASK.id],
@@ -38,7 +38,7 @@ t.test('ten ids are listed, and more only where there is no definition to grant'
   t.end()
 })
 
-t.test('what is lacked twice is one need, and the users of a group are one', (t) => {
+t.test('a permission that is missing twice is one need, and so are users of one group', (t) => {
   const group = new Suggester('clerks')
   for (const user of ['mary', 'anna', 'mary']) group.add({ user, missing: [readTask(1)] })
   const { records, needs } = group.suggest()
@@ -53,7 +53,7 @@ t.test('what is lacked twice is one need, and the users of a group are one', (t)
   t.end()
 })
 
-t.test('a resource that is not known here is a need that nothing meets', (t) => {
+t.test('an unknown resource is a need that no grant meets', (t) => {
   const suggester = new Suggester()
   suggester.add({ user: 'mary', missing: [{ ...readTask(1), resource: 'Novelty' }] })
   t.same(suggester.suggest(), { records: [], needs: 1, unmet: 1, crowded: [] })

@@ -20,7 +20,7 @@ const grant = (userId: string): AuthorizationRecord => ({
   resourceId: '*',
 })
 
-/** Lets what is under way come to its end. */
+/** Waits until pending work is done. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 function open(options: Partial<EngineRecordsOptions> = {}) {
@@ -36,7 +36,7 @@ function open(options: Partial<EngineRecordsOptions> = {}) {
   const read: (string | null)[] = []
   const ask = async (request: EngineRequest): Promise<EngineAnswer> => {
     engine.requests.push(request)
-    // What it answers is what there is when it is asked.
+    // The response has the state at the time of the request.
     const { away, status } = engine
     const body = typeof engine.list === 'string' ? engine.list : JSON.stringify(engine.list)
     if (hold.on) await new Promise<void>((resolve) => gates.push(resolve))
@@ -57,7 +57,7 @@ function open(options: Partial<EngineRecordsOptions> = {}) {
   return { time, engine, records, read, hold, gates, users }
 }
 
-t.test('before the first reading nothing is decided', (t) => {
+t.test('before the first read no permission is decided', (t) => {
   const { records } = open()
   t.throws(() => records.current(), UNAVAILABLE)
   t.same(records.state(), { problem: 'not read yet', ageMs: null })
@@ -72,7 +72,7 @@ t.test('all records are read in one request without paging', async (t) => {
   t.equal(engine.requests.length, 1)
 })
 
-t.test('they are read again when the interval is over', async (t) => {
+t.test('the records are read again after the interval', async (t) => {
   const { records, engine, time, users } = open()
   await records.start()
   engine.list = [grant('bob')]
@@ -85,7 +85,7 @@ t.test('they are read again when the interval is over', async (t) => {
   t.equal(time.nextMs(), 30_000)
 })
 
-t.test('a refresh takes effect before it resolves, and the interval begins anew', async (t) => {
+t.test('a refresh takes effect before it resolves, and the interval starts again', async (t) => {
   const { records, engine, time, users } = open()
   await records.start()
   time.advance(20_000)
@@ -95,7 +95,7 @@ t.test('a refresh takes effect before it resolves, and the interval begins anew'
   t.equal(time.nextMs(), 30_000)
 })
 
-t.test('what is asked for while a reading is under way is read once more after it', async (t) => {
+t.test('refreshes during a read share one more read after it', async (t) => {
   const { records, engine, hold, gates, users } = open()
   hold.on = true
   const first = records.refresh()
@@ -111,7 +111,7 @@ t.test('what is asked for while a reading is under way is read once more after i
   t.equal(engine.requests.length, 2, 'one for the three of them')
 })
 
-t.test('while the engine is away the last good records stay in force, up to the limit', async (t) => {
+t.test('while the engine is unreachable, the last records are used until they are too old', async (t) => {
   const { records, engine, time, users, read } = open()
   await records.start()
   engine.away = true
@@ -131,7 +131,7 @@ t.test('while the engine is away the last good records stay in force, up to the 
   t.equal(records.state().problem, null)
 })
 
-t.test('records are as old as the request for them, not as its answer', async (t) => {
+t.test('the age of records is counted from the request, not from its response', async (t) => {
   const { records, hold, gates, time } = open()
   hold.on = true
   const reading = records.refresh()
@@ -141,7 +141,7 @@ t.test('records are as old as the request for them, not as its answer', async (t
   t.equal(records.state().ageMs, 9_000)
 })
 
-t.test('an answer that is no whole list of records changes nothing', async (t) => {
+t.test('a response that is not a complete list of records changes nothing', async (t) => {
   const cases: readonly (readonly [claim: string, list: unknown, status?: number])[] = [
     ['another status', [], 403],
     ['an error with a list', [], 500],
@@ -165,7 +165,7 @@ t.test('an answer that is no whole list of records changes nothing', async (t) =
   }
 })
 
-t.test('the same answer is not taken apart again', async (t) => {
+t.test('an unchanged response is not parsed again', async (t) => {
   const { records, engine } = open()
   await records.start()
   const before = records.current()
@@ -176,7 +176,7 @@ t.test('the same answer is not taken apart again', async (t) => {
   t.not(records.current(), before)
 })
 
-t.test('what this gateway does not know is no reason to refuse all records', async (t) => {
+t.test('unknown resources, permissions and members do not refuse the whole list', async (t) => {
   const { records, engine, users } = open()
   engine.list = [
     grant('mary'),
@@ -186,7 +186,7 @@ t.test('what this gateway does not know is no reason to refuse all records', asy
   t.same(users(), ['mary', 'bob'])
 })
 
-t.test('a record without a resource id opens nothing, and takes no other away', async (t) => {
+t.test('a record without a resource id grants nothing and hides no other record', async (t) => {
   const { records, engine, users } = open()
   engine.list = [{ ...grant('bob'), resourceId: null }, grant('mary')]
   await records.start()
@@ -194,27 +194,24 @@ t.test('a record without a resource id opens nothing, and takes no other away', 
   t.same(users(), ['mary'])
 })
 
-t.test(
-  'how many records say less here than in the engine is told when the list is another one',
-  async (t) => {
-    const told: number[] = []
-    const { records, engine } = open({ onPartlyRead: (count) => void told.push(count) })
-    engine.list = [
-      grant('mary'),
-      { ...grant('bob'), resourceId: null },
-      { ...grant('bob'), resourceType: 99, permissions: [] },
-      { ...grant('bob'), permissions: ['READ', 'FLY'] },
-      { ...grant('bob'), permissions: ['ALL'] },
-    ]
-    await records.start()
-    await records.refresh()
-    engine.list = []
-    await records.refresh()
-    t.same(told, [3, 0])
-  },
-)
+t.test('the number of partly understood records is reported when the list changes', async (t) => {
+  const told: number[] = []
+  const { records, engine } = open({ onPartlyRead: (count) => void told.push(count) })
+  engine.list = [
+    grant('mary'),
+    { ...grant('bob'), resourceId: null },
+    { ...grant('bob'), resourceType: 99, permissions: [] },
+    { ...grant('bob'), permissions: ['READ', 'FLY'] },
+    { ...grant('bob'), permissions: ['ALL'] },
+  ]
+  await records.start()
+  await records.refresh()
+  engine.list = []
+  await records.refresh()
+  t.same(told, [3, 0])
+})
 
-t.test('after the end nothing is read any more', async (t) => {
+t.test('no records are read after close', async (t) => {
   const { records, engine, time } = open()
   await records.start()
   records.close()

@@ -22,7 +22,7 @@ const startOf = (resourceId: string): Grant => ({
   resourceId,
 })
 
-t.test('the smallest grants', async (t) => {
+t.test('the smallest set of grants meets every need', async (t) => {
   const cases: readonly (readonly [
     claim: string,
     needs: readonly (readonly Grant[])[],
@@ -65,7 +65,7 @@ t.test('the smallest grants', async (t) => {
     t.same(smallestGrants(needs.map((anyOf) => ({ anyOf }))), grants, claim)
 })
 
-t.test('how often something was needed counts', async (t) => {
+t.test('the frequency of a need counts', async (t) => {
   const needs = [
     { anyOf: [readTask('t1'), readTasksOf('review')], weight: 1 },
     { anyOf: [readTask('t1')], weight: 1 },
@@ -75,7 +75,7 @@ t.test('how often something was needed counts', async (t) => {
   t.same(smallestGrants(needs), [readTask('t1'), readTasksOf('review')])
 })
 
-t.test('lacks with one number are alternatives; a resource of no engine’s is left out', async (t) => {
+t.test('needs with one number are alternatives, and unknown resources are skipped', async (t) => {
   const lack = { permission: 'READ', resourceId: 't1', need: 0 }
   t.same(
     needsOf([
@@ -88,7 +88,7 @@ t.test('lacks with one number are alternatives; a resource of no engine’s is l
   )
 })
 
-t.test('permissions on one id make one record', async (t) => {
+t.test('permissions on one id become one record', async (t) => {
   const grants = [readTask('t1'), { ...readTask('t1'), permission: 'UPDATE' }, readTask('t2')]
   t.same(recordsOfGrants(grants, { groupId: 'clerks' }), [
     { type: 1, groupId: 'clerks', resourceType: 7, resourceId: 't1', permissions: ['READ', 'UPDATE'] },
@@ -100,7 +100,7 @@ function about(permission: string) {
   return { resource: 'TASK', permission, id: 't1' } as const
 }
 
-t.test('records with grants more decide as if they were there, and the others stay', async (t) => {
+t.test('added grants decide like records, and the existing records remain', async (t) => {
   const records = recordsOf([
     'grant anna TASK:t1 UPDATE',
     'revoke @clerks TASK:t1 READ',

@@ -15,7 +15,7 @@ const permsOf = ({ type, permissions }: AuthorizationRecord) =>
 const mine = ({ userId }: AuthorizationRecord) => userId === 'anna'
 const ours = ({ groupId }: AuthorizationRecord) => anna.groups.includes(groupId ?? '')
 
-t.test('the index answers what a scan of all records answers', async (t) => {
+t.test('the index decides like a scan of all records', async (t) => {
   const random = seeded(20_26)
   const pick = <T>(list: readonly T[]): T => {
     const item = list[Math.floor(random() * list.length)]
@@ -48,7 +48,7 @@ t.test('the index answers what a scan of all records answers', async (t) => {
   for (const answer of '-yn') t.ok(answers.split(answer).length > 200, `many cases answer ${answer}`)
 })
 
-/** The engine's SQL, word for word and slow: one EXISTS after the other. */
+/** Decides as the engine's SQL does, one EXISTS after the other. It is slow. */
 function scan(list: readonly AuthorizationRecord[], mode: string, check: PermissionCheck): boolean | null {
   const bit = check.permission === 'READ' ? 2 : 4
   const revokes =

@@ -25,7 +25,7 @@ function open(list: readonly AuthorizationRecord[] | null) {
   return { file, records }
 }
 
-t.test('records of a file are indexed once, and anew when the file has changed', (t) => {
+t.test('records of a file are indexed once, and again when the file has changed', (t) => {
   const { file, records } = open([grant('mary')])
   const before = records.current()
   t.equal(before.revokes, 'always')
@@ -36,13 +36,13 @@ t.test('records of a file are indexed once, and anew when the file has changed',
   t.end()
 })
 
-t.test('without a file nothing is decided', (t) => {
+t.test('without a file no permission is decided', (t) => {
   const { records } = open(null)
   t.throws(() => records.current(), { code: 'GW_RECORDS_UNAVAILABLE', retryAfterSeconds: 1 })
   t.end()
 })
 
-t.test('a refresh looks at the file', async (t) => {
+t.test('a refresh reads the file', async (t) => {
   const { file, records } = open([])
   await records.refresh()
   t.equal(file.looks, 1)

@@ -21,7 +21,7 @@ function offeredTo(userId: string, impliesIdentity: boolean): readonly unknown[]
   return JSON.parse(body.toString()).links.map(({ rel }: { rel: string }) => rel)
 }
 
-t.test('users are offered all on themselves, as the engine writes it for them', (t) => {
+t.test('users are offered all links on themselves, as the engine grants them implicitly', (t) => {
   t.same(
     offeredTo('anna', true),
     LINKS.map(({ rel }) => rel),
@@ -29,7 +29,7 @@ t.test('users are offered all on themselves, as the engine writes it for them', 
   t.end()
 })
 
-t.test('not on others, and not where nothing is implied', (t) => {
+t.test('users are not offered links on others, or without implicit grants', (t) => {
   t.same(offeredTo('ben', true), ['self'])
   t.same(offeredTo('anna', false), ['self'])
   t.end()

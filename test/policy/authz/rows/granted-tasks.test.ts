@@ -31,7 +31,7 @@ function linesOf(random: Random): readonly string[] {
   return lines.filter((line, at) => lines.findIndex((one) => subjectOf(one) === subjectOf(line)) === at)
 }
 
-t.test('the keys and ids of a query name the tasks that are visible, and no others', (t) => {
+t.test('the keys and ids of a query select exactly the visible tasks', (t) => {
   const narrowed = { plain: 0, revoked: 0 }
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new Random(seed)
@@ -44,7 +44,7 @@ t.test('the keys and ids of a query name the tasks that are visible, and no othe
       implicitGrants: { user: new Set(linked), groups: new Set<string>(), bits: LINK_BITS },
       impliesIdentity: false,
     }
-    // Then nothing is narrowed.
+    // Then the query is not restricted.
     if (scopeOf(rows, principal, viewer.records) === 'all') continue
     const granted = grantedTasks(rows, viewer, 'care')
     if (granted === 'all but some') continue

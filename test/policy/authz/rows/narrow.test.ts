@@ -19,7 +19,7 @@ const SCALARS = [
 ]
 const SPACES = ['', '', ' ', '\n', '\t\r\n ']
 
-/** Numbers that are the same at every run. */
+/** Returns pseudo-random numbers that are equal in every run. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -28,7 +28,7 @@ function randomOf(seed: number): (below: number) => number {
   }
 }
 
-/** Valid JSON of any kind and spacing, in which no object has a name twice. */
+/** Returns valid JSON of any kind and spacing. No object has the same name twice. */
 function jsonOf(random: (below: number) => number, kind: 'any' | 'object' | 'array', depth = 0): string {
   const space = () => SPACES[random(SPACES.length)] ?? ''
   const list = (items: readonly string[]) => items.map((item) => space() + item + space()).join(',')
@@ -46,7 +46,7 @@ const parse = (bytes: Buffer): Record<string, unknown> => JSON.parse(bytes.toStr
 const name = (random: (below: number) => number): string =>
   JSON.parse(`"${NAMES[random(NAMES.length)] ?? ''}"`)
 
-t.test('a body is changed as its value would be, and what is not changed keeps its bytes', async (t) => {
+t.test('a body is changed like its value, and unchanged parts keep their bytes', async (t) => {
   for (let seed = 1; seed <= 2000; seed += 1) {
     const random = randomOf(seed)
     const mark = random(10) === 0 ? '\ufeff' : ''
@@ -70,7 +70,7 @@ t.test('a body is changed as its value would be, and what is not changed keeps i
   }
 })
 
-t.test('elements are changed each by itself', async (t) => {
+t.test('each item of a list is changed separately', async (t) => {
   for (let seed = 1; seed <= 2000; seed += 1) {
     const random = randomOf(seed)
     const array = jsonOf(random, 'array')
@@ -89,7 +89,7 @@ t.test('elements are changed each by itself', async (t) => {
   }
 })
 
-t.test('what is not there has no bytes, and gets none', async (t) => {
+t.test('a missing member has no bytes and receives none', async (t) => {
   const body = Buffer.from('{"a":null}')
   t.equal(memberBytes(body, 'a'), null)
   t.equal(memberBytes(body, 'b'), null)
@@ -98,7 +98,7 @@ t.test('what is not there has no bytes, and gets none', async (t) => {
   t.equal(String(appendTo(null, 'a', 1)), '{"a": [1]}')
 })
 
-t.test('an element is added to a list, or makes one', async (t) => {
+t.test('an item is appended to a list, or starts one', async (t) => {
   for (const [body, expected] of [
     ['{"a":1.0}', { a: 1, list: ['x'] }],
     ['{"list":null}', { list: ['x'] }],
@@ -109,7 +109,7 @@ t.test('an element is added to a list, or makes one', async (t) => {
 })
 
 t.test(
-  'what is no list is refused: put in its place, the element would hide what the engine refuses',
+  "a member that is not a list is refused, because replacing it would hide the engine's error",
   async (t) => {
     for (const list of ['"x"', '5', '{}', 'true'])
       t.throws(() => appendTo(Buffer.from(`{"list":${list}}`), 'list', 'x'), {

@@ -21,7 +21,7 @@ const ofQuery = (query: Readonly<Record<string, string>>) =>
     body: undefined,
   })
 
-t.test('a list is read where it cannot be read otherwise', (t) => {
+t.test('a list is read if it is unambiguous', (t) => {
   t.match(ofBody({ processDefinitionKeyIn: ['a', 'b'] }), { keys: ['a', 'b'], isPlain: true })
   t.match(ofQuery({ processDefinitionKeyIn: 'a,b' }), { keys: ['a', 'b'], isPlain: true })
   for (const list of [[], [''], ['a', ''], ['a', 5], 'a', {}, 5])
@@ -30,7 +30,7 @@ t.test('a list is read where it cannot be read otherwise', (t) => {
   t.end()
 })
 
-t.test('a text and a flag likewise; null in a body is nothing', (t) => {
+t.test('texts and flags are read if unambiguous, and null in a body counts as absent', (t) => {
   t.match(ofBody({ processDefinitionKey: 'a', withoutTenantId: true }), { key: 'a', isWithoutTenant: true })
   t.match(ofBody({ processDefinitionKey: null, withoutTenantId: null }), {
     key: null,
@@ -50,7 +50,7 @@ t.test('a query for tenants and for items without a tenant is not planned', (t) 
   t.end()
 })
 
-t.test('a sort is read where it is one, and in one of the two orders', (t) => {
+t.test('a sort is read if it has one criterion in one of the two orders', (t) => {
   for (const [order, isDescending] of [
     ['asc', false],
     ['desc', true],
@@ -76,7 +76,7 @@ t.test('a sort is read where it is one, and in one of the two orders', (t) => {
   t.end()
 })
 
-t.test('a query in parts, and one that sets what a plan would, is left alone', (t) => {
+t.test('a query with subqueries is not planned, and one with other filters is not plain', (t) => {
   t.equal(ofBody({ orQueries: [{}] }), null)
   t.equal(ofBody([]), null)
   t.match(ofBody(undefined), { isPlain: true })

@@ -19,7 +19,7 @@ function sees(rows: Rows, row: ListRow, lines: readonly string[] = []): boolean 
   })
 }
 
-t.test('everybody sees what belongs to nothing that a record could name, and nothing else', (t) => {
+t.test('every caller sees items that no record can name, and no other items', (t) => {
   const cases: readonly (readonly [exempt: NonNullable<Rows['exempt']>, row: ListRow, isSeen: boolean])[] = [
     ['no category and no definition', {}, true],
     ['no category and no definition', { category: 'Admin' }, false],
@@ -38,7 +38,7 @@ t.test('everybody sees what belongs to nothing that a record could name, and not
   t.end()
 })
 
-t.test('a row of another tenant is hidden, whatever the records say of it', (t) => {
+t.test('an item of another tenant is hidden, whatever the records grant', (t) => {
   const lines = ['grant anna PROCESS_DEFINITION:* READ_TASK']
   const rows: Rows = { ...BY_KEY, exempt: 'no definition' }
   for (const [row, isSeen] of [
@@ -57,7 +57,7 @@ const TASK = { id: 't1', processDefinitionKey: 'review' }
 const READ = 'TASK.READ row:id'
 const UPDATE = 'TASK.UPDATE row:id'
 
-t.test('each condition must hold for a row', (t) => {
+t.test('each condition must hold for an item', (t) => {
   const both = { allOf: [READ, UPDATE] } as const
   const cases: readonly (readonly [rows: Rows, lines: readonly string[], isSeen: boolean])[] = [
     [{ anyOf: [READ, UPDATE] }, ['grant anna TASK:t1 UPDATE'], true],
@@ -78,7 +78,7 @@ t.test('each condition must hold for a row', (t) => {
   t.end()
 })
 
-t.test('a second condition counts where the query asks for it, or may', (t) => {
+t.test('a second condition applies if the query requests it or may request it', (t) => {
   const rows = compileRows({ anyOf: [READ], where: { query: 'withUpdate', and: [UPDATE] } })
   const conditions = (query: Readonly<Record<string, string>>) =>
     rowsFor(rows, { query: new Map(Object.entries(query)) }).conditions.length
@@ -88,7 +88,7 @@ t.test('a second condition counts where the query asks for it, or may', (t) => {
   t.end()
 })
 
-t.test('how much of an answer the records open', (t) => {
+t.test('the records decide whether all, some or no items are visible', (t) => {
   const one: Rows = { anyOf: [READ] }
   const two: Rows = { anyOf: [READ, 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
   const together: Rows = { allOf: [READ, UPDATE], oneRecord: true }

@@ -3,7 +3,7 @@ import { has, isAll, isNone } from '../../../../src/policy/authz/rows/visible-se
 
 const set = (isAllBut: boolean, ...ids: readonly string[]) => ({ isAllBut, ids: new Set(ids) })
 
-t.test('a set is of ids, or of all but ids', (t) => {
+t.test('a set contains its ids, or all ids except them', (t) => {
   t.same([isNone(set(false)), isAll(set(false))], [true, false])
   t.same([isNone(set(true)), isAll(set(true))], [false, true])
   t.same([isNone(set(false, 'a')), isAll(set(false, 'a'))], [false, false])

@@ -3,29 +3,29 @@ import type { Operation } from '../../../../src/operations/table.ts'
 import type { EngineError } from '../../../../src/policy/validation/schemas/engine-error.ts'
 
 /**
- * One request and what the engine says to it: told by the gateway in advance, or, where only a status stands, left to the
- * engine. `unmapped`: 400 in one of the two shapes that the engine has for a body it cannot map.
- * `{name}` in a path parameter or a body is an id of the seed.
+ * One request and the response of the engine. If `engine` is only a status, the request is left to the engine. Otherwise the
+ * gateway gives this response itself. `unmapped` is a 400 in one of the two forms that the engine uses for a body that it
+ * cannot map. `{name}` in a path parameter or a body is an id from the seed data.
  */
 export interface Case {
   readonly operation: string
   readonly params: Readonly<Record<string, string>>
   readonly query: string
-  /** Text is sent as it is. */
+  /** Text is sent unchanged. */
   readonly body: unknown
   readonly engine: EngineError | 'unmapped' | number
-  /** How many permission checks the engine makes before. */
+  /** The number of permission checks that the engine makes before this response. */
   readonly after: number
 }
 
 type Row = readonly [sent: unknown, engine: Case['engine'], after?: number]
 
-/** Cases that differ in the body. */
+/** Returns cases that differ in the body. */
 export function bodies(operation: string, rows: readonly Row[], params: Case['params'] = {}): Case[] {
   return rows.map(([body, engine, after = 0]) => ({ operation, params, query: '', body, engine, after }))
 }
 
-/** Cases that differ in the query string; `body` is sent with each. */
+/** Returns cases that differ in the query string. `body` is sent with each. */
 export function queries(
   operation: string,
   rows: readonly (readonly [string, Case['engine']])[],
@@ -34,7 +34,7 @@ export function queries(
   return rows.map(([query, engine]) => ({ operation, params: {}, query, body, engine, after: 0 }))
 }
 
-/** The 400 of the engine's REST layer. */
+/** Returns the 400 response of the engine's REST layer. */
 export function invalid(message: string): EngineError {
   return { status: 400, type: 'InvalidRequestException', message, code: null }
 }

@@ -1,7 +1,7 @@
 import type { Case } from './case.ts'
 import { bodies } from './case.ts'
 
-/** One member of each Java type that the engine's bodies have, by where it can be tried without effect. */
+/** One member for each Java type of the engine's bodies, in an operation that can be called without effect. */
 const MEMBERS: Readonly<Record<string, readonly [operation: string, member: string]>> = {
   Integer: ['queryTasksCount', 'priority'],
   Long: ['queryHistoricExternalTaskLogs', 'priorityHigherThanOrEquals'],
@@ -88,7 +88,7 @@ const NO_DATES = [
   ...NOT_SCALAR,
 ]
 
-/** JSON texts that the engine's reader takes for a type, and those it does not. */
+/** JSON texts that the engine's reader accepts for a type, and those that it refuses. */
 const COERCIONS: Readonly<Record<string, readonly [taken: readonly string[], refused: readonly string[]]>> = {
   Integer: [
     [...INTEGERS, '"+5"', '"null"', '"٣"', '"٣5"', '"5٣"'],

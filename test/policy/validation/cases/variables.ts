@@ -12,7 +12,7 @@ const JAVA: Readonly<Record<string, string>> = {
   Short: 'java.lang.Short',
 }
 
-/** Values that a type takes, and those that it refuses, with the text the engine shows. */
+/** Values that a type accepts, and values that it refuses, with the text in the engine's message. */
 const VALUES: Readonly<
   Record<string, readonly [taken: readonly unknown[], refused: readonly (readonly [unknown, string?])[]]>
 > = {
@@ -86,7 +86,7 @@ const OTHERS: Rows = [
   [{ type: true }, unsupported('true')],
   [{ type: 5 }, 400],
   [{ type: '' }, 500],
-  // Taken where the engine has its Spin plugin.
+  // Accepted if the engine has its Spin plugin.
   [{ type: 'Json', value: '{}' }, 400],
   [null, 500],
   [5, 'unmapped'],
@@ -145,7 +145,7 @@ export const variableCases: readonly Case[] = [
     ),
   ]),
   ...bodies('throwSignal', [
-    // The first variable is the one that the engine speaks of.
+    // The engine reports the error of the first variable.
     [{ name: 'nosuch', variables: { a: object({ objectTypeName: 5 }), b: wrong } }, 500],
     [{ name: 'nosuch', variables: { a: object({ serializationDataFormat: 5 }), b: wrong } }, 500],
     [
