@@ -9,7 +9,7 @@ const parts = {
   accept: 'application/json',
 }
 
-t.test('each part tells keys apart', async (t) => {
+t.test('each part of a request makes a different key', async (t) => {
   const keys = [
     cacheKeyOf(parts),
     cacheKeyOf({ ...parts, engine: 'orders' }),
@@ -22,18 +22,18 @@ t.test('each part tells keys apart', async (t) => {
   t.equal(new Set(keys).size, keys.length)
 })
 
-t.test('no value can pose as two', async (t) => {
+t.test('one parameter value cannot imitate two values', async (t) => {
   const one = cacheKeyOf({ ...parts, template: '/t/:a/:b', params: { a: 'x","b":"y', b: '' } })
   const other = cacheKeyOf({ ...parts, template: '/t/:a/:b', params: { a: 'x', b: 'y' } })
   t.not(one, other)
 })
 
-t.test('the order of parameters does not matter, that of one parameter does', async (t) => {
+t.test('a key ignores the order of different parameters and keeps that of equal names', async (t) => {
   t.equal(sortedQueryOf('b=2&a=1'), sortedQueryOf('a=1&b=2'))
   t.not(sortedQueryOf('a=1&a=2'), sortedQueryOf('a=2&a=1'))
   t.equal(sortedQueryOf('b&a=2&a=1'), 'a=2&a=1&b')
 })
 
-t.test('a name that could be spelt in two ways keeps the order: the engine takes the first', async (t) => {
+t.test('a name that has two spellings keeps its order, because the engine reads the first', async (t) => {
   t.not(sortedQueryOf('%61=1&a=2'), sortedQueryOf('a=2&%61=1'))
 })

@@ -7,7 +7,7 @@ import { answerOf, clockAt, fillOf, openCache } from '../support/cache-harness.t
 
 keepsTheContract(t, (t) => openCache(t))
 
-t.test('an entry ages by the clock it was given, and ends with its seconds', async (t) => {
+t.test('an entry ages by the injected clock and expires after its seconds', async (t) => {
   const clock = clockAt(5000)
   const { cache } = openCache(t, { now: clock.now })
   await cache.load('k', { seconds: 10, tags: [] }, fillOf(answerOf('x')))
@@ -18,7 +18,7 @@ t.test('an entry ages by the clock it was given, and ends with its seconds', asy
   t.equal(cache.size.entries, 0)
 })
 
-t.test('a load that finds what was filled a moment ago does not fill', async (t) => {
+t.test('a load is a cache hit if the entry was filled just before', async (t) => {
   const { cache } = openCache(t)
   const rule = { seconds: 10, tags: [] }
   await cache.load('k', rule, fillOf(answerOf('x')))
@@ -27,7 +27,7 @@ t.test('a load that finds what was filled a moment ago does not fill', async (t)
   t.equal(fill.calls, 0)
 })
 
-t.test('every step is reported', async (t) => {
+t.test('every step of a load is reported as an event', async (t) => {
   const { cache, events } = openCache(t)
   const rule = { seconds: 10, tags: ['a'] }
   cache.peek('k')
@@ -49,7 +49,7 @@ t.test('every step is reported', async (t) => {
   ])
 })
 
-t.test('with a bound of zero nothing is kept', async (t) => {
+t.test('with a limit of zero bytes nothing is stored', async (t) => {
   const { cache } = openCache(t, { maxBytes: 0 })
   t.match(await cache.load('k', { seconds: 10, tags: [] }, fillOf(answerOf('x'))), { stored: false })
   t.equal(cache.size.entries, 0)
@@ -57,7 +57,7 @@ t.test('with a bound of zero nothing is kept', async (t) => {
 
 const MISS: SharedReading = { result: 'miss', found: null, tokens: 'a' }
 
-/** A cache before a tier that reads what the test says, and tells the listener what the test says. */
+/** Opens a cache with a shared tier. The test sets its results and calls its listener. */
 function openBefore(t: Test, read: () => Promise<SharedReading>) {
   const clock = clockAt(5000)
   const told: { listener: TierListener | null; written: string[]; evicted: string[] } = {
@@ -85,7 +85,7 @@ function openBefore(t: Test, read: () => Promise<SharedReading>) {
 
 const TAGGED = { seconds: 10, tags: ['a'] }
 
-t.test('an entry of the shared tier has the time that is left of it there', async (t) => {
+t.test('an entry from the shared tier keeps its remaining time to live', async (t) => {
   const found = { answer: answerOf('x'), seconds: 10, ttlMs: 4000 }
   const { cache, clock } = openBefore(t, async () => ({ result: 'hit', found, tokens: 'a' }))
   const fill = fillOf(answerOf('y'))
@@ -97,7 +97,7 @@ t.test('an entry of the shared tier has the time that is left of it there', asyn
   t.equal(cache.peek('k'), null)
 })
 
-t.test('what the shared tier had before an eviction is not taken after it', async (t) => {
+t.test('an entry that was read from the shared tier before an eviction is not used afterwards', async (t) => {
   const read = new EventEmitter()
   const reading = once(read, 'end')
   const found = { answer: answerOf('old'), seconds: 10, ttlMs: 4000 }
@@ -115,14 +115,14 @@ t.test('what the shared tier had before an eviction is not taken after it', asyn
   t.same(told, { ...told, evicted: ['a'], written: [] })
 })
 
-t.test('what the shared tier could not be asked for is kept here alone', async (t) => {
+t.test('a response is stored only in memory if the shared tier cannot be read', async (t) => {
   const { cache, told } = openBefore(t, async () => ({ result: 'error', found: null, tokens: null }))
   t.match(await cache.load('k', TAGGED, fillOf(answerOf('x'))), { from: 'upstream', stored: true })
   t.same(told.written, [])
   t.ok(cache.peek('k'))
 })
 
-t.test('where evictions may have been missed, what is being filled is kept only without tags', async (t) => {
+t.test('after a gap in evictions a response in flight is stored only if it has no tags', async (t) => {
   const { cache, told } = openBefore(t, async () => MISS)
   const engine = new EventEmitter()
   const filled = once(engine, 'end')
@@ -142,7 +142,7 @@ t.test('where evictions may have been missed, what is being filled is kept only 
   t.same(told.written, ['untagged'])
 })
 
-t.test('a fill that an eviction has overtaken leaves the next one alone', async (t) => {
+t.test('a fill that was overtaken by an eviction does not affect the next one', async (t) => {
   const { cache } = openCache(t)
   const engine = new EventEmitter()
   const [before, after] = [once(engine, 'before'), once(engine, 'after')]
@@ -165,7 +165,7 @@ t.test('a fill that an eviction has overtaken leaves the next one alone', async 
   t.ok(cache.peek('k'))
 })
 
-t.test('one entry has an eighth of the memory, and evictions of others count', async (t) => {
+t.test('one entry may use less than an eighth of the memory, and evictions by replicas apply', async (t) => {
   const { cache, told } = openBefore(t, async () => MISS)
   const large = answerOf(Buffer.alloc(1024 ** 2 / 8))
   t.match(await cache.load('large', TAGGED, fillOf(large)), { stored: false })

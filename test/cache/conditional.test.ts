@@ -24,6 +24,6 @@ for (const [ifNoneMatch, notModified] of cases) {
   )
 }
 
-t.test("the engine's weak tag matches too", async (t) => {
+t.test('a weak etag of the engine matches too', async (t) => {
   t.ok(isNotModified('"abc"', 'W/"abc"'))
 })

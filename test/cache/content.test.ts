@@ -7,7 +7,7 @@ function is(content: CachedContent, type: string, body: string): boolean {
   return hasContent(answerOf(body, { 'content-type': type }), content)
 }
 
-t.test('a diagram is an image, or a file without a known type', async (t) => {
+t.test('a diagram is an image or a file of type application/octet-stream', async (t) => {
   for (const type of ['image/png', 'Image/SVG+XML; charset=utf-8', 'application/octet-stream'])
     t.ok(is('diagram', type, 'x'), type)
   for (const type of ['', 'text/html', 'application/json', 'application/image/png'])
@@ -22,7 +22,7 @@ t.test('a model is an object with the XML of a definition', async (t) => {
   t.notOk(is('model', 'text/html', '{"dmnXml":"<x/>"}'))
 })
 
-t.test('names are a list of texts', async (t) => {
+t.test('a list of names is a list of texts', async (t) => {
   for (const body of ['[]', '["a","b"]']) t.ok(is('names', 'application/json', body), body)
   for (const body of ['{}', '[1]', '["a",null]', '[{"status":"maintenance"}]', ''])
     t.notOk(is('names', 'application/json', body), body)

@@ -6,9 +6,9 @@ import type { OpenedCache } from '../support/cache-harness.ts'
 
 const rule = { seconds: 60, tags: ['deployment'] }
 
-/** What a cache promises, whatever tiers it has. `open` gives an empty one with `maxBytes` of 1 MiB. */
+/** Tests the contract of a cache with any tiers. `open` returns an empty cache with `maxBytes` of 1 MiB. */
 export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | Promise<OpenedCache>): void {
-  suite.test('what was loaded once is peeked from memory', async (t) => {
+  suite.test('a loaded response is a cache hit in memory', async (t) => {
     const { cache } = await open(t)
     const fill = fillOf(answerOf('{"id":"1"}'))
     t.equal(cache.peek('k'), null)
@@ -19,7 +19,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     t.equal(fill.calls, 1)
   })
 
-  suite.test('a thousand who ask at once are one fill', async (t) => {
+  suite.test('a thousand simultaneous loads cause one fill', async (t) => {
     const { cache } = await open(t)
     const fill = fillOf(answerOf('once'))
     const all = await Promise.all(Array.from({ length: 1000 }, () => cache.load('k', rule, fill)))
@@ -27,7 +27,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     t.equal(new Set(all.map(({ answer }) => answer.body.toString())).size, 1)
   })
 
-  suite.test('different keys are filled apart', async (t) => {
+  suite.test('different keys are filled separately', async (t) => {
     const { cache } = await open(t)
     const [a, b] = await Promise.all([
       cache.load('a', rule, fillOf(answerOf('a'))),
@@ -36,7 +36,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     t.equal(`${a.answer.body.toString()}${b.answer.body.toString()}`, 'ab')
   })
 
-  suite.test('a fill that fails rejects all who wait, and the next asks anew', async (t) => {
+  suite.test('a fill that fails rejects all waiting loads, and the next load fills again', async (t) => {
     const { cache } = await open(t)
     const failing = fillOf(() => Promise.reject(new Error('the engine is away')))
     const all = await Promise.allSettled([1, 2, 3].map(() => cache.load('k', rule, failing)))
@@ -58,7 +58,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     'an answer for one origin': { headers: { vary: 'Accept, Origin' } },
   }
   for (const [name, part] of Object.entries(unstorable)) {
-    suite.test(`${name} is passed on and not kept`, async (t) => {
+    suite.test(`a response is passed on and not stored: ${name}`, async (t) => {
       const { cache } = await open(t)
       const fill = fillOf({ ...answerOf('not for others'), ...part })
       t.match(await cache.load('k', rule, fill), { from: 'upstream', stored: false })
@@ -68,14 +68,14 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     })
   }
 
-  suite.test("the engine's no-cache is kept and passed on", async (t) => {
+  suite.test('a response with no-cache of the engine is stored and keeps that header', async (t) => {
     const { cache } = await open(t)
     const fill = fillOf(answerOf('x', { 'cache-control': 'no-cache' }))
     t.match(await cache.load('k', rule, fill), { stored: true })
     t.equal(cache.peek('k')?.answer.headers['cache-control'], 'no-cache')
   })
 
-  suite.test('an answer over an eighth of the bound is not kept', async (t) => {
+  suite.test('a response of more than an eighth of the memory limit is not stored', async (t) => {
     const { cache } = await open(t)
     const fill = fillOf(answerOf(Buffer.alloc(1024 ** 2 / 8)))
     t.match(await cache.load('k', rule, fill), { stored: false })
@@ -83,7 +83,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     t.equal(fill.calls, 2)
   })
 
-  suite.test('zero seconds keep nothing', async (t) => {
+  suite.test('a response with zero seconds to live is not stored', async (t) => {
     const { cache } = await open(t)
     const fill = fillOf(answerOf('now'))
     t.match(await cache.load('k', { seconds: 0, tags: [] }, fill), { stored: false })
@@ -91,7 +91,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     t.equal(fill.calls, 2)
   })
 
-  suite.test('to evict a tag is to ask anew for what carries it, and only for that', async (t) => {
+  suite.test('an eviction of a tag removes exactly the entries with that tag', async (t) => {
     const { cache } = await open(t)
     await cache.load('tagged', { seconds: 60, tags: ['a', 'b'] }, fillOf(answerOf('old')))
     await cache.load('other', { seconds: 60, tags: ['c'] }, fillOf(answerOf('other')))
@@ -104,7 +104,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
   })
 
   suite.test(
-    'an answer on its way while its tag is evicted is given to those who wait, and not kept',
+    'a response in flight while its tag is evicted is passed to its clients and not stored',
     async (t) => {
       const { cache } = await open(t)
       const engine = new EventEmitter()
@@ -125,7 +125,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     },
   )
 
-  suite.test('what is kept has a strong etag and cannot be changed', async (t) => {
+  suite.test('a stored response has a strong etag and is immutable', async (t) => {
     const { cache } = await open(t)
     const body = Buffer.from('mine')
     await cache.load('k', rule, fillOf({ status: 200, headers: {}, body }))

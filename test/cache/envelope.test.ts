@@ -25,14 +25,14 @@ t.test('an encoded entry is decoded byte for byte', async (t) => {
   t.same(decode('k', sealOf('k', empty)), empty)
 })
 
-t.test('only headers that describe the body are sealed', async (t) => {
+t.test('only headers that describe the body are encoded', async (t) => {
   const { headers } = sealed.answer
   const more = { 'set-cookie': 'a=b', connection: 'close', 'content-length': '5', via: 'x', 'x-a': '1' }
   const value = sealOf('k', { ...sealed, answer: { ...sealed.answer, headers: { ...more, ...headers } } })
   t.same(decode('k', value)?.answer.headers, headers)
 })
 
-t.test('what is too long is not sealed', async (t) => {
+t.test('an entry that is too long is not encoded', async (t) => {
   const body = Buffer.alloc(1024 ** 2)
   const large = { ...sealed, answer: { ...sealed.answer, body } }
   t.ok(sealOf('k', large).length <= MAX_ENCODED_BYTES)
@@ -40,7 +40,7 @@ t.test('what is too long is not sealed', async (t) => {
   t.equal(encode('k'.repeat(128 * 1024), sealed), null)
 })
 
-t.test('every single changed or missing byte is noticed', async (t) => {
+t.test('every changed or missing byte is detected', async (t) => {
   const value = sealOf('k', sealed)
   for (let at = 0; at < value.length; at += 1) {
     const changed = Buffer.from(value)
@@ -50,7 +50,7 @@ t.test('every single changed or missing byte is noticed', async (t) => {
   }
 })
 
-t.test("another key's value does not pass for this one's", async (t) => {
+t.test('the value of another key is refused', async (t) => {
   t.equal(decode('other', sealOf('k', sealed)), null)
 })
 
@@ -64,7 +64,7 @@ const HEAD = {
   length: 1,
 }
 
-t.test('a right head under a right sum is read', async (t) => {
+t.test('a valid head with a valid checksum is decoded', async (t) => {
   t.match(decode('k', forgedOf(JSON.stringify(HEAD))), { seconds: 60, answer: { status: 200 } })
 })
 
@@ -98,22 +98,22 @@ const forged: Record<string, object> = {
   'another length': { length: 2 },
 }
 for (const [name, part] of Object.entries(forged)) {
-  t.test(`${name} is refused even under a right sum`, async (t) => {
+  t.test(`${name} is refused even with a valid checksum`, async (t) => {
     t.equal(decode('k', forgedOf(JSON.stringify({ ...HEAD, ...part }))), null)
   })
 }
 
-t.test('a right sum over a head that is not JSON, or not an object, is refused', async (t) => {
+t.test('a head that is not a JSON object is refused even with a valid checksum', async (t) => {
   for (const head of ['{"key"', 'null', '7']) t.equal(decode('k', forgedOf(head)), null)
 })
 
-t.test('a head that is longer than the value, or than any head, is refused', async (t) => {
+t.test('a head that is longer than the value or than the limit is refused', async (t) => {
   const head = JSON.stringify(HEAD)
   t.equal(decode('k', forgedOf(head, 0xffff_ffff)), null)
   t.equal(decode('k', forgedOf(head + ' '.repeat(128 * 1024))), null)
 })
 
-/** With a body of one byte. */
+/** Returns a value with a valid checksum and a body of one byte. */
 function forgedOf(head: string, headBytes = head.length): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(headBytes)

@@ -9,7 +9,7 @@ const entryOf = (body: Buffer | string, tags: readonly string[] = []) => ({
   storedAtMs: 0,
 })
 
-t.test('the bound counts body, headers, key and what an entry costs by itself', async (t) => {
+t.test('the size of an entry includes body, headers, key and a fixed overhead', async (t) => {
   const tier = new MemoryTier({ maxBytes: 20_000, onDisplaced: () => undefined })
   tier.set('key', entryOf(Buffer.alloc(100)))
   t.equal(tier.size.bytes, 1536 + 6 + 100 + 'content-typeapplication/json'.length)
@@ -29,7 +29,7 @@ t.test('the least recently used entry is removed first, with its tags', async (t
   t.equal(tier.get('k1', 1), undefined)
 })
 
-t.test('an entry that is set again carries its new tags only', async (t) => {
+t.test('an entry that is set again has only its new tags', async (t) => {
   const tier = new MemoryTier({ maxBytes: 20_000, onDisplaced: () => undefined })
   tier.set('k', entryOf('old', ['a', 'b']))
   tier.set('k', entryOf('new', ['b', 'c']))
@@ -38,7 +38,7 @@ t.test('an entry that is set again carries its new tags only', async (t) => {
   t.same(tier.size, { entries: 0, bytes: 0, tags: 0 })
 })
 
-t.test('evictTagged leaves what no tag could evict', async (t) => {
+t.test('evictTagged keeps entries without tags', async (t) => {
   const tier = new MemoryTier({ maxBytes: 20_000, onDisplaced: () => undefined })
   tier.set('tagged', entryOf('x', ['a', 'b']))
   tier.set('plain', entryOf('y'))

@@ -8,15 +8,15 @@ import { answerOf, clockAt, fillOf, openSharedCache, until, loadShared } from '.
 
 const rule = { seconds: 60, tags: ['deployment'] }
 
-t.test('Redis', { skip: redisSkip }, async (t) => {
+t.test('the shared tier in Redis', { skip: redisSkip }, async (t) => {
   const server = await startRedis()
   t.teardown(() => server.stop())
   const redisUrl = server.url
   const open = (t: Test) => openSharedCache(t, { redisUrl })
 
-  t.test('the contract holds with a shared tier', async (t) => keepsTheContract(t, open))
+  t.test('the contract of a cache holds with a shared tier', async (t) => keepsTheContract(t, open))
 
-  t.test('an entry of one replica is a hit at the other, with its remaining time', async (t) => {
+  t.test('an entry of one replica is a cache hit at another, with its remaining time to live', async (t) => {
     const [one, other] = [await open(t), await open(t)]
     const body = Buffer.from([0, 255, 10, 13])
     await loadShared(one, { key: 'k', rule, answer: answerOf(body) })
@@ -38,7 +38,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.match(await other.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
   })
 
-  t.test('an answer on its way while another replica evicts its tag is not found in Redis', async (t) => {
+  t.test('a response in flight while another replica evicts its tag is not stored in Redis', async (t) => {
     const [one, other] = [await open(t), await open(t)]
     await one.cache.load('k', rule, async () => {
       await other.cache.evict(['deployment'])
@@ -47,7 +47,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.match(await other.cache.load('k', rule, fillOf(answerOf('after'))), { from: 'upstream' })
   })
 
-  t.test('after an interrupted subscription all tagged entries are dropped', async (t) => {
+  t.test('after an interrupted subscription all tagged entries are removed', async (t) => {
     const { cache } = await open(t)
     const control = controlOf(t, redisUrl)
     await cache.load('tagged', rule, fillOf(answerOf('x')))
@@ -57,7 +57,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.ok(cache.peek('untagged'))
   })
 
-  t.test('invalid messages are ignored', async (t) => {
+  t.test('invalid eviction messages are ignored', async (t) => {
     const { cache } = await open(t)
     const control = controlOf(t, redisUrl)
     const channel = `engine-gateway:${t.name}:evict`
@@ -91,7 +91,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
   )
   for (const { what, damage, signingKeys } of cases) {
     const how = signingKeys.length > 0 ? ', where values are signed,' : ''
-    t.test(`${what}${how} is a miss, is counted, and goes`, async (t) => {
+    t.test(`${what}${how} is a miss, is counted and is removed`, async (t) => {
       const setup = { redisUrl, signingKeys }
       const [one, other] = [await openSharedCache(t, setup), await openSharedCache(t, setup)]
       const control = controlOf(t, redisUrl)
@@ -105,7 +105,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     })
   }
 
-  t.test('with a key, what the key has not signed is a miss, is counted, and goes', async (t) => {
+  t.test('with a signing key an entry without its signature is a miss, is counted and removed', async (t) => {
     const [signingKeys, foreign] = [['k'.repeat(32)], ['f'.repeat(32)]]
     const signed = await openSharedCache(t, { redisUrl, signingKeys })
     for (const keys of [[], foreign]) {
@@ -119,7 +119,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     }
   })
 
-  t.test('with a key, what one replica loaded the other finds', async (t) => {
+  t.test('with a signing key replicas share their entries, even during a change of the key', async (t) => {
     const [old, next] = ['o'.repeat(32), 'n'.repeat(32)]
     const one = await openSharedCache(t, { redisUrl, signingKeys: [old, next] })
     const other = await openSharedCache(t, { redisUrl, signingKeys: [next, old] })
@@ -129,7 +129,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.match(await one.cache.load('l', rule, fillOf(answerOf('y'))), { from: 'redis' })
   })
 
-  t.test('an answer that was put back when its time was over is none', async (t) => {
+  t.test('a signed entry that was restored after its expiry is a miss', async (t) => {
     const signingKeys = ['k'.repeat(32)]
     const one = await openSharedCache(t, { redisUrl, signingKeys })
     const later = await openSharedCache(t, { redisUrl, signingKeys, wallNow: () => Date.now() + 361_000 })
@@ -148,7 +148,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     }
   })
 
-  t.test('an answer that is to be kept for longer than its row says is none', async (t) => {
+  t.test('an entry with a longer time to live than its rule is a miss', async (t) => {
     const [one, other] = [await open(t), await open(t)]
     await one.cache.load('k', { ...rule, seconds: 61 }, fillOf(answerOf('x')))
     await until(() => one.events.includes('redis:stored'))
@@ -162,7 +162,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     'a token of another type': (control, name) => control.lpush(name, 'x'),
   }
   for (const [what, put] of Object.entries(strangers)) {
-    t.test(`${what} is taken away, and answers are shared again`, async (t) => {
+    t.test(`${what} is removed, and responses are shared again`, async (t) => {
       const { cache, events } = await open(t)
       const control = controlOf(t, redisUrl)
       await cache.load('k', rule, fillOf(answerOf('x')))
@@ -182,10 +182,10 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     'very many evicted tags': Array.from({ length: 1001 }, (_, index) => `${index}`),
   }
   for (const [what, tags] of Object.entries(evictions)) {
-    t.test(`until Redis is told of ${what}, nothing of it is taken from there`, async (t) => {
+    t.test(`entries in Redis are not used until Redis has received ${what}`, async (t) => {
       const [one, other] = [await open(t), await open(t)]
       await loadShared(one, { key: 'k', rule, answer: answerOf('old') })
-      // Being sent: the eviction after it has to wait.
+      // The first eviction is in flight, so the second one has to wait.
       const first = other.cache.evict(['another'])
       const second = other.cache.evict(tags)
       t.match(await other.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
@@ -194,7 +194,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     })
   }
 
-  t.test('what Redis refuses to evict is not taken from there, and is evicted later', async (t) => {
+  t.test('an eviction that Redis refuses is retried, and until then its entries are not used', async (t) => {
     const own = await startRedis()
     t.teardown(() => own.stop())
     const [one, other] = [
@@ -218,7 +218,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.match(await third.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
   })
 
-  t.test('a server that comes back is told again of what was evicted in the last minute', async (t) => {
+  t.test('after a reconnection the evictions of the last minute are published again', async (t) => {
     const clock = clockAt(0)
     const { cache } = await openSharedCache(t, { redisUrl, now: clock.now })
     const control = controlOf(t, redisUrl)
@@ -239,7 +239,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.same(told, ['edge', 'new'])
   })
 
-  t.test('a message of very many tags is one of everything', async (t) => {
+  t.test('an eviction message with more than a thousand tags evicts every tagged entry', async (t) => {
     const { cache } = await open(t)
     const tags = Array.from({ length: 1001 }, (_, index) => `${index}`)
     await cache.load('k', rule, fillOf(answerOf('x')))
@@ -251,7 +251,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.equal(cache.size.entries, 0)
   })
 
-  t.test('a tier that is closed leaves no connection behind', async (t) => {
+  t.test('a closed tier leaves no connection open', async (t) => {
     const own = await startRedis()
     t.teardown(() => own.stop())
     const control = controlOf(t, own.url)
@@ -265,14 +265,14 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     await until(async () => (await connections()) === 1, 10_000)
   })
 
-  t.test('a value too large for the shared tier stays in memory', async (t) => {
+  t.test('a response that is too large for the shared tier is stored in memory', async (t) => {
     const opened = await openSharedCache(t, { redisUrl, maxBytes: 64 * 1024 ** 2 })
     await opened.cache.load('k', rule, fillOf(answerOf(Buffer.alloc(2 * 1024 ** 2))))
     t.ok(opened.cache.peek('k'))
     t.ok(opened.events.includes('redis:refused'))
   })
 
-  t.test('keys and tags stand in Redis as hashes under the namespace, and all of it ends', async (t) => {
+  t.test('keys and tags are hashes under the namespace in Redis, and all have a time to live', async (t) => {
     const opened = await open(t)
     const control = controlOf(t, redisUrl)
     await loadShared(opened, {
