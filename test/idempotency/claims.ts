@@ -14,12 +14,12 @@ export const ONCE = { key: 'mary 1', fingerprint: 'start review', underWayMs: 60
 export const KEEP_MS = 3_600_000
 export const ADDRESS = 'gateway:8080/engine-rest'
 
-/** A gateway's own, that ends with the test. */
+/** Opens the store of one gateway. It is closed at the end of the test. */
 export function openReplays(t: Test, url: string, namespace = t.name, keys: readonly string[] = []) {
   return closedWith(t, createIdempotencyStore({ ...optionsOf(url, namespace), signer: createSigner(keys) }))
 }
 
-/** The store that replaces another one in the same process. */
+/** Opens the store that replaces another one in the same process. */
 export function openNextReplays(t: Test, url: string, openClaims: OpenClaims) {
   return closedWith(t, createIdempotencyStore({ ...optionsOf(url, t.name), openClaims }))
 }

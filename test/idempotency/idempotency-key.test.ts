@@ -4,7 +4,7 @@ import { idempotencyKeyOf } from '../../src/idempotency/idempotency-key.ts'
 const keyOf = (...values: readonly string[]) =>
   idempotencyKeyOf(['Host', 'gateway', ...values.flatMap((value) => ['Idempotency-Key', value])])
 
-t.test('a key is the same quoted and bare', (t) => {
+t.test('a quoted key equals the same key without quotes', (t) => {
   for (const [value, key] of [
     ['a', 'a'],
     ['"a"', 'a'],
@@ -19,7 +19,7 @@ t.test('a key is the same quoted and bare', (t) => {
   t.end()
 })
 
-t.test('a key that two readers could take differently is refused', (t) => {
+t.test('an ambiguous key is refused', (t) => {
   const wrong = [
     '',
     'a,b',

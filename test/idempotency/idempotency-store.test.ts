@@ -9,14 +9,14 @@ import { redisSkip } from '../support/requirements.ts'
 import { ADDRESS, firstOf, KEEP_MS, ONCE, openControl, openNextReplays, openReplays } from './claims.ts'
 import { answerOf, until } from '../support/cache-harness.ts'
 
-t.test('With Redis', { skip: redisSkip }, async (t) => {
+t.test('the idempotency store with Redis', { skip: redisSkip }, async (t) => {
   const server = await startRedis()
   t.teardown(() => server.stop())
   const control = openControl(t, server.url)
   const nameIn = async (t: Test): Promise<string> =>
     (await control.keys(`engine-gateway:${t.name}:once:*`))[0] ?? ''
 
-  t.test('of many concurrent claims of a key at two gateways one is the first', async (t) => {
+  t.test('exactly one of many concurrent claims of a key at two gateways is the first', async (t) => {
     const [one, other] = [openReplays(t, server.url), openReplays(t, server.url)]
     const claims = await Promise.all(
       Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? one : other).claim(ONCE)),
@@ -27,7 +27,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     for (const claiming of first) await firstOf(claiming).release()
   })
 
-  t.test('what was answered is given out byte by byte, with status, headers and address', async (t) => {
+  t.test('a kept response is replayed byte for byte, with status, headers and address', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const body = Buffer.from([0, 10, 13, 255, 34])
     const answer = { ...answerOf(body, { 'cache-control': ['no-cache', 'no-transform'] }), status: 400 }
@@ -36,7 +36,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.ok(Math.abs((await control.pttl(await nameIn(t))) - KEEP_MS) < 5000)
   })
 
-  t.test('a cookie, and what describes no body, is not given out again', async (t) => {
+  t.test('cookies and headers that do not describe the body are not replayed', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const answer = answerOf('{}', { 'set-cookie': 'JSESSIONID=1', 'x-cookie': '1', via: 'a' })
     await firstOf(await idempotencyStore.claim(ONCE)).keep({ answer, address: ADDRESS })
@@ -45,7 +45,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.notMatch(JSON.stringify(found), /cookie|via/)
   })
 
-  t.test('a different request with the same key is reported at every stage', async (t) => {
+  t.test('a different request with the same key is reported in every state', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const claim = firstOf(await idempotencyStore.claim(ONCE))
     const other = { ...ONCE, fingerprint: 'start invoice' }
@@ -55,7 +55,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await firstOf(await idempotencyStore.claim({ ...other, key: 'mary 2' })).release()
   })
 
-  t.test('what was released may be done by the next', async (t) => {
+  t.test('a released key can be claimed again', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     await firstOf(await idempotencyStore.claim(ONCE)).release()
     const next = await idempotencyStore.claim(ONCE)
@@ -63,13 +63,13 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await firstOf(next).release()
   })
 
-  t.test('what may have been done is unknown from then on', async (t) => {
+  t.test('a claim whose request may have taken effect is unknown from then on', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     await firstOf(await idempotencyStore.claim(ONCE)).leaveUnknown()
     t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
   })
 
-  t.test('a claim that is older than a request can be is unknown, and stays what it is', async (t) => {
+  t.test('a claim older than its request can be is unknown, and a late response is still kept', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const claim = firstOf(await idempotencyStore.claim(ONCE))
     const name = await nameIn(t)
@@ -89,7 +89,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await claim.release()
   })
 
-  t.test('a claim of another is not touched', async (t) => {
+  t.test('a claim of another gateway is not changed', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const late = firstOf(await idempotencyStore.claim(ONCE))
     await control.del(await nameIn(t))
@@ -101,7 +101,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await next.release()
   })
 
-  t.test('a Redis that lost its data admits no request that this process has not settled', async (t) => {
+  t.test('after Redis has lost its data, an open claim of this process still blocks its key', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const claim = firstOf(await idempotencyStore.claim(ONCE))
     await control.flushall()
@@ -118,7 +118,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.equal(idempotencyStore.openClaims.size, 0)
   })
 
-  t.test('of many claims of one process around a loss of data one is the first', async (t) => {
+  t.test('exactly one of many claims of a process is first, even if Redis loses its data', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const claims = Array.from({ length: 20 }, async (_, at) => {
       if (at === 10) await control.flushall()
@@ -140,7 +140,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await firstOf(await next.claim(ONCE)).release()
   })
 
-  t.test('an answer is kept also where Redis has lost the claim', async (t) => {
+  t.test('a response is kept even if Redis has lost the claim', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const claim = firstOf(await idempotencyStore.claim(ONCE))
     await control.del(await nameIn(t))
@@ -148,7 +148,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.match(await idempotencyStore.claim(ONCE), { state: 'done' })
   })
 
-  t.test('an answer that is too large is done, with its status, and not kept', async (t) => {
+  t.test('a response that is too large is recorded with its status and not kept', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const keep = async (key: string, bytes: number): Promise<string> => {
       const claim = firstOf(await idempotencyStore.claim({ ...ONCE, key }))
@@ -209,21 +209,18 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.same(await idempotencyStore.claim(ONCE), { state: 'unreadable' })
   })
 
-  t.test(
-    'a claim that would stand for ever, or longer than it was given, is under way for nobody',
-    async (t) => {
-      const idempotencyStore = openReplays(t, server.url)
-      const claim = firstOf(await idempotencyStore.claim(ONCE))
-      const name = await nameIn(t)
-      await control.persist(name)
-      t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
-      await control.pexpire(name, 2 * KEEP_MS)
-      t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
-      await claim.release()
-    },
-  )
+  t.test('a claim without an expiry or with a longer one than it was given is unknown', async (t) => {
+    const idempotencyStore = openReplays(t, server.url)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
+    const name = await nameIn(t)
+    await control.persist(name)
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
+    await control.pexpire(name, 2 * KEEP_MS)
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
+    await claim.release()
+  })
 
-  t.test('a claim that no gateway would have written is under way for nobody', async (t) => {
+  t.test('a claim that no gateway would have written is unknown', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     await firstOf(await idempotencyStore.claim(ONCE)).leaveUnknown()
     const claim = {
@@ -237,7 +234,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
   })
 
-  t.test('a claim that is written between the look at its time and at itself is in progress', async (t) => {
+  t.test('a claim written between the reads of its expiry and its record is in progress', async (t) => {
     const claim = firstOf(await openReplays(t, server.url).claim(ONCE))
     const late = openReplays(t, await startLate(t, server.url))
     t.same(await late.find(ONCE), { state: 'in progress' })
@@ -246,7 +243,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
 
   const [KEY, NEXT, FOREIGN] = ['k'.repeat(32), 'n'.repeat(32), 'f'.repeat(32)]
 
-  t.test('with a key, what the key has not signed is no answer and no leave to do it', async (t) => {
+  t.test('with a signing key a record without its signature is unreadable', async (t) => {
     const signed = openReplays(t, server.url, t.name, [KEY])
     const keep = async (idempotencyStore: typeof signed, key: string) =>
       firstOf(await idempotencyStore.claim({ ...ONCE, key })).keep({
@@ -263,7 +260,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     for (const other of others) t.same(await other.claim({ ...ONCE, key: 'own' }), { state: 'unreadable' })
   })
 
-  t.test('a signed record counts at its own place alone', async (t) => {
+  t.test('a signed record is valid only under its own name', async (t) => {
     const idempotencyStore = openReplays(t, server.url, t.name, [KEY])
     await firstOf(await idempotencyStore.claim(ONCE)).keep({ answer: answerOf('{}'), address: ADDRESS })
     const name = await nameIn(t)
@@ -274,7 +271,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.same(await idempotencyStore.claim(other), { state: 'unreadable' })
   })
 
-  t.test('a key is changed in three steps, and nothing is forgotten', async (t) => {
+  t.test('a signing key is changed in three steps without losing a record', async (t) => {
     const open = (keys: readonly string[]) => openReplays(t, server.url, t.name, keys)
     const steps = [[KEY], [KEY, NEXT], [NEXT, KEY], [NEXT]].map(open)
     for (const [index, step] of steps.entries()) {
@@ -285,7 +282,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     }
   })
 
-  t.test('who only looks finds what there is, and claims nothing', async (t) => {
+  t.test('a lookup returns the state of a key and claims nothing', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     t.equal(await idempotencyStore.find(ONCE), null)
     t.equal(await idempotencyStore.find(ONCE), null)
@@ -295,7 +292,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.same(await idempotencyStore.find(ONCE), { state: 'unknown' })
   })
 
-  t.test('another namespace has keys of its own', async (t) => {
+  t.test('another namespace has separate keys', async (t) => {
     const [one, other] = [openReplays(t, server.url, 'one'), openReplays(t, server.url, 'other')]
     await firstOf(await one.claim(ONCE)).leaveUnknown()
     const claiming = await other.claim(ONCE)
@@ -303,7 +300,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await firstOf(claiming).release()
   })
 
-  t.test('it closes after all claims have an outcome', async (t) => {
+  t.test('the store closes after all claims have an outcome', async (t) => {
     const signer = createSigner([])
     const idempotencyStore = createIdempotencyStore({
       redis: { url: server.url },
@@ -322,7 +319,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.match(await openReplays(t, server.url).claim(ONCE), { state: 'done' })
   })
 
-  t.test('what Redis could not be told is told once it answers again', async (t) => {
+  t.test('an outcome that Redis could not receive is sent again once it responds', async (t) => {
     const own = await startRedis()
     t.teardown(() => own.stop())
     const idempotencyStore = openReplays(t, own.url)
@@ -347,7 +344,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await firstOf(await later.claim(released)).release()
   })
 
-  t.test('a claim that Redis did not answer in time is taken back once it does', async (t) => {
+  t.test('a claim that timed out at Redis is released once Redis responds', async (t) => {
     const own = await startRedis()
     t.teardown(() => own.stop())
     const idempotencyStore = openReplays(t, own.url)
@@ -366,7 +363,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
   })
 })
 
-/** A way to Redis on which no key has a time to live yet. */
+/** Starts a proxy to Redis. It replaces each time to live with -2, as for a key that does not exist. */
 async function startLate(t: Test, url: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const proxy = net.createServer((client) => {
