@@ -7,13 +7,13 @@ function open() {
   return { clock, breaker: new Breaker({ threshold: 3, pauseMs: 1000, now: clock.now }) }
 }
 
-t.test('three failures in a row open it, and only the third says so', async (t) => {
+t.test('three failures in a row open the breaker, and only the third reports it', async (t) => {
   const { breaker } = open()
   t.same([breaker.failed(false), breaker.failed(false), breaker.failed(false)], [false, false, true])
   t.notOk(breaker.admits())
 })
 
-t.test('a success between failures starts the count anew', async (t) => {
+t.test('a success between failures resets the count', async (t) => {
   const { breaker } = open()
   breaker.failed(false)
   breaker.failed(false)
@@ -22,13 +22,13 @@ t.test('a success between failures starts the count anew', async (t) => {
   t.ok(breaker.admits())
 })
 
-t.test('one decisive failure opens it', async (t) => {
+t.test('one decisive failure opens the breaker', async (t) => {
   const { breaker } = open()
   t.ok(breaker.failed(true))
   t.notOk(breaker.closed)
 })
 
-t.test('after each pause one is let through, and its success closes it', async (t) => {
+t.test('after each pause one call is admitted, and its success closes the breaker', async (t) => {
   const { breaker, clock } = open()
   breaker.failed(true)
   clock.nowMs = 999

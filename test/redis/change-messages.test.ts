@@ -10,7 +10,7 @@ function open(self: string, { keys = [KEY], nowMs = 0, channel = 'c' } = {}) {
   return createMessages({ self, channel, signer: createSigner(keys), wallNow: () => nowMs })
 }
 
-t.test('a message is accepted once, in order', async (t) => {
+t.test('a message is accepted once and in order', async (t) => {
   const [a, b] = [open('a'), open('b')]
   const [first, second] = [a.write(content('a')), a.write(content('a'))]
   t.same(b.read(second), MESSAGE)
@@ -26,14 +26,14 @@ t.test('a message with an old or future time is rejected', async (t) => {
   t.equal(open('b', { nowMs: -300_001 }).read(text), 'unsigned')
 })
 
-t.test('a message counts on its channel, under its key', async (t) => {
+t.test('a message is accepted only on its channel and with its key', async (t) => {
   const text = open('a').write(content('a'))
   t.equal(open('b', { channel: 'd' }).read(text), 'unsigned')
   t.equal(open('b', { keys: ['n'.repeat(32)] }).read(text), 'unsigned')
   t.same(open('b', { keys: ['n'.repeat(32), KEY] }).read(text), MESSAGE)
 })
 
-t.test('no more senders are remembered than there can be', async (t) => {
+t.test('the number of remembered senders is bounded', async (t) => {
   const b = open('b')
   const first = open('0').write(content('0'))
   t.match(b.read(first), { from: '0' })
@@ -41,7 +41,7 @@ t.test('no more senders are remembered than there can be', async (t) => {
   t.match(b.read(first), { from: '0' })
 })
 
-t.test('without a key any message counts', async (t) => {
+t.test('without a signing key any message is accepted', async (t) => {
   const b = open('b', { keys: [] })
   t.equal(b.write(content('b')), content('b'))
   t.same(b.read(content('a')), MESSAGE)

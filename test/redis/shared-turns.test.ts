@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createOwnTurns } from '../../src/redis/shared-turns.ts'
 
-t.test('a turn is taken at once, and the next one after the least time', async (t) => {
+t.test('the first turn is taken at once, and the next one after the least time', async (t) => {
   let nowMs = 1000
   const turns = createOwnTurns(() => nowMs)
   t.same(await turns.take('a', 50), { isTaken: true })

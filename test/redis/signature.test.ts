@@ -4,7 +4,7 @@ import { createSigner, SIGNATURE_BYTES } from '../../src/redis/signature.ts'
 const [KEY, NEXT] = ['k'.repeat(32), 'n'.repeat(32)]
 const value = Buffer.from('value')
 
-t.test('what is signed for a place is opened there, and nowhere else', async (t) => {
+t.test('a value is valid only for the name that it was signed for', async (t) => {
   const signer = createSigner([KEY])
   const signed = signer.sign('a', value)
   t.equal(signed.length, value.length + SIGNATURE_BYTES)
@@ -13,7 +13,7 @@ t.test('what is signed for a place is opened there, and nowhere else', async (t)
   t.equal(createSigner([NEXT]).open('a', signed), null)
 })
 
-t.test('every changed or missing byte is noticed', async (t) => {
+t.test('every changed or missing byte is detected', async (t) => {
   const signer = createSigner([KEY])
   const signed = signer.sign('a', value)
   for (let at = 0; at < signed.length; at += 1) {
@@ -24,14 +24,14 @@ t.test('every changed or missing byte is noticed', async (t) => {
   }
 })
 
-t.test('the first key signs, and any of them opens', async (t) => {
+t.test('the first key signs, and every key verifies', async (t) => {
   const signed = createSigner([NEXT, KEY]).sign('a', value)
   t.same(createSigner([NEXT]).open('a', signed), value)
   t.same(createSigner([KEY, NEXT]).open('a', signed), value)
   t.equal(createSigner([KEY]).open('a', signed), null)
 })
 
-t.test('without a key a value stays what it is', async (t) => {
+t.test('without a key a value is not changed', async (t) => {
   const signer = createSigner([])
   t.equal(signer.signs, false)
   t.equal(signer.sign('a', value), value)
