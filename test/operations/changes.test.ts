@@ -2,20 +2,20 @@ import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 
 const KINDS = /^\/(authorization|user|group|tenant)(\/|$)/
-/** Writes to these that decide nothing: names and addresses. */
+/** Writes that change only names and addresses, which affect no decision. */
 const HARMLESS: ReadonlySet<string> = new Set(['updateGroup', 'updateTenant'])
 
 const isWrite = ({ method, template }: (typeof OPERATIONS)[number]): boolean =>
   method === 'PUT' || method === 'DELETE' || /\/(create|unlock)$/.test(template)
 
-t.test('every write to users, groups, tenants and records says what it changes', (t) => {
+t.test('every write to users, groups, tenants and records lists its changes', (t) => {
   const writes = OPERATIONS.filter((row) => KINDS.test(row.template) && isWrite(row))
   t.equal(writes.length, 20)
   for (const { id, invalidates: changes } of writes) t.equal(changes === undefined, HARMLESS.has(id), id)
   t.end()
 })
 
-t.test('nothing else changes who anybody is or what the records say', (t) => {
+t.test('no other operation changes identities or records', (t) => {
   for (const row of OPERATIONS.filter(({ invalidates: changes }) => changes !== undefined)) {
     t.ok(KINDS.test(row.template) && isWrite(row), row.id)
     t.equal(row.retry, 'unsent', row.id)
@@ -23,7 +23,7 @@ t.test('nothing else changes who anybody is or what the records say', (t) => {
   t.end()
 })
 
-t.test('every write to deployments and definitions evicts what is cached of them', (t) => {
+t.test('every write to deployments and definitions evicts their cached responses', (t) => {
   const evicting = OPERATIONS.filter(({ evicts }) => evicts !== undefined)
   t.same(evicting.map(({ id }) => id).sort(), [
     'createDeployment',

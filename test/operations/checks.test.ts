@@ -18,19 +18,19 @@ const ASKED: readonly Asking[] = CHECKS.flatMap(({ operation, check }) =>
   check.permissions.map((permission) => ({ operation, check, permission })),
 )
 
-t.test('every check asks for something, or for an admin', (t) => {
+t.test('every check requires a permission or an admin', (t) => {
   const empty = CHECKS.filter(({ check }) => !check.admin && check.permissions.length === 0)
   t.same(idsOf(empty), [])
   t.end()
 })
 
-t.test('a refusal that looks like a missing entity says how a missing one looks', (t) => {
+t.test('a check that is denied with 404 has a response for a missing entity', (t) => {
   const silent = CHECKS.filter(({ check }) => check.denied === 404 && check.notFound === null)
   t.same(idsOf(silent), [])
   t.end()
 })
 
-t.test('whatever is looked up by the path says what the engine answers where it is missing', (t) => {
+t.test('a check that looks up an entity by the path has a response for a missing one', (t) => {
   const silent = ASKED.filter(
     ({ check, permission: { attribute } }) =>
       attribute.from === 'lookup' && attribute.by.from === 'path' && check.notFound === null,
@@ -39,7 +39,7 @@ t.test('whatever is looked up by the path says what the engine answers where it 
   t.end()
 })
 
-t.test('an id of the path is one that the path has', (t) => {
+t.test('a check on an id of the path names a parameter of the path', (t) => {
   const wrong = ASKED.filter(({ operation: { template }, permission: { attribute } }) => {
     const name = attribute.from === 'path' ? attribute.name : null
     return name !== null && !template.split('/').includes(`:${name}`)
@@ -48,8 +48,8 @@ t.test('an id of the path is one that the path has', (t) => {
   t.end()
 })
 
-// A look-up by a parameter that is not there finds nothing, and a check of nothing lets everybody in.
-t.test('an entity is looked up by a parameter that the path has', (t) => {
+// A lookup by a missing parameter would find nothing, and a check on nothing would permit every caller.
+t.test('a check looks up an entity by a parameter of the path', (t) => {
   const wrong = ASKED.filter(({ operation: { template }, permission: { attribute } }) => {
     const name = attribute.from === 'lookup' && attribute.by.from === 'path' ? attribute.by.name : null
     return name !== null && !template.split('/').includes(`:${name}`)
@@ -58,7 +58,7 @@ t.test('an entity is looked up by a parameter that the path has', (t) => {
   t.end()
 })
 
-t.test('members of a set are asked about only where a set is named, rows only in row restrictions', (t) => {
+t.test('a check refers to members of a set only if it names a set, and never to items', (t) => {
   const wrong = ASKED.filter(
     ({ check, permission: { attribute } }) =>
       attribute.from === 'row' || (attribute.from === 'each' && check.each === null),
@@ -67,7 +67,7 @@ t.test('members of a set are asked about only where a set is named, rows only in
   t.end()
 })
 
-t.test('what was created is asked about only afterwards, and only that', (t) => {
+t.test('a check after the request refers to the created entity, and no other check does', (t) => {
   const wrong = ASKED.filter(
     ({ check, permission }) => (permission.attribute.from === 'created') !== check.after,
   )
@@ -75,7 +75,7 @@ t.test('what was created is asked about only afterwards, and only that', (t) => 
   t.end()
 })
 
-t.test('the answer for a missing entity names parameters that are there', (t) => {
+t.test('the response for a missing entity names only parameters of the path', (t) => {
   const wrong = CHECKS.filter(({ operation: { method, template, checks, notFound }, check }) => {
     const text = checks[check.index]?.notFound ?? notFound
     const names = [...(text ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -90,7 +90,7 @@ function idsOf(found: readonly { readonly operation: Operation }[]): readonly st
   return [...new Set(found.map(({ operation }) => operation.id))]
 }
 
-/** Permissions that let a caller see, and no more. */
+/** Permissions that only allow a caller to read. */
 const READING = /\.READ\w*( |$)/
 
 const WRITES = OPERATIONS.filter(({ retry }) => retry !== 'always')
@@ -99,14 +99,14 @@ function isMore(term: string): boolean {
   return !READING.test(term)
 }
 
-/** Whether some of the checks ask for more than to read. */
+/** Returns whether any of the checks requires more than a read permission. */
 function asksForMore(checks: Operation['checks']): boolean {
   return checks.some(
     ({ admin, anyOf = [], allOf = [] }) => admin === true || anyOf.some(isMore) || allOf.some(isMore),
   )
 }
 
-t.test('every write asks for more than to read, but for these', (t) => {
+t.test('every write except six requires more than a read permission', (t) => {
   const open = WRITES.filter(({ checks }) => !asksForMore(checks.filter(({ after }) => after !== true)))
   t.same(open.map(({ id }) => id).sort(), [
     'addAttachment',
@@ -119,7 +119,7 @@ t.test('every write asks for more than to read, but for these', (t) => {
   t.end()
 })
 
-t.test('a write asks for it whatever it is told, but for those that ask by what they are told', (t) => {
+t.test('only eight writes require more than a read permission by a condition on the request', (t) => {
   const always = WRITES.filter(({ checks }) => asksForMore(checks.filter(({ when }) => when === undefined)))
   const byRequest = WRITES.filter((row) => asksForMore(row.checks) && !always.includes(row))
   t.same(byRequest.map(({ id }) => id).sort(), [
@@ -135,7 +135,7 @@ t.test('a write asks for it whatever it is told, but for those that ask by what 
   t.end()
 })
 
-t.test('these writes look to who may not read as if there were nothing', (t) => {
+t.test('only known writes are denied with 404, as if the entity did not exist', (t) => {
   const hiding = WRITES.filter(({ checks }) => checks.some(({ denied }) => denied === 404))
   t.same(hiding.map(({ id }) => id).sort(), [
     'createAuthorization',
@@ -172,22 +172,19 @@ t.test('these writes look to who may not read as if there were nothing', (t) => 
   t.end()
 })
 
-t.test(
-  'an admin, or who may see the system, sees what an engine is; whether it reports, an admin alone',
-  (t) => {
-    const rows = OPERATIONS.filter(
-      ({ retry, checks }) => retry === 'always' && checks.some(({ admin }) => admin),
-    )
-    t.same(
-      rows.map(({ id, checks }) => [id, checks.map(({ anyOf = [] }) => anyOf.join())]),
-      [
-        ['getRegisteredDeployments', ['SYSTEM.READ']],
-        ['getConfiguration', ['']],
-        ['getSchemaLog', ['SYSTEM.READ']],
-        ['querySchemaLog', ['SYSTEM.READ']],
-        ['getTelemetryData', ['SYSTEM.READ']],
-      ],
-    )
-    t.end()
-  },
-)
+t.test('system data requires an admin or SYSTEM.READ, and the telemetry configuration an admin', (t) => {
+  const rows = OPERATIONS.filter(
+    ({ retry, checks }) => retry === 'always' && checks.some(({ admin }) => admin),
+  )
+  t.same(
+    rows.map(({ id, checks }) => [id, checks.map(({ anyOf = [] }) => anyOf.join())]),
+    [
+      ['getRegisteredDeployments', ['SYSTEM.READ']],
+      ['getConfiguration', ['']],
+      ['getSchemaLog', ['SYSTEM.READ']],
+      ['querySchemaLog', ['SYSTEM.READ']],
+      ['getTelemetryData', ['SYSTEM.READ']],
+    ],
+  )
+  t.end()
+})

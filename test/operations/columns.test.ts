@@ -2,15 +2,13 @@ import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Change, Operation, Selector } from '../../src/operations/table.ts'
 
-/*
- * Columns that only a few rows have, each of them held for all rows at once.
- */
+/* Fields that only a few operations have. Each is checked for all operations at once. */
 
-/** `400 Type: text`, with a code behind the type where the engine sets one; an answer without a body; none at all. */
+/** `400 Type: text`, with a code after the type if the engine sets one. `BARE` lists responses without a message. */
 const ANSWER = /^(400|403|404|500) \w+Exception( 0)?: \S.*\S$/
 const BARE: ReadonlySet<string> = new Set(['200 []', '204', 'ignored'])
 
-t.test('an answer of the engine has a status, a type and a text', (t) => {
+t.test('a response of the engine has a status, a type and a message', (t) => {
   const answers = OPERATIONS.flatMap(answersOf)
   t.ok(answers.length > 300)
   t.same(
@@ -23,13 +21,13 @@ t.test('an answer of the engine has a status, a type and a text', (t) => {
 const NO_INSTANCE =
   '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null'
 
-t.test("what is another tenant's is refused in the engine's words for it", (t) => {
+t.test("an entity of another tenant is refused with the engine's message for it", (t) => {
   const others = OPERATIONS.flatMap(({ otherTenant, checks }) => [
     otherTenant,
     ...checks.map((check) => check.otherTenant),
   ]).filter((answer) => answer !== undefined && !BARE.has(answer))
   t.ok(others.length > 50)
-  // Where it is not, a restart finds no such instance.
+  // The only other message is that of a restart, which does not find the instance.
   t.same(
     new Set(others.filter((answer) => answer?.includes(' ENGINE-13034 ') === false)),
     new Set([NO_INSTANCE]),
@@ -37,7 +35,7 @@ t.test("what is another tenant's is refused in the engine's words for it", (t) =
   t.end()
 })
 
-/** What the engine refuses before it asks for permission, and by which type of error. */
+/** The preconditions that the engine checks before the permission, with the type of the error. */
 const PRECONDITIONS: Readonly<Record<string, readonly (readonly [when: string, head: string])[]>> = {
   completeExternalTaskResource: [['the worker does not hold the task', '400 RestException 0']],
   createTask: [['body:tenantId of another tenant', '500 ProcessEngineException 0']],
@@ -56,10 +54,10 @@ const PRECONDITIONS: Readonly<Record<string, readonly (readonly [when: string, h
   ],
   updateTask: [['body:tenantId of another tenant', '500 ProcessEngineException 0']],
 }
-/** Of these the permission is asked for first. */
+/** The operations whose permission is checked first. */
 const AFTER_PERMISSION = ['createTask', 'updateTask']
 
-t.test('what is refused before permission is asked for is known, row by row', (t) => {
+t.test('the preconditions of every operation are known', (t) => {
   const found = OPERATIONS.flatMap(({ id, preconditions }) =>
     preconditions === undefined
       ? []
@@ -73,7 +71,7 @@ t.test('what is refused before permission is asked for is known, row by row', (t
   t.end()
 })
 
-/** The members of a body that take what a query in it finds. */
+/** For each selector, the body members that receive the ids found by that query. */
 const TAKING: Readonly<Record<Selector, readonly string[]>> = {
   externalTaskQuery: ['externalTaskIds'],
   historicBatchQuery: ['historicBatchIds'],
@@ -83,7 +81,7 @@ const TAKING: Readonly<Record<Selector, readonly string[]>> = {
   processInstanceQuery: ['processInstanceIds', 'processInstances'],
 }
 
-t.test('what a query in a body finds goes to the member for ids of its kind', (t) => {
+t.test('the ids found by a query in a body go to the member for ids of its kind', (t) => {
   const selecting = OPERATIONS.filter(({ resolvesQueries }) => resolvesQueries !== undefined)
   t.equal(selecting.length, 22)
   for (const { id, resolvesQueries = {}, empty } of selecting) {
@@ -97,7 +95,7 @@ t.test('what a query in a body finds goes to the member for ids of its kind', (t
   t.end()
 })
 
-t.test('ids are looked for by a list that pages, and by a member of its query', (t) => {
+t.test('ids are resolved by a list with paging and a member of its query', (t) => {
   const finders = OPERATIONS.flatMap(({ id, resolvesIds = {} }) =>
     Object.entries(resolvesIds).map(([member, finder]) => ({ id, member, ...finder })),
   )
@@ -111,7 +109,7 @@ t.test('ids are looked for by a list that pages, and by a member of its query', 
   t.end()
 })
 
-/** Of what is made the id is not `id` in the answer. */
+/** The location of the created id, if it is not `id` in the response. */
 const MADE: Readonly<Record<string, string>> = {
   createGroup: 'body:id',
   createTask: 'body:id',
@@ -121,7 +119,7 @@ const MADE: Readonly<Record<string, string>> = {
   evaluateCondition: 'answer:[].id',
 }
 
-t.test('the id of what is made stands in the answer, or in the body that makes it', (t) => {
+t.test('the id of a created entity is in the response or in the body of the request', (t) => {
   const making = OPERATIONS.filter(({ creates }) => creates !== undefined)
   t.equal(making.length, 38)
   for (const { id, creates, retry } of making) {
@@ -145,7 +143,7 @@ t.test('a definition is started by id or by key, as the path names it', (t) => {
   t.end()
 })
 
-/** What a write to each changes beside the ids that stand in records. */
+/** The changes that each write to users, groups, tenants and records makes. */
 const CHANGED: Readonly<Record<string, readonly Change[]>> = {
   createAuthorization: ['records'],
   createGroup: ['records'],
@@ -167,7 +165,7 @@ const CHANGED: Readonly<Record<string, readonly Change[]>> = {
   updateProfile: ['identity'],
 }
 
-t.test('after a write to users, groups, tenants and records all that it has changed is read anew', (t) => {
+t.test('every write to users, groups, tenants and records invalidates the data that it changes', (t) => {
   const found = OPERATIONS.flatMap(({ id, invalidates }) =>
     invalidates === undefined ? [] : [[id, invalidates] as const],
   )
@@ -175,10 +173,10 @@ t.test('after a write to users, groups, tenants and records all that it has chan
   t.end()
 })
 
-/** By the `rel` of a link. */
+/** The permission for each `rel` of a link. The default is `READ`. */
 const ALLOWING: Readonly<Record<string, string>> = { create: 'CREATE', delete: 'DELETE', update: 'UPDATE' }
 
-t.test('a link is left out for want of the permission to do what it offers', (t) => {
+t.test('a link is removed without the permission for its own action', (t) => {
   const linked = OPERATIONS.filter(({ allowedLinks }) => allowedLinks !== undefined)
   t.equal(linked.length, 13)
   for (const { id, method, template, links, allowedLinks = {} } of linked) {
@@ -191,10 +189,10 @@ t.test('a link is left out for want of the permission to do what it offers', (t)
   t.end()
 })
 
-/** What admins alone may do. */
+/** The operations that only admins may call. */
 const ADMINS_ONLY = ['cleanupAsync', 'getConfiguration', 'unlockUser']
 
-t.test('a check names permissions, unless it is for admins alone', (t) => {
+t.test('a check names permissions unless it requires an admin', (t) => {
   const bare = OPERATIONS.filter(({ checks }) =>
     checks.some(({ anyOf, allOf }) => (allOf ?? anyOf ?? []).length === 0),
   )
@@ -207,7 +205,7 @@ t.test('a check names permissions, unless it is for admins alone', (t) => {
   t.end()
 })
 
-t.test('what is cached is cached for a time, under tags', (t) => {
+t.test('a cached response has a time to live and one tag', (t) => {
   const cached = OPERATIONS.flatMap(({ id, cache }) => (cache === undefined ? [] : [{ id, ...cache }]))
   t.ok(cached.length > 0)
   for (const { id, seconds, tags } of cached) {
@@ -217,7 +215,7 @@ t.test('what is cached is cached for a time, under tags', (t) => {
   t.end()
 })
 
-/** All that a row says an engine answers. */
+/** Returns every engine response that an operation contains. */
 function answersOf({
   notFound,
   otherTenant,

@@ -2,8 +2,8 @@ import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 
 /**
- * They touch the engine's own data alone. Not among them, for they run code of a process: variables of a task (listeners of
- * `update`), other variables (conditional events), a timer's recalculation (its expression), assignments, completions.
+ * Operations that change only the engine's own data. Other operations run code of a process: variables of a task (listeners of `update`), other
+ * variables (conditional events), the recalculation of a timer (its expression), assignments and completions.
  */
 const REPEATED = [
   'clearIncidentAnnotation',
@@ -32,7 +32,7 @@ const REPEATED = [
   'updateSuspensionStateJobDefinitions',
 ]
 
-t.test('what is sent again after a lost race is what runs no code of a process', (t) => {
+t.test('only writes that run no code of a process are retried after an optimistic locking exception', (t) => {
   const marked = OPERATIONS.filter(({ conflict }) => conflict !== undefined)
   t.same(marked.map(({ id }) => id).sort(), REPEATED)
   t.end()

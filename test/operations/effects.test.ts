@@ -6,25 +6,25 @@ import { COMMAND_CHECKS } from '../../src/operations/job-commands.ts'
 
 const PAGE = readFileSync(new URL('../../docs/effects.md', import.meta.url), 'utf8')
 
-/** What stands as code in the first column of a table. */
+/** The names in the first column of a table, which are formatted as code. */
 const NAMED = PAGE.split('\n')
   .filter((line) => line.startsWith('| `'))
   .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name))
 
-t.test('every operation that is no pure read stands on the page of effects, once', (t) => {
+t.test('every operation that is not a pure read is listed once on the page of effects', (t) => {
   const writes = OPERATIONS.filter(({ retry }) => retry === 'unsent').map(({ id }) => id)
   const operations = NAMED.filter((name) => !name.includes('-'))
   t.same(operations.toSorted(), writes.toSorted())
   t.end()
 })
 
-t.test('and so does every command of a job', (t) => {
+t.test('every command of a job is listed once on the page of effects', (t) => {
   const commands = NAMED.filter((name) => name.includes('-'))
   t.same(commands.toSorted(), [...CHECKED_COMMANDS, ...OPEN_COMMANDS].toSorted())
   t.end()
 })
 
-t.test('every command that asks for something has a check, and the others have none', (t) => {
+t.test('every checked job command has a check, and no other command has one', (t) => {
   const asked = COMMAND_CHECKS.flatMap(({ when }) => when.replace('the job runs ', '').split(' or '))
   t.same([...new Set(asked)].toSorted(), [...CHECKED_COMMANDS, 'an unknown command'].toSorted())
   t.end()

@@ -7,13 +7,13 @@ import { isRecord } from '../../src/request/value.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
-/** What Camunda 7.22 has; a few rows are for engines that have more. */
+/** The operations of Camunda 7.22. A few operations of the table exist only in forks and newer engines. */
 const PUBLISHED = OPERATIONS.filter(
   ({ only, unpublished }) => only === undefined && unpublished === undefined,
 )
 const FOLDER = new URL('../../src/operations/rows/', import.meta.url)
 
-t.test('it holds the 393 published operations, two unpublished ones and eight of newer engines', (t) => {
+t.test('the table has 393 published operations, two unpublished ones and eight of newer engines', (t) => {
   const counts = METHODS.map((method) => [method, where((row) => row.method === method).length])
   t.same(Object.fromEntries(counts), { GET: 195, POST: 115, PUT: 42, DELETE: 28, OPTIONS: 13 })
   t.equal(PUBLISHED.length, 393)
@@ -26,26 +26,26 @@ t.test('it holds the 393 published operations, two unpublished ones and eight of
   t.end()
 })
 
-t.test('no two paths differ by the name of a parameter alone', (t) => {
+t.test('no two paths differ only in the name of a parameter', (t) => {
   const shapes = new Set(OPERATIONS.map(({ template }) => template))
   t.equal(new Set([...shapes].map((template) => template.replace(/:\w+/g, ':'))).size, shapes.size)
   t.end()
 })
 
-t.test('parameters are in camelCase and literals are plain', (t) => {
+t.test('parameters are in camelCase, and other segments are lower-case words', (t) => {
   const other = where(({ template }) => !/^(\/(:[a-z][A-Za-z]*|[a-z][A-Za-z]*(-[a-z]+)*))+$/.test(template))
   t.same(other, [])
   t.end()
 })
 
-t.test('a name or a route that is there twice is refused', (t) => {
+t.test('a duplicate name or route is refused', (t) => {
   const row = { route: 'GET /a', checks: [] } as const
   t.throws(() => operationsOf([{ one: row }, { other: row }]), /twice/)
   t.throws(() => operationsOf([{ one: row }, { one: { ...row, route: 'GET /b' } }]), /twice/)
   t.end()
 })
 
-t.test('the rows of a file stand in the order of their paths and methods', async (t) => {
+t.test('the operations of a file are sorted by path and method', async (t) => {
   for (const { file, routes } of await routesByFile()) {
     const places = routes.map(placeOf)
     t.ok(places.length > 0)
@@ -53,7 +53,7 @@ t.test('the rows of a file stand in the order of their paths and methods', async
   }
 })
 
-t.test('244 operations are pure reads: all by GET and OPTIONS, and 36 queries by POST', (t) => {
+t.test('244 operations are pure reads: all GET and OPTIONS, and 36 queries by POST', (t) => {
   const reads = where(({ retry }) => retry === 'always')
   t.equal(reads.length, 244)
   t.same(
@@ -63,7 +63,7 @@ t.test('244 operations are pure reads: all by GET and OPTIONS, and 36 queries by
   t.end()
 })
 
-t.test('only reads that nothing restricts by row are cached for others', (t) => {
+t.test('only reads that do not filter items by caller are cached for others', (t) => {
   for (const { id, method, retry, rows, links } of where(({ cache }) => cache !== undefined)) {
     t.match({ method, retry }, { method: 'GET', retry: 'always' }, id)
     t.equal(links, undefined, `${id}: links show the address that one client used`)
@@ -73,7 +73,7 @@ t.test('only reads that nothing restricts by row are cached for others', (t) => 
   t.end()
 })
 
-t.test('a count asks for what its list asks for, and a query by POST for what that by GET does', (t) => {
+t.test('a count has the checks of its list, and a query by POST those of the query by GET', (t) => {
   const rowOf = new Map(OPERATIONS.map((row) => [`${row.method} ${row.template}`, row]))
   const counts = where(({ template }) => template.endsWith('/count'))
   t.ok(counts.length > 50)
@@ -91,13 +91,13 @@ t.test('a count asks for what its list asks for, and a query by POST for what th
   t.end()
 })
 
-/** Who may ask, and what of it they see. */
+/** Returns the checks of an operation and the restrictions of its items. */
 function restrictionOf({ checks, entity, notFound, rows = {} }: Operation) {
   const { anyOf, allOf, oneRecord, and, where: condition, exempt, tenants } = rows
   return { checks, entity, notFound, anyOf, allOf, oneRecord, and, condition, exempt, tenants }
 }
 
-t.test('every write that evicts names tags that something is cached under', (t) => {
+t.test('every write that evicts names tags of cached responses', (t) => {
   const tags = new Set(OPERATIONS.flatMap(({ cache }) => cache?.tags ?? []))
   const evicting = where(({ evicts }) => evicts !== undefined)
   t.ok(evicting.length > 0)
@@ -109,13 +109,13 @@ t.test('every write that evicts names tags that something is cached under', (t) 
 })
 
 t.test(
-  'a key is heeded where a process is started or pushed, and by nothing that is cached or shown by rows',
+  'only operations that start or advance a process, uncached and unfiltered, honor an idempotency key',
   (t) => {
     const heeding = where(({ idempotencyKey }) => idempotencyKey === true)
     t.same(heeding.map(({ id }) => id).sort(), HEEDING)
     for (const { id, method, retry, checks, ...row } of heeding) {
       t.match({ method, retry }, { method: 'POST', retry: 'unsent' }, id)
-      // Of these, what is answered is not all that is done.
+      // With one of these fields, the response is not the whole effect of the operation.
       for (const column of ['rows', 'cache', 'evicts', 'invalidates', 'longPoll', 'allowedLinks', 'answer'])
         t.notOk(column in row, `${id} ${column}`)
       t.ok(
@@ -127,7 +127,7 @@ t.test(
   },
 )
 
-t.test('tasks, and what filters find of them, are answered in HAL too', (t) => {
+t.test('tasks and the tasks that filters find are also available as HAL', (t) => {
   const ids = where(({ hal }) => hal === true).map(({ id }) => id)
   const filters = ['executeFilterList', 'executeFilterSingleResult', 'postExecuteFilterList']
   t.same(ids.toSorted(), [...filters, 'postExecuteFilterSingleResult', 'getTask', 'getTasks'].toSorted())
@@ -149,7 +149,7 @@ t.test('members of a query that add data of another operation are checked by tha
   t.end()
 })
 
-t.test('what is open to everybody who is authenticated is known by its name', (t) => {
+t.test('every operation that is open to any authenticated caller is known by name', (t) => {
   const open = where(
     ({ method, checks, rows, answer }) =>
       method !== 'OPTIONS' && checks.length === 0 && rows === undefined && answer === undefined,
@@ -158,7 +158,7 @@ t.test('what is open to everybody who is authenticated is known by its name', (t
   t.end()
 })
 
-t.test('what may be opened to everybody without credentials is known by its name', (t) => {
+t.test('every operation that may be open without credentials is known by name', (t) => {
   const opened = where(({ open }) => open !== undefined)
   t.same(
     opened.map(({ id, open }) => [open, id]),
@@ -168,12 +168,12 @@ t.test('what may be opened to everybody without credentials is known by its name
       ['verify', 'verifyUser'],
     ],
   )
-  // Else the engine would do for anybody what it asks a permission for.
+  // Otherwise the engine would do for any client what requires a permission.
   for (const { id, checks, openAnswer } of opened) t.ok(checks.length === 0 || openAnswer !== undefined, id)
   t.end()
 })
 
-t.test('rows that name no permission are summed up, or seen by nobody', (t) => {
+t.test('an operation without permissions for its items is a report with checks', (t) => {
   const bare = OPERATIONS.filter(({ rows }) => rows !== undefined && (rows.anyOf ?? rows.allOf) === undefined)
   for (const { id, rows, checks } of bare) {
     t.equal(rows?.form, 'report', id)
@@ -182,7 +182,7 @@ t.test('rows that name no permission are summed up, or seen by nobody', (t) => {
   t.end()
 })
 
-t.test('filters that are listed are counted by an operation that has rows', (t) => {
+t.test('listed filters are counted by an operation that restricts items', (t) => {
   const counting = where(({ itemCount }) => itemCount !== undefined)
   t.same(
     counting.map(({ id }) => id),
@@ -191,19 +191,19 @@ t.test('filters that are listed are counted by an operation that has rows', (t) 
   t.end()
 })
 
-t.test('forms and long polls are sent by POST', (t) => {
+t.test('operations with forms or long polls use POST', (t) => {
   for (const { id, method } of where(({ media, longPoll }) => media === 'multipart' || longPoll === true))
     t.equal(method, 'POST', id)
   t.end()
 })
 
-t.test('what takes no JSON is neither read as JSON nor sent twice', (t) => {
+t.test('an operation that takes no JSON has no body schema and is not retried', (t) => {
   for (const { id, body, retry } of where(({ media }) => media !== undefined))
     t.match({ body, retry }, { body: undefined, retry: 'unsent' }, id)
   t.end()
 })
 
-t.test('the nineteen name the schemas that their bodies and queries are checked by', (t) => {
+t.test('nineteen known operations name the schemas of their bodies and queries', (t) => {
   const named = Object.keys(NINETEEN).map((id) => {
     const row = OPERATIONS.find((one) => one.id === id)
     return [id, [row?.body ?? null, row?.query ?? null]]
@@ -212,7 +212,7 @@ t.test('the nineteen name the schemas that their bodies and queries are checked 
   t.end()
 })
 
-t.test('whatever takes a task query refuses expressions in it', (t) => {
+t.test('every operation that takes a task query refuses expressions in it', (t) => {
   const takesOne = where(
     ({ body, query, template }) =>
       body === 'TaskQueryDto' || query === 'TaskQuery' || template.startsWith('/filter'),
@@ -225,7 +225,7 @@ t.test('whatever takes a task query refuses expressions in it', (t) => {
   t.end()
 })
 
-/** A secured engine asks nobody for a permission here, and neither for the tenant of a task. */
+/** A secured engine checks no permission for these operations, and no tenant of a task. */
 const OPEN = [
   'checkPassword',
   'configureTelemetry',
@@ -243,7 +243,7 @@ const OPEN = [
   'interval',
 ]
 
-/** What heeds an Idempotency-Key. */
+/** The operations that honor an Idempotency-Key. */
 const HEEDING = [
   'deliverMessage',
   'evaluateDecisionById',
@@ -261,7 +261,7 @@ const HEEDING = [
   'throwSignal',
 ]
 
-/** Body and query of the nineteen. */
+/** The body and query schemas of nineteen operations. */
 const NINETEEN = {
   createAuthorization: ['AuthorizationCreateDto', null],
   getDecisionDefinitionDiagramByKey: [null, null],
@@ -288,7 +288,7 @@ function where(claim: (operation: Operation) => boolean): readonly Operation[] {
   return PUBLISHED.filter(claim)
 }
 
-/** The routes of each file's own rows, in its order. */
+/** Returns the routes of the operations in each file, in the order of the file. */
 async function routesByFile(): Promise<
   readonly { readonly file: string; readonly routes: readonly string[] }[]
 > {

@@ -6,7 +6,7 @@ import { operationsOf } from '../../src/operations/compile-table.ts'
 import { namedBy, UNTENANTED_LOOKUPS } from '../../src/operations/tenanted.ts'
 import { hasTenant, isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
 
-/** How many rows know the tenant of what they name in which way. */
+/** How many operations determine the tenant of the entities that they name in each way. */
 const WAYS: Readonly<Record<string, number>> = {
   'actsOn: all versions': 2,
   'actsOn: all versions of the tenant': 1,
@@ -59,7 +59,7 @@ const WAYS: Readonly<Record<string, number>> = {
   versionsOfKey: 2,
 }
 
-/** A secured engine does not look at the tenant of what these name (seen running, Camunda 7.22). */
+/** A secured engine does not check the tenant of the entities that these operations name (observed in a running Camunda 7.22). */
 const IGNORED = [
   'deleteAttachment',
   'getAttachment',
@@ -120,7 +120,7 @@ const WRONG: readonly (readonly [claim: string, row: Row])[] = [
 ]
 
 for (const [claim, row] of WRONG)
-  t.test(`a row that names ${claim} is refused by its name`, (t) => {
+  t.test(`an operation with ${claim} and no known tenant is refused, and the error names it`, (t) => {
     t.throws(() => operationsOf([{ newcomer: row }]), {
       message: new RegExp(`newcomer \\(${row.route}\\), which does not say how the tenant`),
     })
@@ -203,13 +203,13 @@ const WRONGLY_ACTING: readonly (readonly [claim: string, row: Row, message: RegE
 ]
 
 for (const [claim, row, message] of WRONGLY_ACTING)
-  t.test(`a row that says ${claim} is refused by its name`, (t) => {
+  t.test(`an operation that states ${claim} is refused, and the error names it`, (t) => {
     t.throws(() => operationsOf([{ newcomer: row }]), { message })
     t.throws(() => operationsOf([{ newcomer: row }]), { message: /newcomer/ })
     t.end()
   })
 
-t.test('the lookup of the latest version of a key follows from what a row acts on', (t) => {
+t.test('the lookup of the latest version of a key follows from what an operation acts on', (t) => {
   const paths = ['process-definition', 'decision-definition', 'decision-requirements-definition'] as const
   const found = paths.map((path) => {
     const row = {
@@ -225,7 +225,7 @@ t.test('the lookup of the latest version of a key follows from what a row acts o
   t.end()
 })
 
-t.test('a row that says how its tenant is known is not', (t) => {
+t.test('an operation that states how its tenant is known is accepted', (t) => {
   for (const row of [
     { route: 'GET /process-instance/:id', checks: [], entity: 'processInstance' },
     { route: 'GET /task/:id/secret', checks: [], otherTenant: 'ignored' },
@@ -247,7 +247,7 @@ t.test('a row that says how its tenant is known is not', (t) => {
   t.end()
 })
 
-t.test('every row that names what may be of a tenant says how that is known', (t) => {
+t.test('every operation that names an entity of a tenant states how that tenant is known', (t) => {
   const ways: Record<string, number> = {}
   const ignoring: string[] = []
   for (const operation of OPERATIONS)
@@ -261,7 +261,7 @@ t.test('every row that names what may be of a tenant says how that is known', (t
   t.end()
 })
 
-t.test('what is looked up for its tenant gives it', (t) => {
+t.test('an entity that is looked up for its tenant has a tenant', (t) => {
   for (const lookup of Object.keys(LOOKUPS).filter((name): name is LookupName => isLookup(name)))
     t.equal(hasTenant({ lookup }), !UNTENANTED_LOOKUPS.has(lookup), lookup)
   t.end()

@@ -12,11 +12,11 @@ const changed = OPERATIONS.filter(
   (operation) => termsOf(operation).join() !== termsOf(withSpecificVariablePermissions(operation)).join(),
 )
 
-/** The operations of which Camunda 7.22.0 checks other permissions with `enforceSpecificVariablePermission`. */
+/** The operations for which Camunda 7.22.0 checks other permissions with `enforceSpecificVariablePermission`. */
 const READING = [
   /^GET \/(execution|task)\/:id\/localVariables(\/:varName(\/data)?)?$/,
   /^GET \/(process-instance|task)\/:id\/variables(\/:varName(\/data)?)?$/,
-  // Camunda 7.24.0: with a parameter that requests variables.
+  // In Camunda 7.24.0, with a parameter that requests variables.
   /^GET \/task\/:id$/,
   /^GET \/task\/:id\/(form|form-variables|rendered-form)$/,
   /^(GET|POST) (\/history)?\/variable-instance(\/count)?$/,
@@ -29,7 +29,7 @@ function isReading({ method, template }: Operation): boolean {
   return READING.some((pattern) => pattern.test(`${method} ${template}`))
 }
 
-t.test('the setting changes the operations that read variables, and no others', (t) => {
+t.test('the setting for specific variable permissions changes only operations that read variables', (t) => {
   t.same(
     changed.map(({ id }) => id),
     OPERATIONS.filter(isReading).map(({ id }) => id),
@@ -38,7 +38,7 @@ t.test('the setting changes the operations that read variables, and no others', 
   t.end()
 })
 
-t.test('with the setting each alternative is a permission on variables', (t) => {
+t.test('with specific variable permissions each alternative is a permission on variables', (t) => {
   const specific = changed.map(withSpecificVariablePermissions)
   const terms = specific.flatMap((operation) =>
     termsOf({ ...operation, checks: operation.checks.filter(({ reads }) => reads !== undefined) }),
@@ -51,7 +51,7 @@ t.test('with the setting each alternative is a permission on variables', (t) => 
   t.end()
 })
 
-t.test('a check of variables by a permission without a specific counterpart stops the start', (t) => {
+t.test('a check of variables by a permission without a specific counterpart is an error at startup', (t) => {
   const operation = {
     id: 'x',
     method: 'GET',
