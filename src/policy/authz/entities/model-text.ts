@@ -11,10 +11,15 @@ const UTF8_MARK = '\u00ef\u00bb\u00bf'
  */
 export function decodeModel(bytes: Buffer): string | null {
   const { order, declared } = encodingOf(bytes)
-  const name = declared?.toLowerCase() ?? (order === null ? 'utf-8' : 'utf-16')
-  if (order !== null)
-    return name === 'utf-16' || name === `utf-16${order}` ? decode(bytes, `utf-16${order}`) : null
-  if (name === 'utf-8') return decode(bytes, name)
+  const name = declared?.toLowerCase()
+  if (order === null)
+    return name === undefined || name === 'utf-8' ? decode(bytes, 'utf-8') : decodeSingle(bytes, name)
+  const isOfOrder = name === undefined || name === 'utf-16' || name === `utf-16${order}`
+  return isOfOrder ? decode(bytes, `utf-16${order}`) : null
+}
+
+/** Decodes an encoding of one byte for each character. */
+function decodeSingle(bytes: Buffer, name: string): string | null {
   const text = bytes.toString('latin1')
   // The engine ignores the mark if the declaration names another encoding.
   if (text.startsWith(UTF8_MARK)) return null
