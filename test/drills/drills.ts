@@ -188,7 +188,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     certificate.renew(5)
     t.match(await drill.fires(), {
       labels: { certificate: 'listen.tls.cert', severity: 'warning' },
-      annotations: { summary: /ends in 4d 23h/ },
+      annotations: { summary: /expires in 4d 23h/ },
     })
     const ending = await drill.follow('Diagnosis')
     t.match(ending, /certificate="listen\.tls\.cert"\} \d+\n.*Not After.*expire date: /s)

@@ -41,7 +41,7 @@ t.test('every alert fires in time, and not just below', { skip }, (t) => {
   t.end()
 })
 
-t.test('a certificate that has ended is told in words of its own', { skip }, (t) => {
+t.test('the alert on an expired certificate has a different text than before the expiry', { skip }, (t) => {
   const [rule] = rules.filter(({ alert }) => alert === 'GatewayCertificateEnding')
   const { summary: _summary, description: _description, ...annotations } = rule?.annotations ?? {}
   const series = 'gateway_certificate_expiry_timestamp_seconds{job="gw",certificate="listen.tls.cert"}'
@@ -63,13 +63,13 @@ t.test('a certificate that has ended is told in words of its own', { skip }, (t)
           alert_rule_test: [
             toldAt(
               30,
-              'The certificate listen.tls.cert ends in 30m 0s.',
-              'Whoever checks it refuses connections from then on. A new file is taken without a restart.',
+              'The certificate listen.tls.cert expires in 30m 0s.',
+              'After the expiry, new connections that verify it fail. The gateway loads a new file without a restart.',
             ),
             toldAt(
               60,
-              'The certificate listen.tls.cert HAS ENDED.',
-              'CRITICAL: whoever checks it refuses connections now. Those that are open go on. A new file is taken without a restart.',
+              'The certificate listen.tls.cert HAS EXPIRED.',
+              'CRITICAL: new connections that verify it fail. Open connections continue. The gateway loads a new file without a restart.',
             ),
           ],
         },
