@@ -35,7 +35,8 @@ function isFor({ userId, groupId }: AuthorizationRecord, { id, groups }: User): 
 function warningOf(ids: readonly string[], adminGroups: readonly string[]): string {
   const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ''
   return (
-    `no record names ${ids.slice(0, MAX_NAMED).join(', ')}${more}, of ${adminGroups.join(', ')}, or a group of theirs: ` +
-    'to be an administrator grants nothing by itself. The records in config/authorizations.yaml show what administrators need'
+    'no authorization record names these administrators or one of their groups: ' +
+    `${ids.slice(0, MAX_NAMED).join(', ')}${more} (admin groups: ${adminGroups.join(', ')}). ` +
+    'Membership in an admin group grants no permission by itself. config/authorizations.yaml shows the records that administrators need'
   )
 }

@@ -91,7 +91,7 @@ export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
     now: monotonicMs,
     onInvalidMessages: () =>
       log.warn(
-        'messages came over Redis that no key of cache.signingKeys has signed, or that came before: users and records are read anew',
+        'received Redis messages that are repeated or not signed by a key of cache.signingKeys; reading users and records again',
       ),
   })
 }

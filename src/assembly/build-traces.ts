@@ -60,7 +60,7 @@ async function openTraces({ config, metrics, log, version }: TracesNeeds): Promi
     version,
     onExport: (spans) => metrics.spansExported({}, spans),
     onDrop: (reason, spans) => metrics.spansDropped({ reason }, spans),
-    onLoss: (reason, why) => log.warn({ endpoint, reason, why: bounded(why) }, 'spans of traces are lost'),
-    onRecovery: (lost) => log.info({ endpoint, lost }, 'spans of traces are exported again'),
+    onLoss: (reason, why) => log.warn({ endpoint, reason, why: bounded(why) }, 'trace spans are lost'),
+    onRecovery: (lost) => log.info({ endpoint, lost }, 'trace spans are exported again'),
   })
 }

@@ -175,7 +175,7 @@ async function openShared({ config, log, version, before }: BuildOptions) {
   losses.tell = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
   hearLosses(log, {
     onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),
-    onRecovery: (lost) => log.warn({ lost }, 'lines of this log were lost: nothing took them'),
+    onRecovery: (lost) => log.warn({ lost }, 'log lines were lost; the output could not be written'),
   })
   const admission = takeAdmission({ config, metrics, log }, before?.admission.inherited ?? null)
   return {

@@ -150,16 +150,16 @@ function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): 
       if (problem !== null && before === null)
         log.warn(
           { engine, why: problem },
-          'the records cannot be read: the last ones stay in force for a while',
+          'cannot read the records; the last records stay in use until staleAfter',
         )
-      if (problem === null && before !== null) log.info({ engine }, 'the records are read again')
+      if (problem === null && before !== null) log.info({ engine }, 'records can be read again')
       before = problem
     },
     onPartlyRead: (count) => {
       if (count > 0 && count !== partlyRead)
         log.warn(
           { engine, records: count },
-          'some records name no id, or what is not known here: they open nothing',
+          'some records have no resource id, or an unknown resource type or permission; these parts grant nothing',
         )
       partlyRead = count
     },

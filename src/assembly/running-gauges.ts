@@ -75,7 +75,7 @@ function createEnginePoller(
     onAnswer: (query) => failed.delete(query),
     onFailure: (query, error) => {
       metrics.gaugeFailure({ engine, query })
-      if (!failed.has(query)) log.warn({ engine, query, err: error }, 'gauges: a question was not answered')
+      if (!failed.has(query)) log.warn({ engine, query, err: error }, 'gauges: query failed')
       failed.add(query)
     },
   })

@@ -158,10 +158,10 @@ export function createOnNodeChange(engine: string, { metrics, log }: { metrics: 
     const { node, reason, detail, periodMs, healthy, nodes } = event
     const line = { engine, node, healthy, nodes }
     if (reason === null) {
-      log.info(line, 'a node is back')
+      log.info(line, 'node is healthy again')
       return
     }
     metrics.ejection({ engine, node, reason })
-    log.warn({ ...line, reason, ...(detail === '' ? {} : { detail }), periodMs }, 'a node is ejected')
+    log.warn({ ...line, reason, ...(detail === '' ? {} : { detail }), periodMs }, 'node ejected')
   }
 }

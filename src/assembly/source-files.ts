@@ -92,11 +92,11 @@ function settingKeyOf({ file, staleAfter }: FileSetting): string {
 const MAX_LOGGED = 20
 
 function logLook(log: Logger, file: string, problems: readonly string[] | null): void {
-  if (problems === null) log.info({ file }, 'a file has changed and is in force')
+  if (problems === null) log.info({ file }, 'file reloaded')
   else
     log.warn(
       { file, problems: problems.slice(0, MAX_LOGGED), count: problems.length },
-      'a file cannot be taken: what it said before stays in force',
+      'cannot load the file; its last valid content stays in use',
     )
 }
 

@@ -83,11 +83,11 @@ function settingKeyOf(setting: IssuerConfig): string {
 }
 
 function logChange(log: Logger, { name, issuer }: IssuerConfig, problem: string | null): void {
-  if (problem === null) log.info({ issuer, name }, 'the keys of the issuer are read again')
+  if (problem === null) log.info({ issuer, name }, 'keys of the issuer can be read again')
   else
     log.warn(
       { issuer, name, why: problem },
-      'the keys of the issuer cannot be read: the last ones count for a while, and without any its tokens are 503',
+      'cannot read the keys of the issuer; the last keys stay in use until staleAfter, and requests with its tokens get 503 without keys',
     )
 }
 

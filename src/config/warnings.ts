@@ -29,7 +29,7 @@ function issuerWarnings(config: Config): readonly string[] {
       const { protocol, hostname } = new URL(jwksUri ?? issuer)
       if (protocol === 'https:' || THIS_MACHINE.test(hostname)) return []
       return [
-        `${path}.tokens.issuers[${at}]: its keys are read without TLS: who can change that answer can be every user`,
+        `${path}.tokens.issuers[${at}]: the keys are read without TLS: an attacker who can change the response can impersonate every user`,
       ]
     }),
   )
@@ -37,12 +37,12 @@ function issuerWarnings(config: Config): readonly string[] {
 
 const EFFECTS = {
   authorization: {
-    report: 'nothing is refused: every user may do everything',
-    off: 'nothing is decided: every user may do everything',
+    report: 'refuses no request, so every user may do everything',
+    off: 'checks no permission, so every user may do everything',
   },
   validation: {
-    report: 'no content is refused, also none with code in it',
-    off: 'no content is looked at, also none with code in it',
+    report: 'refuses no content, not even content with code',
+    off: 'checks no content, not even content with code',
   },
 } as const
 
@@ -54,7 +54,7 @@ function modeWarnings(config: Config): readonly string[] {
       const { mode } = settingsOf(config, engine)[section]
       if (mode !== 'report' && mode !== 'off') continue
       const path = engine[section] === undefined ? section : `engines.${name}.${section}`
-      const warning = `${path}.mode: is ${mode}: ${EFFECTS[section][mode]}`
+      const warning = `${path}.mode: ${mode} ${EFFECTS[section][mode]}`
       byPath.set(warning, [...(byPath.get(warning) ?? []), name])
     }
     return [...byPath].map(([warning, names]) => `${warning} (${names.join(', ')})`)
@@ -72,12 +72,12 @@ function passthroughWarnings({ passthrough, engines }: Config): readonly string[
     const leadsTo = listOf(shared.map(({ at }) => at))
     const warnings = [
       ...(auth === 'none'
-        ? ['is open to whoever reaches the listener: the gateway asks for no credentials']
+        ? ['is open to every client that can reach the listener: the gateway requires no credentials']
         : []),
       ...(shared.length > 0
         ? [
-            `leads to ${leadsTo}, a node of ${listOf(shared.map(({ engine }) => engine))}. What the applications there ` +
-              'offer of the engine is open to every user who logs in to them: no record, tenant or validation of the gateway counts there',
+            `leads to ${leadsTo}, a node of ${listOf(shared.map(({ engine }) => engine))}. Every user who logs in to an application ` +
+              'there can use all engine functions that it offers. The gateway checks no authorization record, tenant or content of these requests',
           ]
         : []),
     ]
@@ -90,7 +90,7 @@ function userHeaderWarnings({ engines }: Config): readonly string[] {
   return Object.entries(engines).flatMap(([name, { credentials }]) =>
     typeof credentials === 'object' && 'header' in credentials && credentials.sign === undefined
       ? [
-          `engines.${name}.credentials: whoever reaches its nodes past the gateway is whom he names in ${credentials.header}: let nobody else reach them, or set sign`,
+          `engines.${name}.credentials: a client that reaches the nodes without the gateway can impersonate any user with the header ${credentials.header}: allow only the gateway to reach the nodes, or set sign`,
         ]
       : [],
   )
@@ -109,9 +109,7 @@ function certificateWarnings(config: Config): readonly string[] {
     if (endsAtMs === null || endsAtMs > Date.now() + ENDS_SOON_MS) return []
     const at = new Date(endsAtMs).toISOString()
     return [
-      endsAtMs > Date.now()
-        ? `${path}: ends at ${at}`
-        : `${path}: has ended at ${at}: the other side refuses it`,
+      endsAtMs > Date.now() ? `${path}: expires at ${at}` : `${path}: expired at ${at}: peers refuse it`,
     ]
   })
 }

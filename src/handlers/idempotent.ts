@@ -163,7 +163,7 @@ async function settle(exchange: Exchange, claim: Claim, { outcome, answer }: Set
   count(exchange, 'unstored')
   parts.log.warn(
     { requestId: request.id, outcome },
-    'Redis could not be told what has become of a request with an Idempotency-Key: until it is, a repetition hears that it is under way or unknown',
+    'cannot store the outcome of a request with an Idempotency-Key in Redis; until it is stored, repeated requests get GW_IDEMPOTENCY_IN_PROGRESS or GW_OUTCOME_UNKNOWN',
   )
 }
 

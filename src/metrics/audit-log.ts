@@ -145,10 +145,10 @@ function openRotatedFile(path: string, log: Logger, onLoss: (lines: number) => v
       before.destination.end()
       current = next
       isFailing = false
-      log.info({ path }, 'the audit file was moved: lines go to a new one')
+      log.info({ path }, 'audit file was moved; opened a new file')
     } catch (error) {
       if (!isFailing)
-        log.error({ path, reason: messageOf(error) }, 'the audit file was moved, and no new one opens')
+        log.error({ path, reason: messageOf(error) }, 'audit file was moved; cannot open a new file')
       isFailing = true
     }
   }
@@ -180,7 +180,7 @@ function openFile(path: string, log: Logger, onLoss: (lines: number) => void) {
     to: descriptor,
     losses: {
       onLoss: (lines) => {
-        if (!isLosing) log.error({ path }, 'audit lines are lost: the file takes none')
+        if (!isLosing) log.error({ path }, 'audit lines are lost; cannot write to the file')
         isLosing = true
         onLoss(lines)
       },

@@ -40,7 +40,7 @@ function report({ metrics, log }: Parts, context: LocatedContext, error: unknown
   metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${stage}-report`, reason })
   log.warn(
     { requestId, operation: operation.id, engine: engine.name, would: bounded(refusal.message) },
-    'would be refused',
+    'request would be refused',
   )
   keep(context, { stage, refusal, denialReason })
   context.denialReason = null

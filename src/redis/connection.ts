@@ -126,7 +126,7 @@ function watchConnecting(redis: Redis, connectMs: number): void {
     })
   }
   redis.on('connecting', start('no connection', connectMs))
-  redis.on('connect', start('no answer', CONNECT_MS))
+  redis.on('connect', start('no response', CONNECT_MS))
   for (const event of ['ready', 'close', 'end']) redis.on(event, () => cancel?.())
 }
 

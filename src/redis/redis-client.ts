@@ -137,7 +137,7 @@ function watchConnecting(cluster: Cluster, onError: (error: Error) => void): () 
   cluster.on('connecting', () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      onError(new Error(`no answer of the cluster within ${FIND_NODES_MS} ms`))
+      onError(new Error(`no response from the cluster within ${FIND_NODES_MS} ms`))
       endClient(cluster, true)
     }, FIND_NODES_MS).unref()
   })

@@ -106,8 +106,8 @@ export class RedisLink {
   #setUp(up: boolean): void {
     if (this.#up === up) return
     this.#up = up
-    if (up) this.#log('info', 'Redis answers: the shared cache is in use', null)
-    else this.#log('warn', 'Redis does not answer: each process caches alone', this.#reason)
+    if (up) this.#log('info', 'Redis responds; the shared cache is in use', null)
+    else this.#log('warn', 'Redis does not respond; each process uses only its own cache', this.#reason)
   }
 }
 

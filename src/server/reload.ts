@@ -99,12 +99,11 @@ export function logWarnings(warnings: readonly string[], log: Pick<Logger, 'warn
 const MAX_PROBLEMS = 100
 
 function logReload(log: Logger, cause: string, reloaded: Reloaded): void {
-  if (reloaded.result === 'applied')
-    log.info({ cause, changed: reloaded.changed }, 'the configuration was read anew and is in force')
+  if (reloaded.result === 'applied') log.info({ cause, changed: reloaded.changed }, 'configuration reloaded')
   else
     log.error(
       { cause, problems: reloaded.problems },
-      'the configuration cannot be taken: what it said before stays in force',
+      'configuration refused; the previous configuration stays in use',
     )
 }
 

@@ -66,7 +66,7 @@ export function createRuntimeReplacement({
 
   async function close(runtime: Runtime): Promise<void> {
     await runtime.close().catch((error: unknown) => {
-      log.error({ err: error }, 'what a former configuration has built cannot be closed')
+      log.error({ err: error }, 'cannot close the resources of a previous configuration')
     })
   }
 

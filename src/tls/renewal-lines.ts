@@ -14,9 +14,9 @@ export function onRenewal(
       if (problem !== null)
         log.error(
           { section, problem },
-          'a certificate or key cannot be taken: what was read before stays in force',
+          'cannot use a certificate or key; the files that were loaded before stay in use',
         )
     },
-    onRenewed: () => log.info({ section }, 'a certificate was renewed'),
+    onRenewed: () => log.info({ section }, 'certificate reloaded'),
   }
 }

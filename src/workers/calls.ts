@@ -39,10 +39,10 @@ export function createCalls(send: (message: ToWorker, connection?: Socket) => vo
   }
 
   const ask: Calls['ask'] = (topic, value, withinMs, connection) => {
-    if (hasEnded) return Promise.reject(new Gone('is gone'))
+    if (hasEnded) return Promise.reject(new Gone('has exited'))
     const id = (lastId += 1)
     const onTimeout = () =>
-      settle(id, ({ reject }) => reject(new NoAnswer(`does not answer within ${withinMs} ms`)))
+      settle(id, ({ reject }) => reject(new NoAnswer(`did not respond within ${withinMs} ms`)))
     // This process itself may have been blocked. `setImmediate` handles messages that arrived in the meantime first.
     const timer = setTimeout(() => setImmediate(onTimeout), withinMs)
     const answer = new Promise<unknown>((resolve, reject) => open.set(id, { resolve, reject }))
@@ -58,7 +58,7 @@ export function createCalls(send: (message: ToWorker, connection?: Socket) => vo
       ),
     end: () => {
       hasEnded = true
-      for (const id of open.keys()) settle(id, ({ reject }) => reject(new Gone('is gone')))
+      for (const id of open.keys()) settle(id, ({ reject }) => reject(new Gone('has exited')))
     },
   }
 }

@@ -97,7 +97,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
     listen: async ({ host, port }) => {
       server.listen({ host, port, backlog: MOST_WAITING })
       await once(server, 'listening')
-      server.on('error', (err) => log.error({ err }, 'a connection cannot be accepted'))
+      server.on('error', (err) => log.error({ err }, 'cannot accept a connection'))
       return urlOf(server, config.listen.tls !== null)
     },
     add: (worker) => {

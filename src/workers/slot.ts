@@ -96,7 +96,7 @@ export class Slot {
   #logEnd({ process: { pid }, isSilent }: SlotWorker, { code, signal }: Ending): void {
     const { log, onEnd, number: worker } = this.#options
     const inMs = this.#nextInMs
-    log.error({ worker, pid, code, signal, inMs }, 'a worker has ended, and is started again')
+    log.error({ worker, pid, code, signal, inMs }, 'worker exited; restarting')
     onEnd(isSilent ? 'silent' : signal === null ? 'exit' : 'signal')
   }
 
@@ -113,12 +113,12 @@ export class Slot {
       lastReport: null,
     }
     this.#current = current
-    const startTimer = setTimeout(() => this.#kill(current, 'does not come to listen'), START_MS)
+    const startTimer = setTimeout(() => this.#kill(current, `did not listen within ${START_MS} ms`), START_MS)
     void process.ended.then(() => clearTimeout(startTimer))
     const begin = () => {
       clearTimeout(startTimer)
       current.isListening = true
-      log.info({ worker, pid: process.pid }, 'a worker listens')
+      log.info({ worker, pid: process.pid }, 'worker is listening')
       onListening(process)
       void this.applyCurrentConfig()
     }
@@ -129,7 +129,7 @@ export class Slot {
   #kill(current: SlotWorker, why: string): void {
     const { log, number: worker } = this.#options
     current.isSilent = true
-    log.error({ worker, pid: current.process.pid, why }, 'a worker is killed')
+    log.error({ worker, pid: current.process.pid, why }, 'killing worker')
     current.process.kill()
   }
 
@@ -174,12 +174,12 @@ export class Slot {
   /** Returns the readiness of the worker. Uses its last report if it does not answer in time. */
   async readiness(withinMs: number): Promise<Readiness> {
     const current = this.#current
-    if (current === null) return this.#unready(`has ended, and is started again in ${this.#nextInMs} ms`)
-    if (!current.isListening) return this.#unready('does not listen yet')
+    if (current === null) return this.#unready(`exited; restarts in ${this.#nextInMs} ms`)
+    if (!current.isListening) return this.#unready('is not listening yet')
     await this.#askReadiness(current, withinMs).catch(() => undefined)
     const { lastReport } = current
     if (lastReport === null || performance.now() - lastReport.at > REPORT_VALID_MS)
-      return this.#unready('does not answer')
+      return this.#unready('does not respond')
     const { ready, checks } = lastReport.readiness
     const named = Object.entries(checks).map(([name, state]) => [`worker ${this.number}: ${name}`, state])
     return { ready, checks: Object.fromEntries(named) }

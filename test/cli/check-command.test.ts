@@ -103,7 +103,7 @@ t.test('nodes that are away, are silent or are something else are told from thos
   t.match(lines[0], /^FAILED node of default \S+ N ms connect ECONNREFUSED/)
   t.match(lines[1], /^FAILED node of default \S+ N ms no response within 0.8 s$/)
   t.match(lines[2], /^ok /)
-  t.match(lines[3], /^FAILED .* it names other, not default$/)
+  t.match(lines[3], /^FAILED .* the node does not have the engine default; it has other$/)
   t.match(lines[4], /^FAILED .*JSON/)
   t.match(lines[5], / is good; 4 of 5 connections failed$/)
   t.ok(performance.now() - startedMs < 20_000, 'and all of them wait together')
@@ -123,7 +123,7 @@ t.test('applications are asked for their probe, and without one for nothing', as
   })
   t.equal(code, 1)
   t.equal(lines[1], `ok node of /app ${up.url}/web N ms answers`)
-  t.equal(lines[2], `FAILED node of /app ${ill.url}/web N ms it answers 503`)
+  t.equal(lines[2], `FAILED node of /app ${ill.url}/web N ms response status 503`)
   t.match(lines[3], / is good; 1 of 3 connections failed$/)
   t.match(up.seen, [{ method: 'GET', url: '/health', headers: { authorization: undefined } }])
   t.equal(up.seen.length, 1)
@@ -179,7 +179,11 @@ t.test('the service account is tried, and never printed', async (t) => {
     good: true,
     problems: [],
     connections: [
-      { what: 'node of default', ok: false, detail: "it refuses the gateway's own credentials: 401" },
+      {
+        what: 'node of default',
+        ok: false,
+        detail: "the node refuses the gateway's credentials: response status 401",
+      },
       { what: 'users of default', ok: false, detail: /401/ },
       { what: 'records of default', ok: false, detail: /401/ },
     ],

@@ -20,7 +20,7 @@ t.test(
     ] as const
     for (const [upstream, nodes] of cases)
       t.match(warningsFor(t, upstream, nodes), [
-        /^passthrough\[0\]: \/camunda leads to \S+:\d+, a node of default\. .*no record/,
+        /^passthrough\[0\]: \/camunda leads to \S+:\d+, a node of default\. .*no authorization record/,
       ])
   },
 )
@@ -37,7 +37,7 @@ t.test('an application that asks nobody for credentials here is named, and so is
   const passthrough = [{ prefix: '/app', nodes, auth: 'none' }]
   const engine = { nodes: ['http://two:8080/engine-rest', 'http://one:8080/engine-rest'] }
   t.match(warningsOf(loadSettings(t, settingsWith({ passthrough }, engine))), [
-    /^passthrough\[0\]: \/app is open to whoever reaches the listener/,
+    /^passthrough\[0\]: \/app is open to every client that can reach the listener/,
     /^passthrough\[0\]: \/app leads to two:8080, one:8080, a node of default\. /,
   ])
 })
@@ -73,9 +73,9 @@ t.test('a mode that refuses nothing is named where it stands, with the engines f
     }),
   )
   t.match(warnings, [
-    /^authorization\.mode: is report: nothing is refused.* \(default, orders\)$/,
-    /^engines\.open\.authorization\.mode: is off: nothing is decided.* \(open\)$/,
-    /^validation\.mode: is off: no content is looked at.* \(default, orders, open\)$/,
+    /^authorization\.mode: report refuses no request.* \(default, orders\)$/,
+    /^engines\.open\.authorization\.mode: off checks no permission.* \(open\)$/,
+    /^validation\.mode: off checks no content.* \(default, orders, open\)$/,
   ])
   t.equal(warnings.length, 3)
   t.end()
@@ -100,9 +100,9 @@ t.test('a certificate that ends soon, or has ended, is named by its key', async 
     passthrough: [{ prefix: '/app', upstream: 'https://web', tls: own }],
   }
   t.match(warningsOf(loadSettings(t, settingsWith(settings))), [
-    /^listen\.tls\.clients\.ca: (?:ends|has ended) at 2026-11-24T/,
-    /^admin\.tls\.cert: (?:ends|has ended) at 2026-11-24T/,
-    /^passthrough\[0\]\.tls\.cert: (?:ends|has ended) at 2026-11-24T/,
+    /^listen\.tls\.clients\.ca: (?:expires|expired) at 2026-11-24T/,
+    /^admin\.tls\.cert: (?:expires|expired) at 2026-11-24T/,
+    /^passthrough\[0\]\.tls\.cert: (?:expires|expired) at 2026-11-24T/,
   ])
   t.same(warningsOf(loadSettings(t, settingsWith({ listen: { tls: lasting } }))), [])
 })

@@ -49,7 +49,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     keep(t, () => drill.ask('demo', '/task'), { pauseMs: 200 })
     await node.stop()
     t.match(await drill.fires(), { labels: { engine: 'default', node: node.base } })
-    t.match(await drill.follow('Diagnosis'), /reason="refused".*"a node is ejected".*no answer/s)
+    t.match(await drill.follow('Diagnosis'), /reason="refused".*"node ejected".*no answer/s)
     await drill.change({ engines: { default: { nodes: [{ url: node.base, drain: true }, other.base] } } })
     t.match(await drill.follow('Mitigation'), /"applied"/)
     await drill.ends()
@@ -195,7 +195,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     certificate.renew(91)
     await drill.ends()
     // Both renewals are logged. The metric reads the file itself, so the alert may end before the second line is logged.
-    while (timesLogged(drill, 'a certificate was renewed') < 2) await wait(200)
+    while (timesLogged(drill, 'certificate reloaded') < 2) await wait(200)
     const renewed = await drill.follow('Mitigation')
     t.match(renewed, /is good.*expire date: /s)
     t.not(shownEndIn(renewed), shownEndIn(ending), 'clients are shown the new one')
@@ -213,7 +213,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     const [ofCertificate, ofKey] = [...told.matchAll(/= ([0-9a-f]{64})$/gm)].map(([, digest]) => digest)
     t.type(ofKey, 'string')
     t.not(ofKey, ofCertificate, 'the commands tell the difference')
-    const problem = 'a certificate or key cannot be taken: what was read before stays in force'
+    const problem = 'cannot use a certificate or key; the files that were loaded before stay in use'
     t.equal(timesLogged(drill, problem), 1)
     putBack()
     t.match(await drill.follow('Mitigation'), /is good.*"applied".*expire date: /s)
@@ -228,7 +228,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.teardown(redis.stop)
     await redis.stop()
     await drill.fires()
-    t.match(await drill.follow('Diagnosis'), /gateway_redis_up 0.*Redis does not answer/s)
+    t.match(await drill.follow('Diagnosis'), /gateway_redis_up 0.*Redis does not respond/s)
     const again = await startRedis({ port: redis.port })
     t.teardown(again.stop)
     t.match(await drill.follow('Mitigation'), /PONG/)
@@ -359,7 +359,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     const nodes = [(await startEngineNode(t)).base]
     const drill = await openDrill(t, { alert, nodes, settings: { workers: 6 } })
     const pids = () => {
-      const listening = drill.lines().filter(({ msg }) => msg === 'a worker listens')
+      const listening = drill.lines().filter(({ msg }) => msg === 'worker is listening')
       return [...new Map(listening.map(({ worker, pid }) => [Number(worker), Number(pid)])).values()]
     }
     const all = async (count: number) => {
@@ -373,7 +373,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     await all(6)
     for (const pid of pids()) process.kill(pid, 'SIGKILL')
     await drill.fires()
-    t.match(await drill.follow('Diagnosis'), /restarts_total\{reason="signal"\} 7.*a worker has ended/s)
+    t.match(await drill.follow('Diagnosis'), /restarts_total\{reason="signal"\} 7.*worker exited/s)
     await all(6)
     t.match(await drill.follow('Mitigation'), /^gateway_workers 6$/m)
     await drill.ends()

@@ -30,7 +30,7 @@ function get({ running }: Pick<Reloadable, 'running'>, path: string): Promise<Re
 }
 
 const linesOf = ({ log }: Pick<Reloadable, 'log'>, node: string) =>
-  log.filter((line) => line['node'] === node && String(line['msg']).startsWith('a node is'))
+  log.filter((line) => line['node'] === node && String(line['msg']).startsWith('node '))
 
 const own = (files: ReturnType<typeof writeCertificates>) => ({
   cert: files['client.crt'],
@@ -66,7 +66,7 @@ t.test('a node with an unknown authority, or of another name, gets nothing and i
     const engine = `/app${at}`
     const lines = () => linesOf(gateway, upstream).filter((line) => line['engine'] === engine)
     await until(() => lines().length > 0)
-    t.match(lines(), [{ msg: 'a node is ejected', reason: 'probe', detail: why, healthy: 0 }])
+    t.match(lines(), [{ msg: 'node ejected', reason: 'probe', detail: why, healthy: 0 }])
     const answer = await get(gateway, `${engine}/x`)
     t.match([answer.status, answer.headers.get('x-gateway-error')], [503, 'GW_NO_NODE'])
   }
@@ -154,7 +154,7 @@ t.test('a node that dies is left out before a request meets it, and is back by i
   t.same(new Set(served), new Set(['/health']), 'no request has met it')
   await listen()
   await until(() => linesOf(gateway, url).length > 1)
-  t.match(linesOf(gateway, url)[1], { msg: 'a node is back', healthy: 2 })
+  t.match(linesOf(gateway, url)[1], { msg: 'node is healthy again', healthy: 2 })
   t.same(new Set(served), new Set(['/health']), 'nor has one found out that it is back')
   t.equal(await gateway.metric(`gateway_node_healthy{engine="/app",node="${url}"}`), 1)
 })
@@ -165,12 +165,12 @@ t.test('one that takes connections and answers badly is left out after two probe
   const up = await startNode(t, (_request, response) => response.end('up'))
   const gateway = await startWith(t, [{ prefix: '/app', nodes: [ill.url, up.url], probe: '/health' }])
   await until(() => linesOf(gateway, ill.url).length > 0)
-  t.match(linesOf(gateway, ill.url), [{ reason: 'probe', detail: 'it answers 503' }])
+  t.match(linesOf(gateway, ill.url), [{ reason: 'probe', detail: 'response status 503' }])
   for (let index = 0; index < 20; index += 1) t.equal(await (await get(gateway, '/app/x')).text(), 'up')
   t.same(new Set(ill.seen.map(({ url }) => url)), new Set(['/health']))
   status = 302
   await until(() => linesOf(gateway, ill.url).length > 1)
-  t.match(linesOf(gateway, ill.url)[1], { msg: 'a node is back' })
+  t.match(linesOf(gateway, ill.url)[1], { msg: 'node is healthy again' })
 })
 
 t.test('a probe asks for its whole path, without credentials, and follows no redirect', async (t) => {

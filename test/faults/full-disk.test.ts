@@ -105,7 +105,7 @@ t.test(
     t.equal((await gateway.ask('demo', 'GET /task')).status, 200)
     t.same(disk.lines(), [])
     const told = () => log.filter(({ path }) => path === disk.file)
-    t.match(told(), [{ level: 'error', msg: 'audit lines are lost: the file takes none' }], 'once')
+    t.match(told(), [{ level: 'error', msg: 'audit lines are lost; cannot write to the file' }], 'once')
     disk.giveRoom()
     await until(() => told().length === 2, WITHIN_MS)
     const lost = await lostOf(parts.metrics, 'audit')
@@ -135,7 +135,7 @@ t.test('so does the log, which says afterwards how much is missing', { skip }, a
   }
   await until(async () => (await lostOf(parts.metrics, 'log')) > 0, WITHIN_MS)
   disk.giveRoom()
-  await until(() => disk.lines().at(-1)?.includes('lines of this log were lost') === true, WITHIN_MS)
+  await until(() => disk.lines().at(-1)?.includes('log lines were lost') === true, WITHIN_MS)
   const lost = await lostOf(parts.metrics, 'log')
   t.match(JSON.parse(disk.lines().at(-1) ?? ''), { level: 'warn', lost })
   t.equal(disk.lines().length - 1 + lost, before)

@@ -102,7 +102,7 @@ t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) =>
     answer(held[0])
     t.match(await first, { status: 200, body: { id: '1' } })
     t.match(await parts.metrics.text(), '{engine="default",result="unstored"} 1\n')
-    t.ok(log.some(({ msg }) => String(msg).includes('Redis could not be told')))
+    t.ok(log.some(({ msg }) => String(msg).includes('cannot store the outcome')))
     redis.resume()
     const again = async () => ask('demo', START, keyed('a'))
     await until(async () => (await again()).status === 200, 15_000)

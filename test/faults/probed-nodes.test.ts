@@ -22,7 +22,10 @@ t.test('a node of another engine gets no request, and is back when it names the 
   const right = await startNode(t, (_request, response) => response.end(NAMES))
   const { upstream, changed } = watch(t, [`${other.url}/engine-rest`, `${right.url}/engine-rest`])
   upstream.startProbes({ intervalMs: 20, timeoutMs: 5000 })
-  t.match(await changed(), { reason: 'wrong-engine', detail: 'it names second, not default' })
+  t.match(await changed(), {
+    reason: 'wrong-engine',
+    detail: 'the node does not have the engine default; it has second',
+  })
   await readTimes(upstream, 10)
   t.ok(other.seen.every(({ url }) => url === '/engine-rest/engine'))
   t.match(upstream.nodes(), [{ reason: 'wrong-engine' }, { reason: null }])

@@ -51,12 +51,12 @@ t.test('every change is counted and written down, the return without a count', a
   })
   const onNodeChange = createOnNodeChange('default', { metrics, log })
   const node = 'http://n:8080/engine-rest'
-  const detail = 'it answers 404'
+  const detail = 'response status 404'
   onNodeChange({ node, reason: 'probe', detail, periodMs: 1000, healthy: 1, nodes: 2 })
   onNodeChange({ node, reason: null, detail: '', periodMs: 0, healthy: 2, nodes: 2 })
   t.match(lines, [
-    { level: 'warn', msg: 'a node is ejected', engine: 'default', node, reason: 'probe', detail, healthy: 1 },
-    { level: 'info', msg: 'a node is back', engine: 'default', node, healthy: 2, nodes: 2 },
+    { level: 'warn', msg: 'node ejected', engine: 'default', node, reason: 'probe', detail, healthy: 1 },
+    { level: 'info', msg: 'node is healthy again', engine: 'default', node, healthy: 2, nodes: 2 },
   ])
   t.same(linesOf(await metrics.text(), 'gateway_node_ejections'), [
     `gateway_node_ejections_total{engine="default",node="${node}",reason="probe"} 1`,

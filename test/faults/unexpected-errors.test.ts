@@ -87,9 +87,9 @@ for (const [name, preload, origin] of DEFECTS) {
     t.equal((await gateway.ask('/version')).status, 200)
     for (const response of held) response.end('{"count":1}')
     t.same(await Promise.all(answers), [200, 200, 200, 200])
-    const ended = await gateway.line({ msg: 'a worker has ended, and is started again', worker: 1 })
+    const ended = await gateway.line({ msg: 'worker exited; restarting', worker: 1 })
     t.match(ended, { pid, code: 1, signal: null, inMs: 0 })
-    t.ok(await gateway.line({ msg: 'a worker listens', worker: 1 }, ended))
+    t.ok(await gateway.line({ msg: 'worker is listening', worker: 1 }, ended))
   })
 }
 

@@ -68,7 +68,7 @@ t.test('a hundred requests to an unreachable node cause one warning', async (t) 
   })
   for (let count = 0; count < 100; count += 1) t.equal((await gateway.ask('demo', 'GET /task')).status, 503)
   const told = gateway.log.filter(({ level }) => level !== 'info')
-  t.match(told, [{ level: 'warn', msg: 'a node is ejected', reason: 'refused' }])
+  t.match(told, [{ level: 'warn', msg: 'node ejected', reason: 'refused' }])
 })
 
 t.test(

@@ -28,7 +28,7 @@ function ask(user: string, name: string, route: string, body?: Ask): Promise<Ans
 /** Returns the operations that were reported for one engine since the start. */
 function reportedAt(name: string): readonly unknown[] {
   return log
-    .filter((line) => line['msg'] === 'would be refused' && line['engine'] === name)
+    .filter((line) => line['msg'] === 'request would be refused' && line['engine'] === name)
     .map((line) => line['operation'])
 }
 
@@ -87,7 +87,7 @@ t.test('the part of a body that a report quotes is limited, however long the bod
   const name = 'x'.repeat(100_000)
   const body = { taskVariables: [{ name: 'a', operator: name }] }
   t.match(await ask('demo', 'shapes-reported', 'POST /task', { body }), { status: Number })
-  const line = log.findLast(({ msg }) => msg === 'would be refused')
+  const line = log.findLast(({ msg }) => msg === 'request would be refused')
   t.match(line, { operation: 'queryTasks', would: /^Invalid task variable comparator specified: x+…$/ })
   t.equal(String(line?.['would']).length, 256)
 })
@@ -151,5 +151,5 @@ t.test('authorization mode `report` sends a request even if its lookup fails', a
       response.writeHead(method === 'GET' ? 500 : 204, { 'content-type': 'application/json' }).end(),
   })
   t.match(await failing.ask('nobody', 'PUT /task/x', { body: {} }), { status: 204 })
-  t.ok(failing.log.some(({ msg }) => msg === 'would be refused'))
+  t.ok(failing.log.some(({ msg }) => msg === 'request would be refused'))
 })

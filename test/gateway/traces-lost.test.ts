@@ -5,8 +5,8 @@ import { startCollector } from '../support/collector.ts'
 import { refusingUrl } from '../support/fake-engine.ts'
 import { type OpenGateway, openGateway } from '../support/open-gateway.ts'
 
-const LOST = 'spans of traces are lost'
-const BACK = 'spans of traces are exported again'
+const LOST = 'trace spans are lost'
+const BACK = 'trace spans are exported again'
 
 /** Opens a gateway that records every request, in front of an engine that responds immediately. */
 function openTraced(test: Test, traces: Readonly<Record<string, unknown>>) {

@@ -28,7 +28,7 @@ t.test(
   async (t) => {
     const open = { engines, health, authorization: { mode: 'report', records }, validation: { mode: 'off' } }
     const gateway = await startReloadable(t, open)
-    t.match(warned(gateway), [/^authorization\.mode: is report/, /^validation\.mode: is off/])
+    t.match(warned(gateway), [/^authorization\.mode: report refuses/, /^validation\.mode: off checks/])
     const verbose = await verboseOf(gateway)
     t.match(verbose, '[-] authorization of default: mode is report: nothing is refused\n')
     t.match(verbose, '[-] validation of default: mode is off: nothing is refused\n')
@@ -41,7 +41,10 @@ t.test(
     t.equal(await gateway.metric(modeMetric('authorization', 'report')), null)
     t.equal(await gateway.metric(modeMetric('authorization', 'enforce')), 1)
     await gateway.reload(open)
-    t.match(warned(gateway).slice(2), [/^authorization\.mode: is report/, /^validation\.mode: is off/])
+    t.match(warned(gateway).slice(2), [
+      /^authorization\.mode: report refuses/,
+      /^validation\.mode: off checks/,
+    ])
   },
 )
 
@@ -56,7 +59,7 @@ t.test(
     const { status } = await gateway.reload({ engines, health, log: { level: 'warn' } })
     t.equal(status, 200)
     t.match(warned(gateway), [
-      /^authorization\.records: no record names demo, of camunda-admin, or a group of theirs/,
+      /^authorization\.records: no authorization record names these administrators or one of their groups: demo \(admin groups: camunda-admin\)/,
     ])
     writeFileSync(file, all)
     await gateway.reload({ engines, health })

@@ -72,7 +72,7 @@ t.test('check says whom no record lets be the administrator that a group makes o
   t.match(await run('check', '--config', file), {
     code: 0,
     out: / is good\n$/,
-    err: /^warning: authorization\.records: no record names demo, of camunda-admin, .*config\/authorizations\.yaml/,
+    err: /^warning: authorization\.records: no authorization record names these administrators .*: demo \(admin groups: camunda-admin\).*config\/authorizations\.yaml/,
   })
 })
 

@@ -110,7 +110,7 @@ t.test('a new certificate applies to new connections, and no request is lost', a
   await Promise.all(askers)
   t.same(new Set(statuses), new Set([200]))
   t.equal((await ask(port, kept)).peer.subject.CN, 'server')
-  t.ok(log.some(({ msg, section }) => msg === 'a certificate was renewed' && section === 'listen.tls'))
+  t.ok(log.some(({ msg, section }) => msg === 'certificate reloaded' && section === 'listen.tls'))
 })
 
 t.test('an incomplete handshake does not delay a drain for long', async (t) => {

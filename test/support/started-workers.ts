@@ -82,7 +82,8 @@ export async function startWorkers(t: Test, settings: Line, options: Options = {
     return found() ?? {}
   }
   const { address, admin: adminAddress, workers } = await line({ msg: 'listening' })
-  for (let worker = 1; worker <= Number(workers); worker += 1) await line({ msg: 'a worker listens', worker })
+  for (let worker = 1; worker <= Number(workers); worker += 1)
+    await line({ msg: 'worker is listening', worker })
   const admin: Started['admin'] = async (path, init) => {
     const headers = { 'x-requested-by': 'a test', ...init?.headers }
     const response = await fetch(String(adminAddress) + path, { ...init, headers })
@@ -136,7 +137,7 @@ function linesIn(text: string): readonly Line[] {
 }
 
 function pidsIn(lines: readonly Line[]): ReadonlyMap<number, number> {
-  const listening = lines.filter(({ msg }) => msg === 'a worker listens')
+  const listening = lines.filter(({ msg }) => msg === 'worker is listening')
   return new Map(listening.map(({ worker, pid }) => [Number(worker), Number(pid)]))
 }
 

@@ -29,7 +29,7 @@ t.test('a problem of the other process rejects the call', async (t) => {
 
 t.test('a call times out, and a late answer is ignored', async (t) => {
   const { calls } = open()
-  await t.rejects(calls.ask('readiness', null, 5), new NoAnswer('does not answer within 5 ms'))
+  await t.rejects(calls.ask('readiness', null, 5), new NoAnswer('did not respond within 5 ms'))
   t.doesNotThrow(() => calls.onAnswer({ type: 'answer', id: 1, value: 'late' }))
 })
 
@@ -47,7 +47,7 @@ t.test('when the other process ends, open calls are rejected, and new ones too',
   const { sent, calls } = open()
   const asked = calls.ask('metrics', null, 5000)
   calls.end()
-  await t.rejects(asked, new NoAnswer('is gone'))
-  await t.rejects(calls.ask('metrics', null, 5000), new NoAnswer('is gone'))
+  await t.rejects(asked, new NoAnswer('has exited'))
+  await t.rejects(calls.ask('metrics', null, 5000), new NoAnswer('has exited'))
   t.equal(sent.length, 1)
 })

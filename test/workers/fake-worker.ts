@@ -58,5 +58,5 @@ export function createFakeFork(): { readonly fork: Fork; readonly workers: FakeW
 }
 
 export function noAnswer(): Promise<never> {
-  return Promise.reject(new NoAnswer('does not answer within 1 ms'))
+  return Promise.reject(new NoAnswer('did not respond within 1 ms'))
 }

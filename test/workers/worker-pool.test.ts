@@ -58,7 +58,7 @@ t.test('where one refuses a configuration the others go back to the one before',
 t.test('a worker that does not confirm a configuration is killed, and no worker keeps it', async (t) => {
   const { config, workerPool, at, workers } = await startCrew(t)
   at(0).answer = noAnswer
-  t.match(await problemsOf(workerPool.replace(another(config))), [/worker 1.*does not answer/])
+  t.match(await problemsOf(workerPool.replace(another(config))), [/worker 1.*did not respond/])
   t.ok(at(0).killed())
   t.same(replacedBy(at(1)).at(-1), config)
   // Another takes its place.

@@ -157,8 +157,8 @@ function createMark(kind: PressureKind, log: PressureOptions['log']) {
     isOver = !isOver
     looks = 0
     const line = { pressure: kind, value: Math.round(value), limit: Math.round(limit) }
-    if (isOver) log.warn(line, 'new requests are refused until there is room again')
-    else log.info(line, 'there is room for new requests again')
+    if (isOver) log.warn(line, 'limit reached; new requests are refused')
+    else log.info(line, 'below the limit; new requests are accepted again')
   }
 
   return {

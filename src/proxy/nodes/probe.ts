@@ -72,8 +72,8 @@ export async function readVersion(
   const text = await readBody(body, MAX_BYTES)
   if (statusCode === 404) return null
   if (statusCode === 401 || statusCode === 403)
-    throw new Error(`it refuses the gateway's own credentials: ${statusCode}`)
-  if (statusCode !== 200) throw new Error(`it answers /version with ${statusCode}`)
+    throw new Error(`the node refuses the gateway's credentials: response status ${statusCode}`)
+  if (statusCode !== 200) throw new Error(`response status ${statusCode} for /version`)
   return stringIn(parsedJson(text), 'version')?.slice(0, MAX_VERSION_CHARS) ?? null
 }
 
@@ -101,7 +101,7 @@ async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw new Error(`its answer is larger than ${maxBytes} bytes`)
+    if (bytes > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -109,12 +109,12 @@ async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
 
 function resultOf(text: string, engine: string): Probed {
   const names = namesOf(JSON.parse(text))
-  if (names === null) return unhealthy('probe', 'its answer is no list of engines')
+  if (names === null) return unhealthy('probe', 'the response is not a list of engines')
   return names.includes(engine)
     ? { result: 'ok', detail: '' }
     : unhealthy(
         'wrong-engine',
-        `it names ${names.length === 0 ? 'no engine' : names.join(', ')}, not ${engine}`,
+        `the node does not have the engine ${engine}; it has ${names.length === 0 ? 'no engine' : names.join(', ')}`,
       )
 }
 
@@ -126,7 +126,7 @@ function namesOf(value: unknown): readonly string[] | null {
 }
 
 function unexpected(status: number): Probed {
-  return unhealthy('probe', `it answers ${status}`)
+  return unhealthy('probe', `response status ${status}`)
 }
 
 function unhealthy(result: ProbeResult, detail: string): Probed {

@@ -14,7 +14,7 @@ async function enginesOf(gateway: Started): Promise<readonly unknown[]> {
   return Promise.all(Array.from({ length: 6 }, async () => (await gateway.ask('/engine')).json()))
 }
 
-const READ_ANEW = 'the configuration was read anew and is in force'
+const RELOADED = 'configuration reloaded'
 const all = (engines: unknown) => Array.from({ length: 6 }, () => engines)
 
 t.test('a reload reaches every worker, and is counted once', async (t) => {
@@ -26,7 +26,7 @@ t.test('a reload reaches every worker, and is counted once', async (t) => {
   t.match(JSON.parse(text), { result: 'applied' })
   t.same(await enginesOf(gateway), all(ENGINES_OF_TWO))
   // The file's own change may have been seen as well, and before.
-  const linesRead = () => gateway.lines().filter(({ msg }) => msg === READ_ANEW)
+  const linesRead = () => gateway.lines().filter(({ msg }) => msg === RELOADED)
   await until(async () => linesRead().length > 0 && (await gateway.metric(APPLIED)) === linesRead().length)
   t.same(
     linesRead().flatMap(({ changed }) => changed),
@@ -38,10 +38,10 @@ t.test('a signal to the primary has the same effect, and so has the file alone',
   const gateway = await startWorkers(t, ONE)
   await gateway.write(TWO)
   gateway.kill('SIGHUP')
-  const read = await gateway.line({ msg: READ_ANEW, cause: 'signal' })
+  const read = await gateway.line({ msg: RELOADED, cause: 'signal' })
   t.same(await enginesOf(gateway), all(ENGINES_OF_TWO))
   await gateway.write(ONE)
-  await gateway.line({ msg: READ_ANEW, cause: 'file' }, read)
+  await gateway.line({ msg: RELOADED, cause: 'file' }, read)
   await until(async () => JSON.stringify(await enginesOf(gateway)) === JSON.stringify(all(ENGINES_OF_ONE)))
 })
 
@@ -64,8 +64,8 @@ t.test('a worker that is started while the file holds a mistake serves as the ot
   await gateway.write({ ...ONE, nosuch: 1 })
   await gateway.admin('/reload', { method: 'POST' })
   process.kill(Number(gateway.pids().get(1)), 'SIGKILL')
-  const ended = await gateway.line({ msg: 'a worker has ended, and is started again' })
-  await gateway.line({ msg: 'a worker listens', worker: 1 }, ended)
+  const ended = await gateway.line({ msg: 'worker exited; restarting' })
+  await gateway.line({ msg: 'worker is listening', worker: 1 }, ended)
   t.same(await enginesOf(gateway), all(ENGINES_OF_TWO))
 })
 

@@ -77,7 +77,7 @@ t.test('what a worker had not taken when it ended goes to another, open as it wa
   const { port, connectAll } = await openPort(t)
   const end = new EventEmitter()
   const isGone = once(end, 'end').then(() => {
-    throw new Gone('is gone')
+    throw new Gone('has exited')
   })
   const [ending, other] = [createTaker(() => isGone), createTaker(() => new Promise(() => undefined))]
   port.add(ending)

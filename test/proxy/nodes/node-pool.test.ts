@@ -65,13 +65,13 @@ t.test('drained nodes count neither as used nor as healthy', (t) => {
 
 t.test('each change is reported, with the number of healthy nodes', (t) => {
   const nodes = openNodes([{}, {}])
-  nodes.node(1).health.probed('wrong-engine', 0, 'it names second, not default')
+  nodes.node(1).health.probed('wrong-engine', 0, 'the node does not have the engine default; it has second')
   nodes.node(1).health.probed('ok', 0, '')
   t.same(nodes.events, [
     {
       node: 'http://n1:1/engine-rest',
       reason: 'wrong-engine',
-      detail: 'it names second, not default',
+      detail: 'the node does not have the engine default; it has second',
       periodMs: 1000,
       healthy: 1,
       nodes: 2,
