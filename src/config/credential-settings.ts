@@ -30,7 +30,7 @@ const signature = z
   })
   .refine(({ secret, algorithm }) => secretBytesOf(secret) >= SECRET_BYTES[algorithm], {
     path: ['secret'],
-    error: 'is shorter than the digest of the algorithm',
+    error: 'must not be shorter than the digest of the algorithm',
   })
 
 const userHeader = z
@@ -39,7 +39,7 @@ const userHeader = z
       .string()
       .regex(
         /^(?:context-user-id|authorization|x-[a-z\d-]*user[a-z\d-]*)$/i,
-        'must be Context-User-ID, Authorization, or a name that begins with X- and has `user` in it',
+        'must be Context-User-ID, Authorization, or a name that begins with X- and contains `user`',
       )
       .meta({ title: '`Context-User-ID`, `Authorization` or like `X-User`' })
       .transform((name) => name.toLowerCase())
@@ -56,7 +56,7 @@ const userHeader = z
   })
   .refine(({ header, sign }) => header !== 'authorization' || sign !== undefined, {
     path: ['header'],
-    error: 'Authorization needs sign: an id is no credential',
+    error: 'Authorization requires sign: an unsigned id is not a credential',
   })
 
 /** The credentials that an engine receives instead of the caller's. */

@@ -61,7 +61,7 @@ const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
 function listenerProblems({ listen, admin }: ValidSettings): string[] {
   if (listen === null || admin === null || listen.port !== admin.port || listen.port === 0) return []
   const isShared = listen.host === admin.host || [listen, admin].some(({ host }) => EVERYWHERE.has(host))
-  return isShared ? ['admin.port: is the port of listen, at the same address'] : []
+  return isShared ? ['admin.port: must differ from the port of listen at the same address'] : []
 }
 
 /**
@@ -77,7 +77,7 @@ function applicationProblems({ passthrough }: ValidSettings): string[] {
     const paths = own.map(({ url }) => new URL(url).pathname.replace(/\/$/, ''))
     const other = paths.findIndex((path) => path !== paths[0])
     return [
-      ...(other > 0 ? [`nodes[${other}]: has another path than nodes[0]`] : []),
+      ...(other > 0 ? [`nodes[${other}]: must have the same path as nodes[0]`] : []),
       ...(nodes === undefined ? [] : repeatedNodeProblems(nodes)),
       ...nodeTlsProblems({ nodes: own, tls: application.tls }),
     ].map((problem) => `passthrough[${at}].${problem}`)
@@ -89,9 +89,11 @@ function prefixProblems({ passthrough, basePath }: ValidSettings): string[] {
   return prefixes.flatMap((prefix, at) => {
     const first = prefixes.indexOf(prefix)
     return [
-      ...(first < at ? [`passthrough[${at}].prefix: is that of passthrough[${first}]`] : []),
+      ...(first < at ? [`passthrough[${at}].prefix: is the same as passthrough[${first}].prefix`] : []),
       ...(isWithin(basePath ?? '', prefix)
-        ? [`passthrough[${at}].prefix: basePath lies within, and what is not in the API would be passed on`]
+        ? [
+            `passthrough[${at}].prefix: must not contain basePath: requests that are not in the API would be sent to the application`,
+          ]
         : []),
     ]
   })
@@ -140,18 +142,18 @@ function credentialProblems(
   // An engine that makes the decisions itself must know the user.
   if (!tellsCaller(credentials))
     return authorization?.mode === 'engine'
-      ? ['credentials: must be forward or { header } where authorization.mode is engine']
+      ? ['credentials: must be forward or { header } if authorization.mode is engine']
       : []
   const asksForRecords = authorization?.records.source === 'engine' && authorization.mode !== 'off'
   // These lookups have no caller whose credentials could be forwarded.
   if (service !== undefined) return []
   if (identity?.source === 'engine' || asksForRecords)
     return [
-      'service: is needed where credentials is forward or { header } and identity or records have source: engine',
+      'service: is required if credentials is forward or { header }, and identity or records have source: engine',
     ]
   return gauges === null
     ? []
-    : ['service: is needed where credentials is forward or { header } and there are gauges']
+    : ['service: is required if credentials is forward or { header }, and gauges is set']
 }
 
 function tellsCaller(credentials: EngineConfig['credentials']): boolean {
@@ -173,5 +175,5 @@ function gaugeProblems(
   { workers, cache }: Pick<ValidSettings, 'workers' | 'cache'>,
 ): string[] {
   const areAlone = cache !== null && cache.redis === null && (workers ?? 1) > 1
-  return gauges !== null && areAlone ? ['gauges: need cache.redis where there are several workers'] : []
+  return gauges !== null && areAlone ? ['gauges: requires cache.redis if there are several workers'] : []
 }

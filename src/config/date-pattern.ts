@@ -11,7 +11,7 @@ export const DATE_PATTERN_PIECE = /''|'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']/gs
 export function findPatternMistake(pattern: string): string | null {
   if (pattern.trim() === '') return 'must not be empty'
   const pieces = pattern.match(DATE_PATTERN_PIECE) ?? []
-  if (pieces.join('') !== pattern) return 'has a single quote without its partner'
+  if (pieces.join('') !== pattern) return 'has a single quote without a closing single quote'
   const letters = pieces.filter((piece) => /^[A-Za-z]/.test(piece)).map((piece) => piece[0])
   const unknown = letters.find((letter) => letter === undefined || !JAVA_LETTERS.test(letter))
   return unknown === undefined ? null : `has the letter ${unknown}, which is not in Java's SimpleDateFormat`

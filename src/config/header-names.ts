@@ -68,7 +68,7 @@ export const requestHeaders = z
         'a client could claim an identity, a certificate, an address or another target with this header',
       ),
   )
-  .max(MAX_NAMES, `at most ${MAX_NAMES} names are taken`)
+  .max(MAX_NAMES, `at most ${MAX_NAMES} names are permitted`)
 
 /** Names of an engine's response headers that are forwarded to clients in addition to the built-in list. */
 export const responseHeaders = z
@@ -78,4 +78,4 @@ export const responseHeaders = z
       'a node must not set this header for clients of the gateway',
     ),
   )
-  .max(MAX_NAMES, `at most ${MAX_NAMES} names are taken`)
+  .max(MAX_NAMES, `at most ${MAX_NAMES} names are permitted`)

@@ -18,8 +18,8 @@ export function pemProblemOf(member: 'ca' | 'cert' | 'key', pem: Buffer): string
     return null
   } catch {
     return member === 'key'
-      ? 'holds no private key in PEM without a passphrase'
-      : 'holds no certificate in PEM'
+      ? 'contains no private key in PEM format without a passphrase'
+      : 'contains no certificate in PEM format'
   }
 }
 

@@ -16,7 +16,7 @@ function messageOf(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'too_small')
     return issue.minimum === 1 ? 'must not be empty' : `must be at least ${String(issue.minimum)}`
   if (issue.code === 'too_big') return `must be at most ${String(issue.maximum)}`
-  return 'cannot stand here'
+  return 'is not permitted here'
 }
 
 const NEEDED: Readonly<Record<string, string>> = {

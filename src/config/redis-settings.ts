@@ -31,11 +31,11 @@ const nodesOf = (defaultPort: number) =>
         .transform((text): RedisNode => ({ host: hostOf(text), port: portOf(text, defaultPort) })),
     )
     .min(1, 'at least one node is needed')
-    .max(MAX_NODES, `at most ${MAX_NODES} nodes are taken`)
+    .max(MAX_NODES, `at most ${MAX_NODES} nodes are permitted`)
 
 const username = z.string().min(1, 'must not be empty').optional()
 const password = z.string().min(1, 'must not be empty').optional()
-const PASSWORD_NEEDED = { path: ['password'], error: 'is needed where username is given' }
+const PASSWORD_NEEDED = { path: ['password'], error: 'is required if username is set' }
 const hasPassword = (account: {
   readonly username?: string | undefined
   readonly password?: string | undefined
@@ -106,11 +106,12 @@ const redisObject = z
   })
   .refine(({ url, password: own }) => url === undefined || own === undefined || !hasCredentials(url), {
     path: ['password'],
-    error: 'is given in url too: one of them is needed',
+    error: 'is also set in url: set only one of them',
   })
   .refine(({ sentinel: own, database }) => database === undefined || own !== undefined, {
     path: ['database'],
-    error: 'stands with sentinel alone: a URL has it as its path, a cluster has only 0',
+    error:
+      'can be set only with sentinel: a URL contains the database as its path, and a cluster has only database 0',
   })
   .refine(hasPassword, PASSWORD_NEEDED)
 

@@ -31,7 +31,7 @@ import {
 /** Names and addresses as in the header `Host`. */
 const servedHost = z
   .string()
-  .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')
+  .refine((text) => HOST.test(text), 'write it as in the Host header: NAME or NAME:PORT')
   .meta({ title: '`NAME` or `NAME:PORT`' })
 const address = (port: number, others: string) => ({
   host: z
@@ -284,7 +284,7 @@ export const schema = z.strictObject(
           ),
         signingKeys: z
           .array(signingKey)
-          .max(4, 'at most 4 keys are taken')
+          .max(4, 'at most 4 keys are permitted')
           .default([])
           .describe(
             'Up to four secrets, each created with `openssl rand -base64 32`. The gateway signs the values that it writes to Redis with the first secret. ' +

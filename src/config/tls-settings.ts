@@ -30,11 +30,11 @@ export const clientTls = z
   })
   .refine(({ cert, key }) => cert === undefined || key !== undefined, {
     path: ['key'],
-    error: 'is needed where cert is given',
+    error: 'is required if cert is set',
   })
   .refine(({ cert, key }) => key === undefined || cert !== undefined, {
     path: ['cert'],
-    error: 'is needed where key is given',
+    error: 'is required if key is set',
   }) satisfies z.ZodType<ClientTls>
 
 const ofServer = {
@@ -78,7 +78,7 @@ const clients = z
   })
   .refine(({ user, users }) => users === undefined || user !== null, {
     path: ['user'],
-    error: 'is needed where users is given',
+    error: 'is required if users is set',
   })
 
 /** TLS of the public listener. */

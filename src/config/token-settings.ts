@@ -87,7 +87,7 @@ const claimSettings = z
         context.addIssue({
           code: 'custom',
           path: ['required', at],
-          message: 'must be a claim of groups or tenants',
+          message: 'must be one of the claims in groups or tenants',
         })
   })
 
@@ -203,7 +203,7 @@ export const tokenSettings = z
   .strictObject({
     issuers: z
       .array(issuer)
-      .max(MAX_ISSUERS, `at most ${MAX_ISSUERS} issuers are taken`)
+      .max(MAX_ISSUERS, `at most ${MAX_ISSUERS} issuers are permitted`)
       .default([])
       .describe(
         'Issuers of access tokens, at most eight. The tokens are JSON Web Tokens of OpenID Connect providers.',
@@ -232,7 +232,7 @@ export const tokenSettings = z
           context.addIssue({
             code: 'custom',
             path: ['issuers', at, member],
-            message: `is that of issuers[${first}]`,
+            message: `is the same as in issuers[${first}]`,
           })
       }
   })

@@ -13,7 +13,7 @@ export const traces = z.strictObject({
     .record(headerName, headerValue)
     .refine(
       (headers) => Object.keys(headers).length <= MAX_HEADERS,
-      `at most ${MAX_HEADERS} headers are taken`,
+      `at most ${MAX_HEADERS} headers are permitted`,
     )
     .default({})
     .describe('Headers of each export. Use `${file:…}` for secrets.'),

@@ -79,7 +79,7 @@ export const signingKey = z
   .string()
   .refine(
     (text) => text.length >= LEAST_KEY_CHARS,
-    `at least ${LEAST_KEY_CHARS} characters are needed, as \`openssl rand -base64 32\` makes them`,
+    `at least ${LEAST_KEY_CHARS} characters are needed, for example the output of \`openssl rand -base64 32\``,
   )
   .meta({ title: `text of at least ${LEAST_KEY_CHARS} characters` })
 const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i
@@ -110,7 +110,7 @@ export const network = z
 export const origin = z
   .string()
   .refine((text) => ORIGIN.test(text) && URL.canParse(text), {
-    error: 'write it as Origin has it: https://NAME or https://NAME:PORT',
+    error: 'write it as in the Origin header: https://NAME or https://NAME:PORT',
     abort: true,
   })
   .transform((text) => new URL(text).origin)
@@ -124,14 +124,14 @@ const urlWithout = (instead: string) =>
     .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
     .refine(
       (text) => !/^[^/]*\/\/[^/?#]*@/.test(text),
-      `no user and password may stand in the URL: ${instead}`,
+      `the URL must not contain a user or password: ${instead}`,
     )
-    .refine((text) => !/[?#]/.test(text), 'no ? and no # may stand in the URL: requests bring their own')
+    .refine((text) => !/[?#]/.test(text), 'the URL must not contain ? or #: each request has its own query')
     .meta({ title: '`http://` or `https://` URL without user, query and fragment' })
-export const httpUrl = urlWithout('an engine has `credentials`')
+export const httpUrl = urlWithout('use `credentials` of the engine')
 /** The URL that clients use before the base path. */
-export const publicUrl = urlWithout('it stands in answers')
-  .max(512, 'at most 512 characters are taken')
+export const publicUrl = urlWithout('responses contain the URL')
+  .max(512, 'at most 512 characters are permitted')
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
 /**
  * The URL of an issuer. OpenID Connect Core 1.0 section 2: no query, no fragment. It is compared exactly, so it is not
@@ -140,9 +140,9 @@ export const publicUrl = urlWithout('it stands in answers')
 export const issuerUrl = urlWithout('an issuer has none')
 /** The URL that receives OTLP over HTTP. */
 export const collectorUrl = urlWithout('write them in `traces.headers`')
-  .refine((text) => !/\/v1\/traces\/?$/.test(text), 'leave out /v1/traces: it is added')
+  .refine((text) => !/\/v1\/traces\/?$/.test(text), 'leave out /v1/traces: the gateway adds it')
   .meta({ title: '`http://` or `https://` URL without user, query, fragment and `/v1/traces`' })
-const HEADER_NEEDED = 'a header that an export may have is needed'
+const HEADER_NEEDED = 'a header name that is permitted in an export is needed'
 /** A header name: RFC 9110 section 5.6.2. */
 export const headerName = z
   .string()

@@ -25,7 +25,7 @@ export function readYaml(text: string): YamlRead {
   try {
     return { value: document.toJS(), problems: null }
   } catch {
-    return { problems: ['its aliases (*name) stand for too much'] }
+    return { problems: ['the aliases (*name) expand to too much content'] }
   }
 }
 
@@ -66,6 +66,6 @@ function strayAliases(document: Document): readonly { readonly at: number; reado
   })
   return at.map((one) => ({
     at: one,
-    message: 'An alias (*name) without its anchor (&name): quote a value that begins with *',
+    message: 'the alias (*name) has no anchor (&name): quote a value that begins with *',
   }))
 }

@@ -43,7 +43,7 @@ export function recordsOf(content: string, file = 'authorizations.yaml'): readon
     const key = recordKeyOf(one)
     const first = seen.get(key)
     if (first === undefined) seen.set(key, at)
-    const twice = first === undefined ? [] : [`the same type, subject and resource as ${root}[${first}]`]
+    const twice = first === undefined ? [] : [`has the same type, subject and resource as ${root}[${first}]`]
     return [...subjectProblems(one), ...permissionProblems(one), ...twice].map(
       (problem) => `${root}[${at}]: ${problem}`,
     )
@@ -57,22 +57,23 @@ function subjectProblems({ type, userId, groupId }: FileRecord): string[] {
   if (type !== GLOBAL)
     return ((userId ?? null) === null) === (group === null) ? ['needs exactly one of userId and groupId'] : []
   return [
-    ...(group === null ? [] : ['a GLOBAL record (type 0) is for everybody: it has no groupId']),
+    ...(group === null ? [] : ['a GLOBAL record (type 0) applies to all users and must not have a groupId']),
     ...((userId ?? '*') === '*'
       ? []
-      : ["a GLOBAL record (type 0) is for everybody: its userId is '*' or left out"]),
+      : ["a GLOBAL record (type 0) applies to all users: set userId to '*' or leave it out"]),
   ]
 }
 
 function permissionProblems({ resourceType, permissions }: FileRecord): string[] {
   const resource = resourceOfType(resourceType)
-  if (resource === null) return [`resourceType ${resourceType} is none of the engine's (0 to 21)`]
+  if (resource === null)
+    return [`resourceType ${resourceType} is not a resource type of the engine (0 to 21)`]
   const legal = Object.keys(RESOURCES[resource].permissions).join(', ')
   return permissions
     .filter((permission) => bitOf(resource, permission) === null)
     .map(
       (permission) =>
-        `${isShownName(permission) ? `'${permission}'` : 'a value'} is no permission of ${resource} (${resourceType}), which has ${legal} and ALL`,
+        `${isShownName(permission) ? `'${permission}'` : 'a value'} is not a permission of ${resource} (${resourceType}), which has ${legal} and ALL`,
     )
 }
 

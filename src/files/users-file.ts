@@ -52,7 +52,7 @@ export function usersOf(text: string, file = 'users.yaml'): Users {
   const problems: string[] = []
   for (const [at, one] of users.entries()) {
     if (byId.has(one.id))
-      problems.push(`users[${at}].id: is that of users[${users.findIndex(({ id }) => id === one.id)}]`)
+      problems.push(`users[${at}].id: is the same as users[${users.findIndex(({ id }) => id === one.id)}].id`)
     byId.set(one.id, one)
   }
   if (problems.length > 0) throw new ConfigError(file, problems)

@@ -88,7 +88,7 @@ export function isReadiness(value: unknown): value is Readiness {
 /** Returns the problems that a worker found in a replacement configuration. With no problems, the configuration is in force. */
 export function problemsIn(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
-  return ['(the gateway): a worker has answered what cannot be read']
+  return ['(the gateway): a worker sent a response that cannot be read']
 }
 
 /** Returns whether a value is a response for the admin listener. */

@@ -112,7 +112,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'a password in a URL',
     files: engine('{ nodes: ["http://u:hunter2@engine/engine-rest"] }'),
-    says: [['engines.default.nodes[0]', 'no user and password may stand in the URL']],
+    says: [['engines.default.nodes[0]', 'the URL must not contain a user or password']],
   },
   {
     is: 'an engine with a blank in its name',
@@ -142,14 +142,16 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'an id in the place of a credential',
     files: engine(`{ nodes: [${NODE}], credentials: { header: Authorization } }`),
-    says: [['engines.default.credentials.header', 'Authorization needs sign']],
+    says: [['engines.default.credentials.header', 'Authorization requires sign']],
   },
   {
     is: 'a secret that is shorter than its digest',
     files: engine(
       `{ nodes: [${NODE}], credentials: { header: X-User, sign: { secret: ${'A'.repeat(43)}=, algorithm: HS512 } } }`,
     ),
-    says: [['engines.default.credentials.sign.secret', 'is shorter than the digest of the algorithm']],
+    says: [
+      ['engines.default.credentials.sign.secret', 'must not be shorter than the digest of the algorithm'],
+    ],
   },
   {
     is: 'no identity',
@@ -221,7 +223,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'both listeners at one port',
     files: adding('admin: { port: 8080 }'),
-    says: [['admin.port', 'is the port of listen, at the same address']],
+    says: [['admin.port', 'must differ from the port of listen at the same address']],
   },
   {
     is: 'an empty section',
@@ -280,7 +282,7 @@ const MISTAKES: readonly Mistake[] = [
     is: 'a password of Redis that is given twice, and TLS for a URL without it',
     files: adding('cache: { redis: { url: "redis://:hunter2@redis", password: hunter2, tls: {} } }'),
     says: [
-      ['cache.redis.password', 'is given in url too'],
+      ['cache.redis.password', 'is also set in url'],
       ['cache.redis.tls', 'needs a rediss:// URL'],
     ],
   },
@@ -288,8 +290,8 @@ const MISTAKES: readonly Mistake[] = [
     is: 'a user of Redis without a password, and a database in a cluster',
     files: adding('cache: { redis: { cluster: { nodes: [a] }, username: x, database: 1 } }'),
     says: [
-      ['cache.redis.password', 'is needed where username is given'],
-      ['cache.redis.database', 'stands with sentinel alone'],
+      ['cache.redis.password', 'is required if username is set'],
+      ['cache.redis.database', 'can be set only with sentinel'],
     ],
   },
   {
@@ -299,7 +301,7 @@ const MISTAKES: readonly Mistake[] = [
     ),
     says: [
       ['cache.redis.tls.serverName', 'a host name is needed'],
-      ['cache.redis.tls.key', 'is needed where cert is given'],
+      ['cache.redis.tls.key', 'is required if cert is set'],
     ],
   },
   {
@@ -308,7 +310,7 @@ const MISTAKES: readonly Mistake[] = [
       'cache: { redis: { sentinel: { nodes: [a], master: m, tls: { ca: none.pem } }, tls: { ca: gateway.yaml } } }',
     ),
     says: [
-      ['cache.redis.tls.ca', 'holds no certificate in PEM'],
+      ['cache.redis.tls.ca', 'contains no certificate in PEM format'],
       ['cache.redis.sentinel.tls.ca', 'none.pem cannot be read'],
     ],
   },
@@ -321,7 +323,7 @@ const MISTAKES: readonly Mistake[] = [
     is: 'files of a listener that are none',
     files: adding('admin: { tls: { cert: gateway.yaml, key: none.pem } }'),
     says: [
-      ['admin.tls.cert', 'holds no certificate in PEM'],
+      ['admin.tls.cert', 'contains no certificate in PEM format'],
       ['admin.tls.key', 'none.pem cannot be read'],
     ],
   },
@@ -332,7 +334,7 @@ const MISTAKES: readonly Mistake[] = [
     ),
     says: [
       ['listen.tls.minVersion', '1.2'],
-      ['listen.tls.clients.user', 'is needed where users is given'],
+      ['listen.tls.clients.user', 'is required if users is set'],
     ],
   },
   {
@@ -387,7 +389,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'a prefix that is the base path in another case',
     files: adding('passthrough: [{ prefix: /Engine-Rest, upstream: http://web }]'),
-    says: [['passthrough[0].prefix', 'basePath lies within']],
+    says: [['passthrough[0].prefix', 'must not contain basePath']],
   },
   {
     is: 'a prefix of the API in another case',
@@ -402,7 +404,7 @@ const MISTAKES: readonly Mistake[] = [
     says: [
       ['passthrough[0].tls.cafile', 'unknown key (allowed: ca, cert, key, serverName)'],
       ['passthrough[0].tls.serverName', 'a host name is needed'],
-      ['passthrough[0].tls.key', 'is needed where cert is given'],
+      ['passthrough[0].tls.key', 'is required if cert is set'],
     ],
   },
   {
@@ -411,7 +413,7 @@ const MISTAKES: readonly Mistake[] = [
       'passthrough: [{ prefix: /app, upstream: "https://web", tls: { ca: gateway.yaml, cert: nocert.pem, key: nokey.pem } }]',
     ),
     says: [
-      ['passthrough[0].tls.ca', 'gateway.yaml holds no certificate in PEM'],
+      ['passthrough[0].tls.ca', 'gateway.yaml contains no certificate in PEM format'],
       ['passthrough[0].tls.cert', 'nocert.pem cannot be read'],
       ['passthrough[0].tls.key', 'nokey.pem cannot be read'],
     ],
@@ -445,7 +447,7 @@ const MISTAKES: readonly Mistake[] = [
         AUTHORIZATION,
       ].join('\n'),
     },
-    says: [['engines.default.service', 'is needed where credentials is forward']],
+    says: [['engines.default.service', 'is required if credentials is forward']],
   },
   {
     is: 'users that are not there',
@@ -477,12 +479,12 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'a user twice',
     files: user(`{ id: mary, passwordHash: "${HASH}" }, { id: mary, passwordHash: "${HASH}" }`),
-    says: [['users[1].id', 'is that of users[0]']],
+    says: [['users[1].id', 'is the same as users[0].id']],
   },
   {
     is: 'a permission that there is not',
     files: record('{ type: 1, groupId: a, resourceType: 7, resourceId: "*", permissions: [EDIT] }'),
-    says: [['authorizations[0]', "'EDIT' is no permission of TASK (7)"]],
+    says: [['authorizations[0]', "'EDIT' is not a permission of TASK (7)"]],
   },
   {
     is: 'a type by its name',

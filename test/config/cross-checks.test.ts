@@ -8,13 +8,13 @@ const prefixes = (...all: readonly string[]) => ({
 
 t.test('two prefixes that are one are named', async (t) => {
   t.same(problemsIn(t, settingsWith(prefixes('/a', '/b', '/a'))), [
-    'passthrough[2].prefix: is that of passthrough[0]',
+    'passthrough[2].prefix: is the same as passthrough[0].prefix',
   ])
   t.same(problemsIn(t, settingsWith(prefixes('/a', '/a/b', '/ab'))), [])
 })
 
 t.test('no prefix opens what the table of operations does not have', async (t) => {
-  const OPENS = 'basePath lies within, and what is not in the API would be passed on'
+  const OPENS = 'must not contain basePath: requests that are not in the API would be sent to the application'
   const problemsOf = (basePath: string, prefix: string) =>
     problemsIn(t, settingsWith({ basePath, ...prefixes(prefix) }))
   t.same(problemsOf('/engine-rest', '/engine-rest'), [`passthrough[0].prefix: ${OPENS}`])
@@ -31,7 +31,7 @@ t.test('an application has nodes of one path, or one upstream', async (t) => {
   t.same(problemsOf({}), ['passthrough[0]: needs either upstream or nodes'])
   t.same(problemsOf({ upstream, nodes: [upstream] }), ['passthrough[0]: needs either upstream or nodes'])
   t.same(problemsOf({ nodes: ['http://a/app', 'http://b/web'] }), [
-    'passthrough[0].nodes[1]: has another path than nodes[0]',
+    'passthrough[0].nodes[1]: must have the same path as nodes[0]',
   ])
   t.same(problemsOf({ nodes: ['http://a/app', 'http://a:80/app/'] }), [
     'passthrough[0].nodes[1]: is the same node as nodes[0]',
@@ -42,7 +42,7 @@ t.test('who forwards the callers’ credentials has some for what the gateway it
   const service = { username: 'gw', password: 'x' }
   const identity = { source: 'engine' }
   const authorization = { records: { source: 'engine' } }
-  const NEEDED = [/^engines\.default\.service: is needed where credentials is forward/]
+  const NEEDED = [/^engines\.default\.service: is required if credentials is forward/]
   const problemsOf = (settings: object, engine: object = {}) =>
     problemsIn(t, settingsWith({ ...settings }, { credentials: 'forward', ...engine }))
   t.match(problemsOf({ identity }), NEEDED)
@@ -59,7 +59,7 @@ t.test('who forwards the callers’ credentials has some for what the gateway it
 t.test('several workers elect the one that asks for gauges by Redis', async (t) => {
   const problemsOf = (settings: object) => problemsIn(t, settingsWith({ ...settings }, { gauges: {} }))
   t.same(problemsOf({ workers: 2 }), [
-    'engines.default.gauges: need cache.redis where there are several workers',
+    'engines.default.gauges: requires cache.redis if there are several workers',
   ])
   t.same(problemsOf({ workers: 2, cache: { redis: 'redis://cache:6379' } }), [])
   t.same(problemsOf({ workers: 1 }), [])
@@ -67,7 +67,7 @@ t.test('several workers elect the one that asks for gauges by Redis', async (t) 
 
 t.test('two listeners cannot have one port', async (t) => {
   const problemsOf = (listen: object, admin: object) => problemsIn(t, settingsWith({ listen, admin }))
-  const TAKEN = ['admin.port: is the port of listen, at the same address']
+  const TAKEN = ['admin.port: must differ from the port of listen at the same address']
   t.same(problemsOf({ port: 9090 }, {}), TAKEN)
   t.same(problemsOf({ host: '0.0.0.0', port: 9090 }, {}), TAKEN)
   t.same(problemsOf({ port: 9090 }, { host: '::' }), TAKEN)
@@ -96,8 +96,8 @@ t.test('what is wrong by itself does not hide what does not go together', async 
       /^limits\.body: /,
       /^engines\.unknown\.health\.colour: unknown key /,
       /^engines\.bad\.nodes: /,
-      'passthrough[1].prefix: is that of passthrough[0]',
-      'engines.good.credentials: must be forward or { header } where authorization.mode is engine',
+      'passthrough[1].prefix: is the same as passthrough[0].prefix',
+      'engines.good.credentials: must be forward or { header } if authorization.mode is engine',
       'engines.unknown.deploymentAware: needs health.probe',
     ]),
   )

@@ -32,10 +32,13 @@ t.test('an endpoint is enough', async (t) => {
 t.test('the endpoint is the collector, without what is added and without secrets', async (t) => {
   const problemOf = (endpoint: string) => problemsWith(t, { endpoint }).join('\n')
   t.equal(problemOf('https://collector/otlp/'), '')
-  t.match(problemOf('http://collector:4318/v1/traces'), 'traces.endpoint: leave out /v1/traces: it is added')
+  t.match(
+    problemOf('http://collector:4318/v1/traces'),
+    'traces.endpoint: leave out /v1/traces: the gateway adds it',
+  )
   t.match(
     problemOf('http://me:secret@collector'),
-    /^traces\.endpoint: no user and password .*`traces\.headers`$/,
+    /^traces\.endpoint: the URL must not contain a user or password.*`traces\.headers`$/,
   )
   t.match(problemOf('collector:4317'), 'traces.endpoint: an http:// or https:// URL is needed')
 })
@@ -49,7 +52,7 @@ t.test('headers are those that an export may have', async (t) => {
     'traces.headers.a: up to 8,192 ASCII characters',
   )
   const many = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`x-${index}`, '']))
-  t.match(problemsWith(t, { headers: many }).join('\n'), 'traces.headers: at most 16 headers are taken')
+  t.match(problemsWith(t, { headers: many }).join('\n'), 'traces.headers: at most 16 headers are permitted')
 })
 
 t.test('keys that are none are errors, and so are values beyond their bounds', async (t) => {

@@ -12,7 +12,7 @@ const CREDENTIALS =
 const SOURCE = '{ source: file, file } or { source: engine } is needed'
 
 const NETWORK = 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed'
-const ORIGIN = 'write it as Origin has it: https://NAME or https://NAME:PORT'
+const ORIGIN = 'write it as in the Origin header: https://NAME or https://NAME:PORT'
 const listen = (key: string, values: readonly string[], problem: string): readonly Case[] =>
   values.map((value) => [{ listen: { [key]: [value] } }, `listen.${key}[0]: ${problem}`])
 
@@ -38,7 +38,7 @@ const TOLD: readonly Case[] = [
   ],
   [
     { listen: { publicUrl: 'https://a:b@api.example' } },
-    'listen.publicUrl: no user and password may stand in the URL: it stands in answers',
+    'listen.publicUrl: the URL must not contain a user or password: responses contain the URL',
   ],
   [{ listen: { publicUrl: 'api.example' } }, 'listen.publicUrl: an http:// or https:// URL is needed'],
   [{ admin: { port: 'abc' } }, 'admin.port: a whole number from 0 to 65535 is needed'],
@@ -52,11 +52,11 @@ const TOLD: readonly Case[] = [
   [{ engines: { 'bad name/': {} } }, 'engines.(key 1): 1 to 64 letters, digits, - and _'],
   [
     { cache: { signingKeys: ['x'.repeat(31)] } },
-    'cache.signingKeys[0]: at least 32 characters are needed, as `openssl rand -base64 32` makes them',
+    'cache.signingKeys[0]: at least 32 characters are needed, for example the output of `openssl rand -base64 32`',
   ],
   [
     { cache: { signingKeys: Array.from({ length: 5 }, () => 'x'.repeat(32)) } },
-    'cache.signingKeys: at most 4 keys are taken',
+    'cache.signingKeys: at most 4 keys are permitted',
   ],
   [
     { cache: { redis: 'http://x' } },
@@ -84,10 +84,7 @@ t.test('an invalid value is reported with the valid ones', async (t) => {
 })
 
 t.test('no URL has parts that are not sent', async (t) => {
-  const [USER, REST] = [
-    /: no user and password may stand in the URL/,
-    /: no \? and no # may stand in the URL/,
-  ]
+  const [USER, REST] = [/: the URL must not contain a user or password/, /: the URL must not contain \? or #/]
   const nodeProblems = (node: unknown) => problemsIn(t, engines({ nodes: [node] }))
   t.match(nodeProblems('http://u:hunter2@host/engine-rest'), [USER])
   t.match(nodeProblems({ url: 'http://u@host/engine-rest' }), [USER])
@@ -167,7 +164,7 @@ t.test('a served host is written as clients send it', async (t) => {
   ]
   t.same(
     problemsIn(t, settingsWith({ hosts })),
-    [4, 5, 6, 7, 8].map((at) => `hosts[${at}]: write it as Host has it: NAME or NAME:PORT`),
+    [4, 5, 6, 7, 8].map((at) => `hosts[${at}]: write it as in the Host header: NAME or NAME:PORT`),
   )
 })
 

@@ -77,12 +77,14 @@ t.test('a file is refused with every problem and the path of each', async (t) =>
     [
       'an unknown resource type',
       yaml(good.replace('resourceType: 7', 'resourceType: 22')),
-      [/^authorizations\[0\]: resourceType 22 is none/],
+      [/^authorizations\[0\]: resourceType 22 is not a resource type/],
     ],
     [
       'a permission of another resource',
       yaml(good.replace('READ', 'CREATE_INSTANCE')),
-      [/^authorizations\[0\]: 'CREATE_INSTANCE' is no permission of TASK \(7\), which has READ, .* and ALL$/],
+      [
+        /^authorizations\[0\]: 'CREATE_INSTANCE' is not a permission of TASK \(7\), which has READ, .* and ALL$/,
+      ],
     ],
     [
       'both user and group',
@@ -97,7 +99,7 @@ t.test('a file is refused with every problem and the path of each', async (t) =>
     [
       'a GLOBAL record for a group',
       yaml(good.replace('type: 1', 'type: 0')),
-      [/^authorizations\[0\]: a GLOBAL record .* no groupId/],
+      [/^authorizations\[0\]: a GLOBAL record .* must not have a groupId/],
     ],
     [
       'a GLOBAL record for a user',
@@ -107,7 +109,7 @@ t.test('a file is refused with every problem and the path of each', async (t) =>
     [
       'the same record twice',
       yaml(good, good.replace('READ', 'UPDATE')),
-      ['authorizations[1]: the same type, subject and resource as authorizations[0]'],
+      ['authorizations[1]: has the same type, subject and resource as authorizations[0]'],
     ],
     [
       'two GLOBAL records for one thing',
@@ -117,7 +119,7 @@ t.test('a file is refused with every problem and the path of each', async (t) =>
             `type: 0, ${who === 'permissions: []' ? who : `permissions: [READ], ${who}`}, resourceType: 7, resourceId: x`,
         ),
       ),
-      [/^authorizations\[1\]: the same/],
+      [/^authorizations\[1\]: has the same/],
     ],
     [
       'several at once',

@@ -56,7 +56,7 @@ t.test('a file is refused with every problem and the path of each', async (t) =>
     [
       'the same user twice',
       yaml(`id: a, ${hash}`, `id: a, ${hash}`),
-      [/^users\[1\]\.id: is that of users\[0\]$/],
+      [/^users\[1\]\.id: is the same as users\[0\]\.id$/],
     ],
     [
       'several at once',

@@ -66,7 +66,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a password that begins with an asterisk': {
     gateway: engine('credentials: { username: gw, password: *hush }'),
-    says: /line 1, column \d+: An alias \(\*name\) without its anchor .*quote a value that begins with \*/,
+    says: /line 1, column \d+: the alias \(\*name\) has no anchor .*quote a value that begins with \*/,
   },
   'a text between two lines': {
     gateway: `version: 1\nengines:\n  default:\n    credentials:\n      username: gw\n      password:hush\n      x: 1\n`,
@@ -82,7 +82,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a permission that is content': {
     records: 'authorizations: [{ type: 0, resourceType: 6, permissions: [hush!], resourceId: "*" }]',
-    says: /authorizations\[0\]: a value is no permission of PROCESS_DEFINITION/,
+    says: /authorizations\[0\]: a value is not a permission of PROCESS_DEFINITION/,
   },
   'a list of records with a part of a value': {
     records: '[{"type": 0, "resourceType": 6, "permissions": [], "resourceId": "*", "p=1$hush": 1}]',

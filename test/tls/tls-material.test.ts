@@ -44,8 +44,8 @@ t.test('half of a change is not taken, and what was read before counts', (t) => 
   t.match(problems, [
     'key: is not the key of cert',
     null,
-    'ca: holds no certificate in PEM',
-    'key: holds no private key in PEM',
+    'ca: contains no certificate in PEM format',
+    'key: contains no private key in PEM format',
     /ENOENT/,
   ])
   t.end()
