@@ -79,7 +79,7 @@ async function checkDateFormat(
   const text = await Promise.race([shown, delay(headersMs, undefined, { ref: false })])
   if (typeof text === 'string' && toMs(text) === null)
     throw new Error(
-      `it writes dates as ${text.slice(0, MAX_DATE_CHARS)}: set dateFormat to the engine's format`,
+      `the engine writes dates as ${text.slice(0, MAX_DATE_CHARS)}: set dateFormat to the engine's format`,
     )
 }
 
@@ -108,8 +108,8 @@ function sourceChecks(config: Config, { engine, own }: ConnectedNodes): readonly
           headersMs,
         } as const
         const list = jsonOf(await askerOf(own)(question), LISTS[source])
-        if (!Array.isArray(list)) throw new Error('it is no list')
-        return list.length === 0 ? 'no row, or none that the account may see' : 'readable'
+        if (!Array.isArray(list)) throw new Error('the response is not a list')
+        return list.length === 0 ? 'the list is empty, or the account may not see any item' : 'readable'
       },
     }))
 }

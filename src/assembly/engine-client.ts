@@ -59,13 +59,13 @@ export function readerOf(upstream: Upstream): ReadEngine {
     // The engine responds with 400 for some entities that do not exist.
     if (answer.status === 404 || answer.status === 400) return null
     if (answer.status === 200) {
-      const value = jsonOf(answer, 'a look-up')
+      const value = jsonOf(answer, 'a lookup')
       // The caller of this function takes `null` as "not found", which only the status may say.
-      if (value === null) throw invalidAnswer('The engine answered a look-up with null')
+      if (value === null) throw invalidAnswer("The engine's response to a lookup is null")
       return value
     }
     throw new GatewayError('GW_UPSTREAM_INVALID', {
-      message: `The engine answered a look-up with ${answer.status}`,
+      message: `The engine responded to a lookup with status ${answer.status}`,
     })
   }
 }

@@ -198,7 +198,7 @@ function plain(gauge: GaugeName, value: number): GaugeSample {
 
 function listOf(answer: unknown): readonly unknown[] {
   if (Array.isArray(answer)) return answer
-  throw invalid('a list')
+  throw invalidAnswer("The engine's response is not a list")
 }
 
 function secondsOf(date: string | null, { dateFormat }: GaugeReading): number | null {
@@ -207,5 +207,5 @@ function secondsOf(date: string | null, { dateFormat }: GaugeReading): number | 
 }
 
 function invalid(what: string): Error {
-  return invalidAnswer(`The engine answered ${what} with something else`)
+  return invalidAnswer(`The engine's response to ${what} does not have the expected members`)
 }

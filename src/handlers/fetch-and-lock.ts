@@ -33,6 +33,6 @@ export async function sendFetched(answer: Answer, { upstream, reply, tenants }: 
   if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendAnswer(reply, answer)
   await upstream.giveBack(answer)
   throw new GatewayError('GW_ROWS_NOT_EXACT', {
-    message: 'A topic for a member of tenants needs tenantIdIn or withoutTenantId',
+    message: 'For a user with tenants, each topic needs tenantIdIn or withoutTenantId',
   })
 }

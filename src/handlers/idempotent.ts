@@ -182,7 +182,7 @@ function sendFound(exchange: Exchange, found: Found): FastifyReply {
 function refusalOf(found: Exclude<Found, { readonly state: 'done' }>): GatewayError {
   if (found.state === 'not kept')
     return new GatewayError('GW_IDEMPOTENCY_NOT_KEPT', {
-      message: `The request was done and answered with status ${found.status}; the answer was too large to be kept`,
+      message: `The request was executed; its response, with status ${found.status}, was too large to be stored`,
     })
   if (found.state === 'in progress')
     return new GatewayError('GW_IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds: 1 })
@@ -190,6 +190,6 @@ function refusalOf(found: Exclude<Found, { readonly state: 'done' }>): GatewayEr
   if (found.state === 'unavailable')
     return new GatewayError('GW_IDEMPOTENCY_UNAVAILABLE', { retryAfterSeconds: 1 })
   return new GatewayError('GW_OUTCOME_UNKNOWN', {
-    message: 'Whether the first request with this Idempotency-Key took effect is unknown',
+    message: 'It is unknown whether the first request with this Idempotency-Key took effect',
   })
 }

@@ -52,8 +52,9 @@ const POST_HEADER = 'x-requested-by'
  */
 export function checkOrigin({ method, url, headers }: Asking, access: AdminAccess): void {
   if (!isKnownHost(headers.host, access))
-    throw new AdminRefusal(403, 'this Host is not known here: admin.hosts lists names')
-  if (isFromPage({ method, url, headers }, access)) throw new AdminRefusal(403, 'web pages may not ask here')
+    throw new AdminRefusal(403, 'the name in the Host header is not permitted: add it to admin.hosts')
+  if (isFromPage({ method, url, headers }, access))
+    throw new AdminRefusal(403, 'requests from web pages are not permitted')
 }
 
 /** Checks the token of a request. @throws AdminRefusal, or an error of `slowGuesses` */
@@ -69,7 +70,8 @@ export async function checkToken(
   if (verified === null) throw new AdminRefusal(401, TOKEN_NEEDED)
 }
 
-const TOKEN_NEEDED = 'Authorization: Bearer with admin.token is needed, or Basic with it as the password'
+const TOKEN_NEEDED =
+  'admin.token is required: as the Bearer token, or as the password of Basic authentication'
 
 /**
  * Checks that a write has the POST header. A browser adds the credentials that it knows to the requests of any page, but never
@@ -77,7 +79,7 @@ const TOKEN_NEEDED = 'Authorization: Bearer with admin.token is needed, or Basic
  */
 export function checkPost({ method, headers }: Asking): void {
   if (!isRead(method) && headers[POST_HEADER] === undefined)
-    throw new AdminRefusal(403, 'the header X-Requested-By is needed, with any value')
+    throw new AdminRefusal(403, 'the header X-Requested-By is required, with any value')
 }
 
 function pathOf(url: string | undefined): string {

@@ -134,7 +134,7 @@ function errorOf(refusal: Refusal): string {
 
 /** Returns the error of a response that was cut off. The status alone would look like a success. */
 function cutOf({ headersSent, writableEnded }: FastifyReply['raw']): string | null {
-  return headersSent && !writableEnded ? 'the answer broke off' : null
+  return headersSent && !writableEnded ? 'the response was interrupted' : null
 }
 
 function isOwn(refusal: Refusal): refusal is GatewayError {

@@ -44,6 +44,6 @@ function bytesOf(operation: Operation, { body, headers }: FastifyRequest): Buffe
 function readBodyOf({ rows }: Operation, bytes: Buffer): unknown {
   const body = readJson(bytes)
   if (rows !== undefined && (typeof body !== 'object' || Array.isArray(body)))
-    throw new GatewayError('GW_INVALID_BODY', { message: 'The request body does not fit the operation: $' })
+    throw new GatewayError('GW_INVALID_BODY', { message: 'The request body does not match the operation: $' })
   return body
 }

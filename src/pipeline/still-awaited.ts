@@ -11,10 +11,11 @@ export function createStillAwaited({ raw }: FastifyRequest, withinMs: number): (
   const endsAtMs = performance.now() + withinMs
   return function stillAwaited() {
     // No client receives this error.
-    if (raw.socket.destroyed) throw new GatewayError('GW_BAD_REQUEST', { message: 'The client has left' })
+    if (raw.socket.destroyed)
+      throw new GatewayError('GW_BAD_REQUEST', { message: 'The client has disconnected' })
     if (performance.now() > endsAtMs)
       throw new GatewayError('GW_UPSTREAM_TIMEOUT', {
-        message: 'The look-ups for this request took too long',
+        message: 'The lookups for this request took too long',
       })
   }
 }

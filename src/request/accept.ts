@@ -16,7 +16,7 @@ export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | un
   const ranges = rangesOf(accept)
   if (hal === true && (ranges === null || ranges.some(({ isAmbiguous }) => isAmbiguous)))
     throw new GatewayError('GW_BAD_HEADER', {
-      message: 'Accept holds a range that is malformed, or that has more than one q',
+      message: 'Accept contains a malformed range, or a range with more than one q',
     })
   const chosen = ranges?.find(({ type }) => JSON_TYPE.test(type) || (hal === true && HAL_TYPE.test(type)))
   if (chosen === undefined) return 'neither'
@@ -30,7 +30,7 @@ export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | un
 export function assertTakesJson(accept: string | undefined): void {
   const ranges = rangesOf(accept)
   if (ranges === null)
-    throw new GatewayError('GW_BAD_HEADER', { message: 'Accept holds a range that is malformed' })
+    throw new GatewayError('GW_BAD_HEADER', { message: 'Accept contains a malformed range' })
   if (ranges.some(({ type }) => JSON_TYPE.test(type))) return
   const message = 'HTTP 406 Not Acceptable'
   throw jsonRefusalOf(406, { type: 'NotAcceptableException', message, code: null }, message)

@@ -30,7 +30,7 @@ export type AskEngine = (request: EngineRequest) => Promise<EngineAnswer>
  * @throws GatewayError GW_UPSTREAM_INVALID for any other response
  */
 export function jsonOf({ status, body }: EngineAnswer, what: string): unknown {
-  if (status !== 200) throw invalidAnswer(`The engine answered ${what} with ${status}`)
+  if (status !== 200) throw invalidAnswer(`The engine responded to ${what} with status ${status}`)
   return jsonIn(body, what)
 }
 
@@ -42,7 +42,7 @@ export function jsonIn(body: Buffer, what = 'the request'): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (cause) {
-    throw invalidAnswer(`The engine answered ${what} with something that is no JSON`, cause)
+    throw invalidAnswer(`The engine's response to ${what} is not JSON`, cause)
   }
 }
 

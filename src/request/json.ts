@@ -41,7 +41,7 @@ function checkedValueOf(text: string): unknown {
   const { names, hasOtherNumbers } = scan(text) // before parsing: a million brackets cost 0.1 s to parse
   const value = parse(text)
   // JSON.parse keeps only one of two members with the same name.
-  if (countNames(value) !== names) throw refusal('a member is given twice')
+  if (countNames(value) !== names) throw refusal('a member is repeated')
   if (hasOtherNumbers) keepNumerals(text, value)
   return value
 }
@@ -143,7 +143,7 @@ class Counts {
     this.#addValue()
     this.#depth += 1
     this.#members[this.#depth] = 0
-    if (this.#depth > MAX_DEPTH) throw refusal(`it is nested deeper than ${MAX_DEPTH}`)
+    if (this.#depth > MAX_DEPTH) throw refusal(`it is nested deeper than ${MAX_DEPTH} levels`)
   }
 }
 

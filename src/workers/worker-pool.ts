@@ -116,7 +116,7 @@ export class WorkerPool {
   async explain(question: unknown): Promise<JsonAnswer> {
     const [slot] = this.#listening()
     const answer = await slot?.explain(question, EXPLAIN_MS)
-    return isJsonAnswer(answer) ? answer : { status: 503, value: { error: 'No worker answers' } }
+    return isJsonAnswer(answer) ? answer : { status: 503, value: { error: 'No worker responds' } }
   }
 
   /** Resolves when all workers have ended. Kills the remaining workers one second after the deadline, and returns their number. */

@@ -111,7 +111,7 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
       if (message?.type === 'answer' || message?.type === 'failure') calls.onAnswer(message)
     })
     void ended.then(({ code, signal }) => {
-      reject(new Error(`A worker has ended before it listened (${signal ?? `exit code ${code}`})`))
+      reject(new Error(`A worker exited before it was listening (${signal ?? `exit code ${code}`})`))
     })
   })
   // Prevents an unhandled rejection if no caller waits for this promise.

@@ -61,7 +61,7 @@ t.test(
   async (t) => {
     const { gateway, issuer, ask, readiness } = await open(t, true)
     t.equal(await ask(basic), 200)
-    t.match(await readiness(), { status: 200, text: /issuer company of default: .*the answer is 500/ })
+    t.match(await readiness(), { status: 200, text: /issuer company of default: .*response status 500/ })
     t.equal(await gateway.metric(UP), 0)
     t.match(
       gateway.log.find(({ name }) => name === 'company'),

@@ -140,7 +140,7 @@ t.test('a response that breaks off is logged as incomplete', async (t) => {
   held[0]?.writeHead(200, { 'content-length': 200_000 }).write('x'.repeat(100_000))
   await once(socket, 'data')
   await nextLine(() => held[0]?.destroy())
-  t.match(lastLine(), { status: 200, error: 'the answer broke off' })
+  t.match(lastLine(), { status: 200, error: 'the response was interrupted' })
   t.equal(await metric('gateway_requests_in_flight'), 'gateway_requests_in_flight 0')
 })
 

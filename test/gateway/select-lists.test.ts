@@ -145,7 +145,7 @@ t.test('a value that is not a query selects nothing and gets 400 for every calle
           const { status, said, forwarded } = await sent(user, route, { ...beside, [selector]: query })
           t.same([status, forwarded], [400, []], `${user} ${route} ${JSON.stringify(query)}`)
           t.match(said, {
-            message: `The request body does not fit the operation: $.${selector}: is not an object`,
+            message: `The request body does not match the operation: $.${selector}: is not an object`,
           })
           const bold = await sent(user, route, { ...beside, [selector]: query }, unvalidated)
           t.ok(bold.status >= 400 && bold.body === null, `unvalidated ${user} ${route} ${bold.status}`)

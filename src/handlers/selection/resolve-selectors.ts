@@ -172,7 +172,7 @@ async function selectionOf(selecting: SelectionContext, wanted: Wanted): Promise
         )
   const isChanged = queries.length > 0 || ids.length < all.length
   if (isChanged && hasNullIds(accessRequest.body, member))
-    throw new GatewayError('GW_ROWS_NOT_EXACT', { message: `Ids that are null stand in ${member}` })
+    throw new GatewayError('GW_ROWS_NOT_EXACT', { message: `${member} contains ids that are null` })
   return { member, given, ids, queries, isOpen, isChanged }
 }
 

@@ -80,7 +80,7 @@ async function isVerified(ask: AskEngine, username: string, password: string): P
   })
   const decision = jsonOf(answer, path)
   if (isRecord(decision) && typeof decision['authenticated'] === 'boolean') return decision['authenticated']
-  throw invalidAnswer(`The engine answered ${path} without a verdict`)
+  throw invalidAnswer(`The engine's response to ${path} does not say whether the password is correct`)
 }
 
 /** Returns the user with the name that the directory uses, with groups and tenants, or null if the directory does not list the user. */
@@ -115,7 +115,8 @@ async function findUser(ask: AskEngine, user: string): Promise<FoundUser> {
   // If the engine ignores case in names, it also verifies another spelling. That spelling would match no record, not even a REVOKE record.
   const listed =
     users.find((found) => found === user) ?? users.find((found) => isSameName(found, user)) ?? null
-  if (listed === null && users.length > 0) throw invalidAnswer('The engine answered /user with somebody else')
+  if (listed === null && users.length > 0)
+    throw invalidAnswer("The engine's response to /user contains only other users")
   return { listed, groups, tenants }
 }
 
@@ -126,9 +127,9 @@ function isThrottled(error: unknown): boolean {
 async function readIds(ask: AskEngine, path: string): Promise<readonly string[]> {
   const what = targetPathOf(path)
   const list = jsonOf(await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES }), what)
-  if (!Array.isArray(list)) throw invalidAnswer(`The engine answered ${what} without a list`)
+  if (!Array.isArray(list)) throw invalidAnswer(`The engine's response to ${what} is not a list`)
   return list.map((one: unknown) => {
     if (isRecord(one) && typeof one['id'] === 'string') return one['id']
-    throw invalidAnswer(`The engine answered ${what} with something that has no id`)
+    throw invalidAnswer(`The engine's response to ${what} has an item without an id`)
   })
 }

@@ -20,7 +20,7 @@ export const fetchJson: FetchJson = async (url, { withinMs, maxBytes }) => {
     })
     if (response.status !== 200) {
       await response.body?.cancel()
-      throw new Error(`the answer is ${response.status}`)
+      throw new Error(`response status ${response.status}`)
     }
     return JSON.parse(await textOf(response, maxBytes))
   } catch (cause) {
@@ -33,7 +33,7 @@ async function textOf({ body }: Response, maxBytes: number): Promise<string> {
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
-    if (length > maxBytes) throw new Error(`the answer is longer than ${maxBytes} bytes`)
+    if (length > maxBytes) throw new Error(`the response is longer than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -41,7 +41,7 @@ async function textOf({ body }: Response, maxBytes: number): Promise<string> {
 
 /** Returns the reason of an error. The error `fetch failed` contains the reason in its `cause`. */
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'the answer is no JSON'
+  if (error instanceof SyntaxError) return 'the response is not JSON'
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof Error ? causeOf(cause) : messageOf(error)
 }

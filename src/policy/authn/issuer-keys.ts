@@ -165,11 +165,11 @@ async function readKeys(
   const uri = jwksUri ?? discoveredUri(await fetchDocument(discoveryUrlOf(issuer), limits), issuer)
   const document = await fetchDocument(uri, limits)
   const listed = isObject(document) ? document['keys'] : null
-  if (!Array.isArray(listed)) throw new Error(`${uri}: has no list of keys`)
-  if (listed.length > MAX_KEYS) throw new Error(`${uri}: has more than ${MAX_KEYS} keys`)
+  if (!Array.isArray(listed)) throw new Error(`${uri}: the response has no list of keys`)
+  if (listed.length > MAX_KEYS) throw new Error(`${uri}: the response has more than ${MAX_KEYS} keys`)
   const keys = listed.map(verificationKeyOf).filter((key) => key !== null)
   // Without keys no token of the issuer can be verified. This is usually a mistake in the configuration, not an intention.
-  if (keys.length === 0) throw new Error(`${uri}: has no key that verifies signatures`)
+  if (keys.length === 0) throw new Error(`${uri}: the response has no key that can verify signatures`)
   return keys
 }
 
@@ -181,9 +181,10 @@ function discoveryUrlOf(issuer: string): string {
 /** Returns the URL of the keys. Refuses the document of another issuer, which would provide that issuer's keys (section 4.3). @throws Error */
 function discoveredUri(document: unknown, issuer: string): string {
   const url = discoveryUrlOf(issuer)
-  if (stringIn(document, 'issuer') !== issuer) throw new Error(`${url}: is not of the issuer ${issuer}`)
+  if (stringIn(document, 'issuer') !== issuer)
+    throw new Error(`${url}: the document does not have the issuer ${issuer}`)
   const uri = stringIn(document, 'jwks_uri') ?? ''
   const isSafe = URL.canParse(uri) && (new URL(uri).protocol === 'https:' || issuer.startsWith('http:'))
-  if (!isSafe || !/^https?:/i.test(uri)) throw new Error(`${url}: has no jwks_uri that can be asked`)
+  if (!isSafe || !/^https?:/i.test(uri)) throw new Error(`${url}: the document has no valid jwks_uri`)
   return uri
 }

@@ -6,23 +6,22 @@ export const MAX_BEARER_CHARS = 12 * 1024
 /** The messages for the caller that explain why a token is refused. No message quotes the token. */
 export const TOKEN_FAULTS = {
   malformed: 'The bearer token is not a signed JSON Web Token',
-  'too-long': `The Authorization header has more than the ${MAX_BEARER_CHARS} characters that are accepted here`,
-  header: 'The header of the token has a member that is refused here',
-  type: 'The type of the token is not accepted here',
-  algorithm: 'The algorithm of the token is not accepted here',
-  issuer: 'The issuer of the token is not accepted here',
+  'too-long': `The Authorization header has more than ${MAX_BEARER_CHARS} characters`,
+  header: 'The header of the token contains a member that is not permitted',
+  type: 'The type of the token is not accepted',
+  algorithm: 'The algorithm of the token is not accepted',
+  issuer: 'The issuer of the token is not accepted',
   audience: 'The token is for another audience',
-  expiry: 'The token does not say when it expires',
+  expiry: 'The token has no expiry time',
   expired: 'The token has expired',
   'not-yet': 'The token is not valid yet',
-  key: 'The key of the token is not one of its issuer',
+  key: 'The key of the token is not a key of its issuer',
   signature: 'The signature of the token is not valid',
-  user: 'The token names no acceptable user',
-  distributed:
-    'The issuer left out a claim of the token that is needed here: it refers to another source of it',
-  missing: 'The token does not contain a claim that is required here',
-  groups: 'The groups or tenants of the token are not acceptable',
-  'unknown-user': 'The user of the token is not known here',
+  user: 'The token contains no valid user',
+  distributed: 'The token refers to another source for a claim that the gateway needs',
+  missing: 'The token does not contain a required claim',
+  groups: 'The groups or tenants of the token are not valid',
+  'unknown-user': 'The user of the token is not known',
 } as const
 
 export type TokenFault = keyof typeof TOKEN_FAULTS

@@ -69,9 +69,9 @@ const COLLECT_SHARE = 10
 const MOST_PAUSE_MS = 5000
 
 const MESSAGES: Readonly<Record<PressureKind, string>> = {
-  'event-loop': 'The gateway has more work than it can do: its event loop is late',
-  heap: 'The gateway has no memory for this request: its heap is full',
-  memory: 'The gateway has no memory for this request',
+  'event-loop': 'The gateway is overloaded: its event loop is late',
+  heap: 'The gateway does not have enough memory for this request: its heap is full',
+  memory: 'The gateway does not have enough memory for this request',
 }
 
 interface PressureOptions {

@@ -60,12 +60,12 @@ export async function checkMultipart(
 function checkPart({ headers, content }: Part, allowedHazards: ReadonlySet<HazardRule>): void {
   checkHeaders(headers)
   if (!allowedHazards.has('doctype') && isModel(headers) && declaresDoctype(content()))
-    throw hazard('doctype', 'a model declares a DOCTYPE, or its encoding cannot be looked into')
+    throw hazard('doctype', 'a model declares a DOCTYPE, or has an encoding that the gateway cannot read')
 }
 
 function checkHeaders(headers: string): void {
-  if (/multipart\//i.test(headers)) throw unreadable('a part is a multipart body itself')
-  if (CONTROL.test(headers)) throw unreadable('the headers of a part hold control characters')
+  if (/multipart\//i.test(headers)) throw unreadable('a part is itself a multipart body')
+  if (CONTROL.test(headers)) throw unreadable('the headers of a part contain control characters')
   if (hasEncodedName(headers)) throw unreadable('the name of a part is encoded')
 }
 

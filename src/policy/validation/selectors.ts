@@ -33,6 +33,6 @@ export function hasNullIds(body: unknown, member: string): boolean {
 
 function misfit(name: string, what: string): GatewayError {
   return new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not fit the operation: $.${name}: is not ${what}`,
+    message: `The request body does not match the operation: $.${name}: is not ${what}`,
   })
 }

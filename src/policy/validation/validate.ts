@@ -160,7 +160,7 @@ function readAs(
   const misfit = type(body, 0, isDate)
   if (misfit === null) return
   throw new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not fit the operation: ${placeOf([...place, ...misfit.path])}: ${misfit.message}`,
+    message: `The request body does not match the operation: ${placeOf([...place, ...misfit.path])}: ${misfit.message}`,
   })
 }
 

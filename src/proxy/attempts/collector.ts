@@ -63,7 +63,7 @@ export class Collector implements Receiver<Answer> {
   #checkLimit(bytes: number): void {
     if (bytes <= this.#limitBytes) return
     throw new GatewayError('GW_UPSTREAM_INVALID', {
-      message: `The engine's answer is larger than ${this.#limitBytes} bytes`,
+      message: `The engine's response is larger than ${this.#limitBytes} bytes`,
     })
   }
 

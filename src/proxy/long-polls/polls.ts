@@ -29,7 +29,7 @@ export interface PollsOptions {
 
 const RETRY_AFTER_SECONDS = 5
 const OVERLOAD = {
-  message: 'No node of the engine takes more long polls',
+  message: 'No node of the engine accepts more long polls',
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 }
 

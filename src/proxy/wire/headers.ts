@@ -288,5 +288,5 @@ export type ParsedHeaders = Readonly<Record<string, string | string[] | undefine
  */
 export function assertNoRedirect(status: number, names: ResponseHeaderNames): void {
   if (names === 'all' || status < 300 || status > 399 || status === 304) return
-  throw new GatewayError('GW_UPSTREAM_INVALID', { message: 'The engine answered with a redirect' })
+  throw new GatewayError('GW_UPSTREAM_INVALID', { message: 'The engine responded with a redirect' })
 }

@@ -16,7 +16,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** What the gateway refuses though the engine reads it; each stands in docs/deviations.md. */
 const REFUSED_ALL_THE_SAME =
-  /: it is (?:null|not UTF-8|nested deeper)|: a member is (?:given twice|named __proto__)|: the name of a member is longer/
+  /: it is (?:null|not UTF-8|nested deeper)|: a member is (?:repeated|named __proto__)|: the name of a member is longer/
 
 type Read = { readonly body: unknown } | { readonly why: string }
 

@@ -13,7 +13,7 @@ export function refusalOf(operation: string, received: Received, rules: 'first' 
   } catch (error) {
     if (error instanceof EngineRefusal) return { status: error.statusCode, body: error.body }
     if (!(error instanceof GatewayError)) throw error
-    return error.message.startsWith('The request body does not fit the operation')
+    return error.message.startsWith('The request body does not match the operation')
       ? 'unmapped'
       : { status: error.statusCode, body: error.body }
   }

@@ -15,7 +15,7 @@ const EVERY_MS = 100
 /** All is done so long after the last start: the lock of a task whose worker never heard of it, one more poll, and a margin. */
 const DONE_MS = LOCK_MS + POLL_MS + 20_000
 /** What GW_OUTCOME_UNKNOWN says of a write that a node did not answer: it may have done it. The clients do not show the code. */
-const FATE_UNKNOWN = 'The engine broke off; whether the request took effect is unknown'
+const FATE_UNKNOWN = 'The engine closed the connection; it is unknown whether the request took effect'
 /** Tasks that each client completes before, without and after the node: five seconds' worth. */
 const STEP = 50
 /** A client that does not complete them in this time has stopped. */

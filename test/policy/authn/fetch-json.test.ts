@@ -14,9 +14,9 @@ t.test('a document is read within its limits of time and size', async (t) => {
     return undefined // This path never responds.
   })
   t.same(await fetchJson(`${url}/good`, LIMITS), { a: 1 })
-  await t.rejects(fetchJson(`${url}/away`, LIMITS), { message: `${url}/away: the answer is 503` })
+  await t.rejects(fetchJson(`${url}/away`, LIMITS), { message: `${url}/away: response status 503` })
   await t.rejects(fetchJson(`${url}/moved`, LIMITS), { message: /redirect/ })
-  await t.rejects(fetchJson(`${url}/text`, LIMITS), { message: `${url}/text: the answer is no JSON` })
+  await t.rejects(fetchJson(`${url}/text`, LIMITS), { message: `${url}/text: the response is not JSON` })
   await t.rejects(fetchJson(`${url}/long`, LIMITS), { message: /longer than 1000 bytes/ })
   await t.rejects(fetchJson(`${url}/silent`, { ...LIMITS, withinMs: 50 }), { message: /timeout/ })
 })

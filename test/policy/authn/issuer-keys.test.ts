@@ -170,12 +170,12 @@ t.test('an invalid list of keys leaves the last keys in force', async (t) => {
     [{ keys: [] }, /no key/],
     [{ keys: 'none' }, /no list/],
     [{ keys: Array.from({ length: 101 }, () => ONE.jwk) }, /more than 100/],
-    [{ discovery: { issuer: 'https://evil.example', jwks_uri: KEYS_URL } }, /not of the issuer/],
-    [{ discovery: { issuer: `${ISSUER}/`, jwks_uri: KEYS_URL } }, /not of the issuer/],
-    [{ discovery: { issuer: ISSUER, jwks_uri: 'http://login.example/keys' } }, /no jwks_uri/],
-    [{ discovery: { issuer: ISSUER, jwks_uri: 'file:///etc/keys' } }, /no jwks_uri/],
-    [{ discovery: { issuer: ISSUER } }, /no jwks_uri/],
-    [{ discovery: null }, /not of the issuer/],
+    [{ discovery: { issuer: 'https://evil.example', jwks_uri: KEYS_URL } }, /does not have the issuer/],
+    [{ discovery: { issuer: `${ISSUER}/`, jwks_uri: KEYS_URL } }, /does not have the issuer/],
+    [{ discovery: { issuer: ISSUER, jwks_uri: 'http://login.example/keys' } }, /no valid jwks_uri/],
+    [{ discovery: { issuer: ISSUER, jwks_uri: 'file:///etc/keys' } }, /no valid jwks_uri/],
+    [{ discovery: { issuer: ISSUER } }, /no valid jwks_uri/],
+    [{ discovery: null }, /does not have the issuer/],
   ]
   const good = { ...said }
   for (const [change, problem] of bad) {

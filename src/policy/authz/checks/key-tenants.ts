@@ -13,10 +13,10 @@ interface KeyTenantsOptions {
   readonly tenants: readonly string[] | null
 }
 
-const FOREIGN_KEY = 'Definitions of other tenants have this key: '
+const FOREIGN_KEY = 'Definitions of other tenants also have this key: '
 const NEEDED: Readonly<Record<BodyReach, string>> = {
-  'versions that the body names': 'processDefinitionTenantId or processDefinitionWithoutTenantId is needed',
-  'all versions': 'they can be told apart by id, or by key and tenant in the path',
+  'versions that the body names': 'set processDefinitionTenantId or processDefinitionWithoutTenantId',
+  'all versions': 'use the id, or the key and the tenant in the path',
 }
 
 /**

@@ -53,7 +53,7 @@ function itemOf(item: unknown, { path, shape: { named = {}, texts = [], nullable
 
 /** Creates the error for an invalid response. The path is only for the log, because it can contain ids that the caller may not know. */
 export function invalidLookUp(what: string, path: string): GatewayError {
-  return invalidAnswer(`The engine's response to a look-up ${what}`, new Error(`response to ${path}`))
+  return invalidAnswer(`The engine's response to a lookup ${what}`, new Error(`response to ${path}`))
 }
 
 interface ListRequest {

@@ -110,7 +110,7 @@ class EngineRecords {
     if (answer.status === 200 && digest === this.#digest) return
     const list = jsonOf(answer, path)
     if (!Array.isArray(list) || !list.every(isStored))
-      throw invalidAnswer(`The engine answered ${path} with something that is no list of records`)
+      throw invalidAnswer(`The engine's response to ${path} is not a list of authorization records`)
     this.#records = this.#index(list)
     this.#digest = digest
     this.#onPartlyRead(list.filter(isPartlyRead).length)

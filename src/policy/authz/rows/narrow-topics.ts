@@ -106,13 +106,13 @@ export function tenantsAsked(topic: FetchTopic): 'all' | 'none' | 'some' {
 /** @throws GatewayError GW_INVALID_BODY if the value is no list: the engine would refuse it, but the gateway may replace it */
 function listIn(topic: FetchTopic, name: string): readonly unknown[] {
   const list = topic[name] ?? []
-  if (!Array.isArray(list)) throw misfit(`holds a ${name} that is not a list`)
+  if (!Array.isArray(list)) throw misfit(`contains a ${name} that is not a list`)
   return list
 }
 
 function misfit(what: string): GatewayError {
   return new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not fit the operation: $.topics: ${what}`,
+    message: `The request body does not match the operation: $.topics: ${what}`,
   })
 }
 

@@ -67,7 +67,7 @@ export function appendTo(body: Buffer | null, name: string, value: unknown): Buf
     return Buffer.from(withMember(text, name, `[${json}]`))
   if (text[array.start] !== '[')
     throw new GatewayError('GW_INVALID_BODY', {
-      message: `The request body does not fit the operation: $.${name}: is not a list`,
+      message: `The request body does not match the operation: $.${name}: is not a list`,
     })
   return Buffer.from(withLast(text, array.end - 1, json))
 }

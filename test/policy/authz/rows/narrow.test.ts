@@ -115,7 +115,7 @@ t.test(
       t.throws(() => appendTo(Buffer.from(`{"list":${list}}`), 'list', 'x'), {
         code: 'GW_INVALID_BODY',
         statusCode: 400,
-        message: 'The request body does not fit the operation: $.list: is not a list',
+        message: 'The request body does not match the operation: $.list: is not a list',
       })
   },
 )
