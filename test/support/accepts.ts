@@ -1,4 +1,7 @@
-/** `Accept`, and what Camunda 7.22 answers in the place of JSON: of tasks, which it also has in HAL, and of their count. */
+/**
+ * Values of `Accept`, with the format that Camunda 7.22 sends instead of JSON for a list of tasks and for a count of
+ * tasks. False means JSON. Lists of tasks are also available in HAL.
+ */
 export const ACCEPTS = [
   ['', false, false],
   ['*/*', false, false],
@@ -44,7 +47,7 @@ export const ACCEPTS = [
   ['application/hal+json\t;\tq=0.5 , application/json;q=0.4, ', 'hal', false],
 ] as const
 
-/** What it takes for no list of types, and answers 400. */
+/** Values that Camunda does not parse as a list of media types. Its response is 400. */
 export const BAD_ACCEPTS = [
   'application/json;q=1.5, application/hal+json;q=0.1',
   'application/json;q=, application/hal+json',
@@ -67,7 +70,7 @@ export const BAD_ACCEPTS = [
   ',,',
 ] as const
 
-/** It takes the last `q`, and of tasks answers HAL; of their count JSON. */
+/** Values with two `q` parameters. Camunda uses the last one: it sends tasks as HAL and their count as JSON. */
 export const AMBIGUOUS_ACCEPTS = [
   'application/json;q=1;q=0.1, application/hal+json;q=0.5',
   'application/json;q=1.5;q=0,application/hal+json',

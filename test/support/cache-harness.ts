@@ -21,15 +21,15 @@ export function clockAt(nowMs: number): Clock {
 
 export interface OpenedCache {
   readonly cache: Cache
-  /** As `redis:hit`, in order. */
+  /** Events in order, for example `redis:hit`. */
   readonly events: string[]
-  /** What went to the log, as `warn: message (why)`. */
+  /** Lines of the log, as `warn: message (why)`. */
   readonly lines: string[]
 }
 
 interface CacheSetup {
   readonly redisUrl?: string
-  /** In place of `redisUrl`. */
+  /** Replaces `redisUrl`. */
   readonly redisSettings?: RedisSettings
   readonly maxBytes?: number
   readonly now?: () => number
@@ -37,7 +37,7 @@ interface CacheSetup {
   readonly signingKeys?: readonly string[]
 }
 
-/** A cache that ends with the test. */
+/** Opens a cache that is closed at the end of the test. */
 export function openCache(t: Test, setup: CacheSetup = {}): OpenedCache {
   const { redisUrl, maxBytes = 1024 ** 2, now = () => performance.now(), wallNow = Date.now } = setup
   const settings = setup.redisSettings ?? (redisUrl === undefined ? null : { url: redisUrl })
@@ -61,7 +61,7 @@ export function openCache(t: Test, setup: CacheSetup = {}): OpenedCache {
   return { cache, events, lines }
 }
 
-/** One that Redis already answers and tells of evictions. */
+/** Opens a cache whose Redis connection is up and already reports evictions. */
 export async function openSharedCache(t: Test, setup: CacheSetup): Promise<OpenedCache> {
   const opened = openCache(t, setup)
   await until(() => opened.lines.length > 0 && opened.events.includes('redis:gap'))
@@ -70,8 +70,8 @@ export async function openSharedCache(t: Test, setup: CacheSetup): Promise<Opene
 }
 
 /**
- * Loads what nobody has, until Redis has it too: the cache does not repeat what Redis has not answered in time. Before it is
- * loaded again, all goes that has its last tag.
+ * Loads an entry that no tier has, and repeats this until Redis has stored it: the cache does not repeat a write that
+ * Redis has not acknowledged in time. Before each repetition, every entry with the last tag of the rule is evicted.
  */
 export async function loadShared(
   { cache, events }: OpenedCache,
@@ -89,7 +89,7 @@ export async function loadShared(
   })
 }
 
-/** What a load ends with at Redis. */
+/** Events that end a load in Redis. */
 const SETTLED: ReadonlySet<string> = new Set([
   'redis:stored',
   'redis:error',
@@ -102,7 +102,7 @@ export function answerOf(body: string | Buffer, headers: Answer['headers'] = {})
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(body) }
 }
 
-/** A `fill` that counts its calls. */
+/** Returns a `fill` that counts its calls. */
 export function fillOf(answer: Answer | (() => Answer | Promise<Answer>)) {
   const fill = async () => {
     fill.calls += 1
@@ -112,7 +112,10 @@ export function fillOf(answer: Answer | (() => Answer | Promise<Answer>)) {
   return fill
 }
 
-/** Polls what only another process can make true. A busy machine needs the patience: no claim about a time stands on it. */
+/**
+ * Polls a condition that only another process can make true. The timeout is long because the machine may be busy. No
+ * assertion about a time depends on it.
+ */
 export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<number> {
   const start = performance.now()
   while (!(await isTrue())) {

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { makeFolder } from './temporary-folder.ts'
 
-/** Made for these tests: an authority, a server's certificate for `localhost` and no address, a client's, an authority that signed neither, and a certificate that ended on 2026-11-24. */
+/**
+ * Certificates made for these tests: an authority, a server certificate for `localhost` without an IP address, a client
+ * certificate, an authority that signed neither, and a certificate that expired on 2026-11-24.
+ */
 const PEM = {
   'ca.crt': `-----BEGIN CERTIFICATE-----
 MIIBizCCATGgAwIBAgIUHJFf8kNeP737ilo/rgovNxacdkgwCgYIKoZIzj0EAwIw
@@ -86,7 +89,7 @@ HyHZMCgBojFF44l9DimqHBcfZruhRANCAATd0LwjQFDj4XLMNlxb78V1eS4Xk0G0
 
 export type PemFile = keyof typeof PEM
 
-/** Writes them into the folder of the test. Returns the path of each. */
+/** Writes all of them to the folder of the test. Returns the path of each file. */
 export function writeCertificates(t: Test): Readonly<Record<PemFile, string>> {
   const folder = makeFolder(t)
   const at = (name: PemFile): string => {
@@ -106,7 +109,7 @@ export function writeCertificates(t: Test): Readonly<Record<PemFile, string>> {
   }
 }
 
-/** Replaces a file by the content of another one. */
+/** Replaces the content of a file by that of another certificate or key. */
 export function replacePem(file: string, by: PemFile): void {
   writeFileSync(file, PEM[by])
 }

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { until } from './cache-harness.ts'
 
-/** Several times what a loaded machine needs. */
+/** Timeout for the browser: several times the duration on a loaded machine. */
 export const BROWSER_PATIENCE_MS = 60_000
 
-/** For the value of an expression; then it is asked for again. */
+/** Timeout for the value of an expression. After it, the expression is evaluated again. */
 const ANSWER_MS = 5000
 
 const FLAGS = [
@@ -29,15 +29,15 @@ interface Browsing {
   readonly profile: string
 }
 
-/** A real browser at a page; ends with the test. */
+/** Starts a real browser at a page. The browser ends with the test. */
 export async function browse(t: Pick<Test, 'teardown'>, url: string): Promise<Browsing> {
   const profile = await mkdtemp(join(tmpdir(), 'chromium-'))
-  // Without a debugging port a headless browser ends when the first page is loaded.
+  // Without a debugging port, a headless browser exits when the first page is loaded.
   const flags = [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0']
   const browser = spawn('chromium', [...flags, url], { stdio: 'ignore', detached: true })
   const exited = once(browser, 'exit')
   t.teardown(async () => {
-    // It is a group of processes, and all of them write to the profile.
+    // The browser is a group of processes, and all of them write to the profile.
     if (browser.pid !== undefined && browser.exitCode === null) process.kill(-browser.pid, 'SIGKILL')
     await exited
     await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
@@ -47,19 +47,19 @@ export async function browse(t: Pick<Test, 'teardown'>, url: string): Promise<Br
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A page that a test looks at through Chromium's own protocol. */
+/** A page that a test controls through the Chromium DevTools protocol. */
 export interface OpenPage {
   /** Sends a command and resolves to its result. */
   readonly send: (method: string, params?: Json) => Promise<Json>
-  /** The value of an expression in the page. */
+  /** Returns the value of an expression in the page. */
   readonly read: (expression: string) => Promise<unknown>
   /** Waits until an expression is true. */
   readonly wait: (expression: string) => Promise<void>
-  /** Parameters of the events of that name so far. */
+  /** Returns the parameters of all events with that name so far. */
   readonly events: (method: string) => readonly Json[]
 }
 
-/** Opens a browser at an empty page, which is told to report what it does. */
+/** Opens a browser at an empty page and enables its reports of events. */
 export async function openPage(t: Pick<Test, 'teardown'>): Promise<OpenPage> {
   const { profile } = await browse(t, 'about:blank')
   const socket = new WebSocket(await debuggerOf(profile))
@@ -93,7 +93,7 @@ export async function openPage(t: Pick<Test, 'teardown'>): Promise<OpenPage> {
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
     return Object(result).value
   }
-  // What is asked of a page that is being left may have no answer, or an error for one.
+  // A command to a page that is being left may get no response, or an error.
   const readSoon = (expression: string): Promise<unknown> =>
     Promise.race([read(expression).catch(() => null), wait(ANSWER_MS, null, { ref: false })])
   for (const domain of ['Page', 'Runtime', 'Network', 'Log', 'Performance']) await send(`${domain}.enable`)
@@ -108,7 +108,7 @@ export async function openPage(t: Pick<Test, 'teardown'>): Promise<OpenPage> {
   }
 }
 
-/** The address at which the first page of a browser is debugged. */
+/** Returns the debugging address of the first page of a browser. */
 async function debuggerOf(profile: string): Promise<string> {
   const found = { url: '' }
   await until(async () => {

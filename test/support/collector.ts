@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import { until } from './cache-harness.ts'
 
-/** A span as OTLP has it in JSON. */
+/** A span in the JSON encoding of OTLP. */
 export interface ExportedSpan {
   readonly traceId: string
   readonly spanId: string
@@ -16,23 +16,23 @@ export interface ExportedSpan {
   readonly attributes: Readonly<Record<string, unknown>>
   /** 0: unset, 2: error. */
   readonly status: number
-  /** Of the process. */
+  /** Attributes of the process. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 
 export interface Collector {
   readonly url: string
-  /** In the order of their end. */
+  /** Spans in the order in which they ended. */
   readonly spans: readonly ExportedSpan[]
-  /** Heads of the exports. */
+  /** Request lines and headers of the exports. */
   readonly exports: readonly { readonly path: string; readonly headers: http.IncomingHttpHeaders }[]
-  /** The spans of a trace, once there are so many. */
+  /** Resolves to the spans of a trace when at least `count` of them have arrived. */
   readonly trace: (traceId: string, count: number) => Promise<readonly ExportedSpan[]>
-  /** The one of that name, once it is there. */
+  /** Resolves to the span with that name when it has arrived. */
   readonly span: (name: string) => Promise<ExportedSpan>
 }
 
-/** Receives OTLP over HTTP, as JSON. `answer` may say something else than that all is well, or nothing. */
+/** Starts a collector that receives OTLP over HTTP, as JSON. `answer` may send another response than success, or none. */
 export async function startCollector(
   t: Test,
   answer: (response: http.ServerResponse) => void = (response) => void response.end('{}'),
@@ -84,7 +84,7 @@ interface Attribute {
   readonly value: { readonly stringValue?: string; readonly intValue?: number | string }
 }
 
-/** The members of the protocol that are looked at. */
+/** The members of the protocol that the tests read. */
 interface Exported {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] }

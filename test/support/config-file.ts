@@ -6,7 +6,7 @@ import { type Config, ConfigError, loadConfig } from '../../src/config/config.ts
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** Of `gateway.yaml`; the files it names are not there. */
+/** Returns the settings of a `gateway.yaml`. The files that it names do not exist. */
 export function settingsWith(settings: Settings, engine: Settings = {}): Settings {
   return {
     version: 1,

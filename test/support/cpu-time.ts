@@ -1,4 +1,4 @@
-/** Milliseconds of processor time of this process so far. Unlike a clock it stands still while others have the processor. */
+/** Returns the milliseconds of CPU time that this process has used. Unlike a clock, this does not advance while other processes have the CPU. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000

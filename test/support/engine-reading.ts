@@ -1,7 +1,7 @@
 import { OPERATIONS } from '../../src/operations/all.ts'
 import { BASE } from './open-gateway.ts'
 
-/** A target as an engine's container and router read it. */
+/** A request target as an engine's container and router parse it. */
 export interface Reading {
   readonly engine: string
   readonly template: string
@@ -13,9 +13,9 @@ const TEMPLATES = [...new Set(OPERATIONS.map(({ template }) => template))].map((
 )
 
 /**
- * Path parameters (`;x=1`) and one trailing slash do not count, literals are not decoded, parameters are decoded once;
- * of two templates the one with a literal further left counts. Empty: there is no such path, or the
- * container refuses it.
+ * Parses a target as an engine does. Path parameters (`;x=1`) and one trailing slash are ignored, literals are not
+ * decoded, and parameters are decoded once. If two templates match, the one with a literal further left is used. The
+ * result is empty if no template matches or if the container refuses the path.
  */
 export function readByEngine(target: string): readonly Reading[] {
   const [path = ''] = target.split(/[?#]/, 1)

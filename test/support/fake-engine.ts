@@ -21,7 +21,7 @@ export interface FakeNode {
   readonly seen: Seen[]
 }
 
-/** A node that speaks HTTP as it should. */
+/** Starts a node that speaks correct HTTP. */
 export async function startNode(
   t: Test,
   answer: (request: Seen, response: http.ServerResponse) => void = (_request, response) => {
@@ -42,7 +42,7 @@ export async function startNode(
   return { url: await listen(t, server), seen }
 }
 
-/** A node whose every byte the test decides. `hear` is called with each request's bytes, once they end with its body. */
+/** Starts a node for which the test decides every byte. `hear` is called for each chunk of bytes that arrives, with the number of chunks so far. */
 export async function startRawNode(
   t: Test,
   hear: (socket: net.Socket, count: number) => void,
@@ -58,7 +58,7 @@ export async function startRawNode(
   return { url: await listen(t, server), heard }
 }
 
-/** An address at which nothing listens. */
+/** Returns an address at which no server listens. */
 export async function refusingUrl(): Promise<string> {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -107,7 +107,7 @@ export function openUpstream(
     host: 'client',
     timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 5000 },
     connections: 8,
-    random: () => 0, // of equal nodes the first
+    random: () => 0, // chooses the first of equal nodes
     onAttempt: (event) => attempts.push(event),
     ...options,
   })
@@ -130,7 +130,7 @@ export const WRITE: UpstreamRequest = {
   retry: 'unsent',
 }
 
-/** What a client hears. */
+/** A response as the client receives it. */
 export interface Heard {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
@@ -140,11 +140,11 @@ export interface Heard {
 export interface RelayListener {
   readonly port: number
   readonly relayed: (Relayed | GatewayError)[]
-  /** Resolves when the next relay is over. */
+  /** Resolves when the next relay has ended. */
   readonly over: () => Promise<Relayed | GatewayError>
 }
 
-/** The gateway's own listener, which does nothing but relay `upstreamRequest`. */
+/** Starts a listener like the gateway's own, which only relays `upstreamRequest`. */
 export async function listenAndRelay(
   t: Test,
   upstream: Upstream,
@@ -181,7 +181,7 @@ export async function ask(port: number, method = 'GET'): Promise<Heard> {
   return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }
 }
 
-/** A request on a connection of its own. */
+/** Sends a request on its own connection. */
 export function askFor(port: number, method = 'GET'): http.ClientRequest {
   return http.request({ port, host: '127.0.0.1', method, agent: false }).end()
 }
@@ -190,7 +190,7 @@ export function responseOf(request: http.ClientRequest): Promise<http.IncomingMe
   return new Promise((resolve, reject) => request.on('response', resolve).on('error', reject))
 }
 
-/** The error that it must reject with. */
+/** Returns the `GatewayError` with which the promise rejects. Throws if it does not reject. */
 export async function refusalOf(promise: Promise<unknown>): Promise<GatewayError> {
   try {
     await promise

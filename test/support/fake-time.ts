@@ -1,12 +1,12 @@
 import type { Schedule } from '../../src/files/source-state.ts'
 
-/** A clock that stands still, and timers that go off only when it is moved. */
+/** A clock that only the test advances, with timers that fire when it does. */
 export interface FakeTime {
   readonly now: () => number
   readonly schedule: Schedule
-  /** What is due goes off in its order; what it begins may still be under way. */
+  /** Fires the due timers in their order. Asynchronous work that they start may still be running afterwards. */
   readonly advance: (ms: number) => void
-  /** When the next timer is due, from now. */
+  /** Returns the milliseconds until the next timer fires, or null if there is no timer. */
   readonly nextMs: () => number | null
 }
 

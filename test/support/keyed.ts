@@ -5,23 +5,26 @@ import { type Answer, type Ask, type GatewayOptions, type OpenGateway, openGatew
 export const START = 'POST /process-definition/key/review/start'
 export const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** A request with a key of the client's own. */
+/** Returns a request with an idempotency key. */
 export function keyed(key: string, body: unknown = {}, headers = {}): Ask {
   return { body, headers: { 'idempotency-key': key, ...headers } }
 }
 
-/** `502 GW_OUTCOME_UNKNOWN` */
+/** Returns the status and the gateway's error code, for example `502 GW_OUTCOME_UNKNOWN`. */
 export function codeOf({ status, headers }: Answer): string {
   return `${status} ${headers['x-gateway-error']}`
 }
 
-/** A gateway whose keys are the test's own, and whose caller asks again where Redis was late: nothing is sent then. */
+/**
+ * Opens a gateway whose idempotency keys have the test's own namespace. Its client repeats a request if Redis was late:
+ * nothing has been sent to the engine then.
+ */
 export async function openKeyed(t: Test, redis: string, options?: GatewayOptions): Promise<OpenGateway> {
   const gateway = await openKeyedOnce(t, redis, options)
   return { ...gateway, ask: (...question) => askUntilClaimed(gateway.ask, ...question) }
 }
 
-/** A Redis that has no processor time for a moment is away. */
+/** Repeats a request while the gateway reports Redis as unavailable. A Redis that gets no CPU time for a moment counts as unavailable. */
 export async function askUntilClaimed(
   ask: OpenGateway['ask'],
   ...question: Parameters<OpenGateway['ask']>
@@ -32,13 +35,13 @@ export async function askUntilClaimed(
   }
 }
 
-/** The same, whose caller asks once. */
+/** Opens the same gateway with a client that sends each request once. */
 export function openKeyedOnce(t: Test, redis: string, options: GatewayOptions = {}): Promise<OpenGateway> {
   const idempotency = { namespace: t.name.replace(/[^\w.-]+/g, '-').slice(-64) }
   return openGateway(t, { ...options, settings: { cache: { redis }, idempotency, ...options.settings } })
 }
 
-/** The same before an engine that answers as the test says. */
+/** Opens the same gateway in front of an engine whose responses the test defines. */
 export function openBefore(
   t: Test,
   redis: string,

@@ -11,13 +11,13 @@ export const LOGIN_CLIENT = { client_id: 'login', client_secret: 'a-secret-of-th
 type Settings = Readonly<Record<string, unknown>>
 
 interface ProviderOptions {
-  /** How the client shows its secret. Default: as Basic. */
+  /** How the client sends its secret. Default: as Basic credentials. */
   readonly method?: 'client_secret_basic' | 'client_secret_post'
-  /** Of the client's tokens, in the claim `roles`. Default: clerks. */
+  /** Roles in the claim `roles` of the client's tokens. Default: clerks. */
   readonly roles?: readonly string[]
 }
 
-/** A provider that others have written, with one client that may have access tokens of its own. Returns its issuer. */
+/** Starts a third-party OpenID provider with one client that may request access tokens for itself. Returns its issuer. */
 export function startProvider(t: Test, options: ProviderOptions = {}): Promise<string> {
   return serve(t, {
     clients: [
@@ -35,13 +35,16 @@ export function startProvider(t: Test, options: ProviderOptions = {}): Promise<s
 }
 
 interface LoginOptions {
-  /** Where the browser comes back to after the login. */
+  /** The URL to which the browser returns after the login. */
   readonly redirectUri: string
-  /** The claims of those who may log in, by what they type; any password is right. */
+  /** The claims of the users that may log in, by the name that they enter. Any password is accepted. */
   readonly people: Readonly<Record<string, Settings>>
 }
 
-/** Likewise, with pages where people log in for one client. Their claims stand in ID tokens and access tokens; refresh tokens stay the same. */
+/**
+ * Starts the same provider with pages where users log in for one client. Their claims are in ID tokens and access
+ * tokens. Refresh tokens are not rotated.
+ */
 export function startLoginProvider(t: Test, { redirectUri, people }: LoginOptions): Promise<string> {
   return serve(t, {
     clients: [
@@ -69,7 +72,7 @@ export function startLoginProvider(t: Test, { redirectUri, people }: LoginOption
   })
 }
 
-/** @param settings what the provider does beside JSON Web Tokens for one audience */
+/** @param settings configuration of the provider, in addition to JSON Web Tokens for one audience */
 async function serve(
   t: Test,
   { features, ...settings }: Settings & { readonly features: Settings },

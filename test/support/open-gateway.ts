@@ -19,27 +19,27 @@ import { DEMO_RECORDS, recordsOf, USERS } from './people.ts'
 
 export const BASE = '/engine-rest'
 
-/** A request as the engine got it. */
+/** A request as the engine received it. */
 export type Seen = Pick<SeenRaw, 'method' | 'url' | 'headers' | 'body'>
 
 export interface GatewayOptions {
-  /** `grant mary TASK:* READ`, …, beside those of the admins. Default: the demo's. */
+  /** Records such as `grant mary TASK:* READ`, in addition to those of the admins. Default: the records of the demo. */
   readonly records?: readonly string[]
-  /** Members of the configuration in place of the defaults. */
+  /** Members of the configuration that replace the defaults. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** Further engines by their names, with members of their configuration: the default one of the same node. */
+  /** Further engines by name, with members of their configuration. By default they have the node of the default engine. */
   readonly engines?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** An engine of the test's own; default: the sandbox. */
+  /** The test's own engine. Default: the sandbox. */
   readonly engine?: (request: SeenRaw, response: ServerResponse) => void
-  /** Puts something of the test's own in the place of a part. */
+  /** Replaces parts of the gateway by the test's own. */
   readonly wrap?: (parts: Parts) => Parts
   readonly listen?: boolean
-  /** Whether users and records are read again when they change. Default: no. */
+  /** Whether users and records are read again when their files change. Default: no. */
   readonly watch?: boolean
 }
 
 export interface Ask {
-  /** Text and bytes are sent as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -47,26 +47,29 @@ export interface Ask {
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The value of JSON, else text. */
+  /** The parsed value if the body is JSON, otherwise the text. */
   readonly body: unknown
   readonly bytes: Buffer
-  /** What the engine saw meanwhile. */
+  /** Requests that the engine received during this request. */
   readonly forwarded: readonly Seen[]
 }
 
 export interface OpenGateway {
   readonly app: FastifyInstance
   readonly parts: Parts
-  /** `http://127.0.0.1:…`; empty when it does not listen. */
+  /** `http://127.0.0.1:…`, or empty if the gateway does not listen. */
   readonly origin: string
   readonly engine: Engine
-  /** Lines of the log, parsed. */
+  /** Parsed lines of the log. */
   readonly log: readonly Readonly<Record<string, unknown>>[]
-  /** `ask('mary', 'GET /task/x?a=b')`; null: without credentials. The path is below the base. */
+  /**
+   * Sends a request, for example `ask('mary', 'GET /task/x?a=b')`. The path is relative to the base path. If the user
+   * is null, no credentials are sent.
+   */
   readonly ask: (user: string | null, route: string, ask?: Ask) => Promise<Answer>
 }
 
-/** Default and second engine at one node, as in the demo, behind a gateway that ends with the test. */
+/** Opens a gateway with a default and a second engine at one node, as in the demo. It ends with the test. */
 export async function openGateway(t: Test, options: GatewayOptions = {}): Promise<OpenGateway> {
   const engine = await startEngine(t, options.engine)
   const log: Readonly<Record<string, unknown>>[] = []
@@ -94,7 +97,7 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   return { app, parts: used, origin, engine, log, ask: createAsk(app, engine) }
 }
 
-/** A configuration file with the users and records of the test, read as the process reads it. */
+/** Returns the configuration from a file with the users and records of the test. The file is read as the process reads it. */
 export function configOf(
   t: Test,
   base: string,
@@ -123,7 +126,7 @@ export function configOf(
   return loadConfig(file)
 }
 
-/** A machine that others use makes the event loop late: nothing is refused for it, but in tests of just that. */
+/** Disables load shedding by event loop delay: the load of a shared machine delays the event loop. Only tests of that limit set it. */
 function calmOf(settings: GatewayOptions['settings'] = {}): NonNullable<GatewayOptions['settings']> {
   const { limits } = settings
   const own = typeof limits === 'object' ? limits : null
@@ -131,9 +134,9 @@ function calmOf(settings: GatewayOptions['settings'] = {}): NonNullable<GatewayO
 }
 
 export interface Engine {
-  /** Where its REST API begins. */
+  /** The base URL of its REST API. */
   readonly base: string
-  /** All that it saw since the start, as far as it remembers. */
+  /** All requests that it has received since the start, as far as it keeps them. */
   readonly seen: readonly Seen[]
   readonly requests: number
 }
@@ -154,7 +157,7 @@ async function startEngine(t: Test, answer: GatewayOptions['engine']): Promise<E
   }
 }
 
-/** The ids of a list as every sandbox has them, for records that are written before there is one. */
+/** Returns the ids of a list, which are the same in every sandbox. Tests use them in records that they write before they start a sandbox. */
 export async function sandboxIds(t: Test, path: string): Promise<readonly string[]> {
   const sandbox = await startSandbox()
   t.teardown(() => sandbox.close())

@@ -8,7 +8,7 @@ export interface OpenNodes {
   readonly clock: { nowMs: number }
 }
 
-/** Nodes n0, n1, … that nobody connects to, under a clock of the test's own. */
+/** Opens nodes n0, n1, … with the test's own clock. No connection to them is made. */
 export function openNodes(options: readonly Omit<NodeAddress, 'url'>[]): OpenNodes {
   const events: NodeEvent[] = []
   const clock = { nowMs: 0 }

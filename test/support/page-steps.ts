@@ -1,17 +1,17 @@
-/** A block of shell commands on a page, with what it prints. */
+/** A block of shell commands on a page, with the output that the page shows for it. */
 export interface PageStep {
-  /** Where it stands, and its first line: `12: npm ci`. */
+  /** The line number of the block and its first line, for example `12: npm ci`. */
   readonly name: string
   readonly commands: string
-  /** What follows `sh` where the block begins: ` ```sh background redis-server `. */
+  /** The words that follow `sh` at the start of the block, for example ` ```sh background redis-server `. */
   readonly words: readonly string[]
-  /** The block `text` that follows; null: what it prints is not on the page. */
+  /** The content of the `text` block that follows, or null if the page does not show the output. */
   readonly output: string | null
 }
 
 const BLOCK = /^```(\w+)(.*)\n([\s\S]*?)^```$/gm
 
-/** The blocks `sh` of a page in Markdown, in their order. */
+/** Returns the `sh` blocks of a Markdown page in their order. */
 export function stepsOf(page: string): readonly PageStep[] {
   const blocks = [...page.matchAll(BLOCK)].map(([whole, language = '', words = '', content = ''], at) => {
     return { whole, language, words: words.split(' ').filter((word) => word !== ''), content, at }
@@ -26,7 +26,7 @@ export function stepsOf(page: string): readonly PageStep[] {
   })
 }
 
-/** What a page says of an output as a pattern: `…` is anything in a line, and alone in its line any number of lines. */
+/** Converts an output on a page to a pattern. `…` matches any text within a line. A line that contains only `…` matches any number of lines. */
 export function patternOf(output: string): string {
   return output
     .trimEnd()

@@ -1,6 +1,9 @@
 const ALL = Number.MAX_SAFE_INTEGER
 
-/** As Camunda 7.22 pages on H2: it finds nothing at -1; null: 404 for what is no number, 500 from its database for one below. */
+/**
+ * Query strings with the page that Camunda 7.22 on H2 returns. For -1 it returns an empty list. Null means an error:
+ * 404 for a value that is not a number, 500 from the database for a number below -1.
+ */
 export const PAGES = [
   ['', { first: 0, max: ALL }],
   ['maxResults=&firstResult=', { first: 0, max: ALL }],

@@ -30,19 +30,19 @@ export const TASK = {
 }
 
 export interface ParkedGateway extends OpenGateway {
-  /** Polls that the engine holds, the oldest first. */
+  /** Polls that the engine holds, oldest first. */
   readonly held: HeldPoll[]
   /** Starts a poll and resolves when the engine holds it. */
   readonly park: (user: string | null, ask?: Ask) => Promise<Parked>
-  /** Replaces the file of records, and resolves when the records are in force. */
+  /** Replaces the file of records and resolves when the new records are in force. */
   readonly setRecords: (lines: readonly string[]) => Promise<void>
   /** Replaces the file of users. */
   readonly setUsers: (
     change: (users: readonly Readonly<Record<string, unknown>>[]) => readonly object[],
   ) => void
-  /** Whether the user of the last poll has not changed, as far as the gateway knows. */
+  /** Returns whether the user of the last poll is unchanged, as far as the gateway knows. */
   readonly isUserCurrent: () => boolean
-  /** Paths of unlock requests that the engine received. */
+  /** Returns the paths of the unlock requests that the engine received. */
   readonly unlocked: () => readonly string[]
 }
 
@@ -57,13 +57,13 @@ export interface HeldPoll {
 }
 
 interface ParkedOptions extends Omit<GatewayOptions, 'engine' | 'wrap'> {
-  /** Milliseconds between reviews of parked polls; null: there are none. Default 20. */
+  /** Milliseconds between reviews of parked polls, or null if there are no reviews. Default: 20. */
   readonly reviewMs?: number | null
-  /** Answers what is no poll and no unlock request. False: with `[]`. */
+  /** Responds to a request that is neither a poll nor an unlock request. If it returns false, the response is `[]`. */
   readonly answer?: (path: string, response: ServerResponse, method: string) => boolean
 }
 
-/** A gateway whose engine holds polls until the test answers them. */
+/** Opens a gateway whose engine holds polls until the test responds to them. */
 export async function openParked(t: Test, options: ParkedOptions = {}): Promise<ParkedGateway> {
   const { reviewMs = 20, answer = () => false, ...rest } = options
   const held: HeldPoll[] = []
@@ -133,7 +133,7 @@ interface Last {
   principal: Principal | null
 }
 
-/** The engine's parts, which note whom they identified last. */
+/** Returns the engine's parts with an authenticator that stores the last principal. */
 function noting(engine: EngineParts, last: Last): EngineParts {
   const { authenticator } = engine
   return {

@@ -1,7 +1,7 @@
 import { RESOURCES } from '../../src/operations/permissions.ts'
 import type { AuthorizationRecord } from '../../src/operations/authorization-record.ts'
 
-/** Each one's password is the name; bcrypt at its lowest cost, for speed. */
+/** Users whose password is their name. bcrypt has its lowest cost, for speed. */
 export const USERS = [
   {
     id: 'demo',
@@ -19,7 +19,7 @@ export const USERS = [
   { id: 'ben', passwordHash: '$2b$04$QuS.UFyeNk9XVt8zFYXTNeWnawJeas5d8r2hKN9.zY7lnYrHlWNnW' },
 ]
 
-/** What the demo lets clerks do: work on reviews. */
+/** Records of the demo, which let clerks work on reviews. */
 export const DEMO_RECORDS = [
   'grant @clerks PROCESS_DEFINITION:review READ,CREATE_INSTANCE,READ_INSTANCE,READ_TASK,TASK_WORK',
   'grant @clerks PROCESS_INSTANCE:* CREATE',
@@ -32,7 +32,7 @@ const TYPES: ReadonlyMap<string, AuthorizationRecord['type']> = new Map([
   ['revoke', 2],
 ])
 
-/** All for the admins, and what the lines say: `grant mary TASK:* READ`, `revoke @clerks …`, `everybody TASK:* READ`. */
+/** Returns all permissions for the admins and the records of the lines: `grant mary TASK:* READ`, `revoke @clerks …`, `everybody TASK:* READ`. */
 export function recordsOf(lines: readonly string[]): readonly AuthorizationRecord[] {
   const admins = Object.keys(RESOURCES).map((resource) => recordOf(`grant @camunda-admin ${resource}:* ALL`))
   return [...admins, ...lines.map(recordOf)]

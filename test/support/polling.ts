@@ -11,20 +11,20 @@ import { openUpstream, type Seen, startNode } from './fake-engine.ts'
 
 export const FETCH = '/external-task/fetchAndLock'
 
-/** A node that holds polls until the test answers them. It answers everything else at once, and `…/fails` with 500. */
+/** A node that holds polls until the test responds to them. It responds to all other requests immediately, and to `…/fails` with 500. */
 export interface PollingNode {
   readonly url: string
-  /** Polls without an answer, in the order in which they came. */
+  /** Polls without a response, in the order in which they arrived. */
   readonly held: UpstreamPoll[]
-  /** All but polls, as `POST /path`. */
+  /** All requests except polls, as `POST /path`. */
   readonly asked: readonly string[]
-  /** With which credentials. */
+  /** The `Authorization` header of each of these requests. */
   readonly askedAs: readonly (string | undefined)[]
-  /** Resolves when so many polls have come, counted from the start. */
+  /** Resolves when this number of polls has arrived, counted from the start. */
   readonly came: (count: number) => Promise<void>
-  /** Resolves when so many other requests have come. */
+  /** Resolves when this number of other requests has arrived. */
   readonly wasAsked: (count: number) => Promise<void>
-  /** Has nothing to do, for all polls that it holds and all that come. */
+  /** Sends an empty list to all polls that it holds and to all later ones. */
   readonly end: () => void
 }
 
@@ -113,7 +113,7 @@ export function openPolling(
       connections: 2,
     },
   )
-  // Before the upstream is closed: it waits for what its nodes hold.
+  // Runs before the upstream is closed: closing waits for the polls that the nodes hold.
   t.teardown(() => {
     upstream.polls.drain()
     for (const node of nodes) node.end?.()
@@ -126,7 +126,7 @@ export interface Asking {
   readonly leave: () => void
 }
 
-/** A client's poll. */
+/** Sends a client's poll. */
 export function poll(
   { polls }: Upstream,
   worker: string,

@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net'
 import { authorizationOf, BASE } from './open-gateway.ts'
 
-/** An answer as it stood on the wire. */
+/** A response as it was on the wire. */
 export interface RawAnswer {
   readonly status: number
-  /** Lower-case names; of a repeated one the last. */
+  /** Names are in lower case. If a header is repeated, the last value is kept. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** Writes bytes on a connection of their own; every answer that comes until the other side closes it. */
+/** Writes bytes on a new connection. Returns all responses that arrive until the other side closes it. */
 export async function speak(origin: string, bytes: string | Buffer): Promise<readonly RawAnswer[]> {
   const socket = openSocket(origin)
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
@@ -19,12 +19,12 @@ export async function speak(origin: string, bytes: string | Buffer): Promise<rea
 export function openSocket(origin: string): Socket {
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)
-  // A reset by a gateway that has had enough ends the exchange as a close does.
+  // If the gateway resets the connection, the exchange ends as with a close.
   socket.on('error', () => {})
   return socket
 }
 
-/** Every answer that comes until the connection ends. */
+/** Returns all responses that arrive until the connection ends. */
 export async function hear(socket: Socket): Promise<readonly RawAnswer[]> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
@@ -32,7 +32,7 @@ export async function hear(socket: Socket): Promise<readonly RawAnswer[]> {
   return answersIn(Buffer.concat(chunks).toString('latin1'))
 }
 
-/** What comes next on a connection. */
+/** Returns the next bytes that arrive on a connection. */
 export function nextBytes(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     socket.once('data', (chunk: Buffer) => resolve(chunk.toString('latin1')))
@@ -40,7 +40,7 @@ export function nextBytes(socket: Socket): Promise<string> {
   })
 }
 
-/** The head of a request of demo's that closes its connection, with its blank line. */
+/** Returns the head of a request by the user demo, including its blank line. The request closes its connection. */
 export function head(start: string, ...lines: readonly string[]): string {
   const fields = [
     `${start} HTTP/1.1`,
@@ -52,7 +52,7 @@ export function head(start: string, ...lines: readonly string[]): string {
   return `${fields.join('\r\n')}\r\n\r\n`
 }
 
-/** A request of demo's for a path below the base. */
+/** Returns a request by the user demo for a path relative to the base path. */
 export function get(path: string): string {
   return head(`GET ${BASE}${path}`)
 }

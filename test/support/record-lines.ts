@@ -15,7 +15,7 @@ const RESOURCE_TYPES: ReadonlyMap<string, number> = new Map([
   ['GROUP', 2],
 ])
 
-/** `revoke anna TASK:t1 READ,UPDATE`. A subject that begins with `@` is a group. */
+/** Parses a line such as `revoke anna TASK:t1 READ,UPDATE`. A subject that begins with `@` is a group. */
 export function recordOf(line: string): AuthorizationRecord {
   const [kind = '', subject = '', on = '', names = ''] = line.split(' ')
   const [resource = '', resourceId = ''] = on.split(':')
@@ -30,7 +30,7 @@ export function recordsOf(lines: readonly string[], options?: RecordsOptions): R
   return indexRecords(lines.map(recordOf), options)
 }
 
-/** Everything of a line but the permissions: an engine holds one record of each. */
+/** Returns the line without its permissions. An engine holds one record for each such key. */
 export function keyOf(line: string): string {
   return line.split(' ').slice(0, 3).join(' ')
 }

@@ -7,27 +7,27 @@ import { type Redis, startRedis } from './redis.ts'
 
 export interface TestCluster {
   readonly masters: readonly Redis[]
-  /** One for each master, in their order; empty where none were asked for. */
+  /** One replica for each master, in the same order. Empty unless `hasReplicas` is set. */
   readonly replicas: readonly Redis[]
-  /** As `cache.redis.cluster.nodes`. */
+  /** Addresses as in `cache.redis.cluster.nodes`. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[]
 }
 
 interface ClusterSetup {
   readonly hasReplicas?: boolean
   readonly hasTls?: boolean
-  /** More of redis.conf for each node. */
+  /** Further options of redis.conf for each node. */
   readonly args?: readonly string[]
-  /** How the test itself connects to a node. */
+  /** How the test connects to a node. */
   readonly connect?: (port: number) => Client
 }
 
 const SLOTS = 16_384
 const MASTERS = 3
-/** After this long without a node the others elect its replica. */
+/** After this time without contact to a master, the other masters elect its replica. */
 const NODE_TIMEOUT_MS = 4000
 
-/** A cluster of three masters that ends with the test. */
+/** Starts a cluster of three masters that ends with the test. */
 export async function startCluster(t: Test, setup: ClusterSetup = {}): Promise<TestCluster> {
   const {
     hasReplicas = false,
@@ -51,8 +51,9 @@ export async function startCluster(t: Test, setup: ClusterSetup = {}): Promise<T
 }
 
 /**
- * Gives the slots to the first of them. Each gets an epoch of its own, as `redis-cli --cluster create` does it: nodes that
- * are lost before equal epochs were settled are not succeeded, because the masters do not agree on whom to vote for.
+ * Assigns the slots to the first three nodes. Each node gets its own epoch, as `redis-cli --cluster create` does it. If
+ * a master fails while epochs are still equal, no replica replaces it, because the masters do not agree on the replica
+ * to vote for.
  */
 async function join(clients: readonly Client[], servers: readonly Node[]): Promise<void> {
   const size = Math.ceil(SLOTS / MASTERS)
@@ -69,7 +70,7 @@ async function replicate(masters: readonly Client[], replicas: readonly Client[]
     await client.cluster('REPLICATE', (await masters[index]?.cluster('MYID')) ?? '')
   await untilAll([...masters, ...replicas], async (client) => {
     const info = await client.cluster('INFO')
-    // A node that does not ask for all slots is "ok" before it has heard who has the others.
+    // A node that does not require all slots reports "ok" before it knows the owners of the other slots.
     return info.includes('cluster_state:ok') && info.includes(`cluster_slots_ok:${SLOTS}`)
   })
   await untilAll(replicas, async (client) =>

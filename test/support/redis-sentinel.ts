@@ -12,25 +12,25 @@ export interface TestSentinel {
   readonly master: Redis
   readonly replica: Redis
   readonly sentinels: readonly Child[]
-  /** As `cache.redis.sentinel.nodes`. */
+  /** Addresses as in `cache.redis.sentinel.nodes`. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[]
 }
 
 interface SentinelSetup {
-  /** Of the servers that store data: more of redis.conf, without ports. */
+  /** Further options of redis.conf for the servers that store data, without ports. */
   readonly args?: readonly string[]
   /** Lines of sentinel.conf. */
   readonly lines?: readonly string[]
   readonly sentinels?: number
-  /** Everything listens for TLS alone. */
+  /** Whether all servers listen with TLS only. */
   readonly hasTls?: boolean
 }
 
 export const MASTER = 'gateways'
-/** After this long without an answer of the master the sentinels elect its replica. */
+/** After this time without a reply of the master, the sentinels elect its replica. */
 const DOWN_AFTER_MS = 1000
 
-/** A master with a replica, and sentinels that monitor them, until the end of the test. */
+/** Starts a master with a replica, and sentinels that monitor them. They end with the test. */
 export async function startSentinel(t: Test, setup: SentinelSetup = {}): Promise<TestSentinel> {
   const { args = [], lines = [], sentinels: count = 3, hasTls = false } = setup
   const common = ['--repl-diskless-sync-delay', '0', ...args]
@@ -61,7 +61,7 @@ export async function startSentinel(t: Test, setup: SentinelSetup = {}): Promise
   return { master, replica, sentinels, nodes: ports.map((port) => ({ host: '127.0.0.1', port })) }
 }
 
-/** Until each sentinel knows the replica and the others: only then a failover can succeed. */
+/** Waits until each sentinel knows the replica and the other sentinels. Only then can a failover succeed. */
 export async function untilWatched({ nodes }: TestSentinel): Promise<void> {
   for (const { host, port } of nodes) {
     const client = new Client({ host, port })

@@ -4,22 +4,22 @@ import type { Child } from '../engine/child.ts'
 import { freePort } from './free-port.ts'
 
 export interface RedisOptions {
-  /** A free one when not given. */
+  /** Default: a free port. */
   readonly port?: number
-  /** Listens for TLS alone; its certificate is in `args`. */
+  /** Whether the server listens with TLS only. Its certificate is in `args`. */
   readonly hasTls?: boolean
-  /** More of redis.conf, as `--requirepass secret`. */
+  /** Further options of redis.conf, for example `--requirepass secret`. */
   readonly args?: readonly string[]
 }
 
-/** A Redis server of the test's own, on 127.0.0.1, that keeps nothing on disk. */
+/** The test's own Redis server, on 127.0.0.1. It does not keep data on disk. */
 export interface Redis extends Omit<Child, 'ready'> {
   readonly url: string
   readonly port: number
 }
 
 export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
-  // It knows no "any free port": for it, port 0 means no TCP at all.
+  // Redis cannot choose a free port: port 0 disables TCP.
   const port = options.port ?? (await freePort())
   const { ready: _, ...child } = await startChild({
     command: 'redis-server',
@@ -43,7 +43,7 @@ function settingsOf(port: number, hasTls: boolean): string[] {
     'no',
     '--dir',
     tmpdir(),
-    // A replica writes what it is sent: no other server may find it, and nothing of it stays.
+    // A replica writes the data that it receives to disk. No other server may find the file, and it is deleted.
     '--dbfilename',
     `engine-gateway-${port}.rdb`,
     '--rdb-del-sync-files',

@@ -14,7 +14,7 @@ export const SUCCESSFUL = 'gateway_config_last_reload_successful'
 export const APPLIED = 'gateway_config_reload_total{result="applied"}'
 export const REFUSED = 'gateway_config_reload_total{result="refused"}'
 
-/** One engine, and another beside it. */
+/** Returns the settings for one engine and for two. */
 export function setupsOf(base: string) {
   return {
     ONE: { engines: { default: { nodes: [base] } } },
@@ -26,20 +26,20 @@ export function setupsOf(base: string) {
 export interface Reloadable {
   readonly running: Running
   readonly file: string
-  /** Lines of the log, parsed. */
+  /** Parsed lines of the log. */
   readonly log: readonly Settings[]
   readonly write: (settings: Settings) => Promise<void>
-  /** Writes, and has it read. */
+  /** Writes the file and has it reloaded. */
   readonly reload: (
     settings: Settings | string,
   ) => Promise<{ readonly status: number; readonly value: unknown; readonly text: string }>
   readonly ask: (user: string, path: string, init?: RequestInit) => Promise<Response>
   readonly engines: () => Promise<unknown>
-  /** The value of a series without labels, or with those that are given. */
+  /** Returns the value of a series, given with its labels if it has any. */
   readonly metric: (series: string) => Promise<number | null>
 }
 
-/** Users and records in files beside `gateway.yaml`; further members as they are given. */
+/** Writes users and records to files next to `gateway.yaml`. `write` adds further members to the configuration. */
 export async function writeSetup(
   t: Test,
 ): Promise<{ readonly file: string; readonly write: Reloadable['write'] }> {
@@ -63,7 +63,7 @@ export function textOf(settings: Settings): string {
   return `${JSON.stringify(config)}\n`
 }
 
-/** `POST /reload`, as a command sends it. */
+/** Sends `POST /reload` as the command does. */
 export function askToReload(
   { adminAddress }: Pick<Running, 'adminAddress'>,
   headers: Readonly<Record<string, string>> = {},
@@ -74,13 +74,13 @@ export function askToReload(
   })
 }
 
-/** As an editor does it: nobody sees half a file. */
+/** Replaces a file by renaming, as an editor does. No reader sees a partially written file. */
 async function replaceFile(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text)
   await rename(`${file}.new`, file)
 }
 
-/** The whole gateway, as the process starts it; ends with the test. */
+/** Starts the whole gateway as the process does. It ends with the test. */
 export async function startReloadable(t: Test, settings: Settings): Promise<Reloadable> {
   const { file, write } = await writeSetup(t)
   await write(settings)
@@ -104,7 +104,7 @@ export async function startReloadable(t: Test, settings: Settings): Promise<Relo
       await (typeof to === 'string' ? replaceFile(file, to) : write(to))
       const response = await askToReload(running)
       const text = await response.text()
-      // On a busy machine the watch of the file has read it before.
+      // On a busy machine the file watcher may have reloaded the file before.
       const changed = log.slice(before).flatMap((line) => line['changed'] ?? [])
       const value = JSON.parse(text)
       return { status: response.status, value: 'changed' in value ? { ...value, changed } : value, text }

@@ -1,32 +1,35 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Why tests that need a real engine are skipped; false when they run. For tap's `{ skip }`. */
+/** Why tests that need a real engine are skipped, or false if they run. For tap's `{ skip }`. */
 export const javaSkip = skipOf('a real engine', ['java', 'mvn'])
 
-/** Why tests that need a Redis server are skipped; false when they run. For tap's `{ skip }`. */
+/** Why tests that need a Redis server are skipped, or false if they run. For tap's `{ skip }`. */
 export const redisSkip = skipOf('Redis', ['redis-server'])
 
-/** Why tests of the chart are skipped; false when they run. For tap's `{ skip }`. */
+/** Why tests of the chart are skipped, or false if they run. For tap's `{ skip }`. */
 export const helmSkip = skipOf('Helm', ['helm'])
 
-/** Why tests with a real browser are skipped; false when they run. For tap's `{ skip }`. */
+/** Why tests with a real browser are skipped, or false if they run. For tap's `{ skip }`. */
 export const chromiumSkip = skipOf('a browser', ['chromium'])
 
-/** Why tests of alerts and of what is scraped are skipped; false when they run. For tap's `{ skip }`. */
+/** Why tests of alerts and of scraped metrics are skipped, or false if they run. For tap's `{ skip }`. */
 export const promtoolSkip = skipOf('Prometheus', ['promtool'])
 
-/** Why tests of the chart with the schemas of Kubernetes are skipped; false when they run. Asked where it is needed: it fails nobody else. */
+/**
+ * Returns why tests of the chart against the Kubernetes schemas are skipped, or false if they run. A function, so that
+ * missing tools fail only the tests that need them.
+ */
 export const kubernetesSkip = () =>
   skipOf('what helm/install-tools installs', ['helm', 'kubectl-validate', 'kube-score'])
 
-/** Why tests of completion are skipped; false when they run. Asked where it is needed: it fails nobody else. */
+/** Returns why tests of shell completion are skipped, or false if they run. A function, so that a missing shell fails only the tests that need it. */
 export const shellSkip = (shell: 'zsh' | 'fish') => skipOf(`the shell ${shell}`, [shell])
 
-/** Why drills of certificates are skipped; false when they run. Asked where it is needed: it fails nobody else. */
+/** Returns why drills of certificates are skipped, or false if they run. A function, so that a missing tool fails only the tests that need it. */
 export const opensslSkip = () => skipOf('certificates that end soon', ['openssl'])
 
-/** Of generated inputs. Another one makes other inputs: `GATEWAY_TEST_SEED=7 npx tap run …`. */
+/** Seed of the generated inputs. To generate other inputs, set another seed: `GATEWAY_TEST_SEED=7 npx tap run …`. */
 export const seed = Number(process.env['GATEWAY_TEST_SEED'] ?? 1)
 
 function skipOf(what: string, programs: readonly string[]): string | false {

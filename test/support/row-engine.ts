@@ -3,7 +3,7 @@ import { isRecord, stringOf } from '../../src/request/value.ts'
 import type { Seen } from './fake-engine.ts'
 import { BASE } from './open-gateway.ts'
 
-/** A definition of the engine; `isDeleted`: only its history is left. */
+/** A definition of the engine. If `isDeleted` is set, only its history exists. */
 export interface Definition {
   readonly id: string
   readonly key: string
@@ -11,7 +11,7 @@ export interface Definition {
   readonly isDeleted?: true
 }
 
-/** A row, and what the engine knows of it beside what it shows. */
+/** An item of a list, with the properties that the engine stores in addition to the shown ones. */
 export interface StoredRow {
   readonly shown: Readonly<Record<string, unknown>> & { readonly id: string }
   readonly definition: Definition | null
@@ -21,7 +21,7 @@ export interface StoredRow {
 
 export interface RowWorld {
   readonly definitions: readonly Definition[]
-  /** By the path of their list. */
+  /** Items by the path of their list. */
   readonly rows: Readonly<Record<string, readonly StoredRow[]>>
 }
 
@@ -29,7 +29,7 @@ const RUNTIME = ['processDefinitionId', 'processDefinitionKey', 'processInstance
 const HISTORY = ['processDefinitionId', 'processInstanceId', 'tenantIdIn', 'withoutTenantId']
 const KEYED = [...HISTORY, 'processDefinitionKey']
 
-/** What each list of Camunda 7.22 reads; all else it passes over, and answers everything. */
+/** The parameters that each list of Camunda 7.22 reads. The engine ignores all other parameters. */
 export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '/process-instance': [
     'processDefinitionId',
@@ -88,18 +88,21 @@ export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '/history/incident': [...KEYED, 'processDefinitionKeyIn'],
 }
 
-/** Lists that are not the gateway's. */
+/** Lists that the gateway does not offer. */
 const CASES: Readonly<Record<string, readonly string[]>> = {
   '/case-definition': [],
   '/case-instance': ['tenantIdIn', 'withoutTenantId'],
 }
 
-/** Lists that join the definition, and so find nothing by the key of a deleted one. */
+/** Lists that join the definition. A filter by the key of a deleted definition finds nothing in them. */
 const JOINING = new Set(['/history/process-instance', '/history/task'])
 
 type Query = Readonly<Record<string, unknown>>
 
-/** An engine that answers these lists and their counts, by GET and POST, as a bare one does. `nulls`: where its database puts them. */
+/**
+ * Returns a handler that serves these lists and their counts, by GET and POST, as an engine without authorization does.
+ * `nulls` says where its database sorts null values.
+ */
 export function rowEngine(
   world: () => RowWorld,
   nulls: 'first' | 'last' = 'last',
@@ -150,7 +153,7 @@ function sorted(rows: readonly StoredRow[], query: Query): readonly StoredRow[] 
   const by = String(sort?.['sortBy'])
   const isOwn = rows.some(({ shown }) => Object.hasOwn(shown, by))
   const member = (isOwn ? MEMBERS[by] : undefined) ?? SORTS[by] ?? MEMBERS[by] ?? 'id'
-  // Before and behind every quotation mark and digit.
+  // `!` sorts before every quotation mark and digit, `~` sorts after them.
   const none = query['nulls'] === 'first' ? '!' : '~'
   const value = ({ shown }: StoredRow) =>
     (shown[member] ?? null) === null ? none : JSON.stringify(shown[member])
@@ -162,7 +165,7 @@ function sortsIn({ sortBy, sortOrder, sorting }: Query): readonly Query[] {
   return Array.isArray(sorting) ? sorting.filter(isRecord) : [{ sortBy, sortOrder }]
 }
 
-/** Values that several rows have; a null stands last. */
+/** Sort keys whose values several items share. Null is sorted last. */
 const MEMBERS: Readonly<Record<string, string>> = {
   activityInstanceId: 'activityInstanceId',
   definitionVersion: 'processDefinitionVersion',
@@ -172,7 +175,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   processInstanceId: 'processInstanceId',
 }
 
-/** Those whose values are unique. */
+/** Sort keys whose values are unique. */
 export const SORTS: Readonly<Record<string, string>> = {
   incidentId: 'id',
   jobId: 'id',
@@ -217,7 +220,7 @@ const TESTS: Readonly<Record<string, Fits>> = {
   processInstanceIdIn: ofInstances,
   processInstanceIds: ofInstances,
   caseInstanceIdIn: ({ shown }, value) => among(value, stringOf(shown['caseInstanceId'])),
-  // Of both conditions on tenants this one counts.
+  // If both conditions on tenants are given, this one applies.
   withoutTenantId: ({ tenantId }, value) => !isTrue(value) || tenantId === null,
   tenantIdIn: ({ tenantId }, value, query) =>
     isTrue(query['withoutTenantId']) || (tenantId === null ? includesNone(query) : among(value, tenantId)),
@@ -229,7 +232,7 @@ function includesNone(query: Query): boolean {
   )
 }
 
-/** An empty list is passed over. */
+/** Returns whether the value lists the cell. An empty list is ignored. */
 function among(value: unknown, cell: string | null): boolean {
   const list: readonly unknown[] = Array.isArray(value) ? value : String(value).split(',')
   return list.length === 0 || (cell !== null && list.includes(cell))

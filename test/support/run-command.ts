@@ -12,7 +12,7 @@ interface RanCommand {
   readonly err: string
 }
 
-/** A command in this process, with streams of its own. */
+/** Runs a command in this process, with its own streams. */
 export async function runInProcess(
   argv: readonly string[],
   stdin: Readable & { readonly isTTY?: boolean } = Readable.from([]),

@@ -10,30 +10,30 @@ import { type PageStep, patternOf, stepsOf } from './page-steps.ts'
 import { promtoolSkip, redisSkip } from './requirements.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** What a reader has in a checkout, as far as a page uses it. */
+/** Files of a checkout that the pages use. */
 const CHECKOUT = ['package.json', 'node_modules', 'src', 'config', 'examples', 'helm']
-/** A command line starts a process of its own, on a machine that may be busy. */
+/** Timeout of a step. Each command line starts its own process, and the machine may be busy. */
 const STEP_MS = 300_000
-/** Programs that a page can do without. */
+/** Programs without which a page can still be run. The steps that need them are skipped. */
 const OPTIONAL: Readonly<Record<string, string | false>> = {
   'redis-server': redisSkip,
   promtool: promtoolSkip,
 }
-/** In a test nothing is installed, and no image is run. */
+/** Blocks that are never run: a test neither installs anything nor runs an image. */
 const NEVER = ['setup', 'docker']
 
 interface Setting {
-  /** Below the project: `docs/getting-started.md`. */
+  /** Path relative to the project, for example `docs/getting-started.md`. */
   readonly page: string
-  /** Words of blocks that are left out, as that of an alternative. */
+  /** Words of blocks that are left out, for example of an alternative. */
   readonly without: readonly string[]
-  /** Texts of the page, in commands and outputs, and what stands for them here: ports. */
+  /** Texts of the page, in commands and outputs, with their replacements in the test. Used for ports. */
   readonly replaced: Readonly<Record<string, string>>
 }
 
 /**
- * Runs the commands of a page one after the other in a folder like a checkout, and compares what they print with what the page
- * says. A block `background` runs on until the end; one `eventually` is repeated until it prints that.
+ * Runs the commands of a page in order, in a folder like a checkout, and compares their output with the page. A
+ * `background` block runs until the end. An `eventually` block is repeated until its output matches.
  */
 export async function runPage(t: Test, { page, without, replaced }: Setting): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-page-'))
@@ -80,7 +80,7 @@ interface Compared extends Pick<PageStep, 'output'> {
   readonly pattern: RegExp
 }
 
-/** A difference is shown beside the page's own words, not beside a pattern. */
+/** Shows a difference against the page's own text, not against a pattern. */
 function compare(t: Test, { printed, pattern, output }: Compared): void {
   if (pattern.test(printed)) t.pass('it prints what the page says')
   else t.equal(printed, output ?? '')
@@ -88,12 +88,12 @@ function compare(t: Test, { printed, pattern, output }: Compared): void {
 
 interface Printing {
   readonly child: ChildProcess
-  /** What it has written, to both of its outputs. */
+  /** Returns the output of the process on stdout and stderr. */
   readonly printed: () => string
 }
 
 interface Shell extends Printing {
-  /** What the commands print. What they set stays set for the next. */
+  /** Returns the output of the commands. Variables that they set stay set for the next commands. */
   readonly run: (commands: string) => Promise<string>
 }
 
@@ -114,7 +114,7 @@ function openShell(folder: string): Shell {
   }
 }
 
-/** A group of its own, to end it with all that it has started, also where the test is killed. */
+/** Starts a process group of its own, so that all its processes can be ended, even if the test is killed. */
 function openProcess(command: string, args: readonly string[], cwd: string): Printing {
   const child = spawn('env', ['-u', 'NODE_OPTIONS', command, ...args], { cwd, detached: true, stdio: 'pipe' })
   if (child.pid !== undefined) child.once('exit', tether(-child.pid))

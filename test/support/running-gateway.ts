@@ -8,14 +8,14 @@ import { start } from './start.ts'
 import { type Answer, type Ask, exchange } from '../engine/exchange.ts'
 
 export interface RunningGateway {
-  /** `ask('mary:secret', 'GET', '/task')`, at the default engine. */
+  /** Sends a request to the default engine, for example `ask('mary:secret', 'GET', '/task')`. */
   readonly ask: (credential: string, method: Ask['method'], path: string, body?: unknown) => Promise<Answer>
   readonly statusOf: (credential: string, path: string) => Promise<number>
-  /** Of the admin listener. */
+  /** Sends a request to the admin listener. */
   readonly admin: (path: string) => Promise<{ readonly status: number; readonly text: string }>
 }
 
-/** The whole gateway, as the process starts it, before one engine; ends with the test. */
+/** Starts the whole gateway in front of one engine, as the process does. It ends with the test. */
 export async function startGateway(
   t: Test,
   settings: Readonly<Record<string, unknown>>,
@@ -44,7 +44,7 @@ export async function startGateway(
   }
 }
 
-/** Users and records of the engine itself. */
+/** Returns settings that take users and records from the engine itself. */
 export function engineSources(
   base: string,
   {

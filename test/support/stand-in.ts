@@ -11,17 +11,17 @@ interface Record {
   readonly resourceId: string
 }
 
-/** What a bare engine knows of identity and records: the password of each user is the name. */
+/** An engine that has only users, groups and records. The password of each user is the user's name. */
 export interface StandIn {
   readonly base: string
   readonly records: Map<string, Record>
   /** Users by group. */
   readonly members: Map<string, Set<string>>
-  /** Method and path of all it was asked. */
+  /** Method and path of all requests that it received. */
   readonly asked: readonly string[]
-  /** As who it was asked that. */
+  /** Returns the `Authorization` header of the last request with that method and path. */
   readonly askedAs: (line: string) => string | undefined
-  /** Does the writes that it is asked, and breaks the connection off instead of answering. */
+  /** Whether it executes deletions but closes the connection instead of responding to them. */
   breaksOff: boolean
 }
 
@@ -84,7 +84,7 @@ function groupsOf(members: StandIn['members'], id: string) {
   return [...members].filter(([, users]) => users.has(id)).map(([group]) => ({ id: group }))
 }
 
-/** Everything on a kind of resource, for a user or (`@`) a group. */
+/** Adds a record with all permissions on a resource type, for a user or (`@`) a group. */
 export function allOn(engine: StandIn, subject: string, resourceType: number): void {
   const isGroup = subject.startsWith('@')
   const id = `${subject.replace('@', 'g-')}-${resourceType}`

@@ -6,7 +6,7 @@ import { start as startWith } from '../../src/server/start.ts'
 
 export type { Running } from '../../src/server/running.ts'
 
-/** One process, as the command starts it. */
+/** Starts the gateway with one process, as the command does. */
 export function start(config: Config, log: Logger, file: string | null = null): Promise<Running> {
   return startWith({ config, log, open: openRuntime, file })
 }

@@ -14,15 +14,15 @@ interface AdminInit extends RequestInit {
 }
 
 export interface Started {
-  /** Of the primary. */
+  /** Process id of the primary. */
   readonly pid: number
   readonly address: string
   readonly adminAddress: string
-  /** Of what was logged until now. */
+  /** Returns the lines that have been logged so far. */
   readonly lines: () => readonly Line[]
-  /** The first line that has all these members, once it is there. `after`: of those that come later than that one. */
+  /** Resolves to the first line that has all these members. If `after` is given, only lines after that one count. */
   readonly line: (members: Line, after?: Line) => Promise<Line>
-  /** Process ids of the workers that listen, by their number. */
+  /** Returns the process ids of the workers that listen, by worker number. */
   readonly pids: () => ReadonlyMap<number, number>
   readonly ask: (path: string, init?: RequestInit) => Promise<Response>
   readonly admin: (path: string, init?: AdminInit) => Promise<{ status: number; text: string }>
@@ -30,14 +30,14 @@ export interface Started {
   readonly write: (settings: Line) => Promise<void>
   readonly file: string
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Its exit code. */
+  /** Resolves to the exit code of the primary. */
   readonly exit: Promise<number | null>
 }
 
 interface Options {
   /** A module that each process loads first. */
   readonly preload?: string
-  /** Whether it leads a process group of its own. */
+  /** Whether it leads its own process group. */
   readonly detached?: boolean
 }
 
@@ -48,7 +48,7 @@ export interface Spawned {
   readonly exit: Promise<number | null>
 }
 
-/** The process as an operator starts it; what is left of it ends with the test. */
+/** Starts the process as an operator does. It is killed at the end of the test if it still runs. */
 export function spawnGateway(t: Test, file: string, { preload, detached = false }: Options = {}): Spawned {
   const flags = preload === undefined ? [] : ['--import', preload]
   const child = spawn(process.execPath, [...flags, MAIN, '--config', file], {
@@ -67,7 +67,7 @@ export function spawnGateway(t: Test, file: string, { preload, detached = false 
   }
 }
 
-/** The whole of it, once every worker listens. */
+/** Starts the process and resolves when every worker listens. */
 export async function startWorkers(t: Test, settings: Line, options: Options = {}): Promise<Started> {
   const { file, write } = await writeSetup(t)
   await write({ workers: 2, health: { probe: false }, ...settings })

@@ -6,24 +6,24 @@ import { TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import type { writeCertificates } from './certificates.ts'
 
-/** A request, and over what it came. */
+/** A request, with details of its connection. */
 export interface TlsSeen {
   readonly url: string
   readonly host: string | undefined
-  /** Of the certificate that the client has shown; null: it has shown none. */
+  /** Common name in the certificate that the client presented, or null if it presented none. */
   readonly client: string | null
 }
 
 export interface TlsNode {
   readonly origin: (host: string) => string
-  /** That were asked for (SNI), one a connection. */
+  /** Server names (SNI) that clients requested, one for each connection. */
   readonly names: readonly (string | false | null)[]
-  /** Whether a session was resumed, one a connection. */
+  /** Whether the session was resumed, one value for each connection. */
   readonly resumed: readonly boolean[]
   readonly seen: readonly TlsSeen[]
 }
 
-/** A node with a certificate for `localhost` that wants certificates of clients. */
+/** Starts a node that has a certificate for `localhost` and requests client certificates. */
 export async function startTlsNode(
   t: Test,
   files: ReturnType<typeof writeCertificates>,

@@ -16,18 +16,18 @@ export async function createKey(kid: string, alg = 'ES256'): Promise<IssuerKey> 
   return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
 }
 
-/** Those that are undefined are left out. */
+/** Claims of a token. Undefined claims are left out. */
 export type Claims = Readonly<Record<string, unknown>>
 
 export interface FakeIssuer {
   readonly url: string
-  /** Paths that were asked for. */
+  /** Paths of the requests that it received. */
   readonly asked: readonly string[]
-  /** What it publishes; may be changed. */
+  /** Keys that it publishes. A test may change them. */
   keys: readonly JWK[]
-  /** In place of an answer. */
+  /** Replaces the response if it is not null. */
   answer: ((path: string, response: ServerResponse) => void) | null
-  /** A token of `key`, of this issuer, for `gateway`, for mary, good for five minutes: but for what is given. */
+  /** Signs a token with `key`. By default it is from this issuer, for `gateway`, for mary, and valid for five minutes. */
   readonly sign: (
     key: IssuerKey,
     claims?: Claims,
@@ -37,7 +37,7 @@ export interface FakeIssuer {
 
 export const AUDIENCE = 'gateway'
 
-/** An OpenID provider as far as a resource server sees it; ends with the test. */
+/** Starts an OpenID provider with the endpoints that a resource server uses. It ends with the test. */
 export async function startIssuer(t: Test, ...keys: readonly IssuerKey[]): Promise<FakeIssuer> {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -70,7 +70,7 @@ export async function startIssuer(t: Test, ...keys: readonly IssuerKey[]): Promi
   return issuer
 }
 
-/** Claims and header members that are undefined are left out. */
+/** Signs a token. Undefined claims and header members are left out. */
 export async function signToken(
   { privateKey, kid, alg }: Pick<IssuerKey, 'kid' | 'alg'> & { readonly privateKey: CryptoKey | Uint8Array },
   claims: Claims,

@@ -7,19 +7,19 @@ import type { Upstream } from '../../src/proxy/upstream.ts'
 import { openUpstream, READ } from './fake-engine.ts'
 
 export const LIMIT = 1_000_000
-/** What a bare engine answers to a probe. */
+/** Response of an engine without authorization to a probe. */
 export const NAMES = '[{"name":"default"}]'
 export const TEN_GOOD: readonly number[] = Array.from({ length: 10 }, () => 200)
 
 export interface Watched {
   readonly upstream: Upstream
   readonly events: NodeEvent[]
-  /** Resolves with the next change of a node's state that is not told yet. */
+  /** Resolves to the next change of a node's state that it has not returned yet. */
   readonly changed: () => Promise<NodeEvent>
   readonly clock: { nowMs: number }
 }
 
-/** An upstream under a clock of the test's own. */
+/** Opens an upstream with the test's own clock. */
 export function watch(
   t: Test,
   nodes: UpstreamOptions['nodes'],
@@ -51,7 +51,7 @@ export async function readTimes(upstream: Upstream, times: number): Promise<numb
   return statuses
 }
 
-/** An address at which the server may listen later. */
+/** Returns an address at which the server may listen later. */
 export async function reservedUrl(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

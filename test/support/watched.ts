@@ -3,14 +3,14 @@ import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
 import type { AccessRequest } from '../../src/request/access-request.ts'
 import type { Permit } from '../../src/policy/authz/permit.ts'
 
-/** What a decision was asked about. */
+/** The subject of a decision. */
 export interface Decided {
   readonly engine: string
   readonly template: string
   readonly params: AccessRequest['params']
 }
 
-/** Permits that let everybody do everything, and write down what they were asked about. */
+/** Returns a wrapper whose permits allow every request and record what each decision was about. */
 export function watchPermits(decided: Decided[]): (parts: Parts) => Parts {
   return (parts) => ({
     ...parts,
