@@ -1,7 +1,7 @@
 import t from 'tap'
 import { restartProblems } from '../../src/config/config-changes.ts'
 
-t.test('what belongs to the sockets needs a restart, and nothing that is called alike', (t) => {
+t.test('socket settings need a restart, and settings with similar names do not', (t) => {
   const sockets = ['listen.port', 'listen.tls', 'listen.tls.clients.user', 'admin.tls', 'admin.tls.cert']
   t.same(
     restartProblems(sockets),

@@ -29,7 +29,7 @@ function problemsOf(t: Test, text: string, extra: NodeJS.ProcessEnv = {}): reado
   }
 }
 
-t.test('a small file is completed with safe defaults', async (t) => {
+t.test('a minimal file is completed with safe defaults', async (t) => {
   const config = loadConfig(fileOf(t, GOOD))
   t.match(config, {
     listen: { host: '127.0.0.1', port: 8080 },
@@ -42,7 +42,7 @@ t.test('a small file is completed with safe defaults', async (t) => {
   })
 })
 
-t.test('a node is a URL, or a URL with a weight and a drain', async (t) => {
+t.test('a node is a URL, or a URL with weight and drain', async (t) => {
   const nodes = '[http://a/engine-rest, { url: "http://b/engine-rest", weight: "${WEIGHT}", drain: true }]'
   const config = loadConfig(fileOf(t, GOOD.replace('[http://engine:8080/engine-rest]', nodes)), {
     WEIGHT: '0.5',
@@ -54,7 +54,7 @@ t.test('a node is a URL, or a URL with a weight and a drain', async (t) => {
   t.same(config.health, { probe: true, interval: 5000, timeout: 2000, maxEjection: 60_000 })
 })
 
-t.test('file names come back absolute, beside the configuration', async (t) => {
+t.test('file names are resolved relative to the configuration file', async (t) => {
   const file = fileOf(t, GOOD)
   t.match(loadConfig(file), { identity: { file: join(file, '../users.yaml') } })
 })
@@ -145,7 +145,7 @@ for (const [name, text, problem] of BROKEN)
     t.match(problemsOf(t, text), [problem])
   })
 
-t.test('what is waited for may be as long as a timer, what is compared with a clock longer', async (t) => {
+t.test('a timer duration is at most 596h, and one compared with a clock may be longer', async (t) => {
   const text = `${GOOD.replace('users.yaml', 'users.yaml, remember: 900h, staleAfter: 900h')}
 idempotency: { keep: 900h }
 limits: { rate: { requests: 1, per: 720h } }
@@ -164,17 +164,17 @@ t.test('all problems are reported at once', async (t) => {
   t.equal(problemsOf(t, `${GOOD.replace('version: 1', 'version: 2')}foo: 1\nbar: 2\n`).length, 3)
 })
 
-t.test('a problem does not show the value, which may be a secret', async (t) => {
+t.test('a problem does not show the value, because it may be a secret', async (t) => {
   const secret = `${GOOD}cache: { redis: "hunter2:\${SECRET}" }\n`
   t.notMatch(JSON.stringify(problemsOf(t, secret, { SECRET: 'hunter2' })), /hunter2/)
 })
 
-t.test('variables, defaults and files stand for values of the member’s type', async (t) => {
+t.test('variables, defaults and files are converted to the type of the setting', async (t) => {
   const text = `${GOOD}listen: { host: "\${HOST:-0.0.0.0}", port: "\${SOME_PORT}" }\n`
   t.match(loadConfig(fileOf(t, text), { SOME_PORT: '8181' }), { listen: { host: '0.0.0.0', port: 8181 } })
 })
 
-t.test('an engine’s own section stands before the general one', async (t) => {
+t.test('a section of an engine replaces the general section', async (t) => {
   const text = GOOD.replace(
     'rest] }',
     'rest], authorization: { mode: report, records: { source: file, file: other.yaml } } }',

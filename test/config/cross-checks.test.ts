@@ -6,14 +6,14 @@ const prefixes = (...all: readonly string[]) => ({
   passthrough: all.map((prefix) => ({ prefix, upstream })),
 })
 
-t.test('two prefixes that are one are named', async (t) => {
+t.test('two equal passthrough prefixes are reported', async (t) => {
   t.same(problemsIn(t, settingsWith(prefixes('/a', '/b', '/a'))), [
     'passthrough[2].prefix: is the same as passthrough[0].prefix',
   ])
   t.same(problemsIn(t, settingsWith(prefixes('/a', '/a/b', '/ab'))), [])
 })
 
-t.test('no prefix opens what the table of operations does not have', async (t) => {
+t.test('a passthrough prefix that contains the base path is refused', async (t) => {
   const OPENS = 'must not contain basePath: requests that are not in the API would be sent to the application'
   const problemsOf = (basePath: string, prefix: string) =>
     problemsIn(t, settingsWith({ basePath, ...prefixes(prefix) }))
@@ -24,7 +24,7 @@ t.test('no prefix opens what the table of operations does not have', async (t) =
   t.match(problemsOf('/engine-rest', '/-refused'), [/^passthrough\[0\]\.prefix: write it like \/app/])
 })
 
-t.test('an application has nodes of one path, or one upstream', async (t) => {
+t.test('an application needs either one upstream or nodes with the same path', async (t) => {
   const problemsOf = (application: object) =>
     problemsIn(t, settingsWith({ passthrough: [{ prefix: '/app', ...application }] }))
   t.same(problemsOf({ nodes: ['http://a/app', { url: 'http://b/app/', weight: 2 }] }), [])
@@ -38,7 +38,7 @@ t.test('an application has nodes of one path, or one upstream', async (t) => {
   ])
 })
 
-t.test('who forwards the callers’ credentials has some for what the gateway itself must read', async (t) => {
+t.test('with forwarded credentials, engine lookups of the gateway need a service account', async (t) => {
   const service = { username: 'gw', password: 'x' }
   const identity = { source: 'engine' }
   const authorization = { records: { source: 'engine' } }
@@ -56,7 +56,7 @@ t.test('who forwards the callers’ credentials has some for what the gateway it
   t.same(problemsOf({ authorization: { ...authorization, mode: 'off' } }), [], 'records that nobody reads')
 })
 
-t.test('several workers elect the one that asks for gauges by Redis', async (t) => {
+t.test('with several workers, gauges need Redis to elect the worker that reads them', async (t) => {
   const problemsOf = (settings: object) => problemsIn(t, settingsWith({ ...settings }, { gauges: {} }))
   t.same(problemsOf({ workers: 2 }), [
     'engines.default.gauges: requires cache.redis if there are several workers',
@@ -65,7 +65,7 @@ t.test('several workers elect the one that asks for gauges by Redis', async (t) 
   t.same(problemsOf({ workers: 1 }), [])
 })
 
-t.test('two listeners cannot have one port', async (t) => {
+t.test('two listeners cannot have the same port', async (t) => {
   const problemsOf = (listen: object, admin: object) => problemsIn(t, settingsWith({ listen, admin }))
   const TAKEN = ['admin.port: must differ from the port of listen at the same address']
   t.same(problemsOf({ port: 9090 }, {}), TAKEN)
@@ -75,7 +75,7 @@ t.test('two listeners cannot have one port', async (t) => {
   t.same(problemsOf({ port: 0 }, { port: 0 }), [])
 })
 
-t.test('what is wrong by itself does not hide what does not go together', async (t) => {
+t.test('invalid values do not hide the problems that cross-checks find', async (t) => {
   const settings = settingsWith(
     {
       ...prefixes('/a', '/a'),
@@ -113,7 +113,7 @@ t.test('a setting with a problem causes no cross-check problem', async (t) => {
   t.same([ofPorts.length, ofModes.length], [1, 1])
 })
 
-t.test('TLS of nodes without one by https would be in force nowhere', async (t) => {
+t.test('TLS settings without a node with an https URL are refused', async (t) => {
   const problemsFor = (...nodes: readonly string[]) => problemsIn(t, settingsWith({}, { nodes, tls: {} }))
   t.same(problemsFor('http://engine:8080/engine-rest'), [
     'engines.default.tls: needs a node with an https:// URL',

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { requestHeaders, responseHeaders } from '../../src/config/header-names.ts'
 
-t.test('names of request headers that are no claims are accepted, in lower case', (t) => {
+t.test('names of request headers that carry no identity are accepted and converted to lower case', (t) => {
   const names = ['X-Correlation-Id', 'baggage', 'HX-Request', 'Ocp-Apim-Subscription-Key', 'Cache-Control']
   t.same(
     requestHeaders.parse(names),
@@ -49,12 +49,12 @@ const REFUSED = [
   '__proto__',
 ]
 for (const name of REFUSED)
-  t.test(`the request header ${JSON.stringify(name)} cannot be added`, (t) => {
+  t.test(`the request header ${JSON.stringify(name)} is refused in the list of additional headers`, (t) => {
     t.notOk(requestHeaders.safeParse([name]).success)
     t.end()
   })
 
-t.test('a node cannot be allowed to set cookies, redirects or what the gateway writes itself', (t) => {
+t.test('response headers that set cookies, redirect or belong to the gateway cannot be allowed', (t) => {
   t.same(responseHeaders.parse(['X-Node-Version', 'Server']), ['x-node-version', 'server'])
   for (const name of [
     'Set-Cookie',

@@ -11,18 +11,18 @@ function problemsWith(t: Test, idempotency: Readonly<Record<string, unknown>>): 
   }
 }
 
-t.test('keys are stored for a day by default', (t) => {
+t.test('idempotency keys are kept for one day by default', (t) => {
   t.same(configOf(t, 'http://node').idempotency, { keep: 86_400_000, namespace: '' })
   t.end()
 })
 
-t.test('a key is not forgotten while a client may still ask again', (t) => {
+t.test('idempotency keys are kept for at least one minute, because a client may still retry', (t) => {
   t.same(problemsWith(t, { keep: '1m' }), [])
   t.same(problemsWith(t, { keep: '59s' }), ['idempotency.keep: must be at least 1m'])
   t.end()
 })
 
-t.test('a namespace is a plain word', (t) => {
+t.test('a namespace of idempotency keys has only letters, digits and a few other characters', (t) => {
   t.same(problemsWith(t, { namespace: 'blue.orders-2' }), [])
   t.match(problemsWith(t, { namespace: 'a b' }).join('\n'), 'idempotency.namespace: up to 64 letters')
   t.end()

@@ -21,25 +21,25 @@ t.test('long polls have limits by default', (t) => {
   t.end()
 })
 
-t.test('no node is given as many polls as make an engine refuse them', (t) => {
+t.test('the limit of polls for each node is below the number at which an engine refuses polls', (t) => {
   t.same(problemsWith(t, { perNode: 199 }), [])
   t.match(problemsWith(t, { perNode: 200 }).join('\n'), 'limits.longPolls.perNode: ')
   t.end()
 })
 
-t.test('polls of workers are not refused at once', (t) => {
+t.test('the maximum hold time of polls is at least one second', (t) => {
   t.same(problemsWith(t, { maxHold: '999ms' }), ['limits.longPolls.maxHold: must be at least 1s'])
   t.end()
 })
 
-t.test('by default no user is limited, and a process refuses requests when it is nearly full', (t) => {
+t.test('by default no user has a rate limit, and a process refuses requests when it is nearly full', (t) => {
   const { limits } = configOf(t, 'http://node')
   t.equal(limits.rate, null)
   t.same(limits.pressure, { eventLoopDelay: 1000, heap: 0.9, memory: 0.7 })
   t.end()
 })
 
-t.test('a rate is per whole seconds, and its burst is at most its requests', (t) => {
+t.test('a rate limit has a period of whole seconds and a burst of at most its requests', (t) => {
   const problems = (rate: unknown) => problemsWithLimits(t, { rate })
   t.same(problems({ requests: 600, per: '1m', burst: 100, users: { worker: 'unlimited' } }), [])
   t.same(problems({ requests: 6, per: '1500ms' }), ['limits.rate.per: must be whole seconds'])
@@ -48,7 +48,7 @@ t.test('a rate is per whole seconds, and its burst is at most its requests', (t)
   t.end()
 })
 
-t.test('memory is a share, or bytes', (t) => {
+t.test('the memory limit is a share or a number of bytes', (t) => {
   const memoryOf = (memory: unknown) =>
     configOf(t, 'http://node', { settings: { limits: { pressure: { memory } } } }).limits.pressure.memory
   t.equal(memoryOf(0.5), 0.5)

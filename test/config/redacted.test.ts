@@ -2,7 +2,7 @@ import t from 'tap'
 import { configJsonSchema } from '../../src/config/config.ts'
 import { redactedOf, secretDigestsOf } from '../../src/config/redacted.ts'
 
-/** Names of keys whose text is no secret: whoever adds one says here that it may be shown. */
+/** Names of keys whose text is not a secret. A new key that may be shown must be added here. */
 const SHOWN: ReadonlySet<string> = new Set([
   'adminGroups',
   'adminUsers',
@@ -100,7 +100,7 @@ type Schema = Readonly<Record<string, unknown>>
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Paths of the configuration below which a text may stand that is not one of a few words. */
+/** Returns the paths of the configuration whose value may be free text, not one of a few words. */
 function* textPaths(schema: unknown, path: readonly string[]): Generator<readonly string[]> {
   if (!isSchema(schema)) return
   if (schema['type'] === 'string' && schema['enum'] === undefined && schema['const'] === undefined) yield path
@@ -112,7 +112,7 @@ function* textPaths(schema: unknown, path: readonly string[]): Generator<readonl
     yield* textPaths(member, [...path, name])
 }
 
-/** A configuration with this text at a path. */
+/** Returns a configuration with this text at a path. */
 function configWith(path: readonly string[], text: string): unknown {
   const [name, ...rest] = path
   if (name === undefined) return text
@@ -121,21 +121,24 @@ function configWith(path: readonly string[], text: string): unknown {
 }
 
 const PATHS = [...new Set([...textPaths(configJsonSchema(), [])].map((path) => path.join('.')))]
-/** Of a member of a mapping with any names, the mapping's, but for headers: what a header holds depends on its name. */
+/**
+ * Returns the last name of a path. For a member of `users`, which may have any name, this is `users`. For a header it
+ * is the name of the header, because this name decides whether the value is a secret.
+ */
 const nameOf = (path: string): string =>
   path
     .replace(/\.users\.authorization$/, '.users')
     .split('.')
     .findLast((name) => name !== '0') ?? ''
 
-t.test('every key with a text is shown on purpose, or not at all', async (t) => {
+t.test('every key with a text value is either listed as shown or redacted', async (t) => {
   const shown = PATHS.filter((path) =>
     JSON.stringify(redactedOf(configWith(path.split('.'), 'hunter2'))).includes('hunter2'),
   )
   t.same(new Set(shown.map(nameOf)), SHOWN)
 })
 
-t.test('what is not shown has a digest, so that a difference is noticed', async (t) => {
+t.test('every redacted key has a digest, so that a difference is detected', async (t) => {
   const secret = PATHS.filter((path) => !SHOWN.has(nameOf(path)))
   t.ok(secret.includes('traces.headers.authorization'))
   for (const path of secret) {

@@ -4,12 +4,12 @@ import { REFERENCE, referencePage } from '../../docs/configuration/generate.ts'
 
 const page = readFileSync(REFERENCE, 'utf8')
 
-t.test('docs/configuration/reference.md is what npm run docs:configuration makes', (t) => {
+t.test('docs/configuration/reference.md equals the output of npm run docs:configuration', (t) => {
   t.equal(page, referencePage())
   t.end()
 })
 
-t.test('every key is described, once', (t) => {
+t.test('every key has a description and appears once on the reference page', (t) => {
   const keys = page.split(/^##+ /m).slice(1)
   const names = keys.map((key) => key.split('\n')[0])
   t.ok(names.length > 100)

@@ -3,20 +3,20 @@ import t from 'tap'
 import { valuesSchema } from '../../helm/schema.ts'
 import { configJsonSchema } from '../../src/config/config.ts'
 
-t.test("the configuration's JSON schema in the repository is the code's", async (t) => {
+t.test('the JSON schema of the configuration in the repository equals the schema in the code', async (t) => {
   const written: unknown = JSON.parse(
     await readFile(new URL('../../config/gateway.schema.json', import.meta.url), 'utf8'),
   )
   t.same(written, configJsonSchema(), 'npm run schema writes it anew')
 })
 
-t.test("the chart's schema in the repository has that of the configuration", async (t) => {
+t.test('the schema of the chart in the repository contains the schema of the configuration', async (t) => {
   const file = new URL('../../helm/engine-gateway/values.schema.json', import.meta.url)
   const written: unknown = JSON.parse(await readFile(file, 'utf8'))
   t.same(written, valuesSchema(), 'npm run schema writes it anew')
 })
 
-t.test('a URL may be a variable, or have one in it', async (t) => {
+t.test('the schema allows a URL to be or contain a variable', async (t) => {
   const urls: string[] = []
   JSON.stringify(configJsonSchema(), (_, value: unknown) => {
     if (/URL/.test(textAt(value, 'title')) && textAt(value, 'type') === 'string')

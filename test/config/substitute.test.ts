@@ -1,7 +1,7 @@
 import t from 'tap'
 import { loadSettings, problemsIn, settingsWith } from '../support/config-file.ts'
 
-t.test('a variable that is missing is named once', async (t) => {
+t.test('a missing variable is reported once for each place', async (t) => {
   const account = { username: '${NO_SUCH}', password: 'x' }
   const settings = settingsWith(
     { cache: { redis: '${NO_SUCH}' }, admin: { port: '${NO_SUCH}' }, hosts: ['a', '${NO_SUCH}'] },
@@ -22,7 +22,7 @@ t.test('a variable that is missing is named once', async (t) => {
   )
 })
 
-t.test('a variable that is set to nothing takes its default, as in a shell', async (t) => {
+t.test('an empty variable takes its default, as in a shell', async (t) => {
   const hostWith = (text: string, env: NodeJS.ProcessEnv) =>
     loadSettings(t, settingsWith({ listen: { host: text } }), env).listen.host
   t.equal(hostWith('${SOME_HOST:-0.0.0.0}', { SOME_HOST: '' }), '0.0.0.0')
@@ -33,7 +33,7 @@ t.test('a variable that is set to nothing takes its default, as in a shell', asy
 })
 
 t.test(
-  'numbers, times and sizes may stand in a variable; what is neither text nor number may not',
+  'a variable may hold text, a number, a duration or a size, but neither a boolean nor a list',
   async (t) => {
     const settings = settingsWith({ workers: '${N}', timeouts: { drain: '${T}' }, limits: { body: '${S}' } })
     t.match(loadSettings(t, settings, { N: '2', T: '3s', S: '4B' }), {

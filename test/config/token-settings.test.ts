@@ -22,11 +22,11 @@ function problemsWith(t: Test, tokens: unknown): string {
   }
 }
 
-t.test('without the section no token is accepted', async (t) => {
+t.test('without the section tokens no token is accepted', async (t) => {
   t.equal(configOf(t, 'http://node').identity.tokens, null)
 })
 
-t.test('an issuer and an audience are enough', async (t) => {
+t.test('an issuer and an audience are sufficient token settings', async (t) => {
   t.match(configWith(t, { issuers: [ISSUER] }).identity.tokens, {
     session: null,
     remember: 300_000,
@@ -49,7 +49,7 @@ t.test('an issuer and an audience are enough', async (t) => {
   })
 })
 
-t.test('a path of a claim is names with dots, or a list of names', async (t) => {
+t.test('a path of a claim is names separated by dots, or a list of names', async (t) => {
   const claims = { user: 'a.b', groups: ['realm_access.roles', ['resource_access', 'my.client', 'roles']] }
   t.match(configWith(t, { issuers: [{ ...ISSUER, claims }] }).identity.tokens?.issuers[0]?.claims, {
     user: ['a', 'b'],
@@ -60,7 +60,7 @@ t.test('a path of a claim is names with dots, or a list of names', async (t) => 
   })
 })
 
-t.test('a URI is one name, and a dot that may be part of a name is refused', async (t) => {
+t.test('a URI is one claim name, and a dot that may be part of a name is refused', async (t) => {
   const claimsWith = (own: object) => configWith(t, { issuers: [{ ...ISSUER, claims: own }] }).identity.tokens
   const problemsOf = (...groups: unknown[]) =>
     problemsWith(t, { issuers: [{ ...ISSUER, claims: { groups } }] })
@@ -78,7 +78,7 @@ t.test('a URI is one name, and a dot that may be part of a name is refused', asy
   t.equal(problemsOf(['https://app.example.com/v1.0/roles', 'a.b']), '')
 })
 
-t.test('a required claim is one of groups or tenants', async (t) => {
+t.test('a required claim must be a claim of groups or tenants', async (t) => {
   const problemsOf = (own: object) => problemsWith(t, { issuers: [{ ...ISSUER, claims: own }] })
   const claims = { groups: ['realm_access.roles'], tenants: ['tenants'] }
   t.equal(problemsOf({ ...claims, required: [['realm_access', 'roles'], 'tenants'] }), '')
@@ -88,7 +88,7 @@ t.test('a required claim is one of groups or tenants', async (t) => {
   )
 })
 
-t.test('what would open more than is meant is a problem', async (t) => {
+t.test('token settings that would accept too many tokens are refused', async (t) => {
   const issuerWith = (own: object) => problemsWith(t, { issuers: [{ ...ISSUER, ...own }] })
   t.match(problemsWith(t, {}), 'identity.tokens: an issuer or session is needed')
   t.match(issuerWith({ audience: [] }), /audience: at least one audience is needed/)
@@ -118,7 +118,7 @@ t.test('what would open more than is meant is a problem', async (t) => {
 
 const secretOf = (bytes: number) => Buffer.alloc(bytes, 'hunter2').toString('base64')
 
-t.test('a shared secret is as long as its digests, and stands in no message', async (t) => {
+t.test('a shared secret must be as long as the digest and appears in no message', async (t) => {
   const sessionWith = (secret: string, more = {}) => problemsWith(t, { session: { secret, ...more } })
   t.equal(sessionWith(secretOf(32)), '')
   t.equal(sessionWith(secretOf(32).replace(/=+$/, '')), '', 'the web client needs no padding')
@@ -129,7 +129,7 @@ t.test('a shared secret is as long as its digests, and stands in no message', as
   t.notMatch(sessionWith('hunter2hunter2'), 'hunter2')
 })
 
-t.test('keys that are read without TLS are warned of, but from this machine', async (t) => {
+t.test('keys fetched without TLS cause a warning, except from this machine', async (t) => {
   const warningsWith = (own: object) =>
     warningsOf(configWith(t, { issuers: [{ ...ISSUER, ...own }] })).filter((line) =>
       line.includes('without TLS'),
@@ -142,7 +142,7 @@ t.test('keys that are read without TLS are warned of, but from this machine', as
 
 const ROOT = new URL('../../', import.meta.url)
 
-t.test('the examples are good', async (t) => {
+t.test('the token examples are valid', async (t) => {
   const config = loadConfig(new URL('config/tokens.yaml', ROOT).pathname)
   t.same(
     config.identity.tokens?.issuers.map(({ name }) => name),

@@ -13,11 +13,11 @@ function problemsWith(t: Test, traces: Readonly<Record<string, unknown>>): reado
   }
 }
 
-t.test('without the section there are no traces', async (t) => {
+t.test('without the section traces no traces are exported', async (t) => {
   t.equal(configOf(t, 'http://node').traces, null)
 })
 
-t.test('an endpoint is enough', async (t) => {
+t.test('an endpoint is a sufficient trace setting', async (t) => {
   t.same(configOf(t, 'http://node', { settings: { traces: { endpoint: ENDPOINT } } }).traces, {
     endpoint: ENDPOINT,
     headers: {},
@@ -29,7 +29,7 @@ t.test('an endpoint is enough', async (t) => {
   })
 })
 
-t.test('the endpoint is the collector, without what is added and without secrets', async (t) => {
+t.test('the trace endpoint is refused if it contains /v1/traces or credentials', async (t) => {
   const problemOf = (endpoint: string) => problemsWith(t, { endpoint }).join('\n')
   t.equal(problemOf('https://collector/otlp/'), '')
   t.match(
@@ -43,7 +43,7 @@ t.test('the endpoint is the collector, without what is added and without secrets
   t.match(problemOf('collector:4317'), 'traces.endpoint: an http:// or https:// URL is needed')
 })
 
-t.test('headers are those that an export may have', async (t) => {
+t.test('only headers that an export may have are accepted', async (t) => {
   t.same(problemsWith(t, { headers: { 'x-api-key': 'a b', authorization: 'Bearer x' } }), [])
   for (const name of ['Content-Type', 'content-length', 'Host', 'a b', ''])
     t.match(problemsWith(t, { headers: { [name]: 'x' } }).join('\n'), /^traces\.headers/, name)
@@ -55,7 +55,7 @@ t.test('headers are those that an export may have', async (t) => {
   t.match(problemsWith(t, { headers: many }).join('\n'), 'traces.headers: at most 16 headers are permitted')
 })
 
-t.test('keys that are none are errors, and so are values beyond their bounds', async (t) => {
+t.test('unknown trace keys and values out of bounds are refused', async (t) => {
   t.match(problemsWith(t, { sampleRate: 1 }).join('\n'), /traces\.sampleRate: .*sampleRatio/)
   t.match(
     problemsWith(t, { sampleRatio: 2 }).join('\n'),

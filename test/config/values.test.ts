@@ -99,7 +99,7 @@ t.test('no URL has parts that are not sent', async (t) => {
     t.same(nodeProblems(good), [])
 })
 
-t.test('an engine’s name at its nodes is a name', async (t) => {
+t.test('the remote name of an engine has at most 64 letters, digits, dashes and underscores', async (t) => {
   for (const remoteName of ['a/../b', '', 'a b', '..', 'a'.repeat(65)])
     t.match(
       problemsIn(t, engines({ remoteName })),
@@ -109,7 +109,7 @@ t.test('an engine’s name at its nodes is a name', async (t) => {
   t.same(problemsIn(t, engines({ remoteName: 'orders_2-b' })), [])
 })
 
-t.test('nothing of a size and no time at all are refused where nothing would work', async (t) => {
+t.test('zero is refused for sizes and durations that would disable the gateway', async (t) => {
   const [ms, bytes] = ['must be at least 1ms', 'must be at least 1B']
   const zeros = {
     limits: { body: '0MiB', deploymentBody: '0B', queue: { wait: '0s' }, pressure: { memory: '0B' } },
@@ -132,7 +132,7 @@ t.test('nothing of a size and no time at all are refused where nothing would wor
   )
 })
 
-t.test('they are taken where they mean something', async (t) => {
+t.test('zero is accepted for sizes and durations where it has a meaning', async (t) => {
   const zeros = {
     cache: { memory: { maxBytes: '0B' } },
     timeouts: { drain: '0s' },
@@ -145,12 +145,12 @@ t.test('they are taken where they mean something', async (t) => {
   })
 })
 
-t.test('a variable whose value looks like one is no amount', async (t) => {
+t.test('a variable whose value looks like a variable is not a valid amount', async (t) => {
   const settings = settingsWith({ timeouts: { body: '${A}' }, limits: { body: '${A}' } })
   t.equal(problemsIn(t, settings, { A: '${B}' }).length, 2)
 })
 
-t.test('a served host is written as clients send it', async (t) => {
+t.test('a served host is a name with an optional port', async (t) => {
   const hosts = [
     'gateway',
     'gateway.example:8080',
@@ -168,7 +168,7 @@ t.test('a served host is written as clients send it', async (t) => {
   )
 })
 
-t.test('the path of a probe is any that can be sent', async (t) => {
+t.test('a probe may have any path that can be sent', async (t) => {
   for (const probe of ['/', '/health', '/a/b-c.d_e~f/%20;x=y@z/'])
     t.match(
       loadSettings(t, settingsWith({ passthrough: [{ prefix: '/app', upstream: 'http://web', probe }] })),

@@ -9,7 +9,7 @@ function warningsFor(t: Test, upstream: string, nodes: readonly string[]): reado
 }
 
 t.test(
-  'a prefix that leads to a node of an engine is named, whatever stands behind host and port',
+  'a prefix that leads to the host and port of an engine node causes a warning, whatever the path',
   async (t) => {
     const cases = [
       ['http://engine:8080/camunda', ['http://engine:8080/engine-rest']],
@@ -25,14 +25,14 @@ t.test(
   },
 )
 
-t.test('another host or port is no reason to warn, and neither is a gateway without prefixes', async (t) => {
+t.test('a prefix to another host or port causes no warning, and neither do no prefixes', async (t) => {
   t.same(warningsFor(t, 'http://web:8080/camunda', ['http://engine:8080/engine-rest']), [])
   t.same(warningsFor(t, 'http://engine:8081/camunda', ['http://engine:8080/engine-rest']), [])
   t.same(warningsFor(t, 'https://engine', ['http://engine/engine-rest']), [])
   t.same(warningsOf(loadSettings(t, settingsWith({}))), [])
 })
 
-t.test('an application that asks nobody for credentials here is named, and so is each node', async (t) => {
+t.test('an application without authentication and its engine nodes cause warnings', async (t) => {
   const nodes = ['http://one:8080', 'http://two:8080']
   const passthrough = [{ prefix: '/app', nodes, auth: 'none' }]
   const engine = { nodes: ['http://two:8080/engine-rest', 'http://one:8080/engine-rest'] }
@@ -42,7 +42,7 @@ t.test('an application that asks nobody for credentials here is named, and so is
   ])
 })
 
-t.test('an engine is named once, each of several by its name, and no password stands there', async (t) => {
+t.test('a warning names each engine once and contains no password', async (t) => {
   const node = 'http://engine:8080/engine-rest'
   const settings = settingsWith({ passthrough: [{ prefix: '/app', upstream: 'http://engine:8080' }] })
   const account = { username: 'gateway', password: 'hush-hush' }
@@ -56,7 +56,7 @@ t.test('an engine is named once, each of several by its name, and no password st
   t.same(rest, [])
 })
 
-t.test('a mode that refuses nothing is named where it stands, with the engines for which it counts', (t) => {
+t.test('a mode that refuses nothing causes a warning with its place and its engines', (t) => {
   const nodes = ['http://engine:8080/engine-rest']
   const records = { source: 'file', file: 'records.yaml' }
   const warnings = warningsOf(
@@ -81,7 +81,7 @@ t.test('a mode that refuses nothing is named where it stands, with the engines f
   t.end()
 })
 
-t.test('enforce is no reason to warn, and neither is an engine that decides by itself', (t) => {
+t.test('mode enforce causes no warning, nor does an engine that authorizes requests itself', (t) => {
   const engine = { credentials: 'forward' }
   const authorization = { mode: 'engine', records: { source: 'file', file: 'records.yaml' } }
   const nodes = ['http://engine:8080/engine-rest']
@@ -90,7 +90,7 @@ t.test('enforce is no reason to warn, and neither is an engine that decides by i
   t.end()
 })
 
-t.test('a certificate that ends soon, or has ended, is named by its key', async (t) => {
+t.test('a certificate that ends soon or has ended causes a warning with its key', async (t) => {
   const files = writeCertificates(t)
   const own = { cert: files['ended.crt'], key: files['ended.key'] }
   const lasting = { cert: files['server.crt'], key: files['server.key'] }

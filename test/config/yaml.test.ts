@@ -7,7 +7,7 @@ import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { recordsOf } from '../../src/files/records-file.ts'
 import { usersOf } from '../../src/files/users-file.ts'
 
-/** Where a secret stands in each. */
+/** Faulty YAML texts. Each contains a secret. */
 const FAULTY: readonly (readonly [name: string, text: string, problems: readonly RegExp[]])[] = [
   [
     'a bracket of the wrong kind',
@@ -56,7 +56,7 @@ function fileOf(t: Test, text: string): string {
 }
 
 for (const [name, text, problems] of FAULTY)
-  t.test(`${name} is named by its place, and not shown`, async (t) => {
+  t.test(`${name} is reported with its position and without its text`, async (t) => {
     const readers = [() => loadConfig(fileOf(t, text)), () => usersOf(text), () => recordsOf(text)]
     for (const read of readers) {
       const [, ...found] = problemsOf(read)
@@ -66,12 +66,12 @@ for (const [name, text, problems] of FAULTY)
     }
   })
 
-t.test('a key that is no text prints no warning', async (t) => {
+t.test('a key that is not text causes no warning of the process', async (t) => {
   const warned = t.capture(process, 'emitWarning')
   readYaml('password: { { hunter2 } }\n')
   t.same(warned(), [])
 })
 
-t.test('an alias stands for what its anchor has', async (t) => {
+t.test('an alias has the value of its anchor', async (t) => {
   t.same(readYaml('a: &x [1]\nb: *x\n'), { value: { a: [1], b: [1] }, problems: null })
 })
