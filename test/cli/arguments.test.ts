@@ -3,7 +3,7 @@ import t from 'tap'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { runInProcess } from '../support/run-command.ts'
 
-t.test('what a command does not take is refused in one line below the usage', async (t) => {
+t.test('an invalid argument is refused with the usage and one line', async (t) => {
   const cases: readonly (readonly [readonly string[], string])[] = [
     [['start', 'check', '--config', 'x.yaml'], "start takes no 'check'"],
     [['check', 'extra', '--config', 'x.yaml'], "check takes no 'extra'"],
@@ -29,7 +29,7 @@ t.test('what a command does not take is refused in one line below the usage', as
   }
 })
 
-t.test('a command may stand after options, as the entry point of the image puts it', async (t) => {
+t.test('a command may follow options, as the entry point of the image passes it', async (t) => {
   t.match(await runInProcess(['--config', 'x.yaml', 'suggest']), {
     code: 0,
     out: /^authorizations: \[\]$/m,
@@ -44,7 +44,7 @@ t.test('a command may stand after options, as the entry point of the image puts 
   })
 })
 
-t.test('help and the version are given where they are asked for, whatever else is', async (t) => {
+t.test('help and version are printed whatever the other arguments are', async (t) => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   for (const args of [['version'], ['--version'], ['check', '-v']])
     t.same(await runInProcess(args), { code: 0, out: `${version}\n`, err: '' })
@@ -59,11 +59,11 @@ t.test('help and the version are given where they are asked for, whatever else i
   t.match(await runInProcess(['start', '-h']), { out: /^Usage: engine-gateway \[start\] --config FILE\n/ })
 })
 
-t.test('options of one name are alike, whichever command takes them', (t) => {
+t.test('an option has the same type and short form in every command that has it', (t) => {
   const seen = new Map<string, string>()
   for (const { name, options } of COMMANDS) {
     for (const [option, { type, short = '', multiple = false }] of Object.entries(options)) {
-      // The command is found by the options of all: a value of one must not be another's flag.
+      // The command is found with the options of all commands. An option with a value in one command must not be a flag in another.
       const shape = type === 'boolean' ? `boolean ${short}` : `value ${short}`
       t.equal(seen.get(option) ?? shape, shape, `${name} --${option} ${multiple}`)
       seen.set(option, shape)
@@ -74,7 +74,7 @@ t.test('options of one name are alike, whichever command takes them', (t) => {
   t.end()
 })
 
-t.test('every command says what it is for, how it is called and how it ends', async (t) => {
+t.test('the help of every command shows its examples, exit codes, options and operands', async (t) => {
   for (const { name, isHidden, examples, exitCodes, options, operands = [] } of COMMANDS) {
     if (isHidden) continue
     const { out } = await runInProcess([...name.split(' '), '--help'])

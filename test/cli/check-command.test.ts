@@ -14,7 +14,7 @@ import { createKey, startIssuer } from '../support/token-issuer.ts'
 const sandbox = await startSandbox()
 t.teardown(() => sandbox.close())
 
-/** Takes connections and never says a word. */
+/** Starts a server that accepts connections and never sends a byte. Returns its URL. */
 async function silentUrl(t: Test): Promise<string> {
   const server: Server = createServer((socket) => void socket.on('error', () => undefined).resume())
   server.listen(0, '127.0.0.1')
@@ -34,7 +34,7 @@ async function checked(t: Test, settings: Readonly<Record<string, unknown>>, ...
   }
 }
 
-/** As a secured engine: everybody may ask for the engines, nobody else for more. */
+/** Responds as a secured engine: every client may list the engines, and only the service account may read more. */
 function secured({ url, headers }: Seen): readonly [number, unknown] {
   if (url === '/engine-rest/engine') return [200, [{ name: 'default' }]]
   if (headers.authorization !== `Basic ${Buffer.from('gate:right').toString('base64')}`) return [401, '']
@@ -50,7 +50,7 @@ async function startSecured(t: Test) {
   return { url: `${url}/engine-rest`, seen }
 }
 
-t.test('issuers of tokens are asked, each once', async (t) => {
+t.test('check --connect contacts each token issuer once', async (t) => {
   const key = await createKey('one')
   const issuer = await startIssuer(t, key)
   const setting = { name: 'company', issuer: issuer.url, audience: ['gateway'] }
@@ -67,7 +67,7 @@ t.test('issuers of tokens are asked, each once', async (t) => {
   t.match(ofIssuers[1], /^(?!ok).* issuer away .*response status 404/)
 })
 
-t.test('what answers is named with its version', async (t) => {
+t.test('check --connect shows the version of each node that responds', async (t) => {
   const { code, err, lines } = await checked(t, {
     engines: {
       default: { nodes: [{ url: sandbox.base, drain: true }] },
@@ -80,7 +80,7 @@ t.test('what answers is named with its version', async (t) => {
   t.match(lines[2], / is good, and all connections succeeded$/)
 })
 
-t.test('without --connect nothing is asked', async (t) => {
+t.test('check without --connect sends no request', async (t) => {
   const { file, write } = await writeSetup(t)
   const before = sandbox.requests
   await write({ engines: { default: { nodes: [sandbox.base] } }, health: { probe: false } })
@@ -88,7 +88,7 @@ t.test('without --connect nothing is asked', async (t) => {
   t.equal(sandbox.requests, before)
 })
 
-t.test('nodes that are away, are silent or are something else are told from those that answer', async (t) => {
+t.test('check --connect reports nodes that are down, silent or not the engine', async (t) => {
   const [dead, silent] = [`${await refusingUrl()}/engine-rest`, await silentUrl(t)]
   const other = await startNode(t, (_, response) => response.end('[{"name":"other"}]'))
   const page = await startNode(t, (_, response) => response.end('<html>hello'))
@@ -109,7 +109,7 @@ t.test('nodes that are away, are silent or are something else are told from thos
   t.ok(performance.now() - startedMs < 20_000, 'and all of them wait together')
 })
 
-t.test('applications are asked for their probe, and without one for nothing', async (t) => {
+t.test('check --connect sends the configured probe to applications, and nothing without one', async (t) => {
   const answers = (status: number) =>
     startNode(t, (_request, response) => response.writeHead(status, { Location: '/login' }).end())
   const [up, ill, unknown] = [await answers(302), await answers(503), await answers(200)]
@@ -130,7 +130,7 @@ t.test('applications are asked for their probe, and without one for nothing', as
   t.same(unknown.seen, [])
 })
 
-t.test('an engine that writes dates in another format than the configured one is named', async (t) => {
+t.test('check --connect reports an engine whose date format differs from the configured one', async (t) => {
   const dates = (timestamp: string) =>
     startNode(t, ({ url }, response) => {
       const isLog = url.startsWith('/engine-rest/schema/log')
@@ -154,7 +154,7 @@ t.test('an engine that writes dates in another format than the configured one is
   t.match(await checkedWith('2026-01-31T12:00:00Z', "yyyy-MM-dd'T'HH:mm:ssX"), { code: 0 })
 })
 
-t.test('the service account is tried, and never printed', async (t) => {
+t.test('check --connect tests the service account and never prints its password', async (t) => {
   const engine = await startSecured(t)
   const settingsWith = (password: string) => ({
     engines: { default: { nodes: [engine.url], service: { username: 'gate', password } } },
@@ -191,7 +191,7 @@ t.test('the service account is tried, and never printed', async (t) => {
   t.notMatch(wrong.out + wrong.err + right.out, /hunter2|right/)
 })
 
-t.test('Redis is asked, and its password not printed', { skip: redisSkip }, async (t) => {
+t.test('check --connect contacts Redis and does not print its password', { skip: redisSkip }, async (t) => {
   const redis = await startRedis({ args: ['--requirepass', 'hunter2hunter2'] })
   t.teardown(() => redis.stop())
   const engines = { default: { nodes: [sandbox.base] } }
@@ -208,7 +208,7 @@ t.test('Redis is asked, and its password not printed', { skip: redisSkip }, asyn
   }
 })
 
-t.test('a configuration with mistakes is told as JSON, too, and nothing is asked', async (t) => {
+t.test('check reports an invalid configuration as JSON and sends no request', async (t) => {
   const { file, write } = await writeSetup(t)
   await write({ engines: { default: { nodes: [] } } })
   const before = sandbox.requests
@@ -225,7 +225,7 @@ t.test('a configuration with mistakes is told as JSON, too, and nothing is asked
   t.match(await runInProcess(['check', '-c', file, '--connect']), { code: 1, err: /users\.yaml/ })
 })
 
-t.test('a time that is none is a mistake', async (t) => {
+t.test('check refuses an invalid --timeout', async (t) => {
   for (const time of ['0', '-1', '5s', '61', ''])
     t.match(await runInProcess(['check', '-c', 'x.yaml', '--timeout', time]), { code: 2, out: '' }, time)
 })

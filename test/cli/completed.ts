@@ -1,4 +1,4 @@
-/** What is completed at the end of a line, in every shell, beside `one.yaml` and `two.json`. */
+/** Command lines with their completions in every shell. The working directory contains `one.yaml` and `two.json`. */
 export const COMPLETED: readonly (readonly [words: readonly string[], completed: readonly string[]])[] = [
   [['chec'], ['check']],
   [['--config', 'one.yaml', 'expl'], ['explain']],

@@ -9,7 +9,7 @@ import { COMPLETED } from './completed.ts'
 
 const shown = shownCommands(COMMANDS)
 
-/** What bash has in COMPREPLY at the end of each line. */
+/** Returns the content of COMPREPLY in bash at the end of each line. */
 async function completed(
   t: Test,
   lines: readonly (readonly string[])[],
@@ -42,7 +42,7 @@ t.test('bash completes every command with its options', async (t) => {
       t.ok(replies[at + 1]?.includes(`--${option}`), `${name} --${option}`)
 })
 
-t.test('bash completes values, wherever the command stands', async (t) => {
+t.test('bash completes values wherever the command is in the line', async (t) => {
   const replies = await completed(
     t,
     COMPLETED.map(([words]) => words),
@@ -50,7 +50,7 @@ t.test('bash completes values, wherever the command stands', async (t) => {
   for (const [at, [words, expected]] of COMPLETED.entries()) t.same(replies[at], expected, words.join(' '))
 })
 
-t.test('zsh and fish name every command, option and purpose', async (t) => {
+t.test('the zsh and fish scripts contain every command and option', async (t) => {
   const { out: zsh } = await runInProcess(['completion', 'zsh'])
   t.match(zsh, /^#compdef engine-gateway\n/)
   const { out: fish } = await runInProcess(['completion', 'fish'])
@@ -66,11 +66,11 @@ t.test('zsh and fish name every command, option and purpose', async (t) => {
       )
     }
   }
-  // Both quote as bash does: what is quoted must end.
+  // Both shells have the quoting rules of bash. This check finds quotes that do not end.
   for (const script of [zsh, fish]) execFileSync('bash', ['-n'], { input: script })
 })
 
-t.test('another shell is a mistake', async (t) => {
+t.test('completion refuses an unknown or missing shell', async (t) => {
   t.match(await runInProcess(['completion', 'csh']), {
     code: 2,
     out: '',

@@ -17,7 +17,7 @@ const RUNNING = {
   cache: { redis: 'redis://:hunter2-redis@127.0.0.1:9/1' },
 }
 
-/** The gateway runs with `RUNNING`; each file is beside its own, with the same users and records. */
+/** Starts a gateway with `RUNNING`. Each compared file is in the same folder as its configuration, with the same users and records. */
 async function setUp(t: Test, settings: Readonly<Record<string, unknown>> = RUNNING) {
   const { running, file } = await startReloadable(t, settings)
   const folder = dirname(file)
@@ -52,10 +52,10 @@ async function setUp(t: Test, settings: Readonly<Record<string, unknown>> = RUNN
   }
 }
 
-/** A start and a drain for each test would take most of the time. */
+/** Shared, because a start and a drain for each test would take most of the time. */
 const shared = setUp(t)
 
-t.test('what is equal, what differs, and what needs a restart', async (t) => {
+t.test('diff reports equal files, differences, and changes that need a restart', async (t) => {
   const { diff } = await shared
   t.match(await diff({}), { code: 0, out: /other\.yaml is the running configuration\n$/, err: '' })
   const { code, out } = await diff({
@@ -70,7 +70,7 @@ t.test('what is equal, what differs, and what needs a restart', async (t) => {
   t.match(out, /^3 differences: a reload refuses the file, because 1 of them needs a restart$/m)
 })
 
-t.test('that a secret differs is said, and no secret is', async (t) => {
+t.test('diff reports that a secret differs without showing it', async (t) => {
   const { diff } = await shared
   const engines = { default: { nodes: NODES, service: account('hunter2-two') } }
   const cache = { redis: 'redis://:hunter2-other@127.0.0.1:9/1' }
@@ -95,7 +95,7 @@ t.test('that a secret differs is said, and no secret is', async (t) => {
   t.notMatch(text.out + text.err + json.out + json.err, /hunter2|abcdefghij/)
 })
 
-t.test('GET /config shows no secret, and wants the token', async (t) => {
+t.test('GET /config shows no secret and requires the token', async (t) => {
   const { address } = await shared
   t.equal((await fetch(`${address}/config`)).status, 401)
   const headers = { authorization: `Bearer ${TOKEN}` }
@@ -113,7 +113,7 @@ t.test('GET /config shows no secret, and wants the token', async (t) => {
   t.equal((await fetch(`${address}/config`, { headers: { ...headers, origin: 'http://evil' } })).status, 403)
 })
 
-t.test('without a token nothing is told of secrets', async (t) => {
+t.test('diff does not compare secrets if the gateway has no admin token', async (t) => {
   const { diff, address } = await setUp(t, { ...RUNNING, admin: { port: 0 } })
   t.match(JSON.parse(await (await fetch(`${address}/config`)).text()), { secrets: null })
   const engines = { default: { nodes: NODES, service: account('hunter2-two') } }
@@ -123,7 +123,7 @@ t.test('without a token nothing is told of secrets', async (t) => {
   })
 })
 
-t.test('a gateway that gives no answer is no difference', async (t) => {
+t.test('diff exits with 2 if the gateway does not respond or refuses the request', async (t) => {
   const { file, write } = await writeSetup(t)
   await write(RUNNING)
   const wrong = join(dirname(file), 'wrong')
@@ -139,7 +139,7 @@ t.test('a gateway that gives no answer is no difference', async (t) => {
   t.match(await ask('--admin', address), { code: 2, out: '', err: /^ {2}version: /m })
 })
 
-t.test('what is no gateway is told from one', async (t) => {
+t.test('diff exits with 2 if another server responds', async (t) => {
   const { file, write } = await writeSetup(t)
   await write(RUNNING)
   const server = createServer(({ url }, response) => {

@@ -22,7 +22,7 @@ const run = (...argv: readonly string[]) => runInProcess(['explain', ...argv])
 
 const ask = (user: string, ...rest: readonly string[]) => run('--config', CONFIG, '--user', user, ...rest)
 
-t.test('a refusal is explained with its records, what is missing and what would be enough', async (t) => {
+t.test('explain shows the checks, missing permissions and sufficient records for a refusal', async (t) => {
   const { code, out, err } = await ask('mary', '--engine', 'default', 'POST /signal', '--body', body)
   t.match({ code, err }, { code: 1, err: '' })
   t.match(out, /^POST \/signal \(throwSignal\) at engine default\nmary: groups clerks; tenants acme\n/)
@@ -39,14 +39,14 @@ t.test('a refusal is explained with its records, what is missing and what would 
   )
 })
 
-t.test('what is permitted says so', async (t) => {
+t.test('explain says that a request is permitted', async (t) => {
   const { code, out } = await ask('demo', 'GET /decision-definition/key/discount/diagram')
   t.equal(code, 0)
   t.match(out, /^Permitted: the request goes on to the engine$/m)
   t.notMatch(out, /Missing/)
 })
 
-t.test('rows are explained', async (t) => {
+t.test('explain shows which items of a list are visible', async (t) => {
   const { code, out } = await ask('mary', 'GET /task')
   t.equal(code, 0)
   t.match(out, /^rows: some rows$/m)
@@ -56,7 +56,7 @@ t.test('rows are explained', async (t) => {
   t.match((await ask('demo', 'GET /task')).out, /^ {2}4 tasks by links/m)
 })
 
-t.test('a fetch of tasks of which the caller may see none is not simply permitted', async (t) => {
+t.test('explain exits with 1 for a fetch of external tasks if the caller may see none', async (t) => {
   const fetch = join(folder, 'fetch.json')
   writeFileSync(fetch, '{"workerId":"w","maxTasks":1,"topics":[{"topicName":"work","lockDuration":1000}]}')
   const { code, out } = await ask('mary', 'POST /external-task/fetchAndLock', '--body', fetch)
@@ -66,7 +66,7 @@ t.test('a fetch of tasks of which the caller may see none is not simply permitte
   t.match(out, /^Permitted, but no row is answered/m)
 })
 
-t.test('for programs there is JSON', async (t) => {
+t.test('explain prints JSON with --format json', async (t) => {
   const { code, out } = await ask('mary', '--format', 'json', 'GET /task')
   t.equal(code, 0)
   t.match(JSON.parse(out), {
@@ -76,14 +76,14 @@ t.test('for programs there is JSON', async (t) => {
   })
 })
 
-t.test('nothing but look-ups reaches the engine', async (t) => {
+t.test('explain sends only lookups to the engine', async (t) => {
   const before = sandbox.requests
   await ask('demo', 'DELETE /process-instance/x')
   const seen = sandbox.seen.slice(before - sandbox.requests)
   t.same(sandbox.requests === before ? [] : seen.filter(({ method }) => method !== 'GET'), [])
 })
 
-t.test('a question that is none', async (t) => {
+t.test('explain exits with 2 for an invalid question', async (t) => {
   for (const argv of [[], ['--config', CONFIG], ['--config', CONFIG, '--user', 'mary'], ['--frobnicate']])
     t.match(await run(...argv), { code: 2, out: '', err: /^Usage: engine-gateway explain/ })
   t.match(await ask('mary', 'GET /task', 'GET /job'), { code: 2, err: /^Usage/ })
@@ -92,7 +92,7 @@ t.test('a question that is none', async (t) => {
   t.match(await ask('mary', 'POST /signal', '--body', join(folder, 'none')), { code: 2, err: /ENOENT/ })
 })
 
-t.test('a configuration that is not good is no refusal', async (t) => {
+t.test('explain exits with 2 for an invalid configuration', async (t) => {
   const wrong = join(folder, 'wrong.yaml')
   writeFileSync(wrong, 'version: 2\n')
   t.match(await run('--config', wrong, '--user', 'mary', 'GET /task'), {
@@ -104,14 +104,14 @@ t.test('a configuration that is not good is no refusal', async (t) => {
   t.match(await run('--config', none, '--user', 'mary', 'GET /task'), { code: 2, out: '', err: /ENOENT/ })
 })
 
-t.test('help is no mistake, and a mistake is named below it', async (t) => {
+t.test('explain prints help with exit code 0, and a usage error below the usage', async (t) => {
   t.match(await run('--help'), { code: 0, out: /^Usage: engine-gateway explain/, err: '' })
   t.match(await run('--frobnicate'), { code: 2, out: '', err: /\n\nUnknown option '--frobnicate'\n$/ })
   t.match(await ask('mary'), { code: 2, err: /\n\nexplain needs REQUEST\n$/ })
   t.match(await run('GET /task', '--config', CONFIG), { code: 2, err: /\n\nexplain needs --user ID\n$/ })
 })
 
-t.test('an engine that does not answer is no decision', async (t) => {
+t.test('explain exits with 2 if the engine does not respond', async (t) => {
   process.env['ENGINE_URL'] = 'http://127.0.0.1:9/engine-rest'
   const { code, out, err } = await ask('mary', 'GET /task/x')
   process.env['ENGINE_URL'] = sandbox.base

@@ -6,7 +6,7 @@ import { runInProcess } from '../support/run-command.ts'
 const run = (argv: readonly string[], stdin: Readable & { isTTY?: boolean }) =>
   runInProcess(['hash-password', ...argv], stdin)
 
-t.test('the password on standard input is hashed, without its line end', async (t) => {
+t.test('hash-password hashes standard input without its line end', async (t) => {
   for (const input of ['pässword', 'pässword\n', 'pässword\r\n']) {
     const { code, out, err } = await run([], Readable.from([Buffer.from(input)]))
     t.match({ code, err }, { code: 0, err: '' })
@@ -14,13 +14,13 @@ t.test('the password on standard input is hashed, without its line end', async (
   }
 })
 
-t.test('a password in pieces is one password', async (t) => {
+t.test('hash-password joins a password that arrives in several chunks', async (t) => {
   const bytes = Buffer.from('pässword')
   const { out } = await run([], Readable.from([bytes.subarray(0, 2), bytes.subarray(2)]))
   t.equal(await createPasswords().verify(out.trimEnd(), 'pässword'), true)
 })
 
-t.test('a terminal is prompted, and the password is not echoed', async (t) => {
+t.test('hash-password prompts on a terminal and does not echo the password', async (t) => {
   const terminal = Object.assign(new PassThrough(), { isTTY: true })
   terminal.write('secret\n')
   const { code, out, err } = await run([], terminal)
@@ -28,7 +28,7 @@ t.test('a terminal is prompted, and the password is not echoed', async (t) => {
   t.equal(await createPasswords().verify(out.trimEnd(), 'secret'), true)
 })
 
-t.test('an argument is refused, and not repeated', async (t) => {
+t.test('hash-password refuses arguments and does not repeat them', async (t) => {
   for (const argument of ['secret', '--secret', '--user=secret', '-s']) {
     const { code, out, err } = await run([argument], Readable.from([]))
     t.match({ code, out }, { code: 2, out: '' })
@@ -37,7 +37,7 @@ t.test('an argument is refused, and not repeated', async (t) => {
   }
 })
 
-t.test('a password nobody could log in with is refused', async (t) => {
+t.test('hash-password refuses a password that no user could log in with', async (t) => {
   for (const input of ['', '\n', 'a\tb', 'two\nlines', 'x'.repeat(701), Buffer.from([0xff])]) {
     const { code, out, err } = await run([], Readable.from([Buffer.from(input)]))
     t.match({ code, out }, { code: 1, out: '' })

@@ -19,7 +19,7 @@ const GOOD: Files = {
   records: 'authorizations: []',
 }
 
-/** The good file with a line more, or with one in place of another. */
+/** Returns the valid files with one more line in the configuration. `replacing` replaces a line instead. */
 const adding = (line: string): Files => ({ ...GOOD, gateway: [...PARTS, line].join('\n') })
 const replacing = (part: string, line: string): Files => ({
   ...GOOD,
@@ -32,15 +32,15 @@ const record = (members: string): Files => ({ ...GOOD, records: `authorizations:
 interface Mistake {
   readonly is: string
   readonly files?: Files
-  /** Default: `check` of the file. */
+  /** Default: `check` of the configuration file. */
   readonly args?: readonly string[]
-  /** The path, and the message that follows it: the only problem, unless there are several. */
+  /** The path of each problem and the message that follows it. No other problems are reported. */
   readonly says: readonly (readonly [path: string, message: string])[]
   /** Default: 1. */
   readonly code?: 1 | 2
 }
 
-/** Fifty and some, as people make them. */
+/** More than fifty typical mistakes. */
 const MISTAKES: readonly Mistake[] = [
   { is: 'an empty file', files: { ...GOOD, gateway: '' }, says: [['(the file)', 'is empty']] },
   {
@@ -524,7 +524,7 @@ async function run(args: readonly string[]) {
   return { code, text }
 }
 
-t.test('the file that the mistakes are made in is good', async (t) => {
+t.test('the files in which the mistakes are made are valid', async (t) => {
   const folder = writeFiles(t, GOOD)
   t.same(await run(['check', '--config', join(folder, 'gateway.yaml')]), { code: 0, text: '' })
 })
@@ -536,7 +536,7 @@ function writeFiles(t: Test, files: Files): string {
 }
 
 for (const { is, files = GOOD, args, says, code = 1 } of MISTAKES)
-  t.test(`${is} is named, with its path`, async (t) => {
+  t.test(`${is} is reported with its path`, async (t) => {
     const folder = writeFiles(t, files)
     const ran = await run(args ?? ['check', '--config', join(folder, 'gateway.yaml')])
     t.equal(ran.code, code)
@@ -550,7 +550,7 @@ for (const { is, files = GOOD, args, says, code = 1 } of MISTAKES)
     if (code === 1) t.equal(problems.length, says.length, ran.text)
   })
 
-t.test('there are fifty of them', (t) => {
+t.test('at least fifty mistakes are tested', (t) => {
   t.ok(MISTAKES.length >= 50)
   t.end()
 })

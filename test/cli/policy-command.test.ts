@@ -32,7 +32,7 @@ tests:
   - { user: mary, request: GET /decision-definition/key/discount/diagram, expect: permit, engine: default }
 `
 
-t.test('decisions that are as expected', async (t) => {
+t.test('policy test exits with 0 if every decision is as expected', async (t) => {
   const { code, out, err } = await test(AS_EXPECTED)
   t.match({ code, err }, { code: 0, err: '' })
   t.same(out.split('\n').slice(1), [
@@ -48,7 +48,7 @@ t.test('decisions that are as expected', async (t) => {
   )
 })
 
-t.test('decisions that are not', async (t) => {
+t.test('policy test exits with 1 and reports the decisions that are not as expected', async (t) => {
   const { code, out } = await test(`
 tests:
   - { user: mary, request: POST /signal, body: { name: stopAll }, expect: permit }
@@ -68,7 +68,7 @@ tests:
   ])
 })
 
-t.test('as JSON', async (t) => {
+t.test('policy test prints JSON with --format json', async (t) => {
   const { code, out } = await test(AS_EXPECTED, '--format', 'json')
   t.equal(code, 0)
   t.match(JSON.parse(out), [
@@ -92,7 +92,7 @@ t.test('as JSON', async (t) => {
   ])
 })
 
-t.test('what cannot be asked is named, and no decision is told', async (t) => {
+t.test('policy test reports invalid tests and prints no decision', async (t) => {
   for (const [content, problem] of [
     ['tests: []', /tests: at least one test is needed/],
     ['tests:\n  - { user: mary, request: GET /task, expect: allow }', /tests\[0\]\.expect: .*permit.*refuse/],
@@ -113,7 +113,7 @@ t.test('what cannot be asked is named, and no decision is told', async (t) => {
   }
 })
 
-t.test('invalid arguments are named below the usage', async (t) => {
+t.test('policy test reports invalid arguments below the usage', async (t) => {
   const cases: readonly (readonly [readonly string[], string])[] = [
     [[], 'policy test needs FILE'],
     [['test'], 'policy test needs FILE'],

@@ -31,12 +31,12 @@ function lineOf(members: Readonly<Record<string, unknown>>): string {
 const run = (argv: readonly string[], lines: readonly string[]) =>
   runInProcess(['suggest', ...argv], Readable.from([lines.map((line) => `${line}\n`).join('')]))
 
-/** What of the output is no comment. */
+/** Returns the lines of the output that are records. */
 function recordsIn(out: string): readonly string[] {
   return out.split('\n').filter((line) => line.trimStart().startsWith('-'))
 }
 
-t.test('the fewest records are printed as the records file takes them', async (t) => {
+t.test('suggest prints the smallest set of records in the format of the records file', async (t) => {
   const { code, out } = await run(
     [],
     ['t1', 't2', 't3'].map((id) => lineOf({ missing: [readTask(id), READ_REVIEW_TASKS] })),
@@ -51,13 +51,13 @@ t.test('the fewest records are printed as the records file takes them', async (t
   t.equal(isAuthorized(indexRecords(recordsOf(out)), mary, asked), true, 'and it reads them back')
 })
 
-t.test('every number of a line needs a grant of its own', async (t) => {
+t.test('suggest grants every need of a line separately', async (t) => {
   const missing = [readTask('t1'), { ...READ_REVIEW_TASKS, permission: 'CREATE_INSTANCE', need: 1 }]
   const { out } = await run([], [lineOf({ missing })])
   t.equal(recordsIn(out).length, 2)
 })
 
-t.test('permissions on one id are one record; users have their own', async (t) => {
+t.test('suggest merges permissions on one id into one record for each user', async (t) => {
   const update = { ...readTask('t1'), permission: 'UPDATE' }
   const { out } = await run(
     [],
@@ -73,14 +73,14 @@ t.test('permissions on one id are one record; users have their own', async (t) =
   ])
 })
 
-t.test('a group takes the place of its users', async (t) => {
+t.test('suggest grants to a group instead of its users with --group', async (t) => {
   const lines = ['mary', 'peter'].map((user) => lineOf({ user, missing: [readTask('t1')] }))
   const { out } = await run(['--group', 'clerks'], lines)
   t.match(recordsIn(out), [/groupId: clerks, resourceType: 7, resourceId: t1/])
   t.equal(recordsIn((await run(['--user', 'peter'], lines)).out).length, 1)
 })
 
-t.test('more than ten ids give way to their definitions, where these are alternatives', async (t) => {
+t.test('suggest grants on definitions instead of more than ten ids if these are alternatives', async (t) => {
   const numbers = Array.from({ length: 11 }, (_, index) => index)
   const { out } = await run(
     [],
@@ -98,7 +98,7 @@ t.test('more than ten ids give way to their definitions, where these are alterna
   t.match(alone.out, /^# TASK\.READ: many ids/m)
 })
 
-t.test('refusals that no record changes are reported', async (t) => {
+t.test('suggest reports refusals that no record would change', async (t) => {
   const lines = [
     lineOf({ operation: 'queryTasks', rule: 'rows: some' }),
     lineOf({ operation: 'cleanupAsync', rule: 'check 0: admin' }),
@@ -111,7 +111,7 @@ t.test('refusals that no record changes are reported', async (t) => {
 })
 
 t.test(
-  'records are not enough where all rows of a query are left out and nothing says by what',
+  'suggest exits with 1 if a fetch left out all external tasks and no missing permission is known',
   async (t) => {
     const fetch = { operation: 'fetchAndLock', rule: 'rows: none' }
     for (const decision of ['reported', 'permitted']) {
@@ -127,7 +127,7 @@ t.test(
 )
 
 t.test(
-  'what was missing for rows is suggested, and a fetch that found no task beside it is no gap',
+  'suggest uses the permissions missing for a list, and fetches that found no task are no gap',
   async (t) => {
     const missing = [{ ...READ_REVIEW_TASKS, permission: 'READ_INSTANCE' }]
     const fetch = { operation: 'fetchAndLock', rule: 'rows: none' }
@@ -137,7 +137,7 @@ t.test(
   },
 )
 
-t.test('nothing is suggested for a reported request that the engine itself refused', async (t) => {
+t.test('suggest ignores a reported request that the engine itself refused', async (t) => {
   const missing = [readTask('t1')]
   for (const status of [400, 403, 404, 500]) {
     const { code, out } = await run([], [lineOf({ missing, status }), lineOf({ missing: [readTask('t2')] })])
@@ -148,7 +148,7 @@ t.test('nothing is suggested for a reported request that the engine itself refus
       new RegExp(`^# The engine itself refused these.*\\n# {3}getTask by mary: ${status}: 1 time$`, 'm'),
     )
   }
-  // The client left, or no node responded: whether the engine would have permitted it is not known.
+  // The client disconnected, or no node responded: it is not known whether the engine would have permitted the request.
   for (const line of [
     { status: 200 },
     { status: 499 },
@@ -160,7 +160,7 @@ t.test('nothing is suggested for a reported request that the engine itself refus
   t.match(JSON.parse(out), { records: [], refusedByEngine: [{ what: 'getTask by mary: 404', times: 1 }] })
 })
 
-t.test('a name cannot smuggle a record in', async (t) => {
+t.test('suggest quotes a user name so that it cannot add a record', async (t) => {
   const user = 'x\n  - { type: 0, resourceType: 6, resourceId: "*", permissions: [ALL] }'
   const { out } = await run(
     [],
@@ -170,18 +170,18 @@ t.test('a name cannot smuggle a record in', async (t) => {
   t.equal(recordsOf(out)[0]?.userId, user)
 })
 
-t.test('the output says that a refusal hides further missing permissions', async (t) => {
+t.test('suggest says that a refusal hides further missing permissions', async (t) => {
   const { out } = await run([], [lineOf({ decision: 'refused', missing: [readTask('t1')] })])
   t.match(out, /^# 1 of them was refused/m)
 })
 
-t.test('a resource that no engine has cannot be granted', async (t) => {
+t.test('suggest exits with 1 for a resource that no engine has', async (t) => {
   const { code, out } = await run([], [lineOf({ missing: [{ ...readTask('t1'), resource: 'Tusk' }] })])
   t.equal(code, 1)
   t.match(out, /^# Tried: 1 of 1 is still missing/m)
 })
 
-t.test('lines that are no audit are passed over, whatever they are', async (t) => {
+t.test('suggest ignores lines that are not audit lines', async (t) => {
   const { code, out } = await run(
     [],
     [
@@ -198,7 +198,7 @@ t.test('lines that are no audit are passed over, whatever they are', async (t) =
   t.same(recordsIn(out), [])
 })
 
-t.test('one is not many', async (t) => {
+t.test('suggest uses the singular for one and the plural for several', async (t) => {
   const { out } = await run([], [lineOf({ missing: [readTask('t1')] }), lineOf({ rule: 'rows: some' })])
   t.match(out, /^# 1 request of 1 user lacked 1 permission; 1 record would be enough\.$/m)
   t.match(out, /# task: 1 time$/m)
@@ -209,7 +209,7 @@ t.test('one is not many', async (t) => {
   t.match(two.out, /^# Tried: 2 of 2 are still missing/m)
 })
 
-t.test('lines that cannot be read are counted, and none at all is no answer', async (t) => {
+t.test('suggest counts unreadable lines, and exits with 2 if no audit line remains', async (t) => {
   const line = lineOf({ missing: [readTask('t1')] })
   const some = await run([], ['garbage', '', line.slice(0, -1), '[]', line])
   t.match(some, { code: 0, err: '3 lines could not be read as JSON\n' })
@@ -219,7 +219,7 @@ t.test('lines that cannot be read are counted, and none at all is no answer', as
   t.match(await run([], []), { code: 0, err: '' })
 })
 
-t.test('an engine of which no line is, is a mistake', async (t) => {
+t.test('suggest exits with 2 for an engine without lines', async (t) => {
   const lines = [
     lineOf({ missing: [readTask('t1')] }),
     lineOf({ engine: 'second', decision: 'permitted', missing: [] }),
@@ -229,7 +229,7 @@ t.test('an engine of which no line is, is a mistake', async (t) => {
   t.match(await run(['--engine', 'second'], lines), { code: 0, err: '' })
 })
 
-t.test('records belong to one engine', async (t) => {
+t.test('suggest requires --engine if the lines belong to several engines', async (t) => {
   const lines = [
     lineOf({ missing: [readTask('t1')] }),
     lineOf({ engine: 'second', missing: [readTask('7')] }),
@@ -245,7 +245,7 @@ t.test('records belong to one engine', async (t) => {
   t.match(recordsIn(out), [/resourceId: "7"/])
 })
 
-t.test('a file is read in the place of standard input', async (t) => {
+t.test('suggest reads --file instead of standard input', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'suggest-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'audit.jsonl'), lineOf({ missing: [readTask('t1')] }))
@@ -253,14 +253,14 @@ t.test('a file is read in the place of standard input', async (t) => {
   t.match(await run(['--file', join(folder, 'none')], []), { code: 2, out: '', err: /ENOENT/ })
 })
 
-t.test('what it does not know is answered with its usage', async (t) => {
+t.test('suggest prints its usage for an unknown argument', async (t) => {
   t.match(await run(['--frobnicate'], []), { code: 2, out: '', err: /^Usage: engine-gateway suggest/ })
   t.match(await run(['audit.jsonl'], []), { code: 2, err: /^Usage/ })
   t.match(await run(['--frobnicate'], []), { err: /\n\nUnknown option '--frobnicate'\n$/ })
   t.match(await run(['--help'], []), { code: 0, out: /^Usage: engine-gateway suggest/, err: '' })
 })
 
-t.test('for programs there is JSON', async (t) => {
+t.test('suggest prints JSON with --format json', async (t) => {
   const lines = [
     lineOf({ missing: [readTask('t1'), READ_REVIEW_TASKS] }),
     lineOf({ missing: [readTask('t2'), READ_REVIEW_TASKS] }),

@@ -17,7 +17,7 @@ const whoCan = (...argv: readonly string[]) => runInProcess(['who-can', '--confi
 
 const START = ['startProcessInstanceByKey', '--path', 'key=review']
 
-t.test('those who may are listed with what grants it', async (t) => {
+t.test('who-can lists the permitted users and groups with the granting records', async (t) => {
   const { code, out, err } = await whoCan(...START)
   t.match({ code, err }, { code: 0, err: '' })
   t.same(out.split('\n'), [
@@ -33,7 +33,7 @@ t.test('those who may are listed with what grants it', async (t) => {
   ])
 })
 
-t.test('with --all also those who may not, with what they lack', async (t) => {
+t.test('who-can --all also lists the refused users and groups with their missing permissions', async (t) => {
   const { code, out } = await whoCan(...START, '--all')
   t.equal(code, 0)
   t.match(out, /^may not {2}everybody {2}\* +missing READ on ProcessDefinition review, CREATE on /m)
@@ -41,7 +41,7 @@ t.test('with --all also those who may not, with what they lack', async (t) => {
   t.match(missing.out, /^may not {2}user +mary .*404, not found by the look-up$/m)
 })
 
-t.test('it says the same as explain does for each user', async (t) => {
+t.test('who-can and explain give the same result for each user', async (t) => {
   for (const request of ['GET /task', 'DELETE /process-instance/x', 'GET /engine', 'POST /task/x/complete']) {
     const { out } = await whoCan(request, '--format', 'json')
     const { subjects } = JSON.parse(out)
@@ -55,7 +55,7 @@ t.test('it says the same as explain does for each user', async (t) => {
   }
 })
 
-t.test('rows that nobody sees are nothing that one may', async (t) => {
+t.test('who-can counts a list without visible items as not permitted', async (t) => {
   const { out } = await whoCan('GET /task', '--all')
   t.match(out, /^may not {2}everybody {2}\* +no visible items$/m)
   t.match(out, /^may {6}user +mary +some rows$/m)
@@ -65,7 +65,7 @@ t.test('rows that nobody sees are nothing that one may', async (t) => {
   )
 })
 
-t.test('a body that nobody may send says nothing of who may', async (t) => {
+t.test('who-can exits with 2 if the body is refused for every user', async (t) => {
   t.match(await whoCan('throwSignal'), {
     code: 2,
     out: '',
@@ -75,7 +75,7 @@ t.test('a body that nobody may send says nothing of who may', async (t) => {
   t.match(await whoCan('throwSignal', '--body', body), { code: 0, out: /^may {2}user {3}demo /m })
 })
 
-t.test('a value of the path stays one segment', async (t) => {
+t.test('who-can encodes a path value as one segment', async (t) => {
   const { out } = await whoCan('getTask', '--path', 'id=a b?x=ü', '--all', '--format', 'json')
   t.equal(JSON.parse(out).request, 'GET /task/a%20b%3Fx%3D%C3%BC')
   t.match(await whoCan('getTask', '--path', 'id=../task'), {
@@ -85,7 +85,7 @@ t.test('a value of the path stays one segment', async (t) => {
   })
 })
 
-t.test('what is asked wrongly is named', async (t) => {
+t.test('who-can reports invalid arguments', async (t) => {
   for (const [argv, line] of [
     [['startProcesInstanceByKey'], /did you mean startProcessInstanceByKey\?$/m],
     [['startProcessInstanceByKey'], /it needs --path key=VALUE$/m],
@@ -99,7 +99,7 @@ t.test('what is asked wrongly is named', async (t) => {
     t.match(await whoCan(...argv), { code: 2, out: '', err: line }, argv.join(' '))
 })
 
-t.test('nobody may: exit code 1', async (t) => {
+t.test('who-can exits with 1 if no user and no group is permitted', async (t) => {
   const { file, write } = await writeSetup(t)
   await write({ engines: { default: { nodes: [sandbox.base] } } })
   await writeFile(join(dirname(file), 'records.yaml'), 'authorizations: []')
@@ -132,7 +132,7 @@ const RECORDS = [
   },
 ]
 
-t.test('of an engine that does not list its users, those are asked whom records name', async (t) => {
+t.test('who-can checks the users that records name if the engine does not list its users', async (t) => {
   const node = await startNode(t, ({ url }, response) => {
     const path = decodeURIComponent(url.slice('/engine-rest'.length))
     const member = /^\/group\?member=(.*)$/.exec(path)?.[1]
@@ -167,7 +167,7 @@ t.test('of an engine that does not list its users, those are asked whom records 
   )
 })
 
-t.test('an engine that does not answer is no answer', async (t) => {
+t.test('who-can exits with 2 if the engine does not respond', async (t) => {
   const { file, write } = await writeSetup(t)
   await write({
     engines: { default: { nodes: [`${await refusingUrl()}/engine-rest`] } },
