@@ -22,11 +22,11 @@ const access: Access = {
   error: 'GW_NO_NODE',
 }
 
-t.test('the line holds what is known', async (t) => {
+t.test('a line of the access log contains all known values', async (t) => {
   t.same(accessRecordOf(access), { ...access, durationMs: 1.235 })
 })
 
-t.test('what was not reached is left out, zero is not', async (t) => {
+t.test('unknown values are left out of the access log, and zero is not', async (t) => {
   const record = accessRecordOf({
     ...access,
     traceId: null,
@@ -44,13 +44,13 @@ t.test('what was not reached is left out, zero is not', async (t) => {
   t.same(record, { requestId: 'r-1', method: 'GET', status: 200, durationMs: 1.235, bytes: 0 })
 })
 
-t.test('no value is longer than 256 characters, none is cut within a character', async (t) => {
+t.test('a value in the access log has at most 256 characters and no cut character', async (t) => {
   t.equal(accessRecordOf({ ...access, user: 'u'.repeat(5000) })['user'], `${'u'.repeat(255)}…`)
   t.equal(accessRecordOf({ ...access, user: 'u'.repeat(256) })['user'], 'u'.repeat(256))
   t.equal(accessRecordOf({ ...access, user: `${'u'.repeat(254)}😀😀` })['user'], `${'u'.repeat(254)}…`)
 })
 
-t.test('a path is shown without authority, query and matrix parameters, in visible ASCII', async (t) => {
+t.test('a path is logged without authority, query and matrix parameters, in visible ASCII', async (t) => {
   const cases: readonly (readonly [target: string, shown: string])[] = [
     ['/rest/task?password=hush', '/rest/task'],
     ['/a#hush', '/a'],
@@ -66,7 +66,7 @@ t.test('a path is shown without authority, query and matrix parameters, in visib
   t.ok(shownPathOf(`/${'\u00ff'.repeat(16_384)}`).length < 4096)
 })
 
-t.test('docs/access-log.md explains each member, in the order of the line', async (t) => {
+t.test('docs/access-log.md describes each member in the order of the line', async (t) => {
   const page = readFileSync(new URL('../../docs/access-log.md', import.meta.url), 'utf8')
   const members = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
   t.same(members, Object.keys(accessRecordOf(access)))

@@ -20,7 +20,7 @@ interface Given {
   readonly tls?: ServerTls
 }
 
-/** What is no page sends it with every POST. */
+/** The header that clients other than web pages send with every POST. */
 const POSTED = { 'x-requested-by': 'a test' }
 
 async function openAdmin(t: Test, parts: Given = {}) {
@@ -47,7 +47,7 @@ async function openAdmin(t: Test, parts: Given = {}) {
   return { admin, errors, get: (path: string, init?: RequestInit) => fetch(admin.address + path, init) }
 }
 
-t.test('alive is alive, whatever is not ready', async (t) => {
+t.test('/livez responds with 200 even if the process is not ready', async (t) => {
   const { get } = await openAdmin(t, { readiness: () => ({ ready: false, checks: {} }) })
   const answer = await get('/livez')
   t.equal(answer.status, 200)
@@ -56,7 +56,7 @@ t.test('alive is alive, whatever is not ready', async (t) => {
   t.equal(answer.headers.get('cache-control'), 'no-store')
 })
 
-t.test('readiness is asked each time', async (t) => {
+t.test('/readyz evaluates the readiness for each request', async (t) => {
   let ready = true
   const { get } = await openAdmin(t, { readiness: () => ({ ready, checks: {} }) })
   t.equal((await get('/readyz')).status, 200)
@@ -66,7 +66,7 @@ t.test('readiness is asked each time', async (t) => {
   t.equal(await answer.text(), 'not ready\n')
 })
 
-t.test('verbose lists the checks, a line each', async (t) => {
+t.test('/readyz?verbose lists each check on its own line', async (t) => {
   const checks = { records: 'ok', 'node http://a:8080': 'refused\r\nsince 12:00' }
   const { get } = await openAdmin(t, { readiness: () => ({ ready: false, checks }) })
   const answer = await get('/readyz?verbose')
@@ -74,7 +74,7 @@ t.test('verbose lists the checks, a line each', async (t) => {
   t.equal(await answer.text(), '[+] records ok\n[-] node http://a:8080 refused since 12:00\nnot ready\n')
 })
 
-t.test('metrics come in their own type, also by HEAD', async (t) => {
+t.test('/metrics responds with the Prometheus content type, also for HEAD', async (t) => {
   const { get } = await openAdmin(t)
   const answer = await get('/metrics')
   t.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
@@ -82,14 +82,14 @@ t.test('metrics come in their own type, also by HEAD', async (t) => {
   t.equal((await get('/metrics', { method: 'HEAD' })).status, 200)
 })
 
-t.test('nothing else is there', async (t) => {
+t.test('other paths and methods are refused by the admin listener', async (t) => {
   const { get } = await openAdmin(t)
   for (const path of ['/', '/metrics/', '/engine-rest/task', '/%'])
     t.ok((await get(path)).status >= 400, path)
   t.ok((await get('/metrics', { method: 'POST', body: 'xy' })).status >= 400)
 })
 
-t.test('a scrape that fails is a 500 without its reason, which is logged', async (t) => {
+t.test('a failed scrape returns 500 without the reason, which is logged', async (t) => {
   const { get, errors } = await openAdmin(t, { text: () => Promise.reject(new Error('inner')) })
   const answer = await get('/metrics')
   t.equal(answer.status, 500)
@@ -97,7 +97,7 @@ t.test('a scrape that fails is a 500 without its reason, which is logged', async
   t.match(errors, [[{ err: { message: 'inner' } }, 'admin: /metrics failed']])
 })
 
-t.test('its address is what it is bound to, and how it is asked', async (t) => {
+t.test('the address of the admin listener has the bound host and the scheme', async (t) => {
   const { 'server.crt': cert, 'server.key': key } = writeCertificates(t)
   const tls: ServerTls = { cert, key, minVersion: '1.2' }
   t.match((await openAdmin(t)).admin.address, /^http:\/\/127\.0\.0\.1:\d+$/)
@@ -105,7 +105,7 @@ t.test('its address is what it is bound to, and how it is asked', async (t) => {
   t.match((await openAdmin(t, { host: '0.0.0.0', tls })).admin.address, /^https:\/\/0\.0\.0\.0:\d+$/)
 })
 
-t.test('it closes at once over kept connections', async (t) => {
+t.test('the admin listener closes without waiting for idle keep-alive connections', async (t) => {
   const { admin } = await openAdmin(t)
   await new Promise<void>((resolve, reject) => {
     const options = { headers: { connection: 'keep-alive' } }
@@ -115,11 +115,11 @@ t.test('it closes at once over kept connections', async (t) => {
   })
   const start = performance.now()
   await admin.close()
-  // A connection that is kept would hold it for longer.
+  // Waiting for an idle keep-alive connection would take longer.
   t.ok(performance.now() - start < 4000)
 })
 
-t.test('a question about permissions is answered as JSON, within its bound', async (t) => {
+t.test('/explain responds with JSON and limits the size of the question', async (t) => {
   const { get } = await openAdmin(t)
   const ask = (body: string, type = 'application/json') =>
     get('/explain', { method: 'POST', body, headers: { ...POSTED, 'content-type': type } })
@@ -134,7 +134,7 @@ t.test('a question about permissions is answered as JSON, within its bound', asy
   t.equal((await get('/explain')).status, 404)
 })
 
-t.test('the status is a page, and a value', async (t) => {
+t.test('the status is available as a page and as JSON', async (t) => {
   const { get } = await openAdmin(t)
   const page = await get('/status')
   t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -148,7 +148,7 @@ t.test('the status is a page, and a value', async (t) => {
   t.equal((await get('/status', { method: 'POST', headers: POSTED })).status, 404)
 })
 
-t.test('a reload that is refused is answered with what is wrong', async (t) => {
+t.test('a refused reload returns 422 with the problems', async (t) => {
   const { get } = await openAdmin(t)
   const answer = await get('/reload', { method: 'POST', headers: POSTED })
   t.equal(answer.status, 422)
@@ -157,7 +157,7 @@ t.test('a reload that is refused is answered with what is wrong', async (t) => {
   t.equal((await get('/reload')).status, 404)
 })
 
-/** `fetch` would not let a Host or an Origin through. */
+/** Sends a request with `node:http`, because `fetch` does not allow setting Host or Origin. */
 function statusOf(origin: string, route: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const [method = '', path = ''] = route.split(' ')
   return new Promise((resolve, reject) => {
@@ -181,7 +181,7 @@ const ROUTES = [
   'POST /reload',
 ]
 
-t.test('no page of another origin may ask, and none at all may change anything', async (t) => {
+t.test('pages of other origins are refused, and no page may change anything', async (t) => {
   const { admin } = await openAdmin(t)
   const status = (route: string, headers: Readonly<Record<string, string>>) =>
     statusOf(admin.address, route, headers)
@@ -195,7 +195,7 @@ t.test('no page of another origin may ask, and none at all may change anything',
   t.equal(await status('POST /reload', POSTED), 422, 'what is no page may')
 })
 
-t.test('who posts sends a header that no page can send to another origin', async (t) => {
+t.test('a POST needs a header that no page can send to another origin', async (t) => {
   const { admin } = await openAdmin(t)
   const status = (route: string, headers: Readonly<Record<string, string>>) =>
     statusOf(admin.address, route, headers)
@@ -209,7 +209,7 @@ t.test('who posts sends a header that no page can send to another origin', async
   t.equal(await status('POST /reload', { ...POSTED, origin: admin.address }), 403, 'no page reloads')
 })
 
-t.test('a page of this listener may ask what changes nothing', async (t) => {
+t.test('a page of the admin listener may use /explain', async (t) => {
   const token = 'abcdefghij-0123456789'
   const access = { ...OPEN, hosts: ['gateway'], token }
   const { admin } = await openAdmin(t, { access })
@@ -230,7 +230,7 @@ t.test('a page of this listener may ask what changes nothing', async (t) => {
   t.equal(await statusOf(open.address, 'POST /explain', { ...POSTED, origin: open.address }), 403)
 })
 
-t.test('a name that is not known is not served: it may have been pointed here', async (t) => {
+t.test('an unknown host name is refused, which prevents DNS rebinding', async (t) => {
   const access = { ...OPEN, host: 'admin.internal', hosts: ['Gateway-Admin'] }
   const { admin } = await openAdmin(t, { access })
   const refused = [
@@ -258,7 +258,7 @@ t.test('a name that is not known is not served: it may have been pointed here', 
     t.equal(await statusOf(admin.address, 'GET /metrics', { host }), 200, host)
 })
 
-t.test('with a token all but probes need it', async (t) => {
+t.test('a configured token is required for all paths except the probes', async (t) => {
   const token = 'abcdefghij-0123456789'
   const { admin, get } = await openAdmin(t, { access: { ...OPEN, token } })
   const status = (route: string, authorization?: string) =>
@@ -303,7 +303,7 @@ t.test('with a token all but probes need it', async (t) => {
     t.equal(await status(route), 200, route)
 })
 
-t.test('a browser sends the token as the password of any user', async (t) => {
+t.test('the token is accepted as a Basic password of any user', async (t) => {
   const token = 'abcdefghij:0123456789'
   const { admin } = await openAdmin(t, { access: { ...OPEN, token } })
   const status = (credential: string) => {
@@ -315,7 +315,7 @@ t.test('a browser sends the token as the password of any user', async (t) => {
     t.equal(await status(wrong), 401, wrong)
 })
 
-t.test('who guesses is slowed down by address, and what has no token is no guess', async (t) => {
+t.test('wrong tokens are throttled by address, and requests without a token are not', async (t) => {
   const token = 'abcdefghij-0123456789'
   const addresses: string[] = []
   let isFull = false

@@ -4,7 +4,7 @@ import { createMetrics, type Metrics } from '../../src/metrics/registry.ts'
 
 const VERSION = { version: '1' }
 
-/** Two that serve, and one that adds up. */
+/** Creates the metrics of two workers and of the primary that adds them up. */
 function open() {
   const [own, one, other] = [createMetrics(VERSION), createMetrics(VERSION), createMetrics(VERSION)]
   const totals = createTotals()
@@ -28,7 +28,7 @@ function addState(
   metrics.gauges({ name: 'gateway_source_age_seconds', ...of }, () => [{ labels, value: age }])
 }
 
-t.test('counts and durations are summed, also those of who adds up', async (t) => {
+t.test('counts and durations are summed, including those of the primary', async (t) => {
   const { own, one, other, update, valueOf } = open()
   for (const metrics of [one, other, other])
     metrics.authentication({ engine: 'default', result: 'verified', method: 'basic' })
@@ -44,7 +44,7 @@ t.test('counts and durations are summed, also those of who adds up', async (t) =
   t.equal(await valueOf(`http_server_request_duration_seconds_bucket{le="0.025",${of}}`), 2)
 })
 
-t.test('requests in flight are added up; of health and age the worst counts', async (t) => {
+t.test('requests in flight are summed, and the worst health and age are shown', async (t) => {
   const { one, other, update, valueOf } = open()
   one.inFlight(1)
   other.inFlight(1)
@@ -59,7 +59,7 @@ t.test('requests in flight are added up; of health and age the worst counts', as
   t.equal(await valueOf('gateway_info{version="1"}'), 1)
 })
 
-t.test('the counts of an ended worker stay, its requests in flight do not', async (t) => {
+t.test('the counts of a worker that exited remain, and its requests in flight do not', async (t) => {
   const { one, other, totals, update, valueOf } = open()
   const series = 'gateway_auth_total{engine="default",result="verified",method="basic"}'
   for (const metrics of [one, other]) {
@@ -89,7 +89,7 @@ t.test('a new snapshot of a worker replaces the previous one', async (t) => {
   t.equal(await valueOf('gateway_auth_total{engine="default",result="verified",method="basic"}'), 2)
 })
 
-t.test('nothing is added up that is no sum: quantiles, and when the process was started', async (t) => {
+t.test('quantiles are left out of the sum, and the start time is that of the primary', async (t) => {
   const { own, one, other, totals, update, valueOf } = open()
   await update(1, one)
   await update(2, other)
@@ -98,7 +98,7 @@ t.test('nothing is added up that is no sum: quantiles, and when the process was 
   t.equal(await valueOf('process_start_time_seconds'), started)
 })
 
-t.test('a snapshot comes through a channel between processes as it is', async (t) => {
+t.test('a snapshot is unchanged by the channel between processes', async (t) => {
   const { one } = open()
   one.inFlight(1)
   const snapshot = await one.snapshot()

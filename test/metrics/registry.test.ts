@@ -3,7 +3,7 @@ import { createMetrics } from '../../src/metrics/registry.ts'
 import { BUCKETS, createCounts, createDurations, MAX_SERIES } from '../../src/metrics/series.ts'
 import { AggregatorRegistry, Histogram, Registry } from 'prom-client'
 
-/** What two processes that have counted the same say together. */
+/** Returns the sum of the metrics of two processes with equal counts. */
 async function summed(registry: Registry): Promise<string> {
   const snapshot = await registry.getMetricsAsJSON()
   return AggregatorRegistry.aggregate([snapshot, snapshot]).metrics()
@@ -11,7 +11,7 @@ async function summed(registry: Registry): Promise<string> {
 
 const linesOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name))
 
-t.test('a request is observed under its operation, engine, method and status', async (t) => {
+t.test('a request is recorded with its operation, engine, method and status', async (t) => {
   const metrics = createMetrics({ version: '1.2.3' })
   metrics.requestDone({ operation: 'getTask', engine: 'default', method: 'GET', status: 200 }, 0.02)
   const text = await metrics.text()
@@ -22,7 +22,7 @@ t.test('a request is observed under its operation, engine, method and status', a
   t.match(text, `http_server_request_duration_seconds_count{${labels}} 1\n`)
 })
 
-t.test('an attempt at a node is timed and counted by its result', async (t) => {
+t.test('an attempt at a node is timed and counted by result', async (t) => {
   const metrics = createMetrics({ version: '1' })
   const node = 'http://engine-a:8080/engine-rest'
   metrics.attempt({ engine: 'default', node, status: 200, result: 'ok' }, 0.1)
@@ -36,7 +36,7 @@ t.test('an attempt at a node is timed and counted by its result', async (t) => {
   )
 })
 
-t.test("durations are told as by the library's own histogram", async (t) => {
+t.test('durations are exported exactly as by the histogram of prom-client', async (t) => {
   const [registry, other] = [new Registry(), new Registry()]
   const naming = { name: 'd_seconds', help: 'd', labels: ['engine', 'status'] as const }
   const observe = createDurations({ ...naming, registry })
@@ -52,7 +52,7 @@ t.test("durations are told as by the library's own histogram", async (t) => {
   t.equal(await summed(registry), await summed(other), 'and as such can be added up')
 })
 
-t.test('cache, credentials and refusals are counted', async (t) => {
+t.test('cache lookups, authentications and refusals are counted', async (t) => {
   const metrics = createMetrics({ version: '1' })
   metrics.cache({ tier: 'memory', result: 'hit' })
   metrics.cache({ tier: 'memory', result: 'hit' })
@@ -67,7 +67,7 @@ t.test('cache, credentials and refusals are counted', async (t) => {
   )
 })
 
-t.test('requests in flight, the version and values of others are gauges', async (t) => {
+t.test('requests in flight, the version and registered values are gauges', async (t) => {
   const metrics = createMetrics({ version: '1.2.3' })
   metrics.inFlight(1)
   metrics.inFlight(1)
@@ -81,13 +81,13 @@ t.test('requests in flight, the version and values of others are gauges', async 
   t.match(text, '\ngateway_cache_bytes 7\n')
 })
 
-t.test('the process is measured too, in the Prometheus text format', async (t) => {
+t.test('process metrics are exported in the Prometheus text format', async (t) => {
   const metrics = createMetrics({ version: '1' })
   t.match(await metrics.text(), /^process_cpu_seconds_total \d/m)
   t.equal(metrics.contentType, 'text/plain; version=0.0.4; charset=utf-8')
 })
 
-t.test('methods and statuses that are none share one label value', async (t) => {
+t.test('invalid methods and statuses share one label value', async (t) => {
   const metrics = createMetrics({ version: '1' })
   for (let index = 0; index < 100; index += 1)
     metrics.requestDone({ operation: '', engine: '', method: `M${index}`, status: 1000 + index }, 0.01)
@@ -97,7 +97,7 @@ t.test('methods and statuses that are none share one label value', async (t) => 
   ])
 })
 
-t.test('a label value that is no name is counted as other', async (t) => {
+t.test('an invalid label value is counted as other', async (t) => {
   const metrics = createMetrics({ version: '1' })
   for (const reason of ['a b', 'x'.repeat(129), 'no "READ" permission', 'line\nbreak'])
     metrics.refusal({ engine: 'e', operation: 'o', stage: 's', reason })
@@ -106,7 +106,7 @@ t.test('a label value that is no name is counted as other', async (t) => {
   ])
 })
 
-t.test('durations of several values that are no names are one series', async (t) => {
+t.test('durations with several invalid label values are one series', async (t) => {
   const metrics = createMetrics({ version: '1' })
   for (const engine of ['a b', 'c d', 'x'.repeat(129)])
     metrics.requestDone({ operation: 'getTask', engine, method: 'GET', status: 200 }, 0.02)
@@ -115,7 +115,7 @@ t.test('durations of several values that are no names are one series', async (t)
   ])
 })
 
-t.test('the number of series has a bound, beyond which all are other', async (t) => {
+t.test('the number of series is limited, and further label values count as other', async (t) => {
   const registry = new Registry()
   const count = createCounts({ name: 'c_total', help: 'c', labels: ['id'], registry })
   for (let index = 0; index < MAX_SERIES + 50; index += 1) count({ id: `id-${index}` })
@@ -126,7 +126,7 @@ t.test('the number of series has a bound, beyond which all are other', async (t)
   t.ok(lines.includes('c_total{id="id-1"} 2'))
 })
 
-t.test('two gateways in one process count apart', async (t) => {
+t.test('two gateways in one process have separate metrics', async (t) => {
   const [one, other] = [createMetrics({ version: '1' }), createMetrics({ version: '1' })]
   one.cache({ tier: 'memory', result: 'hit' })
   t.equal(linesOf(await other.text(), 'gateway_cache_requests_total').length, 0)
@@ -143,7 +143,7 @@ t.test('gauges with labels are read at each scrape, and a removed value is not s
   t.same(linesOf(await metrics.text(), 'gateway_source_up'), ['gateway_source_up{source="identity"} 0'])
 })
 
-t.test('values of a name that is given anew are read where it was given last', async (t) => {
+t.test('a gauge that is registered again reads the values of the last registration', async (t) => {
   const metrics = createMetrics({ version: '1' })
   const naming = { name: 'gateway_source_up', help: 'Up.', labels: ['source'] } as const
   metrics.gauges(naming, () => [{ labels: { source: 'former' }, value: 1 }])

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createMetrics } from '../../src/metrics/registry.ts'
 
-t.test('traffic is summed over engines, methods and statuses, whether it was scraped or not', async (t) => {
+t.test('traffic is summed over engines, methods and statuses, with or without a scrape', async (t) => {
   const metrics = createMetrics({ version: '1' })
   const served = (engine: string, status: number) =>
     metrics.requestDone({ operation: 'getTask', engine, method: 'GET', status }, 0.004)
