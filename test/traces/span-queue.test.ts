@@ -6,7 +6,7 @@ import { createSpanQueue } from '../../src/traces/span-queue.ts'
 const SUCCESS: ExportResult = { code: ExportResultCode.SUCCESS }
 const FAILURE: ExportResult = { code: ExportResultCode.FAILED, error: new Error('no room') }
 
-/** A queue before an exporter of the test's, which ends an export when it is told to. */
+/** Opens a queue in front of a test exporter, whose exports end when the test says so. */
 function openQueue(t: Test, maxSpans: number) {
   const waiting: { readonly spans: readonly ReadableSpan[]; readonly end: (result: ExportResult) => void }[] =
     []
@@ -27,11 +27,11 @@ function openQueue(t: Test, maxSpans: number) {
   t.teardown(() => waiting.forEach(({ end }) => end(SUCCESS)))
   return {
     events,
-    /** Ends so many spans. */
+    /** Starts and ends this number of spans. */
     add: (count: number) => {
       for (let index = 0; index < count; index += 1) tracer.startSpan('x').end()
     },
-    /** Has all that waits exported, with this result. */
+    /** Exports all waiting spans with this result. Returns the number of spans. */
     flush: async (result: ExportResult) => {
       const flushed = queue.forceFlush().catch(() => undefined)
       const spans = waiting.reduce((sum, { spans: { length } }) => sum + length, 0)
@@ -43,9 +43,9 @@ function openQueue(t: Test, maxSpans: number) {
   }
 }
 
-t.test('as many spans wait as may; the others are counted, and told once', async (t) => {
+t.test('a full span queue drops further spans, counts them and reports one loss', async (t) => {
   const { add, flush, events } = openQueue(t, 20)
-  add(20) // is exported at once, for it is a whole batch
+  add(20) // exported immediately, because it is a whole batch
   add(25)
   t.same(events, [
     ['dropped', 'queue', 1],
@@ -55,7 +55,7 @@ t.test('as many spans wait as may; the others are counted, and told once', async
   t.equal(await flush(SUCCESS), 40)
 })
 
-t.test('what an export does not take is lost, and the end of the loss is told with its extent', async (t) => {
+t.test('spans of a failed export are lost, and the recovery reports their number', async (t) => {
   const { add, flush, events } = openQueue(t, 20)
   add(3)
   await flush(FAILURE)
@@ -66,7 +66,7 @@ t.test('what an export does not take is lost, and the end of the loss is told wi
   add(2)
   await flush(FAILURE)
   events.length = 0
-  // The first success says only that it goes on: spans were lost since the export before.
+  // The first success does not end the loss, because spans were lost since the previous export.
   for (const expected of [
     [['exported', 1]],
     [
@@ -81,7 +81,7 @@ t.test('what an export does not take is lost, and the end of the loss is told wi
   }
 })
 
-t.test('a span that ends after the end is counted', async (t) => {
+t.test('a span that ends after the shutdown is counted as dropped', async (t) => {
   const { add, shutdown, events } = openQueue(t, 20)
   await shutdown()
   add(1)
@@ -91,7 +91,7 @@ t.test('a span that ends after the end is counted', async (t) => {
   ])
 })
 
-t.test('room is there again once an export has begun', async (t) => {
+t.test('the queue accepts spans again when an export has started', async (t) => {
   const { add, flush, events } = openQueue(t, 20)
   for (let round = 0; round < 3; round += 1) {
     add(20)
