@@ -3,7 +3,7 @@ import t from 'tap'
 import { createTlsMaterial } from '../../src/tls/tls-material.ts'
 import { replacePem, writeCertificates } from '../support/certificates.ts'
 
-t.test('it is the same until the files change, and they are looked at no more often than said', (t) => {
+t.test('TLS files are read again after a change, and not checked more often than configured', (t) => {
   const files = writeCertificates(t)
   const own = { cert: files['server.crt'], key: files['server.key'] }
   let nowMs = 0
@@ -22,7 +22,7 @@ t.test('it is the same until the files change, and they are looked at no more of
   t.end()
 })
 
-t.test('half of a change is not taken, and what was read before counts', (t) => {
+t.test('an incomplete change of TLS files is ignored, and the previous files remain in use', (t) => {
   const files = writeCertificates(t)
   const own = { ca: files['ca.crt'], cert: files['server.crt'], key: files['server.key'] }
   const problems: (string | null)[] = []
