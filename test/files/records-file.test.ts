@@ -23,13 +23,13 @@ const yaml = (...records: string[]) =>
   `authorizations:\n${records.map((record) => `  - { ${record} }\n`).join('')}`
 const good = 'type: 1, permissions: [READ], groupId: clerks, resourceType: 7, resourceId: "*"'
 
-t.test('records are read as POST /authorization/create takes them', async (t) => {
+t.test('records have the format of POST /authorization/create', async (t) => {
   t.match(recordsOf(yaml(good)), [
     { type: 1, permissions: ['READ'], groupId: 'clerks', userId: null, resourceType: 7, resourceId: '*' },
   ])
 })
 
-t.test('the JSON of GET /authorization is read as it is', async (t) => {
+t.test('the JSON response of GET /authorization is accepted as a records file', async (t) => {
   const answer = [
     {
       id: '14ee',
@@ -60,7 +60,7 @@ t.test('the JSON of GET /authorization is read as it is', async (t) => {
   ])
 })
 
-t.test('a file is refused with every problem and the path of each', async (t) => {
+t.test('a records file is refused with every problem and its path', async (t) => {
   const cases: readonly (readonly [claim: string, text: string, problems: readonly (string | RegExp)[]])[] = [
     ['a misspelt member', yaml(`${good}, group: x`), [/^authorizations\[0\]: .*group/]],
     [
@@ -142,13 +142,13 @@ t.test('a file is refused with every problem and the path of each', async (t) =>
   }
 })
 
-t.test('the file’s name stands in the error', async (t) => {
+t.test('an error contains the name of the records file', async (t) => {
   t.throws(() => recordsOf('x: 1', '/etc/gw/authorizations.yaml'), {
     message: /^\/etc\/gw\/authorizations\.yaml /,
   })
 })
 
-t.test('the demo’s records', async (t) => {
+t.test('the records of the demo grant everything to admins and reviews to clerks', async (t) => {
   const records = indexRecords(recordsOf(await readFile(demoFile, 'utf8'), demoFile))
   const admin = { userId: 'demo', groups: ['camunda-admin'], tenants: [] }
   const mary = { userId: 'mary', groups: ['clerks'], tenants: ['acme'] }

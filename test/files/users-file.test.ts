@@ -19,7 +19,7 @@ function errorOf(text: string): ConfigError {
   throw new Error('no problem was found')
 }
 
-t.test('a user is found by id, with groups and tenants or without', async (t) => {
+t.test('a user is found by id, with or without groups and tenants', async (t) => {
   const users = usersOf(
     yaml(
       `id: demo, passwordHash: "${argon}", groups: [a, b], tenants: [x]`,
@@ -32,7 +32,7 @@ t.test('a user is found by id, with groups and tenants or without', async (t) =>
   for (const id of ['Demo', 'demo ', '__proto__', '']) t.equal(users.find(id), undefined)
 })
 
-t.test('a file is refused with every problem and the path of each', async (t) => {
+t.test('a users file is refused with every problem and its path', async (t) => {
   const hash = `passwordHash: "${argon}"`
   const cases: readonly (readonly [claim: string, text: string, problems: readonly RegExp[]])[] = [
     [
@@ -73,7 +73,7 @@ t.test('a file is refused with every problem and the path of each', async (t) =>
   }
 })
 
-t.test('no problem repeats a hash', async (t) => {
+t.test('no problem repeats a password hash', async (t) => {
   for (const text of [
     `users:\n  - { id: a, passwordHash: "${argon.slice(0, -5)}" }\n  - [`,
     yaml(`id: a, passwordHash: "x${argon}"`),
@@ -82,7 +82,7 @@ t.test('no problem repeats a hash', async (t) => {
   }
 })
 
-t.test('the dummy hash costs what most of the users cost, and is nobody’s', async (t) => {
+t.test('the dummy hash has the cost of most users and belongs to no user', async (t) => {
   const two = yaml(
     `id: a, passwordHash: "${argon}"`,
     `id: b, passwordHash: "${blowfish('12')}"`,
@@ -93,7 +93,7 @@ t.test('the dummy hash costs what most of the users cost, and is nobody’s', as
   t.match(usersOf('users: []').dummyHash, /^\$argon2id\$/, 'also of an empty file')
 })
 
-t.test('both kinds of dummy hash can be verified, in vain', async (t) => {
+t.test('verifying a password against a dummy hash fails for both algorithms', async (t) => {
   const passwords = createPasswords()
   const cheap = await bcrypt.hash('a', 4)
   for (const hash of [argon, cheap]) {
@@ -102,7 +102,7 @@ t.test('both kinds of dummy hash can be verified, in vain', async (t) => {
   }
 })
 
-t.test('the demo’s users are demo and mary, each with their name for a password', async (t) => {
+t.test('the users of the demo are demo and mary, whose passwords are their names', async (t) => {
   const users = usersOf(await readFile(demoFile, 'utf8'), demoFile)
   const passwords = createPasswords()
   t.equal(users.size, 2)

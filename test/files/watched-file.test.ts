@@ -34,7 +34,7 @@ async function open(t: Test, options: Partial<WatchedFileOptions<string>> = {}) 
     ...options,
   })
   t.teardown(() => file.close())
-  /** Two looks with enough time between them. */
+  /** Checks the file twice, with enough time between the checks. */
   const lookTwice = async () => {
     await file.look()
     time.advance(200)
@@ -43,14 +43,14 @@ async function open(t: Test, options: Partial<WatchedFileOptions<string>> = {}) 
   return { path, file, time, looks, lookTwice }
 }
 
-t.test('a first content is needed', async (t) => {
+t.test('a watched file must be valid when it is opened', async (t) => {
   const path = join(await folderOf(t), 'users.yaml')
   await t.rejects(openWatchedFile({ path, parse, staleAfterMs: 1 }), { code: 'ENOENT' })
   await writeFile(path, 'two words')
   await t.rejects(openWatchedFile({ path, parse, staleAfterMs: 1 }), { message: 'not one word' })
 })
 
-t.test('a change is read after the file was unchanged for a moment', async (t) => {
+t.test('a change is read when the file has been unchanged for 200 ms', async (t) => {
   const { path, file, time, looks } = await open(t)
   await writeFile(path, 'two\n')
   await file.look()
@@ -64,7 +64,7 @@ t.test('a change is read after the file was unchanged for a moment', async (t) =
   t.same(looks, [null])
 })
 
-t.test('while it is written to, the time begins anew', async (t) => {
+t.test('each write to the file restarts the waiting time', async (t) => {
   const { path, file, time } = await open(t)
   for (const text of ['t', 'tw', 'two\n']) {
     await writeFile(path, text)
@@ -77,7 +77,7 @@ t.test('while it is written to, the time begins anew', async (t) => {
   t.equal(file.current(), 'two')
 })
 
-t.test('a last line without an end may go on: it is waited for longer', async (t) => {
+t.test('a file without a final newline may be incomplete, so it is read after a longer wait', async (t) => {
   const { path, file, time, lookTwice } = await open(t)
   await writeFile(path, 'tw')
   await lookTwice()
@@ -88,7 +88,7 @@ t.test('a last line without an end may go on: it is waited for longer', async (t
 })
 
 t.test(
-  'what cannot be taken is told once, and what was there before stays for as long as it takes',
+  'invalid content is reported once, and the previous content remains in force without a time limit',
   async (t) => {
     const { path, file, time, looks, lookTwice } = await open(t)
     await writeFile(path, 'two words\n')
@@ -106,7 +106,7 @@ t.test(
   },
 )
 
-t.test('what is put back as it was is in force as it was', async (t) => {
+t.test('a file that is restored is in force as before', async (t) => {
   const { path, file, looks, lookTwice } = await open(t)
   await rename(path, `${path}.old`)
   await writeFile(path, 'two words\n')
@@ -117,7 +117,7 @@ t.test('what is put back as it was is in force as it was', async (t) => {
   t.match(looks, ['not one word', null])
 })
 
-t.test('the content of a missing file is valid for a while', async (t) => {
+t.test('the content of a missing file expires after a while', async (t) => {
   const { path, file, time, looks, lookTwice } = await open(t)
   await rm(path)
   await file.look()
@@ -135,7 +135,7 @@ t.test('the content of a missing file is valid for a while', async (t) => {
   t.equal(file.current(), 'two')
 })
 
-t.test('a file of the same length and time is recognized as new', async (t) => {
+t.test('a replaced file with the same length and time is detected as new', async (t) => {
   const { path, file, lookTwice } = await open(t)
   await writeFile(path, 'two\n')
   await lookTwice()
@@ -145,7 +145,7 @@ t.test('a file of the same length and time is recognized as new', async (t) => {
   t.equal(file.current(), 'six')
 })
 
-t.test('without any event it is looked at every five seconds', async (t) => {
+t.test('the file is checked every five seconds without any event', async (t) => {
   const { file, time } = await open(t)
   file.start()
   time.advance(0)
@@ -156,7 +156,7 @@ t.test('without any event it is looked at every five seconds', async (t) => {
   }
 })
 
-t.test('the swap of a Kubernetes volume’s link takes effect within a second', async (t) => {
+t.test('the swap of the symbolic link of a Kubernetes volume takes effect within a second', async (t) => {
   const folder = await folderOf(t)
   const put = async (version: string) => {
     await mkdir(join(folder, version))
@@ -167,7 +167,7 @@ t.test('the swap of a Kubernetes volume’s link takes effect within a second', 
   await put('one')
   const path = join(folder, 'users.yaml')
   await symlink(join('..data', 'users.yaml'), path)
-  // It is not found by looking: that is too late.
+  // The change must be found by an event: polling is too late here.
   const file = await openWatchedFile({ path, parse, staleAfterMs: 600_000, pollMs: 600_000 })
   t.teardown(() => file.close())
   file.start()
@@ -176,7 +176,7 @@ t.test('the swap of a Kubernetes volume’s link takes effect within a second', 
   await until(() => file.current() === 'two')
 })
 
-t.test('a folder that cannot be watched is looked into all the same', async (t) => {
+t.test('a folder that cannot be watched is still polled', async (t) => {
   const { path, file, time } = await open(t)
   await rm(path)
   await rename(join(path, '..'), `${join(path, '..')}.away`)
