@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/metrics/registry.ts'
 import { configOf } from '../support/open-gateway.ts'
 
 t.test(
-  'a new configuration takes over what watches the process, and its limits count once it is in force',
+  'a new configuration takes over the pressure monitor, and its limits apply when it is in force',
   (t) => {
     const [metrics, log] = [createMetrics({ version: 'test' }), pino({ level: 'silent' })]
     const before = takeAdmission({ config: configOf(t, 'http://node'), metrics, log }, null)

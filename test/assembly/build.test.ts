@@ -15,7 +15,7 @@ import { startReloadable } from '../support/reloadable.ts'
 
 const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
 
-/** What `check` says of a configuration whose files are these. */
+/** Returns the problems of a configuration with these files. */
 async function problemsOf(
   t: Test,
   settings: Readonly<Record<string, unknown>>,
@@ -35,7 +35,7 @@ async function problemsOf(
   }
 }
 
-/** Where the system tells. */
+/** Returns whether this process has a file open whose path ends with the name. Always false if the system is not Linux. */
 function opensAny(name: string): boolean {
   if (process.platform !== 'linux') return false
   return readdirSync('/proc/self/fd').some((fd) => targetOf(fd).endsWith(name))
@@ -45,13 +45,13 @@ function targetOf(fd: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`)
   } catch {
-    return '' // what the directory was read with
+    return '' // the descriptor that was used to read the directory
   }
 }
 
 const nodes = ['http://engine:8080/engine-rest']
 
-t.test('what engines share is named once', async (t) => {
+t.test('a problem in a file that several engines share is reported once', async (t) => {
   const stale = { identity: { source: 'file', file: 'users.yaml', staleAfter: '1m' } }
   const engines = { default: { nodes }, orders: { nodes }, stale: { nodes, ...stale } }
   const problems = await problemsOf(
@@ -65,7 +65,7 @@ t.test('what engines share is named once', async (t) => {
   t.equal(problems.length, 1)
 })
 
-t.test('a key that a file cannot have is named with those it can', async (t) => {
+t.test('an unknown key in a file is reported with the allowed keys', async (t) => {
   const files = { 'users.yaml': 'users: [{ id: mary, pass: x }]\n', 'authorizations.yaml': 'records: []\n' }
   t.match(await problemsOf(t, {}, files), [
     /^users\.yaml: users\[0\]\.passwordHash: /,
@@ -75,14 +75,14 @@ t.test('a key that a file cannot have is named with those it can', async (t) => 
   ])
 })
 
-t.test('a file without anything is told to be empty', async (t) => {
+t.test('an empty file is reported as empty', async (t) => {
   t.same(await problemsOf(t, {}, { 'users.yaml': '', 'authorizations.yaml': '# none\n' }), [
     'users.yaml: (top level): is empty',
     'authorizations.yaml: (top level): is empty',
   ])
 })
 
-t.test('every file that cannot be used is named at once, and none stays open', async (t) => {
+t.test('all unusable files are reported together, and none remains open', async (t) => {
   const settings = {
     passthrough: [{ prefix: '/engine-rest/task', upstream: 'http://web' }],
     identity: { source: 'file', file: 'nosuch.yaml' },
@@ -97,7 +97,7 @@ t.test('every file that cannot be used is named at once, and none stays open', a
   ])
 })
 
-t.test('no prefix takes a path of the API', async (t) => {
+t.test('a passthrough prefix below a path of the API is refused', async (t) => {
   const problemsWith = (prefix: string) =>
     problemsOf(t, { passthrough: [{ prefix, upstream: 'http://web' }] })
   for (const first of ['task', 'engine', 'version', 'process-definition'])
@@ -109,7 +109,7 @@ t.test('no prefix takes a path of the API', async (t) => {
     t.same(await problemsWith(prefix), [], prefix)
 })
 
-t.test('what stands beside the API below the base path is passed on, and nothing else is', async (t) => {
+t.test('a passthrough prefix below the base path is forwarded, and no other unknown path is', async (t) => {
   const engine = await startNode(t, (_request, response) => response.end('{"by":"engine"}'))
   const web = await startNode(t, (_request, response) => response.end('{"by":"web"}'))
   const gateway = await startReloadable(t, {
@@ -123,7 +123,7 @@ t.test('what stands beside the API below the base path is passed on, and nothing
     t.equal((await gateway.ask('demo', path)).status, 404)
 })
 
-t.test('an engine that nobody asks for takes little', async (t) => {
+t.test('an engine without requests takes less than 128 KiB of memory', async (t) => {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   const heapOf = async (engines: number) => {
@@ -145,7 +145,7 @@ t.test('an engine that nobody asks for takes little', async (t) => {
   t.ok(each < 128 * 1024)
 })
 
-t.test('credentials are kept where users come from the same place', (t) => {
+t.test('verified credentials are kept if the users come from the same source', (t) => {
   const config = (settings: object, own: object = {}) =>
     loadSettings(t, settingsWith({ ...settings }, { ...own }))
   const atEngine = { identity: { source: 'engine' } }

@@ -7,7 +7,7 @@ import { redisSkip } from '../support/requirements.ts'
 
 const WITHIN_MS = 20_000
 
-/** An engine node that has registered what the test says. */
+/** Starts an engine node that has registered the deployments that the test returns. */
 function startRegistered(t: Parameters<typeof startNode>[0], registered: () => readonly string[]) {
   return startNode(t, ({ url }, response) => {
     response.end(
@@ -16,7 +16,7 @@ function startRegistered(t: Parameters<typeof startNode>[0], registered: () => r
   })
 }
 
-t.test('a node lacks the deployments that others have, until it has registered them', async (t) => {
+t.test('a node lacks the deployments of other nodes until it has registered them', async (t) => {
   const ofOther = ['a']
   const one = await startRegistered(t, () => ['a', 'b', 'c'])
   const other = await startRegistered(t, () => ofOther)
@@ -31,21 +31,21 @@ t.test('a node lacks the deployments that others have, until it has registered t
   await until(async () => (await missingAt(other.url)) === 0 && (await missingAt(one.url)) === 1, WITHIN_MS)
 })
 
-t.test('of an engine whose nodes are not asked for them nothing is told', async (t) => {
+t.test('the gauge of missing deployments is absent unless deploymentAware is set', async (t) => {
   const node = await startRegistered(t, () => ['a'])
   const { metric } = await startReloadable(t, { engines: { default: { nodes: [node.url] } } })
   t.equal(await metric(`gateway_node_deployments_missing{engine="default",node="${node.url}"}`), null)
   t.equal(await metric('gateway_redis_up'), null, 'nor of Redis, where none is configured')
 })
 
-t.test('lines that were lost are counted from 0 on: the first loss is an increase', async (t) => {
+t.test('lost log lines are counted from 0, so that the first loss is an increase', async (t) => {
   const node = await startRegistered(t, () => [])
   const { metric } = await startReloadable(t, { engines: { default: { nodes: [node.url] } } })
   for (const stream of ['log', 'audit'])
     t.equal(await metric(`gateway_log_lines_lost_total{stream="${stream}"}`), 0)
 })
 
-t.test('Redis is up while it answers, also after a reload', { skip: redisSkip }, async (t) => {
+t.test('gateway_redis_up is 1 while Redis responds, also after a reload', { skip: redisSkip }, async (t) => {
   const node = await startRegistered(t, () => [])
   const redis = await startRedis()
   const settings = { engines: { default: { nodes: [node.url] } }, cache: { redis: redis.url } }
