@@ -1,13 +1,13 @@
 import t from 'tap'
 import { createBackOff } from '../../src/workers/back-off.ts'
 
-t.test('the first time it does not wait, then twice as long each time, up to a bound', async (t) => {
+t.test('the first restart is immediate, and later delays double up to a limit', async (t) => {
   const backOff = createBackOff()
   const waits = Array.from({ length: 9 }, () => backOff(10))
   t.same(waits, [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
 })
 
-t.test('what has lived long enough begins a new row', async (t) => {
+t.test('a worker that ran long enough resets the delay', async (t) => {
   const backOff = createBackOff()
   t.same([backOff(10), backOff(10), backOff(29_999)], [0, 500, 1000])
   t.same([backOff(30_000), backOff(10)], [0, 500])

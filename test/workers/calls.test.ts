@@ -7,7 +7,7 @@ function open() {
   return { sent, calls: createCalls((message) => void sent.push(message)) }
 }
 
-t.test('an answer resolves its own call, in any order', async (t) => {
+t.test('a response resolves its own call, in any order', async (t) => {
   const { sent, calls } = open()
   const first = calls.ask('metrics', null, 5000)
   const second = calls.ask('explain', { user: 'mary' }, 5000)
@@ -20,30 +20,30 @@ t.test('an answer resolves its own call, in any order', async (t) => {
   t.same(await Promise.all([first, second]), ['one', 'two'])
 })
 
-t.test('a problem of the other process rejects the call', async (t) => {
+t.test('a failure in the other process rejects the call', async (t) => {
   const { calls } = open()
   const asked = calls.ask('explain', null, 5000)
   calls.onAnswer({ type: 'failure', id: 1, problem: 'the engine is away' })
   await t.rejects(asked, { message: 'the engine is away' })
 })
 
-t.test('a call times out, and a late answer is ignored', async (t) => {
+t.test('a call times out, and a late response is ignored', async (t) => {
   const { calls } = open()
   await t.rejects(calls.ask('readiness', null, 5), new NoAnswer('did not respond within 5 ms'))
   t.doesNotThrow(() => calls.onAnswer({ type: 'answer', id: 1, value: 'late' }))
 })
 
-t.test('an answer that came while this process stood still is in time', async (t) => {
+t.test('a response that arrives while this process is blocked is in time', async (t) => {
   const { calls } = open()
   const asked = calls.ask('readiness', null, 1)
-  // It stands for the channel, which is read after the timer that ends the time.
+  // Simulates the channel, which is read after the timer of the timeout fires.
   setTimeout(() => calls.onAnswer({ type: 'answer', id: 1, value: 'in time' }), 1)
   const start = performance.now()
   while (performance.now() - start < 20);
   t.equal(await asked, 'in time')
 })
 
-t.test('when the other process ends, open calls are rejected, and new ones too', async (t) => {
+t.test('when the other process exits, pending and new calls are rejected', async (t) => {
   const { sent, calls } = open()
   const asked = calls.ask('metrics', null, 5000)
   calls.end()

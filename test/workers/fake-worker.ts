@@ -5,7 +5,7 @@ import type { Ending, Fork } from '../../src/workers/worker-process.ts'
 
 export interface FakeWorker {
   readonly asked: { readonly topic: WorkerTopic; readonly value: unknown }[]
-  /** What it answers; default: nothing is wrong, and it is ready. */
+  /** Returns the response to a call. Default: no problems, and ready. */
   answer: (topic: WorkerTopic, value: unknown) => Promise<unknown>
   readonly end: (code: number) => void
   readonly killed: () => boolean
@@ -18,7 +18,7 @@ class EndedOnce {
   readonly promise = new Promise<Ending>((resolve) => (this.as = resolve))
 }
 
-/** Forks nothing: what a slot does is seen from what it asks and kills. */
+/** Returns a `fork` that starts no process. The workers record the calls and whether they were killed. */
 export function createFakeFork(): { readonly fork: Fork; readonly workers: FakeWorker[] } {
   const workers: FakeWorker[] = []
   const fork: Fork = (config: () => Config) => {

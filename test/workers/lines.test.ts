@@ -17,7 +17,7 @@ function open() {
   }
 }
 
-t.test('only complete lines are forwarded, several at once', async (t) => {
+t.test('only complete lines are forwarded, and several at once', async (t) => {
   const { passed, write } = open()
   await write('one\ntwo\nth')
   await write('re')
@@ -26,7 +26,7 @@ t.test('only complete lines are forwarded, several at once', async (t) => {
   t.same(passed, ['one\ntwo\n', 'three\n'])
 })
 
-t.test('no character is cut', async (t) => {
+t.test('a multi-byte character is forwarded whole', async (t) => {
   const { passed, write } = open()
   const bytes = Buffer.from('grün\n')
   await write(bytes.subarray(0, 3))
@@ -34,7 +34,7 @@ t.test('no character is cut', async (t) => {
   t.same(passed, ['grün\n'])
 })
 
-t.test('the last line ends, also where its writer was killed within it', async (t) => {
+t.test('an incomplete last line gets a line end, also if its writer was killed', async (t) => {
   const { from, passed, write } = open()
   await write('{"half":')
   from.end()
@@ -42,7 +42,7 @@ t.test('the last line ends, also where its writer was killed within it', async (
   t.same(passed, ['{"half":\n'])
 })
 
-t.test('a line without an end is not kept for ever', async (t) => {
+t.test('a line without an end is forwarded when it is too long', async (t) => {
   const { passed, write } = open()
   for (let count = 0; count < 40; count += 1) await write('x'.repeat(64 * 1024))
   t.ok(passed.join('').length >= 1024 ** 2)

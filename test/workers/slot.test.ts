@@ -24,7 +24,7 @@ async function startSlot(t: Test) {
   return { slot, first, workers, reasons }
 }
 
-t.test('what answers nothing any more is killed, and another takes its place', async (t) => {
+t.test('a worker that does not respond is killed and replaced', async (t) => {
   const { slot, first, workers, reasons } = await startSlot(t)
   await slot.watch()
   t.notOk(first.killed())
@@ -35,21 +35,21 @@ t.test('what answers nothing any more is killed, and another takes its place', a
   t.same(reasons, ['silent'])
 })
 
-t.test('what answers that it cannot answer is alive', async (t) => {
+t.test('a worker that responds with an error is not killed', async (t) => {
   const { slot, first } = await startSlot(t)
   first.answer = () => Promise.reject(new Error('no'))
   await slot.watch()
   t.notOk(first.killed())
 })
 
-t.test('it tells how a worker has ended', async (t) => {
+t.test('the slot reports how a worker ended', async (t) => {
   const { first, workers, reasons } = await startSlot(t)
   first.end(1)
   await until(() => workers.length === 2)
   t.same(reasons, ['exit'])
 })
 
-t.test('no other worker is started after a drain', async (t) => {
+t.test('no worker is started after a drain', async (t) => {
   const { slot, first, workers, reasons } = await startSlot(t)
   await slot.drain()
   first.end(1)

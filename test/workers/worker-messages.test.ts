@@ -18,7 +18,7 @@ t.test('messages to a worker are read as sent', async (t) => {
     t.same(readToWorker(message), message)
 })
 
-t.test('what a worker says is read as it was meant', async (t) => {
+t.test('messages to the primary are read as sent', async (t) => {
   for (const message of [
     { type: 'up' },
     { type: 'listening' },
@@ -29,7 +29,7 @@ t.test('what a worker says is read as it was meant', async (t) => {
     t.same(readToPrimary(message), message)
 })
 
-t.test('anything else is no message', async (t) => {
+t.test('an invalid message is read as null', async (t) => {
   const strange = [
     null,
     'drain',
@@ -50,7 +50,7 @@ t.test('anything else is no message', async (t) => {
   }
 })
 
-t.test('an invalid answer is rejected', async (t) => {
+t.test('an invalid response is rejected', async (t) => {
   t.ok(isReadiness({ ready: true, checks: { a: 'ok' } }))
   for (const value of [null, {}, { ready: 1, checks: {} }, { ready: true, checks: { a: 1 } }])
     t.notOk(isReadiness(value))

@@ -44,7 +44,7 @@ function replacedBy({ asked }: FakeWorker): readonly unknown[] {
   return asked.filter(({ topic }) => topic === 'replace').map(({ value }) => value)
 }
 
-t.test('where one refuses a configuration the others go back to the one before', async (t) => {
+t.test('if one worker refuses a configuration, the others return to the previous one', async (t) => {
   const { config, workerPool, at } = await startCrew(t)
   const next = another(config)
   at(1).answer = () => Promise.resolve(['engines.a: no'])
@@ -61,11 +61,11 @@ t.test('a worker that does not confirm a configuration is killed, and no worker 
   t.match(await problemsOf(workerPool.replace(another(config))), [/worker 1.*did not respond/])
   t.ok(at(0).killed())
   t.same(replacedBy(at(1)).at(-1), config)
-  // Another takes its place.
+  // Another worker replaces it.
   await until(() => workers.length === 3)
 })
 
-t.test('one that cannot go back is killed', async (t) => {
+t.test('a worker that cannot return to the previous configuration is killed', async (t) => {
   const { config, workerPool, at } = await startCrew(t)
   at(0).answer = (_topic, value) => Promise.resolve(value === config ? ['users.yaml: no'] : [])
   at(1).answer = () => Promise.resolve(['engines.a: no'])
@@ -84,7 +84,7 @@ t.test('a configuration accepted without a running worker applies to later ones'
   t.same(replacedBy(at(1)), [next])
 })
 
-t.test('a busy worker counts by its last report', async (t) => {
+t.test('the readiness of a busy worker is its last report', async (t) => {
   const { workerPool, at } = await startCrew(t)
   t.ok((await workerPool.readiness()).ready)
   at(0).answer = noAnswer
@@ -92,7 +92,7 @@ t.test('a busy worker counts by its last report', async (t) => {
   t.match(await workerPool.readiness(), { ready: true, checks: { 'worker 1: drain': 'ok' } })
 })
 
-t.test('one is enough to be ready, none is not', async (t) => {
+t.test('the pool is ready if at least one worker is ready', async (t) => {
   const { workerPool, at } = await startCrew(t)
   at(0).answer = () => Promise.resolve({ ready: false, checks: { records: 'away' } })
   t.match(await workerPool.readiness(), { ready: true, checks: { 'worker 1: records': 'away' } })
@@ -100,7 +100,7 @@ t.test('one is enough to be ready, none is not', async (t) => {
   t.match(await workerPool.readiness(), { ready: false })
 })
 
-t.test('a question that no worker answers is a 503', async (t) => {
+t.test('an explain request that no worker answers returns 503', async (t) => {
   const { workerPool, at } = await startCrew(t, 1)
   at(0).answer = () => Promise.resolve({ status: 200, value: { decision: 'permitted' } })
   t.match(await workerPool.explain({}), { status: 200 })
