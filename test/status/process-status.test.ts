@@ -38,7 +38,7 @@ const TRAFFIC = {
 }
 const PROCESS: ProcessStatus = { engines: [ENGINE], traffic: TRAFFIC, redis: 'up', pressure: [] }
 
-t.test('numbers of several processes are summed, and of states the worst is told', async (t) => {
+t.test('counts of several processes are summed, and the worst state is shown', async (t) => {
   const worse: EngineStatus = {
     ...ENGINE,
     sources: ENGINE.sources.map((one) => (one.source === 'records' ? { ...one, problem: 'away' } : one)),
@@ -76,17 +76,17 @@ t.test('numbers of several processes are summed, and of states the worst is told
   }
 })
 
-t.test('without any answer there is nothing to tell', async (t) => {
+t.test('the status without any process is empty', async (t) => {
   t.match(addStatuses([]), { engines: [], redis: 'none', traffic: { inFlight: 0, operations: [] } })
 })
 
-t.test('another message is no status', async (t) => {
+t.test('an invalid message is not a process status', async (t) => {
   t.equal(isProcessStatus(PROCESS), true)
   for (const other of [null, {}, { engines: [] }, { engines: {}, traffic: {} }, 'engines'])
     t.equal(isProcessStatus(other), false)
 })
 
-t.test('only so many lines are told, the most frequent refusals first', async (t) => {
+t.test('the status has at most 100 lines of each kind, with the most frequent refusals first', async (t) => {
   const refusals = Array.from({ length: 300 }, (_, count) => ({
     operation: `o${count}`,
     stage: 'permit',
