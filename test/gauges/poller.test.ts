@@ -17,7 +17,7 @@ interface Asked {
   readonly atMs: number
 }
 
-/** A poller of two questions before an engine that answers 1, unless the test says otherwise. */
+/** Opens a poller with two queries in front of an engine. By default each response is 1. */
 function open(
   t: Test,
   {
@@ -52,7 +52,7 @@ function open(
   return { poller, asked, failed, answered }
 }
 
-t.test('asks question after question, round after round, never two at once', async (t) => {
+t.test('the poller sends one query at a time, in repeated rounds', async (t) => {
   const { poller, asked } = open(t)
   const beganMs = performance.now()
   poller.start()
@@ -61,7 +61,7 @@ t.test('asks question after question, round after round, never two at once', asy
     asked.slice(0, 4).map(({ path }) => path),
     ['/one', '/two', '/one', '/two'],
   )
-  // The clock of timers counts whole milliseconds.
+  // Timers have a resolution of whole milliseconds.
   for (const [index, { atMs }] of asked.entries())
     t.ok(atMs - (asked[index - 1]?.atMs ?? beganMs) >= 18, `request ${index}`)
   t.same(
@@ -74,14 +74,14 @@ t.test('asks question after question, round after round, never two at once', asy
   t.equal(poller.lastReadSeconds(), 5)
 })
 
-t.test('a round begins as long after the one before as is configured', async (t) => {
+t.test('the next round starts after the configured interval', async (t) => {
   const { poller, asked } = open(t, { everyMs: 300 })
   poller.start()
   await until(() => asked.length >= 3)
   t.ok((asked[2]?.atMs ?? 0) - (asked[0]?.atMs ?? 0) >= 270)
 })
 
-t.test('what fails leaves the others', async (t) => {
+t.test('a failed query does not affect the others', async (t) => {
   const { poller, failed, answered } = open(t, {
     answer: (path) => (path === '/one' ? { status: 503, body: '' } : { status: 200, body: '2' }),
   })
@@ -96,7 +96,7 @@ t.test('what fails leaves the others', async (t) => {
   t.equal(poller.lastReadSeconds(), null, 'no round was complete')
 })
 
-t.test('what an engine does not know is null', async (t) => {
+t.test('a query that the engine does not know has a null response', async (t) => {
   const { poller, answered } = open(t, { answer: () => ({ status: 400, body: '{}' }) })
   poller.start()
   await until(() => answered.length >= 2)
@@ -106,7 +106,7 @@ t.test('what an engine does not know is null', async (t) => {
   )
 })
 
-t.test('who is not elected asks nothing and shows nothing', async (t) => {
+t.test('a poller that is not elected sends no queries and shows no values', async (t) => {
   let elected = false
   const { poller, asked } = open(t, { isElected: () => elected })
   poller.start()
@@ -127,7 +127,7 @@ t.test('who is not elected asks nothing and shows nothing', async (t) => {
   await until(() => poller.samples().length === 2)
 })
 
-t.test('numbers that are too old are not shown', async (t) => {
+t.test('values that are too old are not shown', async (t) => {
   let nowMs = 1000
   const { poller, asked } = open(t, { everyMs: 10_000, now: () => nowMs, spacingMs: 0 })
   poller.start()
@@ -139,7 +139,7 @@ t.test('numbers that are too old are not shown', async (t) => {
   t.equal(asked.length, 2)
 })
 
-t.test('who has stopped asks nothing', async (t) => {
+t.test('a stopped poller sends no queries', async (t) => {
   const { poller, asked } = open(t)
   poller.start()
   await until(() => asked.length >= 1)

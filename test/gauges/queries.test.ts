@@ -4,7 +4,7 @@ import { GAUGE_QUERIES, type GaugeSample } from '../../src/gauges/queries.ts'
 
 const BOUNDS = { topics: 2, definitions: 2 }
 
-/** The samples of one query, and the paths that it asked for. */
+/** Returns the samples of one query, and the paths that it requested. */
 async function read(name: string, answers: Readonly<Record<string, unknown>>, bounds = BOUNDS) {
   const asked: string[] = []
   const query = GAUGE_QUERIES.find((one) => one.name === name)
@@ -22,7 +22,7 @@ function textOf({ gauge, label, value }: GaugeSample): string {
   return `${gauge}${label === '' ? '' : `{${label}}`} ${value}`
 }
 
-t.test('incidents of other types are the rest of all', async (t) => {
+t.test('incidents of other types are the total minus the known types', async (t) => {
   const { samples } = await read('incidents', {
     '/incident/count?incidentType=failedJob': { count: 3 },
     '/incident/count?incidentType=failedExternalTask': { count: 1 },
@@ -35,7 +35,7 @@ t.test('incidents of other types are the rest of all', async (t) => {
   ])
 })
 
-t.test('types that are counted one after the other never leave less than nothing', async (t) => {
+t.test('the count of other incidents is at least 0 if counts change between two queries', async (t) => {
   const { samples } = await read('incidents', {
     '/incident/count?incidentType=failedJob': { count: 3 },
     '/incident/count': { count: 2 },
@@ -43,7 +43,7 @@ t.test('types that are counted one after the other never leave less than nothing
   t.same(samples, ['camunda_incidents_open{failedJob} 3', 'camunda_incidents_open{failedExternalTask} 0'])
 })
 
-t.test('jobs are counted', async (t) => {
+t.test('jobs that are executable or out of retries are counted', async (t) => {
   const answers = {
     '/job/count?noRetriesLeft=true': { count: 4 },
     '/job/count?executable=true': { count: 5 },
@@ -56,7 +56,7 @@ const WAITING = 'notLocked=true&withRetriesLeft=true&active=true'
 const oldestPath = (topic: string) =>
   `/external-task?topicName=${topic}&${WAITING}&sortBy=createTime&sortOrder=asc&maxResults=1`
 
-t.test('external tasks by topic, with the oldest', async (t) => {
+t.test('waiting external tasks are counted by topic, with the time of the oldest', async (t) => {
   const { samples, asked } = await read('external-tasks', {
     '/external-task/topic-names': ['b & c', 'a'],
     [`/external-task/count?topicName=b%20%26%20c&${WAITING}`]: { count: 7 },
@@ -70,7 +70,7 @@ t.test('external tasks by topic, with the oldest', async (t) => {
   t.equal(asked.length, 4, 'where none waits none is the oldest')
 })
 
-t.test('the oldest of an engine that tells its time in the history alone', async (t) => {
+t.test('the age of the oldest task comes from the history if the engine has no creation time', async (t) => {
   const answers = {
     '/external-task/topic-names': ['a'],
     [`/external-task/count?topicName=a&${WAITING}`]: { count: 1 },
@@ -89,7 +89,7 @@ t.test('the oldest of an engine that tells its time in the history alone', async
   t.same(untold.samples, ['camunda_external_tasks_waiting{a} 1'])
 })
 
-t.test('topics beyond the bound are one', async (t) => {
+t.test('topics beyond the limit share one label', async (t) => {
   const topics = { '/external-task/topic-names': ['d', 'c', 'b', 'a'] }
   const { samples } = await read('external-tasks', {
     ...topics,
@@ -107,7 +107,7 @@ t.test('topics beyond the bound are one', async (t) => {
   t.equal(none.asked.length, 2)
 })
 
-t.test('a topic with an endless name is no label', async (t) => {
+t.test('a topic with a very long name is not used as a label', async (t) => {
   const { samples } = await read('external-tasks', {
     '/external-task/topic-names': ['x'.repeat(129)],
     [`/external-task/count?${WAITING}`]: { count: 2 },
@@ -117,14 +117,14 @@ t.test('a topic with an endless name is no label', async (t) => {
 
 const statistic = (key: string, instances: number) => ({ definition: { key }, instances })
 
-t.test('running instances of all versions and tenants of a key', async (t) => {
+t.test('running instances are summed over all versions and tenants of a key', async (t) => {
   const { samples } = await read('process-instances', {
     '/process-definition/statistics': [statistic('a', 2), statistic('b', 0), statistic('a', 3)],
   })
   t.same(samples, ['camunda_process_instances_running{a} 5', 'camunda_process_instances_running{b} 0'])
 })
 
-t.test('keys beyond the bound are one: the largest have their own', async (t) => {
+t.test('keys beyond the limit share one label, and the largest have their own', async (t) => {
   const { samples } = await read('process-instances', {
     '/process-definition/statistics': [
       statistic('a', 2),
@@ -141,7 +141,7 @@ t.test('keys beyond the bound are one: the largest have their own', async (t) =>
   ])
 })
 
-t.test('the last deployment', async (t) => {
+t.test('the time of the last deployment is shown', async (t) => {
   const path = '/deployment?sortBy=deploymentTime&sortOrder=desc&maxResults=1'
   const { samples } = await read('deployments', {
     [path]: [{ deploymentTime: '2026-01-31T12:00:00.000+0000' }],
@@ -150,7 +150,7 @@ t.test('the last deployment', async (t) => {
   t.same((await read('deployments', { [path]: [] })).samples, [], 'there is none')
 })
 
-t.test('an answer of another form is a failure', async (t) => {
+t.test('a response of an unexpected form is a failure', async (t) => {
   for (const [name, answers] of [
     ['incidents', { '/incident/count': { total: 1 } }],
     ['jobs-executable', { '/job/count?executable=true': null }],
