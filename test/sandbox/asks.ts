@@ -1,7 +1,7 @@
 import { exchange } from '../engine/exchange.ts'
 import type { Ask } from '../engine/exchange.ts'
 
-/** The nineteen operations as the sandbox can answer them, by operation; each works once per start. */
+/** Returns requests for the nineteen operations, by operation. Each request works once for each start of the sandbox. */
 export async function asksOf(base: string): Promise<Readonly<Record<string, Ask>>> {
   const review = await idsOf(base, '/process-instance?processDefinitionKey=review')
   const task = await idsOf(base, `/task?processInstanceId=${review[0]}`)
@@ -85,7 +85,7 @@ function migrate(path: string, versions: readonly string[], processInstanceIds: 
   return post(path, { migrationPlan: planOf(versions), processInstanceIds })
 }
 
-/** From the first version of 'moving' to the second. */
+/** Returns a migration plan from the first version of 'moving' to the second. */
 export function planOf([sourceProcessDefinitionId, targetProcessDefinitionId]: readonly (
   | string
   | undefined
@@ -94,7 +94,7 @@ export function planOf([sourceProcessDefinitionId, targetProcessDefinitionId]: r
   return { sourceProcessDefinitionId, targetProcessDefinitionId, instructions }
 }
 
-/** The ids of a list, in its order. */
+/** Returns the ids of a list, in its order. */
 export async function idsOf(base: string, path: string): Promise<string[]> {
   const { body } = await exchange(base, get(path))
   if (!Array.isArray(body)) throw new Error(`${path}: ${JSON.stringify(body)}`)

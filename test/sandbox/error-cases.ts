@@ -1,11 +1,11 @@
 import type { Ask } from '../engine/exchange.ts'
 import { planOf } from './asks.ts'
 
-/** What the table needs to know of the engine it is asked of. */
+/** Entities of the engine to which the requests are sent. */
 export interface LoadedEntities {
-  /** An instance that runs. */
+  /** A running process instance. */
   readonly instanceId: string
-  /** The two versions of 'moving'. */
+  /** The ids of the two versions of 'moving'. */
   readonly versions: readonly string[]
 }
 
@@ -15,7 +15,7 @@ export interface ErrorCase {
   readonly body: unknown
 }
 
-/** Refusals that an engine and the sandbox give in the same words. */
+/** Returns requests that an engine and the sandbox refuse with the same status and body. */
 export function errorCasesOf(known: LoadedEntities): readonly ErrorCase[] {
   return rowsOf(known).map(([line, status, body, sent]) => {
     const [method, path = ''] = line.split(' ')

@@ -10,17 +10,17 @@ const versions = await idsOf(sandbox.base, '/process-definition?key=moving')
 const [review] = await idsOf(sandbox.base, '/process-instance?businessKey=order-1')
 
 for (const { ask, status, body } of errorCasesOf({ instanceId: String(review), versions })) {
-  void t.test(`${ask.method} ${ask.path} answers ${status} as the engine does`, async (t) => {
+  void t.test(`${ask.method} ${ask.path} returns ${status} as the engine does`, async (t) => {
     const answer = await exchange(sandbox.base, ask)
     t.equal(answer.status, status)
     t.same(answer.body, body)
     t.equal(answer.headers.get('cache-control'), ask.method === 'GET' ? 'no-cache' : null)
-    // The container hangs up after these.
+    // The container closes the connection after these responses.
     t.equal(answer.headers.get('connection'), status === 400 || status === 500 ? 'close' : 'keep-alive')
   })
 }
 
-void t.test('encoded separators and paths outside the API are refused by the container', async (t) => {
+void t.test('the container refuses encoded separators and paths outside the API', async (t) => {
   for (const [path, status] of [
     ['/task/a%2Fb', 400],
     ['/task/a%5Cb', 400],
@@ -33,13 +33,13 @@ void t.test('encoded separators and paths outside the API are refused by the con
   t.equal((await exchange(sandbox.origin, { method: 'GET', path: '/camunda' })).status, 404)
 })
 
-void t.test('a trailing slash and a path parameter do not matter', async (t) => {
+void t.test('a trailing slash and a path parameter are ignored', async (t) => {
   for (const path of ['/task/count/', '/task/count;x=1']) {
     t.equal((await exchange(sandbox.base, { method: 'GET', path })).status, 200, path)
   }
 })
 
-void t.test('only JSON is read, and only an object', async (t) => {
+void t.test('only a JSON object is accepted as a body', async (t) => {
   const unsupported = {
     type: 'NotSupportedException',
     message: 'HTTP 415 Unsupported Media Type',
@@ -63,7 +63,7 @@ async function send(type: string, text: string) {
   return { status: response.status, body }
 }
 
-void t.test('an answer the client does not accept is refused', async (t) => {
+void t.test('a request that accepts no available format returns 406', async (t) => {
   const ask = { method: 'GET', path: '/task/count' } as const
   const refused = await exchange(sandbox.base, ask, { accept: 'application/xml' })
   t.match(refused, { status: 406, body: { type: 'NotAcceptableException' } })

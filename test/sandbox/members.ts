@@ -1,4 +1,4 @@
-/** The sorted member names of every object in a value, by place: `{ '': 'id name', 'links[]': 'href rel' }`. */
+/** Returns the sorted member names of every object in a value, by place: `{ '': 'id name', 'links[]': 'href rel' }`. */
 export function membersOf(value: unknown): Record<string, string> {
   const places: Record<string, string> = {}
   collect(value, '', places)
@@ -15,7 +15,7 @@ function collect(value: unknown, place: string, places: Record<string, string>):
   }
 }
 
-/** The types found at every place of a value, without null: what is null here may be set there. */
+/** Returns the types at every place of a value. Null is left out, because the value may be set elsewhere. */
 export function typesOf(
   value: unknown,
   rename: (name: string) => string = (name) => name,

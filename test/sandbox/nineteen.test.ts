@@ -34,7 +34,7 @@ const batch =
   'id type totalJobs jobsCreated batchJobsPerSeed invocationsPerBatchJob seedJobDefinitionId ' +
   'monitorJobDefinitionId batchJobDefinitionId suspended tenantId createUserId startTime executionStartTime'
 
-/** The members of each answer's objects, by their place in the answer; null for an answer without JSON. */
+/** The members of the objects in each response, by place. Null for a response without JSON. */
 const recorded: Readonly<Record<string, Readonly<Record<string, string>> | null>> = {
   'POST /process-definition/key/{key}/submit-form': { '': instance, 'links[]': 'method href rel' },
   'POST /authorization/create': { '': authorization },
@@ -73,7 +73,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 for (const { operation, status } of nineteen) {
-  void t.test(`${operation} answers with the engine's status, headers and members`, async (t) => {
+  void t.test(`${operation} returns the status, headers and members of the engine`, async (t) => {
     const sandbox = await startSandbox()
     t.teardown(() => sandbox.close())
     const ask = (await asksOf(sandbox.base))[operation]

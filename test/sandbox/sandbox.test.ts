@@ -3,7 +3,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { exchange } from '../engine/exchange.ts'
 import { idsOf } from './asks.ts'
 
-void t.test('it lists its two engines, and the plain paths are those of the first', async (t) => {
+void t.test('the sandbox has two engines, and paths without an engine belong to the first', async (t) => {
   const { base, close } = await startSandbox()
   t.teardown(close)
   const engines = await exchange(base, { method: 'GET', path: '/engine' })
@@ -12,7 +12,7 @@ void t.test('it lists its two engines, and the plain paths are those of the firs
   t.notSame(await idsOf(base, '/engine/second/task'), await idsOf(base, '/task'))
 })
 
-void t.test('ids are of the form that each engine gives them, and the same at every start', async (t) => {
+void t.test('ids have the format of each engine and are the same at every start', async (t) => {
   const [one, other] = [await startSandbox(), await startSandbox()]
   t.teardown(() => Promise.all([one.close(), other.close()]))
   const [uuid, counted] = ['/process-definition?key=review', '/engine/second/process-definition?key=review']
@@ -21,7 +21,7 @@ void t.test('ids are of the form that each engine gives them, and the same at ev
   t.same(await idsOf(one.base, '/task'), await idsOf(other.base, '/task'))
 })
 
-void t.test('links carry the Host of the request and the engine of its path', async (t) => {
+void t.test('links contain the Host of the request and the engine of its path', async (t) => {
   const { base, origin, close } = await startSandbox()
   t.teardown(close)
   const ask = { method: 'POST', path: '/process-definition/key/review/start', body: {} } as const
@@ -32,7 +32,7 @@ void t.test('links carry the Host of the request and the engine of its path', as
   t.equal(base, `${origin}/engine-rest`)
 })
 
-void t.test('what arrived is seen byte for byte, and counted', async (t) => {
+void t.test('received requests are recorded byte for byte and counted', async (t) => {
   const sandbox = await startSandbox()
   t.teardown(() => sandbox.close())
   t.same(sandbox.seen, [])
@@ -45,7 +45,7 @@ void t.test('what arrived is seen byte for byte, and counted', async (t) => {
   t.equal(sandbox.requests, 1)
 })
 
-void t.test('it remembers the last requests only, and counts them all', async (t) => {
+void t.test('only the last 500 requests are kept, and all are counted', async (t) => {
   const sandbox = await startSandbox()
   t.teardown(() => sandbox.close())
   for (let number = 1; number <= 510; number += 1) await fetch(`${sandbox.base}/version?number=${number}`)
@@ -54,7 +54,7 @@ void t.test('it remembers the last requests only, and counts them all', async (t
   t.equal(sandbox.seen.at(-1)?.url, '/engine-rest/version?number=510')
 })
 
-void t.test('HEAD answers as GET without a body', async (t) => {
+void t.test('HEAD returns the response of GET without a body', async (t) => {
   const { base, close } = await startSandbox()
   t.teardown(close)
   const response = await fetch(`${base}/task/count`, { method: 'HEAD' })
@@ -63,7 +63,7 @@ void t.test('HEAD answers as GET without a body', async (t) => {
   t.equal(response.headers.get('cache-control'), null)
 })
 
-void t.test('it closes although clients keep their connections', async (t) => {
+void t.test('the sandbox closes although clients keep their connections open', async (t) => {
   const sandbox = await startSandbox()
   await fetch(`${sandbox.base}/version`)
   await sandbox.close()

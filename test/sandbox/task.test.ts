@@ -53,17 +53,17 @@ for (const [claim, query, count] of queries) {
   })
 }
 
-void t.test('a query string narrows as a body does', async (t) => {
+void t.test('a query string filters tasks as a body does', async (t) => {
   t.equal((await idsOf(base, '/task?processDefinitionKeyIn=review,moving')).length, 7)
   t.equal((await idsOf(base, '/task?candidateGroup=accounting&includeAssignedTasks=true')).length, 4)
   t.equal((await idsOf(base, '/task?unassigned=true&processDefinitionKey=review')).length, 2)
 })
 
-void t.test('a page begins at firstResult and ends after maxResults', async (t) => {
+void t.test('a page starts at firstResult and has maxResults items', async (t) => {
   t.same(await idsOf(base, '/task?firstResult=2&maxResults=3'), all.slice(2, 5))
 })
 
-void t.test('a task carries a variant header where the engine has one', async (t) => {
+void t.test('responses about tasks have a Vary header where the engine sends one', async (t) => {
   for (const path of [`/task/${all[0]}`, '/task', '/task/report/candidate-group-count']) {
     const answer = await exchange(base, { method: 'GET', path })
     t.equal(answer.headers.get('vary'), 'Accept', path)
@@ -71,7 +71,7 @@ void t.test('a task carries a variant header where the engine has one', async (t
   t.equal((await exchange(base, { method: 'GET', path: '/task/count' })).headers.get('vary'), null)
 })
 
-void t.test('the count by candidate group leaves assigned tasks out', async (t) => {
+void t.test('the count by candidate group excludes assigned tasks', async (t) => {
   const answer = await exchange(base, { method: 'GET', path: '/task/report/candidate-group-count' })
   t.same(answer.body, [
     { groupName: null, taskCount: 1 },
@@ -80,7 +80,7 @@ void t.test('the count by candidate group leaves assigned tasks out', async (t) 
   ])
 })
 
-void t.test('a change of a task is read again, and members left out become null', async (t) => {
+void t.test('an update of a task is stored, and omitted members become null', async (t) => {
   const { base: own, close } = await startSandbox()
   t.teardown(close)
   const path = `/task/${(await idsOf(own, '/task?candidateGroup=accounting'))[0]}`

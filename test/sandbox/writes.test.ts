@@ -26,7 +26,7 @@ void t.test('a submitted form starts an instance with a task and variables', asy
   })
 })
 
-void t.test('a form with a value that is not valid starts nothing', async (t) => {
+void t.test('a form with an invalid value starts no instance', async (t) => {
   const base = await open(t)
   const before = await idsOf(base, '/process-instance')
   const path = '/process-definition/key/review/submit-form'
@@ -39,7 +39,7 @@ void t.test('a form with a value that is not valid starts nothing', async (t) =>
   t.same(await idsOf(base, '/process-instance'), before)
 })
 
-void t.test('a task is claimed by one user, and completed once', async (t) => {
+void t.test('a task can be claimed by one user and completed once', async (t) => {
   const base = await open(t)
   const [id] = await idsOf(base, '/task?processInstanceBusinessKey=order-1')
   const [instanceId] = await idsOf(base, '/process-instance?businessKey=order-1')
@@ -81,7 +81,7 @@ const untyped = [
   [null, 'Null'],
 ] as const
 
-void t.test('a variable without a type gets the one of its value', async (t) => {
+void t.test('a variable without a type gets the type of its value', async (t) => {
   const base = await open(t)
   const [id] = await idsOf(base, '/process-instance?businessKey=order-1')
   for (const [value, type] of untyped) {
@@ -91,7 +91,7 @@ void t.test('a variable without a type gets the one of its value', async (t) => 
   }
 })
 
-void t.test('the discount depends on the amount, and each evaluation goes into the history', async (t) => {
+void t.test('the discount depends on the amount, and each evaluation is stored in the history', async (t) => {
   const base = await open(t)
   const path = '/decision-definition/key/discount/evaluate'
   const before = await idsOf(base, '/history/decision-instance?decisionDefinitionKey=discount')
@@ -112,7 +112,7 @@ void t.test('the discount depends on the amount, and each evaluation goes into t
   t.equal(after.length, before.length + 4)
 })
 
-void t.test('a signal reaches everyone who waits for it, once', async (t) => {
+void t.test('a signal reaches all its subscriptions once', async (t) => {
   const base = await open(t)
   const waiting = '/event-subscription?eventName=stopAll'
   const [id] = await idsOf(base, '/process-instance?processDefinitionKey=catching')
@@ -124,7 +124,7 @@ void t.test('a signal reaches everyone who waits for it, once', async (t) => {
   t.match(reason.body, { value: 'stock-taking' })
 })
 
-void t.test('an instance ends when its last execution goes on', async (t) => {
+void t.test('an instance ends when its last execution continues', async (t) => {
   const base = await open(t)
   const [id] = await idsOf(base, '/process-instance?businessKey=catching-1')
   for (const execution of await idsOf(base, `/execution?processInstanceId=${id}`)) {
@@ -149,7 +149,7 @@ for (const path of ['/migration/execute', '/migration/executeAsync']) {
   })
 }
 
-void t.test('an authorization is kept, and a second one like it is refused', async (t) => {
+void t.test('an authorization is stored, and an equal one is refused', async (t) => {
   const base = await open(t)
   const body = { type: 1, permissions: ['READ'], userId: 'mary', resourceType: 6, resourceId: 'review' }
   const ask = { method: 'POST', path: '/authorization/create', body } as const
