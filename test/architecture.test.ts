@@ -6,10 +6,10 @@ import { OPERATIONS } from '../src/operations/all.ts'
 const SOURCE = new URL('../src/', import.meta.url).pathname
 
 interface Source {
-  /** Below src: `policy/decide.ts`. */
+  /** Path relative to src, for example `policy/decide.ts`. */
   readonly file: string
   readonly text: string
-  /** Below src for our own, else the name of the package. */
+  /** Path relative to src for own files, otherwise the name of the package. */
   readonly imports: readonly string[]
 }
 
@@ -28,15 +28,15 @@ function resolved(file: string, specifier: string): string {
   return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : packageOf(specifier)
 }
 
-/** Without the path of one of its modules. */
+/** Returns the name of a package without the path of a module in it. */
 function packageOf(specifier: string): string {
   const [first = '', second = ''] = specifier.split('/')
   return first.startsWith('@') ? `${first}/${second}` : first
 }
 
 /**
- * The layers, from the top down: a file imports from its own layer and from those below. A folder that is not named here
- * has no layer, and a file in it fails.
+ * The layers from top to bottom. A file imports from its own layer and from the layers below. A folder that is missing
+ * here has no layer, and the test fails for each file in it.
  */
 const LAYERS = [
   'main.ts',
@@ -84,7 +84,7 @@ const LAYERS = [
   'log.ts',
 ] as const
 
-/** Layers that stand beside one another: with all that is below their folder they import nothing of each other. */
+/** Sibling layers. They and their subfolders import nothing from each other. */
 const SIBLINGS = [
   'policy/authn',
   'policy/validation',
@@ -97,10 +97,10 @@ const SIBLINGS = [
   'traces',
 ]
 
-/** Layers whose rows are written in the words of the layer above. */
+/** Layers whose rows are written with the types of the layer above. */
 const TYPES_FROM_ABOVE: Readonly<Record<string, readonly string[]>> = { 'operations/rows': ['operations'] }
 
-/** Packages that only some layers may import, with all that is below their folder. */
+/** Packages that only some layers and their subfolders may import. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['proxy'],
   ioredis: ['redis'],
@@ -119,7 +119,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/sdk-trace': ['traces'],
 }
 
-/** The folder of a file, or the file itself where it stands at the root. */
+/** Returns the folder of a file, or the file itself if it is at the root. */
 function layerOf(file: string): string {
   return file.includes('/') ? dirname(file) : file
 }
@@ -132,7 +132,7 @@ function where(claim: (source: Source) => boolean): readonly string[] {
   return FILES.filter(claim).map(({ file }) => file)
 }
 
-t.test('there is something to look at', (t) => {
+t.test('the architecture test finds the source files and their imports', (t) => {
   t.ok(FILES.length > 200)
   t.ok(FILES.some(({ file, imports }) => file === 'gateway.ts' && imports.includes('pipeline/match.ts')))
   t.end()
@@ -152,7 +152,7 @@ t.test('every file belongs to a named layer', (t) => {
 
 const DEPTHS = new Map<string, number>(LAYERS.map((layer, depth) => [layer, depth]))
 
-t.test('imports lead down', (t) => {
+t.test('a file imports only from its own layer and from layers below', (t) => {
   for (const { file, imports } of FILES) {
     const depth = DEPTHS.get(layerOf(file)) ?? -1
     const allowed = TYPES_FROM_ABOVE[layerOf(file)] ?? []
@@ -170,7 +170,7 @@ t.test('imports lead down', (t) => {
   t.end()
 })
 
-t.test('siblings do not know one another', (t) => {
+t.test('sibling layers do not import each other', (t) => {
   for (const { file, imports } of FILES) {
     const own = SIBLINGS.find((layer) => isWithin(file, [layer]))
     if (own === undefined) continue
@@ -199,7 +199,7 @@ t.test('there are no import cycles', (t) => {
   t.end()
 })
 
-t.test('no two files have one name, and no two exports', (t) => {
+t.test('file names and exported names are unique', (t) => {
   const files = FILES.map(({ file }) => file).filter(
     (file) => !isWithin(file, ['operations/rows', 'sandbox']),
   )
@@ -215,10 +215,10 @@ function twice(names: readonly string[]): readonly string[] {
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))].sort()
 }
 
-t.test('no operation is known by its id outside the table', (t) => {
+t.test('no operation is known by its id outside the table of operations', (t) => {
   const ids = new Set(OPERATIONS.map(({ id }) => id))
   for (const { file, text } of FILES) {
-    // One operation is called `interval`, which is a setting, too.
+    // One operation is called `interval`, which is also the name of a setting.
     if (isWithin(file, ['config', 'operations', 'sandbox'])) continue
     const quoted = [...text.matchAll(/'(\w+)'/g)].map(([, name = '']) => name)
     t.same(
@@ -230,7 +230,7 @@ t.test('no operation is known by its id outside the table', (t) => {
   t.end()
 })
 
-t.test('nobody imports the process, and it alone the commands', (t) => {
+t.test('main.ts is not imported, and only main.ts imports the commands', (t) => {
   t.same(
     where(({ imports }) => imports.includes('main.ts')),
     [],
@@ -245,7 +245,7 @@ t.test('nobody imports the process, and it alone the commands', (t) => {
   t.end()
 })
 
-t.test('the sandbox is for the demo and the tests', (t) => {
+t.test('only the demo and the sandbox command import the sandbox', (t) => {
   const importing = where(
     ({ file, imports }) =>
       !isWithin(file, ['sandbox']) && imports.some((name) => isWithin(name, ['sandbox'])),
@@ -255,7 +255,7 @@ t.test('the sandbox is for the demo and the tests', (t) => {
 })
 
 for (const [name, layers] of Object.entries(ONLY_IN)) {
-  t.test(`${name} is known only to ${layers.join(' and ')}`, (t) => {
+  t.test(`${name} is imported only in ${layers.join(' and ')}`, (t) => {
     const importing = where(({ imports }) => imports.includes(name))
     t.ok(importing.length > 0)
     t.same(
@@ -266,7 +266,7 @@ for (const [name, layers] of Object.entries(ONLY_IN)) {
   })
 }
 
-t.test('every package that is imported is a dependency, and the other way round', (t) => {
+t.test('every imported package is a dependency, and every dependency is imported', (t) => {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const imported = new Set(
     FILES.flatMap(({ imports }) => imports).filter(
@@ -277,7 +277,7 @@ t.test('every package that is imported is a dependency, and the other way round'
   t.end()
 })
 
-t.test('the environment is read in config/config.ts alone', (t) => {
+t.test('the environment is read only in config/config.ts', (t) => {
   t.same(
     where(({ text }) => /\bprocess\.env\b/.test(text)),
     ['config/config.ts'],
@@ -285,7 +285,7 @@ t.test('the environment is read in config/config.ts alone', (t) => {
   t.end()
 })
 
-t.test('signals and the exit are the command line’s', (t) => {
+t.test('signals and the exit code are handled only in the command line', (t) => {
   t.same(where(({ text }) => /\bprocess\.(exit\b|exitCode|once|on)\b/.test(text)).toSorted(), [
     'cli/command-line.ts',
     'cli/until-signal.ts',
@@ -294,7 +294,7 @@ t.test('signals and the exit are the command line’s', (t) => {
   t.end()
 })
 
-t.test('exports are named', (t) => {
+t.test('all exports are named', (t) => {
   t.same(
     where(({ text }) => /^export default\b|\bas default\b/m.test(text)),
     [],
@@ -302,7 +302,7 @@ t.test('exports are named', (t) => {
   t.end()
 })
 
-t.test('nothing is written to be erased at build time only', (t) => {
+t.test('enums and namespaces are not used', (t) => {
   t.same(
     where(({ text }) => /^\s*(?:export )?(?:const )?enum \w|^\s*(?:export )?namespace \w/m.test(text)),
     [],
@@ -310,7 +310,7 @@ t.test('nothing is written to be erased at build time only', (t) => {
   t.end()
 })
 
-t.test('files are kebab-case, and named for what they hold', (t) => {
+t.test('file names are kebab-case and name their content', (t) => {
   for (const { file } of FILES) {
     for (const name of file.replace(/\.ts$/, '').split('/')) {
       t.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/, file)
@@ -320,7 +320,7 @@ t.test('files are kebab-case, and named for what they hold', (t) => {
   t.end()
 })
 
-t.test('nothing is held at the level of a module that could change', (t) => {
+t.test('no module has mutable state at its top level', (t) => {
   t.same(
     where(({ text }) => /^(?:export )?let /m.test(text)),
     [],
@@ -337,7 +337,7 @@ t.test('CONTRIBUTING lists the layers of each package', (t) => {
   t.end()
 })
 
-t.test('the page on the architecture names every layer or the folder around it', (t) => {
+t.test('docs/architecture.md names every layer or its parent folder', (t) => {
   const named = new Set(
     [...page('docs/architecture.md').matchAll(/`src\/([\w./-]+)`/g)].map(([, name]) => name),
   )

@@ -14,10 +14,10 @@ const PAGES = [
 ]
 
 for (const page of PAGES) {
-  t.test(`${page} names files, pages and headings that exist`, (t) => {
+  t.test(`${page} refers only to files, pages and headings that exist`, (t) => {
     const text = readFileSync(join(ROOT, page), 'utf8')
     const named = matchesOf(/(?<![\w/.])((?:src|docs|test|config|bench|helm|examples)\/[\w./-]*\w)/g, text)
-    // Sources are named with all of their path.
+    // Source files are named with their full path.
     const short = matchesOf(/`([\w-]+(?:\/[\w-]+)*\.ts)`/g, text).filter((path) => path.includes('/'))
     t.same(
       [...named, ...short].filter((path) => !existsSync(join(ROOT, path))),
@@ -34,7 +34,7 @@ for (const page of PAGES) {
   })
 }
 
-t.test('docs/faults.md names tests that exist', (t) => {
+t.test('docs/faults.md refers only to tests that exist', (t) => {
   const rows = readFileSync(join(ROOT, 'docs/faults.md'), 'utf8').match(/^\| .*\|$/gm) ?? []
   const tests = rows.flatMap((row) => matchesOf(/`([^`]+)`/g, row.split(' | ').at(-1) ?? ''))
   t.ok(tests.length > 50)
@@ -55,7 +55,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return statSync(file).isFile() && anchorsOf(readFileSync(file, 'utf8')).includes(anchor)
 }
 
-/** As GitHub makes them of headings. */
+/** Returns the anchors that GitHub creates for the headings. */
 function anchorsOf(text: string): readonly string[] {
   return matchesOf(/^#+ (.+)$/gm, text).map((heading) =>
     heading

@@ -12,7 +12,7 @@ function openLog(level: 'debug' | 'info' = 'info') {
   return { log, lines }
 }
 
-t.test('a line is JSON with its level, an ISO time and no process noise', async (t) => {
+t.test('a line is JSON with a level, an ISO time and no process id or host name', async (t) => {
   const { log, lines } = openLog()
   log.info({ operation: 'getTask' }, 'done')
   log.debug('not at this level')
@@ -55,13 +55,13 @@ for (const [name, leak] of Object.entries(leaks)) {
   })
 }
 
-t.test('what is no secret stays', async (t) => {
+t.test('text that is not a secret is unchanged', async (t) => {
   const line =
     '{"url":"http://engine:8080/a@b","authorization":{"mode":"enforce"},"msg":"basic rules, a token"}'
   t.equal(withoutSecrets(line), line)
 })
 
-t.test('a line takes no longer than its length to search for secrets', async (t) => {
+t.test('the search for secrets in a line takes time linear in its length', async (t) => {
   const hostile = [
     `://${':'.repeat(100_000)}`,
     '://:'.repeat(50_000),
@@ -79,14 +79,14 @@ t.test('a line takes no longer than its length to search for secrets', async (t)
   }
 })
 
-t.test('a password with colons and a user without one are no reason to show them', async (t) => {
+t.test('a password with colons and a password without a user are redacted', async (t) => {
   t.equal(
     withoutSecrets('redis://u:a:b:c@redis, redis://:a@redis'),
     'redis://[redacted]@redis, redis://[redacted]@redis',
   )
 })
 
-t.test('an error that quotes a body does not make a line of its length', async (t) => {
+t.test('an error that quotes a body is truncated in the log', async (t) => {
   const { log, lines } = openLog()
   const text = 'x'.repeat(1024 ** 2)
   log.error({ err: new Error(text, { cause: new Error(text) }) }, 'x')
@@ -114,7 +114,7 @@ t.test('an error keeps its type, message, code, stack and cause', async (t) => {
 })
 
 t.test(
-  'a full disk drops lines, counts them and stops nothing',
+  'a full disk drops log lines, counts them and does not stop the process',
   { skip: !existsSync('/dev/full') },
   async (t) => {
     let dropped = 0
@@ -130,7 +130,7 @@ t.test(
   },
 )
 
-t.test('the time of a line is right in every millisecond, also when the clock is set back', (t) => {
+t.test('the time of a line is exact to the millisecond, also if the clock is set back', (t) => {
   const written: string[] = []
   const writeLine = createLineWriter({ write: (line) => void written.push(line) })
   const clock = Date.now
@@ -149,7 +149,7 @@ t.test('the time of a line is right in every millisecond, also when the clock is
   t.end()
 })
 
-t.test('the last line before the end is written, however the process ends', (t) => {
+t.test('the last line is written however the process ends', (t) => {
   const { href } = new URL('../src/log.ts', import.meta.url)
   const log = `import { createLogger } from '${href}'; const log = createLogger({ level: 'info' }); log.info("first");`
   const ends = [
