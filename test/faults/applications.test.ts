@@ -10,7 +10,7 @@ import { makeFolder } from '../support/temporary-folder.ts'
 import { startTlsNode } from '../support/tls-node.ts'
 import { NAMES, reservedUrl } from '../support/watch-nodes.ts'
 
-/** A gateway as the process starts it, with probes every half second. */
+/** Starts a gateway as the process does, with probes every half second. */
 async function startWith(
   t: Test,
   passthrough: readonly object[],
@@ -37,7 +37,7 @@ const own = (files: ReturnType<typeof writeCertificates>) => ({
   key: files['client.key'],
 })
 
-t.test('a node with an unknown authority, or of another name, gets nothing and is named', async (t) => {
+t.test('a node with an unknown authority or another name receives nothing and is logged', async (t) => {
   const files = writeCertificates(t)
   const node = await startTlsNode(t, files)
   const urlAt = (host: string) => `${node.origin(host)}/app`
@@ -73,7 +73,7 @@ t.test('a node with an unknown authority, or of another name, gets nothing and i
   t.same(node.seen, [])
 })
 
-t.test('an application sees the certificate of the gateway, and when each ends is told', async (t) => {
+t.test('an application receives the gateway certificate, and expiry dates are exported', async (t) => {
   const files = writeCertificates(t)
   const node = await startTlsNode(t, files)
   const tls = { ca: files['ca.crt'], ...own(files), serverName: 'localhost' }
@@ -91,7 +91,7 @@ t.test('an application sees the certificate of the gateway, and when each ends i
   t.equal(await gateway.metric('gateway_tls_files_valid{section="passthrough[0].tls"}'), 1)
 })
 
-t.test('files that are replaced count for new connections, and no request is lost', async (t) => {
+t.test('replaced TLS files apply to new connections, and no request is lost', async (t) => {
   const files = writeCertificates(t)
   const folder = makeFolder(t)
   const tls = { ca: files['ca.crt'], cert: `${folder}/tls.crt`, key: `${folder}/tls.key` }
@@ -116,7 +116,7 @@ t.test('files that are replaced count for new connections, and no request is los
   t.same(new Set(node.seen.map(({ client }) => client)), new Set(['client', 'server']))
 })
 
-t.test('file names of an application are relative to the file of the configuration', async (t) => {
+t.test('file names of an application are relative to the configuration file', async (t) => {
   const files = writeCertificates(t)
   const node = await startTlsNode(t, files)
   const upstream = node.origin('localhost')
@@ -131,7 +131,7 @@ t.test('file names of an application are relative to the file of the configurati
   t.equal((await get(gateway, '/app/x')).status, 200)
 })
 
-t.test('a node that dies is left out before a request meets it, and is back by itself', async (t) => {
+t.test('probes eject a dead node before a request reaches it, and restore it later', async (t) => {
   const up = await startNode(t, (_request, response) => response.end('up'))
   const served: (string | undefined)[] = []
   const dying = http.createServer(({ url }, response) => {
@@ -159,7 +159,7 @@ t.test('a node that dies is left out before a request meets it, and is back by i
   t.equal(await gateway.metric(`gateway_node_healthy{engine="/app",node="${url}"}`), 1)
 })
 
-t.test('one that takes connections and answers badly is left out after two probes', async (t) => {
+t.test('a node that responds with 503 is ejected after two probes', async (t) => {
   let status = 503
   const ill = await startNode(t, (_request, response) => response.writeHead(status).end('ill'))
   const up = await startNode(t, (_request, response) => response.end('up'))
@@ -173,7 +173,7 @@ t.test('one that takes connections and answers badly is left out after two probe
   t.match(linesOf(gateway, ill.url)[1], { msg: 'node is healthy again' })
 })
 
-t.test('a probe asks for its whole path, without credentials, and follows no redirect', async (t) => {
+t.test('a probe requests its whole path, without credentials, and follows no redirect', async (t) => {
   const node = await startNode(t, ({ url }, response) =>
     response.writeHead(url === '/actuator/health' ? 302 : 200, { Location: '/login' }).end(),
   )
@@ -192,7 +192,7 @@ t.test('a probe asks for its whole path, without credentials, and follows no red
     )
 })
 
-t.test('without a probe nothing is asked, and neither with health.probe: false', async (t) => {
+t.test('no probe is sent without a probe path or with health.probe: false', async (t) => {
   const quiet = await startNode(t)
   const probed = await startNode(t)
   const applications = (probe: object) => [{ prefix: '/quiet', upstream: quiet.url, ...probe }]
@@ -205,7 +205,7 @@ t.test('without a probe nothing is asked, and neither with health.probe: false',
   t.same(quiet.seen, [])
 })
 
-t.test('a reload begins and ends probes', async (t) => {
+t.test('a reload starts and stops probes', async (t) => {
   const node = await startNode(t)
   const dead = await refusingUrl()
   const settingsOf = (probe: object) => ({
@@ -218,7 +218,7 @@ t.test('a reload begins and ends probes', async (t) => {
   await gateway.reload(settingsOf({ probe: '/first' }))
   await until(() => node.seen.length > 1)
   await gateway.reload(settingsOf({ probe: '/second' }))
-  // Were both probed, they would take turns.
+  // If both were probed, their requests would alternate.
   await until(() => {
     const last = node.seen.slice(-4)
     return last.length === 4 && last.every(({ url }) => url === '/second')

@@ -6,14 +6,14 @@ import { startGatewayProcess } from '../engine/gateway-process.ts'
 import { startNode } from '../support/fake-engine.ts'
 
 const CLIENTS = 2000
-/** The gateway reads them in two seconds on a slow machine. */
+/** The gateway serves them within two seconds on a slow machine. */
 const WITHIN_MS = 20_000
 
 for (const [what, settings] of [
   ['one process', ''],
   ['two workers', 'workers: 2'],
 ] as const) {
-  t.test(`${CLIENTS} clients connect while the gateway stands still, ${what}`, async (t) => {
+  t.test(`${CLIENTS} clients that connect while the gateway is stopped are served, ${what}`, async (t) => {
     const node = await startNode(t, (_request, response) => response.end('{"count":7}'))
     const gateway = await startGatewayProcess({ nodes: [`${node.url}/engine-rest`], settings })
     t.teardown(() => gateway.stop())
@@ -44,7 +44,7 @@ function startClient({ address, headers }: { address: string; headers: Readonly<
   return {
     connected: once(socket, 'connect'),
     isConnected: () => !socket.connecting,
-    /** Its first line. */
+    /** The status line of the response, or the message of a socket error. */
     answer: once(socket, 'close').then(() => said.split('\r\n')[0]),
   }
 }

@@ -10,7 +10,7 @@ import { answerOf, fillOf, openSharedCache, until, loadShared } from '../support
 
 const now = () => performance.now()
 
-/** Keeps this process from reading, as a large body does that is looked at. */
+/** Blocks the event loop of this process, as parsing a large body does. */
 function block(ms: number): void {
   const start = now()
   while (now() - start < ms);
@@ -36,7 +36,7 @@ async function openLink(t: Test, url: string) {
   return { lines, ping }
 }
 
-/** Answers every command with OK, until it says no word any more. */
+/** Starts a server that responds to every command with OK until it is silent. */
 async function startFake(t: Test) {
   const fake = { url: '', isSilent: false, connections: 0 }
   const sockets = new Set<Socket>()
@@ -61,12 +61,12 @@ async function startFake(t: Test) {
   return fake
 }
 
-t.test('A busy process', { skip: redisSkip }, async (t) => {
+t.test('a busy process that uses Redis', { skip: redisSkip }, async (t) => {
   const server = await startRedis()
   t.teardown(() => server.stop())
 
   for (const blockedMs of [200, 350, 500])
-    t.test(`takes an answer that came while it was busy for ${blockedMs} ms`, async (t) => {
+    t.test(`a busy process accepts a Redis reply after blocking for ${blockedMs} ms`, async (t) => {
       const { lines, ping } = await openLink(t, server.url)
       await ping()
       for (let round = 0; round < 5; round += 1) {
@@ -78,7 +78,7 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
       t.same(lines, ['info '])
     })
 
-  t.test('finds what is kept, counts, and claims keys', async (t) => {
+  t.test('a busy process finds cached entries, counts requests and claims keys', async (t) => {
     const one = await openSharedCache(t, { redisUrl: server.url })
     const other = await openSharedCache(t, { redisUrl: server.url })
     const rule = { seconds: 60, tags: ['deployment'] }
@@ -94,7 +94,7 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
       consume(),
       idempotencyStore.claim(ONCE),
     ] as const
-    // What they wait for before they ask comes in a turn of its own.
+    // They first wait for something else, which needs its own turn of the event loop.
     await Promise.resolve().then(() => block(400))
     const [hit, spent, claiming] = await Promise.all(all)
     t.match(hit, { from: 'redis' })
@@ -104,7 +104,7 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
     t.equal(await kept, true)
   })
 
-  t.test('gives a frozen server up in its time, and no later', async (t) => {
+  t.test('a busy process gives up on a frozen Redis within 145 to 300 ms', async (t) => {
     const { lines, ping } = await openLink(t, server.url)
     await ping()
     server.pause()
@@ -117,7 +117,7 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
   })
 })
 
-t.test('A busy process gives a silent server up after one turn', async (t) => {
+t.test('a busy process gives up on a silent Redis after one turn of the event loop', async (t) => {
   const fake = await startFake(t)
   const { ping } = await openLink(t, fake.url)
   t.equal((await ping()).answer, 'answered')
@@ -129,7 +129,7 @@ t.test('A busy process gives a silent server up after one turn', async (t) => {
   t.ok(tookMs < 500, `${tookMs} ms`)
 })
 
-t.test('a server that takes a connection and says nothing is asked again on another', async (t) => {
+t.test('a Redis connection that is accepted but silent is replaced by another one', async (t) => {
   const fake = await startFake(t)
   fake.isSilent = true
   const link = new RedisLink({

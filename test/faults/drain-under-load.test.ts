@@ -10,15 +10,15 @@ import { authorizationOf, BASE, configOf } from '../support/open-gateway.ts'
 import { openSocket } from '../support/raw.ts'
 
 const DRAINS = 4
-/** Of each kind. */
+/** Number of clients of each kind. */
 const CLIENTS = 15
 const PATH = `${BASE}/version`
 const HEADERS = { authorization: authorizationOf('demo') }
 const BYTES = `GET ${PATH} HTTP/1.1\r\nHost: gateway\r\nAuthorization: ${HEADERS.authorization}\r\n\r\n`
 
-/** How a request of a client's ended. `refused`: it took no connection, so nothing was sent. */
+/** How a client's request ended. `refused` means that no connection was accepted, so nothing was sent. */
 type End = number | 'refused' | 'lost'
-/** Asks once, on a connection that is kept where there is one. */
+/** Sends one request, on a kept connection if there is one. */
 type Client = () => Promise<End>
 
 function isRefused(error: Error): boolean {
@@ -51,7 +51,7 @@ function poolOf(t: Test, address: string): Client {
   }
 }
 
-/** Writes the next request whether or not the other side has just closed, as load generators do. */
+/** Writes the next request even if the other side has just closed the connection, as load generators do. */
 function socketOf(t: Test, address: string): Client {
   let socket = openSocket(address)
   t.teardown(() => socket.destroy())
@@ -70,7 +70,7 @@ function socketOf(t: Test, address: string): Client {
   }
 }
 
-/** False: the connection ended before. */
+/** Resolves to false if the connection ends before the event. */
 function comes(socket: Socket, event: string): Promise<boolean> {
   if (socket.closed) return Promise.resolve(false)
   return new Promise((resolve) => socket.once(event, () => resolve(true)).once('close', () => resolve(false)))
@@ -85,7 +85,7 @@ async function askOn(ask: Client, ends: End[], isOver: () => boolean): Promise<v
   }
 }
 
-t.test('drained under load: every request on a connection that stands is answered', async (t) => {
+t.test('a drain under load responds to every request on an open connection', async (t) => {
   const node = await startNode(t, (_request, response) => setTimeout(() => response.end('{}'), 2))
   for (let drain = 1; drain <= DRAINS; drain += 1) {
     const config = configOf(t, node.url + BASE, { settings: { health: { probe: false } } })

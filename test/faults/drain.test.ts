@@ -9,13 +9,13 @@ import { authorizationOf, BASE, configOf } from '../support/open-gateway.ts'
 import { head, hear, openSocket } from '../support/raw.ts'
 
 interface Started extends Running {
-  /** The answers that the engine has not given yet. */
+  /** Responses that the engine has not sent yet. */
   readonly held: readonly ServerResponse[]
-  /** Resolves when the engine has got one more request. */
+  /** Resolves when the engine has received one more request. */
   readonly asked: () => Promise<unknown>
 }
 
-/** A gateway before an engine that answers only when it is told to. */
+/** Starts a gateway in front of an engine that responds only when the test says so. */
 async function startBeforeSlowEngine(t: Test, drain = '20s'): Promise<Started> {
   const held: ServerResponse[] = []
   const news = new EventEmitter()
@@ -39,7 +39,7 @@ async function readiness({ adminAddress }: Running): Promise<number> {
   return (await fetch(`${adminAddress}/readyz`)).status
 }
 
-t.test('what is under way finishes, and its connection then ends', async (t) => {
+t.test('a drain completes running requests and then closes their connections', async (t) => {
   const running = await startBeforeSlowEngine(t)
   const socket = openSocket(running.address)
   const asked = running.asked()
@@ -51,7 +51,7 @@ t.test('what is under way finishes, and its connection then ends', async (t) => 
   await drained
 })
 
-t.test('while it drains it is not ready, and alive', async (t) => {
+t.test('a draining gateway is alive and not ready', async (t) => {
   const running = await startBeforeSlowEngine(t)
   t.equal(await readiness(running), 200)
   const asked = running.asked()
@@ -65,7 +65,7 @@ t.test('while it drains it is not ready, and alive', async (t) => {
   await drained
 })
 
-t.test('a request on a connection that was kept is served before it ends', async (t) => {
+t.test('a pipelined request is served before the drain closes its connection', async (t) => {
   const running = await startBeforeSlowEngine(t)
   const socket = openSocket(running.address)
   const heard = hear(socket)
@@ -84,7 +84,7 @@ t.test('a request on a connection that was kept is served before it ends', async
   await drained
 })
 
-t.test('a request on an idle connection that comes within a second is answered, and ends it', async (t) => {
+t.test('a drain serves a request that arrives on an idle connection within a second', async (t) => {
   const running = await startBeforeSlowEngine(t)
   const sockets = [openSocket(running.address), openSocket(running.address)]
   for (const socket of sockets) {
@@ -99,7 +99,7 @@ t.test('a request on an idle connection that comes within a second is answered, 
   const heard = [...sockets, silent].map((socket) => hear(socket))
   for (const [at, socket] of [...sockets, silent].entries()) {
     const asked = running.asked()
-    // Two at once on one: the first answer must not end it.
+    // Two requests at once on one connection: the first response must not close it.
     socket.write(at === 1 ? KEPT + KEPT : KEPT)
     await asked
     await wait(250)
@@ -115,7 +115,7 @@ t.test('a request on an idle connection that comes within a second is answered, 
   await drained
 })
 
-t.test('connections that are idle end, also those on which nothing was ever asked', async (t) => {
+t.test('a drain closes idle connections, including those without any request', async (t) => {
   const running = await startBeforeSlowEngine(t)
   const used = openSocket(running.address)
   used.write(KEPT.replace('/version', '/nosuch'))
@@ -127,25 +127,25 @@ t.test('connections that are idle end, also those on which nothing was ever aske
   t.ok(performance.now() - startMs >= 950, 'not before a request that was on its way has come')
 })
 
-t.test('connections that the system has accepted are served, however many', async (t) => {
+t.test('a drain serves all connections that the system has accepted', async (t) => {
   const running = await startBeforeSlowEngine(t)
   const opened = Array.from({ length: 40 }, () => openSocket(running.address))
   for (const socket of opened) socket.write(KEPT.replace('/version', '/nosuch'))
   const heard = Promise.all(opened.map((socket) => hear(socket)))
-  // The last one stands when its client hears so: those before it do, too.
+  // The earlier connections are established when the client of the last one is notified.
   await once(opened.at(-1) ?? t, 'connect')
   await running.drain()
   for (const answers of await heard) t.match(answers, [{ status: 404 }])
 })
 
-t.test('new connections are not accepted', async (t) => {
+t.test('a drained gateway accepts no new connections', async (t) => {
   const running = await startBeforeSlowEngine(t)
   await running.drain()
   t.same(await hear(openSocket(running.address)), [])
   await t.rejects(fetch(`${running.adminAddress}/livez`))
 })
 
-t.test('at the deadline it ends what would not', async (t) => {
+t.test('a drain ends open requests at its deadline', async (t) => {
   const running = await startBeforeSlowEngine(t, '100ms')
   const socket = openSocket(running.address)
   const asked = running.asked()
@@ -156,7 +156,7 @@ t.test('at the deadline it ends what would not', async (t) => {
   t.same(await heard, [])
 })
 
-t.test('a caller who never finishes his request does not keep it open beyond that', async (t) => {
+t.test('an incomplete request does not extend the deadline of a drain', async (t) => {
   const running = await startBeforeSlowEngine(t, '100ms')
   const socket = openSocket(running.address)
   socket.write(

@@ -8,7 +8,7 @@ import { ask, listenAndRelay, openUpstream, READ, refusalOf, startNode } from '.
 const LIMIT = 1_000_000
 const SHORT = { connectMs: 500, headersMs: 5000, bodyMs: 5000, answerMs: 120 }
 
-/** A node whose answers drip: each piece comes in time, the end never does. */
+/** Starts a node whose response body never ends: each chunk arrives in time. */
 function startDripping(t: Parameters<typeof startNode>[0], headers: Record<string, string> = {}) {
   return startNode(t, (_request, response) => {
     response.writeHead(200, headers)
@@ -17,7 +17,7 @@ function startDripping(t: Parameters<typeof startNode>[0], headers: Record<strin
   })
 }
 
-t.test('an answer that drips is given up at its time: read whole it is a 504', async (t) => {
+t.test('a buffered response that never ends is aborted at its deadline with a 504', async (t) => {
   const node = await startDripping(t)
   const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
   const refusal = await refusalOf(upstream.fetch(READ, LIMIT))
@@ -25,28 +25,28 @@ t.test('an answer that drips is given up at its time: read whole it is a 504', a
   t.equal(node.seen.length, 1, 'and not asked for again')
 })
 
-t.test('not given out yet it is a 504 too', async (t) => {
+t.test('a relayed response whose head is not sent yet is aborted with a 504', async (t) => {
   const node = await startDripping(t, { 'content-length': '60000' })
   const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
   const listener = await listenAndRelay(t, upstream, READ)
   t.match(await ask(listener.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
 })
 
-t.test('streamed it breaks off', async (t) => {
+t.test('a streamed response that never ends is cut off', async (t) => {
   const node = await startDripping(t)
   const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
   const listener = await listenAndRelay(t, upstream, READ)
   await t.rejects(ask(listener.port))
 })
 
-t.test('it ejects nobody: a client may have been slow', async (t) => {
+t.test('a response that exceeds its deadline ejects no node, because a client may be slow', async (t) => {
   const node = await startDripping(t)
   const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, answerMs: 20 } })
   for (let i = 0; i < 6; i += 1) await refusalOf(upstream.fetch(READ, LIMIT))
   t.match(upstream.nodes(), [{ reason: null }])
 })
 
-t.test('the time of an answer counts from its head, also where the head had longer or shorter', async (t) => {
+t.test('the deadline of a response starts at its head, whatever the timeout of the head is', async (t) => {
   const node = await startDripping(t)
   for (const headersMs of [40, 5000]) {
     const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, headersMs } })
@@ -57,7 +57,7 @@ t.test('the time of an answer counts from its head, also where the head had long
   }
 })
 
-t.test('between two pieces there may be some time, however often', async (t) => {
+t.test('pauses between chunks may exceed the body timeout in total', async (t) => {
   const node = await startNode(t, (_request, response) => {
     let left = 20
     const drip = setInterval(() => {
@@ -72,7 +72,7 @@ t.test('between two pieces there may be some time, however often', async (t) => 
   t.equal(body.toString(), '.'.repeat(19), 'whole after twice that time')
 })
 
-t.test('it counts from the last piece', async (t) => {
+t.test('the body timeout starts at the last chunk', async (t) => {
   const node = await startNode(t, (_request, response) => {
     response.write('.')
     setTimeout(() => response.write('.'), 150)
@@ -84,7 +84,7 @@ t.test('it counts from the last piece', async (t) => {
   t.ok(ms >= 440 && ms < 3000, `${ms} ms`)
 })
 
-t.test('also after a pause that was longer', async (t) => {
+t.test('the body timeout also applies after a longer pause of the reader', async (t) => {
   const served = await startNode(t, (_request, response) => response.write('.'))
   const node = createNode({
     url: served.url,

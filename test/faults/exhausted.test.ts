@@ -9,11 +9,11 @@ import { startNode } from '../support/fake-engine.ts'
 
 const MAX_OPEN_FILES = 80
 const CLIENTS = 200
-/** Connections from before, which ask all at once. */
+/** Number of earlier connections, which send requests at the same time. */
 const STANDING = 10
 const ALL_GOOD = Array.from({ length: STANDING }, () => 200)
 
-t.test('more clients come than the process may have files open', async (t) => {
+t.test('more clients connect than the process may open files', async (t) => {
   const node = await startNode(t, ({ url }, response) => {
     response.setHeader('content-type', 'application/json')
     response.end(url.endsWith('/engine') ? '[{"name":"default"}]' : '{"count":7}')
@@ -32,7 +32,7 @@ t.test('more clients come than the process may have files open', async (t) => {
   await clients.areRefused(CLIENTS - MAX_OPEN_FILES / 2 + STANDING)
 
   await t.test(
-    'half of the files are kept for the gateway itself, those that come are turned away',
+    'half of the files are reserved for the gateway itself, and further connections are refused',
     async (t) => {
       const open = await readdir(`/proc/${gateway.pid}/fd`)
       t.ok(open.length < MAX_OPEN_FILES, `${open.length} files`)
@@ -42,12 +42,12 @@ t.test('more clients come than the process may have files open', async (t) => {
     },
   )
 
-  await t.test('all connections that stood before are served, and so are probes', async (t) => {
+  await t.test('earlier connections and probes are still served', async (t) => {
     t.same(await Promise.all(agents.map(ask)), ALL_GOOD)
     t.equal((await fetch(`${gateway.adminAddress}/livez`)).status, 200)
   })
 
-  await t.test('when they leave, new ones are served at once, by the same process', async (t) => {
+  await t.test('new connections are served by the same process when the clients disconnect', async (t) => {
     clients.leave()
     const deadlineMs = performance.now() + 5000
     while ((await ask(false)) !== 200 && performance.now() < deadlineMs) await delay(50)
@@ -56,7 +56,7 @@ t.test('more clients come than the process may have files open', async (t) => {
   })
 })
 
-/** Clients that connect and say nothing. */
+/** Opens clients that connect and send nothing. */
 function crowd(port: number) {
   const sockets: Socket[] = []
   for (let one = 0; one < CLIENTS; one += 1) {
@@ -74,7 +74,7 @@ function crowd(port: number) {
   }
 }
 
-/** Or what is wrong. `false`: on a connection of its own. */
+/** Returns the status, or the code of the error. `false` as agent opens a new connection. */
 async function statusOf(
   url: string,
   agent: Agent | false,

@@ -13,7 +13,7 @@ const START = `POST ${BASE}/process-definition/key/review/start`
 const NAMESPACE = 'forged'
 const HEAD_AT = 12
 
-/** What a gateway would send to a client if it took it from Redis. */
+/** Headers that a gateway would send to a client if it trusted them from Redis. */
 const FORGED: Readonly<Record<string, string | string[]>> = {
   'set-cookie': 'session=of-another',
   connection: 'close, x-forged',
@@ -24,14 +24,14 @@ const FORGED: Readonly<Record<string, string | string[]>> = {
   'x-forged': ['1', '2'],
 }
 
-/** Two gateways before engines that count their requests in their answers. */
+/** Opens two gateways with one engine that counts its requests in its responses. */
 async function open(t: Test, signingKeys: readonly string[] = []) {
   const redis = await startRedis()
   t.teardown(() => redis.stop())
   const control = new Redis(redis.url)
   t.teardown(() => control.disconnect())
   let count = 0
-  // One node, so that both have the same keys.
+  // One node, so that both gateways have the same keys.
   const first = await openGateway(t, {
     listen: true,
     settings: settingsOf(redis.url, signingKeys),
@@ -48,7 +48,7 @@ async function open(t: Test, signingKeys: readonly string[] = []) {
 }
 
 function settingsOf(url: string, signingKeys: readonly string[]) {
-  // Without the key that only signed values need, the test runs before a gateway that knows none.
+  // Without a key the setting is left out, so that the test also runs against a gateway that does not know it.
   const cache = { redis: url, ...(signingKeys.length > 0 ? { signingKeys } : {}) }
   return { cache, idempotency: { namespace: NAMESPACE }, health: { probe: false } }
 }
@@ -57,7 +57,7 @@ function enginesAt(base: string) {
   return { default: { nodes: [base] }, second: { nodes: [base], remoteName: 'second' } }
 }
 
-/** The bytes of one answer, on a connection of its own. */
+/** Returns the bytes of one response, on a new connection. */
 async function say(origin: string, line: string, more = ''): Promise<string> {
   const socket = openSocket(origin)
   const body = line.startsWith('POST') ? '{}' : ''
@@ -80,7 +80,7 @@ function occurrences(text: string, what: RegExp): number {
   return text.match(what)?.length ?? 0
 }
 
-/** The value of a cached answer with another head and body, under a right sum. */
+/** Returns the value of a cached response with another head and a correct checksum. */
 function withHead(
   value: Buffer,
   skipped: number,
@@ -109,8 +109,8 @@ async function putForged(
 const CACHED = 'engine-gateway:*:entry:*'
 const CORRUPT = 'gateway_cache_requests_total{tier="redis",result="corrupt"} 1'
 
-t.test('What somebody else has written to Redis', { skip: redisSkip }, async (t) => {
-  t.test('headers of a connection, lengths and cookies in a cached answer reach no client', async (t) => {
+t.test('forged values in Redis', { skip: redisSkip }, async (t) => {
+  t.test('forged hop-by-hop headers, lengths and cookies of a cached response reach no client', async (t) => {
     const { control, first, second } = await open(t)
     await say(first.origin, DIAGRAM)
     await until(async () => (await control.keys(CACHED)).length === 1)
@@ -126,7 +126,7 @@ t.test('What somebody else has written to Redis', { skip: redisSkip }, async (t)
     await until(async () => !((await control.getBuffer(name)) ?? value).equals(value))
   })
 
-  t.test('they reach no client as the answer to a key either, and nothing is done again', async (t) => {
+  t.test('forged headers of a replayed response reach no client, and nothing is repeated', async (t) => {
     const { control, first, second, answered } = await open(t)
     await say(first.origin, START, 'idempotency-key: a')
     await putForged(control, `engine-gateway:${NAMESPACE}:once:*`, (value) => {
@@ -146,7 +146,7 @@ t.test('What somebody else has written to Redis', { skip: redisSkip }, async (t)
     )
   })
 
-  t.test('with a key, no answer at all is believed that the key has not signed', async (t) => {
+  t.test('with a signing key, a value that is not signed with it is not used', async (t) => {
     const { control, first, second, answered } = await open(t, ['k'.repeat(32)])
     await say(first.origin, DIAGRAM)
     await until(async () => (await control.keys(CACHED)).length === 1)
@@ -166,7 +166,7 @@ t.test('What somebody else has written to Redis', { skip: redisSkip }, async (t)
     t.equal(answered(), 3)
   })
 
-  t.test('with a key, what nobody has changed is still an answer', async (t) => {
+  t.test('with a signing key, an unchanged value is used', async (t) => {
     const { control, first, second, answered } = await open(t, ['k'.repeat(32)])
     await say(first.origin, DIAGRAM)
     await until(async () => (await control.keys(CACHED)).length === 1)

@@ -15,7 +15,7 @@ import { writeSetup } from '../support/reloadable.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const MIB = 1024 ** 2
-/** More than may wait. */
+/** Size of the disk, which is larger than the lines that may wait. */
 const SIZE_MIB = 16
 const WITHIN_MS = 20_000
 const ENGINE = 'http://127.0.0.1:9/engine-rest'
@@ -43,7 +43,7 @@ const AUDIT = {
   status: 403,
 } as const
 
-/** Without the right to mount one, there is no small disk to fill. */
+/** Without the permission to mount, no small disk can be filled. */
 const skip = mayMount() ? false : 'a file system cannot be mounted here'
 
 function mayMount(): boolean {
@@ -59,7 +59,7 @@ function mayMount(): boolean {
   }
 }
 
-/** A disk without a free byte, until it is given room. */
+/** Mounts a disk without a free byte. `giveRoom` frees it. */
 function mountFull(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MIB}m`, 'tmpfs', folder])
@@ -73,7 +73,7 @@ function mountFull(t: Test) {
   try {
     writeFileSync(filler, Buffer.alloc(SIZE_MIB * MIB))
   } catch {
-    // Now it is full.
+    // The disk is full now.
   }
   return {
     file,
@@ -88,7 +88,7 @@ async function lostOf(metrics: { readonly text: () => Promise<string> }, stream:
 }
 
 t.test(
-  'the audit file takes nothing: requests go on, lines wait, further ones are counted',
+  'while the audit file cannot be written, requests are served, lines wait and lost lines are counted',
   { skip },
   async (t) => {
     const disk = mountFull(t)
@@ -120,7 +120,7 @@ t.test(
   },
 )
 
-t.test('so does the log, which says afterwards how much is missing', { skip }, async (t) => {
+t.test('the log reports how many lines were lost on a full disk', { skip }, async (t) => {
   const disk = mountFull(t)
   const destination = openDestination({ to: disk.file })
   t.teardown(() => destination.end())
@@ -142,7 +142,7 @@ t.test('so does the log, which says afterwards how much is missing', { skip }, a
 })
 
 t.test(
-  'a process whose standard output is on a full disk serves, and writes when there is room',
+  'a process whose standard output is on a full disk serves requests and writes when there is space',
   { skip },
   async (t) => {
     const disk = mountFull(t)

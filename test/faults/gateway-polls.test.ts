@@ -46,7 +46,7 @@ async function metricsOf({ adminAddress }: Running): Promise<string> {
   return (await fetch(`${adminAddress}/metrics`)).text()
 }
 
-t.test('a poll that an engine does not answer is answered in time', async (t) => {
+t.test('a poll without a response of the engine returns an empty list in time', async (t) => {
   const running = await startBeforePollingNode(t)
   t.match(await ask(running, 50), [
     { status: 200, body: '[]', headers: { 'content-type': 'application/json', 'content-length': '2' } },
@@ -59,7 +59,7 @@ t.test('a poll that an engine does not answer is answered in time', async (t) =>
 
 const LOCKED_TASK = { id: 'task', workerId: 'w', lockExpirationTime: '2999-01-31T12:00:00.000+0000' }
 
-t.test('tasks go to the worker as the engine gave them', async (t) => {
+t.test('tasks are sent to the worker as the engine sent them', async (t) => {
   const running = await startBeforePollingNode(t)
   const answers = ask(running, 60_000)
   await running.node.came(1)
@@ -68,7 +68,7 @@ t.test('tasks go to the worker as the engine gave them', async (t) => {
   await running.drain()
 })
 
-t.test('when a worker leaves, what is locked for it is given back by the gateway, and counted', async (t) => {
+t.test('tasks locked for a disconnected worker are unlocked by the gateway', async (t) => {
   const running = await startBeforePollingNode(t)
   const { node } = running
   const socket = openSocket(running.address)
@@ -84,13 +84,13 @@ t.test('when a worker leaves, what is locked for it is given back by the gateway
   t.same(node.askedAs, [`Basic ${Buffer.from('gateway:secret').toString('base64')}`])
 })
 
-/** Resolves when the gateway has seen a worker leave. */
+/** Resolves when the gateway has noticed that a worker disconnected. */
 async function leftOf(running: Running): Promise<void> {
   const isLeft = async (): Promise<boolean> => (await metricsOf(running)).includes('reason="left"} 1')
   while (!(await isLeft()));
 }
 
-t.test('a drain answers open polls at once, and gives back what comes after that', async (t) => {
+t.test('a drain ends open polls immediately and unlocks tasks that arrive later', async (t) => {
   const running = await startBeforePollingNode(t)
   const { node } = running
   const answers = ask(running, 60_000)
@@ -102,7 +102,7 @@ t.test('a drain answers open polls at once, and gives back what comes after that
   t.same(node.asked, [`POST ${BASE}/external-task/task/unlock`])
 })
 
-t.test('a drain does not wait longer for an engine than it may', async (t) => {
+t.test('a drain waits for an engine no longer than its deadline', async (t) => {
   const running = await startBeforePollingNode(t, {}, '100ms')
   const answers = ask(running, 60_000)
   await running.node.came(1)
@@ -111,7 +111,7 @@ t.test('a drain does not wait longer for an engine than it may', async (t) => {
   running.node.end()
 })
 
-t.test('other requests are served while all places for polls are taken', async (t) => {
+t.test('other requests are served while all poll slots are in use', async (t) => {
   const running = await startBeforePollingNode(t, { perNode: 1, waiting: 1 })
   const polls = [ask(running, 60_000), ask(running, 60_000)]
   await running.node.came(1)
@@ -122,7 +122,7 @@ t.test('other requests are served while all places for polls are taken', async (
   await Promise.all([running.drain(), ...polls])
 })
 
-t.test('when a configuration is replaced, its polls end after the time of a drain', async (t) => {
+t.test('polls of a replaced configuration end after the drain timeout', async (t) => {
   const node = await startPollingNode(t)
   t.teardown(() => node.end())
   const settings = (perNode: number) => ({
@@ -138,7 +138,7 @@ t.test('when a configuration is replaced, its polls end after the time of a drai
   t.match(await answers, [{ status: 200, body: '[]' }])
 })
 
-t.test('one that an engine would not take at all hears so from the engine', async (t) => {
+t.test('a poll that the engine refuses returns the response of the engine', async (t) => {
   const running = await startBeforePollingNode(t)
   const answers = ask(running, 1_800_001)
   await running.node.came(1)

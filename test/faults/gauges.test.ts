@@ -7,7 +7,7 @@ import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 
 const REPLICAS = 3
-/** Of a leader that was killed, until another one has asked. */
+/** Longest time from the kill of a leader until another replica sends a query. */
 const TAKEOVER_MS = 15_000
 
 const ANSWERS: Readonly<Record<string, unknown>> = {
@@ -16,7 +16,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 }
 
 t.test(
-  'one of three replicas asks, once a second, and another follows',
+  'only one of three replicas queries the engine, once a second, and another replica takes over when it ends',
   {
     skip: redisSkip,
     timeout: 180_000,
@@ -66,7 +66,7 @@ t.test(
   },
 )
 
-/** Those that say that they are elected. */
+/** Returns the replicas that report to be elected. */
 async function electedOf(replicas: readonly GatewayProcess[]): Promise<readonly GatewayProcess[]> {
   const texts = await Promise.all(replicas.map(metricsOf))
   return replicas.filter((_, index) => /^gateway_engine_gauges_elected\{.*\} 1$/m.test(texts[index] ?? ''))
@@ -76,7 +76,7 @@ async function metricsOf(replica: GatewayProcess | undefined): Promise<string> {
   return (await fetch(`${replica?.adminAddress}/metrics`)).text()
 }
 
-/** The most requests that came within any ten seconds: some are late on their way, and the next ones seem to come sooner. */
+/** Returns the highest number of requests within any ten seconds. Some requests are delayed, so that the next ones seem early. */
 function mostInTenSeconds(timesMs: readonly number[]): number {
   return Math.max(...timesMs.map((from) => timesMs.filter((at) => at >= from && at < from + 10_000).length))
 }

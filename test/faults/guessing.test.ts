@@ -45,7 +45,10 @@ async function startWith(t: Test, listen: Readonly<Record<string, unknown>>): Pr
   return address
 }
 
-/** A proxy that appends whom it hears, as an ingress does: here the client says it itself, for all are on this machine. */
+/**
+ * Starts a proxy that appends the address of its client, as an ingress does. Here the client names its address itself,
+ * because all clients are on one machine.
+ */
 async function startProxy(t: Test, to: string): Promise<string> {
   const server = createServer((request, response) => {
     const { 'x-client': client, ...headers } = request.headers
@@ -73,18 +76,21 @@ async function statusOf(origin: string, user: string, password: string, client: 
   return response.status
 }
 
-/** What good callers hear who come for the first time while somebody guesses, 4 times a second; and what the guesser hears. */
+/**
+ * Returns the statuses of valid users that authenticate for the first time while an attacker sends 4 guesses a second,
+ * and the statuses of the guesses.
+ */
 async function meet(origin: string, clientOf: (user: string) => string, guesser: string) {
   const guesses: Promise<number>[] = []
   const guess = (user: string) => guesses.push(statusOf(origin, user, `wrong ${guesses.length}`, guesser))
-  // The address is busy from the start; 50 of these come in 12 s otherwise.
+  // Makes the address busy from the start. Otherwise it would take 12 s until 50 of these guesses have arrived.
   for (let count = 0; count < 60; count += 1) guess(`nobody${count}`)
   await Promise.all(guesses)
   const good: Promise<number>[] = []
   const startedAt = performance.now()
   for (let tick = 0; tick < GOOD.length; tick += 1) {
     const user = GOOD[tick] ?? ''
-    // In turns: names that nobody has, and the one who comes right now.
+    // Alternates between unknown names and the name of the user who authenticates at this moment.
     if (tick % 2 === 0) guess(tick % 4 === 0 ? `nobody${tick}` : user)
     good.push(statusOf(origin, user, 'right', clientOf(user)))
     await wait(125)
@@ -95,14 +101,14 @@ async function meet(origin: string, clientOf: (user: string) => string, guesser:
 
 const ALL = GOOD.map(() => 200)
 
-t.test('beside 4 wrong passwords a second from their own address nobody is refused', async (t) => {
+t.test('valid users are served while 4 wrong passwords a second come from the same address', async (t) => {
   const origin = await startWith(t, {})
   const { statuses, guesses } = await meet(origin, () => '', '')
   t.same(statuses, ALL)
   t.ok(guesses.every((status) => status === 401))
 })
 
-t.test('nor through a trusted proxy, from whatever address', async (t) => {
+t.test('valid users behind a trusted proxy are served, whatever the address of the guesses', async (t) => {
   const proxied = await startProxy(t, await startWith(t, { trustedProxies: ['127.0.0.1'] }))
   const elsewhere = await meet(proxied, (user) => `10.0.0.${user.slice(4)}`, '203.0.113.9')
   t.same(elsewhere.statuses, ALL)
@@ -114,7 +120,7 @@ t.test('nor through a trusted proxy, from whatever address', async (t) => {
   t.same(same.statuses, ALL)
 })
 
-t.test('who guesses waits for each answer once there were many', async (t) => {
+t.test('after many wrong passwords, each response to their address is delayed', async (t) => {
   const origin = await startWith(t, { trustedProxies: ['127.0.0.1'] })
   const proxied = await startProxy(t, origin)
   const timeOf = async (client: string, count: number) => {

@@ -5,14 +5,14 @@ import { redisSkip } from '../support/requirements.ts'
 import { ADDRESS, firstOf, ONCE, openControl, openReplays } from '../idempotency/claims.ts'
 import { answerOf, until } from '../support/cache-harness.ts'
 
-t.test('Redis fails', { skip: redisSkip }, async (t) => {
-  t.test('never there: nobody may go on', async (t) => {
+t.test('the idempotency store while Redis fails', { skip: redisSkip }, async (t) => {
+  t.test('no key is claimed if Redis was never reachable', async (t) => {
     const idempotencyStore = openReplays(t, 'redis://127.0.0.1:1')
     t.same(await idempotencyStore.claim(ONCE), { state: 'unavailable' })
     t.equal(await idempotencyStore.find(ONCE), null)
   })
 
-  t.test('frozen as a key is claimed: nobody may go on, and the key is free again afterwards', async (t) => {
+  t.test('no key is claimed while Redis is frozen, and the key is free afterwards', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const idempotencyStore = openReplays(t, server.url)
@@ -24,7 +24,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     server.resume()
     const control = openControl(t, server.url)
     await until(async () => (await control.dbsize()) === 0, 10_000)
-    // Its own connection may be a moment later than the control's.
+    // The connection of the store may recover slightly later than that of the control client.
     let again = await idempotencyStore.claim(ONCE)
     await until(async () => {
       if (again.state === 'unavailable') again = await idempotencyStore.claim(ONCE)
@@ -33,7 +33,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     await firstOf(again).release()
   })
 
-  t.test('frozen as an answer is kept: it is told when Redis is back', async (t) => {
+  t.test('a response completed while Redis is frozen is stored when Redis recovers', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const idempotencyStore = openReplays(t, server.url)
@@ -45,7 +45,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     await until(async () => (await other.claim(ONCE)).state === 'done', 10_000)
   })
 
-  t.test('killed and back without its data: what was done under it is told anew', async (t) => {
+  t.test('a response is stored again if Redis restarts without its data', async (t) => {
     const first = await startRedis()
     const idempotencyStore = openReplays(t, first.url)
     const claim = firstOf(await idempotencyStore.claim(ONCE))
@@ -59,7 +59,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     await until(async () => (await idempotencyStore.claim(ONCE)).state === 'done', 10_000)
   })
 
-  t.test('full: nobody may go on', async (t) => {
+  t.test('no key is claimed while Redis is full', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const idempotencyStore = openReplays(t, server.url)

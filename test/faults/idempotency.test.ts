@@ -39,9 +39,9 @@ async function open(t: Test) {
   return { redis, held, node }
 }
 
-t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) => {
+t.test('idempotency keys of gateways that share a Redis', { skip: redisSkip }, async (t) => {
   t.test(
-    'two concurrent requests with a key: one is sent, the other is answered as in progress',
+    'of two concurrent requests with one key, one is sent and the other returns 409 in progress',
     async (t) => {
       const { redis, held, node } = await open(t)
       const gateways = [await openBeforeNode(t, redis.url, node), await openBeforeNode(t, redis.url, node)]
@@ -57,7 +57,7 @@ t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) =>
     },
   )
 
-  t.test('a gateway that is killed: what it had begun is not done again by another', async (t) => {
+  t.test('a request in flight at a killed gateway is not repeated by another gateway', async (t) => {
     const { redis, held, node } = await open(t)
     const settings = `cache: { redis: "${redis.url}" }\nhealth: { probe: false }`
     const options = { nodes: [node.url + BASE], settings }
@@ -71,13 +71,13 @@ t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) =>
     const control = new Redis(redis.url)
     t.teardown(() => control.disconnect())
     const [name = ''] = await control.keys('engine-gateway:*:once:*')
-    // As if ten minutes had passed.
+    // Simulates that ten minutes have passed.
     await control.pexpire(name, (await control.pttl(name)) - 600_000)
     t.equal(await startAt(other.base), '502 GW_OUTCOME_UNKNOWN')
     t.equal(node.seen.length, 1)
   })
 
-  t.test('Redis killed before a key is claimed: nothing is sent, and other requests go on', async (t) => {
+  t.test('a key is refused while Redis is down, and requests without a key are served', async (t) => {
     const { redis, held, node } = await open(t)
     const { ask, parts } = await openBeforeNode(t, redis.url, node)
     process.kill(redis.pid, 'SIGKILL')
@@ -93,7 +93,7 @@ t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) =>
     t.match(await parts.metrics.text(), '{engine="default",result="unavailable"} 1\n')
   })
 
-  t.test('Redis frozen while the engine works: the client hears, and Redis as soon as it can', async (t) => {
+  t.test('with a frozen Redis, the client gets its response, and Redis stores it later', async (t) => {
     const { redis, held, node } = await open(t)
     const { ask, parts, log } = await openBeforeNode(t, redis.url, node)
     const first = ask('demo', START, keyed('a'))
@@ -110,11 +110,11 @@ t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) =>
     t.equal(node.seen.length, 1)
   })
 
-  t.test('beside clients with large bodies, no key is refused for a Redis that answers', async (t) => {
+  t.test('large bodies of other clients refuse at most one key while Redis responds', async (t) => {
     const redis = await startRedis()
     t.teardown(() => redis.stop())
     const node = await startNode(t, (_request, response) => answer(response))
-    // A late event loop is refused elsewhere, and is not what is tried here.
+    // The refusal for a late event loop is tested elsewhere and disabled here.
     const limits = 'limits: { pressure: { eventLoopDelay: null } }'
     const settings = `cache: { redis: "${redis.url}" }\nhealth: { probe: false }\n${limits}`
     const gateway = await startGatewayProcess({ nodes: [node.url + BASE], settings })
@@ -140,11 +140,11 @@ t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) =>
     over.abort()
     await Promise.all(loads)
     const refused = statuses.filter((status) => status !== 200)
-    // A server that is itself kept from its processor for so long may still cost one.
+    // A Redis server that gets no CPU time for so long may still cause one refusal.
     t.ok(refused.length <= 1, `${refused.length} of ${statuses.length} of ${large.length} bytes`)
   })
 
-  t.test('a reload with another node keeps them, and none is refused meanwhile', async (t) => {
+  t.test('a reload with another node keeps all keys and refuses none', async (t) => {
     const { redis, held, node } = await open(t)
     const second = await startNode(t)
     const settings = { ...settingsOf(node), cache: { redis: redis.url } }

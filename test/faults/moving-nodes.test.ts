@@ -6,7 +6,7 @@ import { LIMIT, readTimes, reservedUrl, watch } from '../support/watch-nodes.ts'
 
 const LINUX = { skip: process.platform === 'linux' ? false : 'needs a second loopback address' }
 
-/** Two servers at one port, at the addresses that a name may have. */
+/** Starts two servers with one port, at the two addresses to which the name may resolve. */
 async function startMoving(t: Test) {
   const seen = { old: 0, new: 0 }
   const old = http.createServer((_request, response) => void response.end(String((seen.old += 1))))
@@ -29,7 +29,7 @@ const OLD = [{ address: '127.0.0.1', family: 4 }]
 const NEW = [{ address: '127.0.0.2', family: 4 }]
 
 t.test(
-  'connections follow a name to its new address, also while the old one still answers',
+  'connections follow a host name to its new address, even while the previous address still responds',
   LINUX,
   async (t) => {
     const { name, seen } = await startMoving(t)
@@ -42,13 +42,13 @@ t.test(
     dns.addresses = NEW
     clock.nowMs = 30_000
     const isOver = Date.now() + 5
-    while (Date.now() < isOver) await new Promise(setImmediate) // undici's own clock, for the life of a connection
+    while (Date.now() < isOver) await new Promise(setImmediate) // waits for undici's own clock, which limits the lifetime of a connection
     await readTimes(upstream, 2)
     t.same(seen, { old: 2, new: 2 })
   },
 )
 
-t.test('a name that moved when its node died is found again at the next connection', LINUX, async (t) => {
+t.test('a name that moved when its node died is resolved again for the next connection', LINUX, async (t) => {
   const { name, old, seen } = await startMoving(t)
   const dns = { addresses: OLD }
   const { upstream } = watch(t, [name], {
@@ -63,7 +63,7 @@ t.test('a name that moved when its node died is found again at the next connecti
   t.same(seen, { old: 1, new: 1 })
 })
 
-t.test('a name that no longer resolves is served at its last good address', LINUX, async (t) => {
+t.test('a name that no longer resolves is served at its last known address', LINUX, async (t) => {
   const { name, seen } = await startMoving(t)
   const dns: { error: Error | null } = { error: null }
   const { upstream, clock } = watch(t, [name], {

@@ -19,12 +19,12 @@ const BODIES = {
 const PRESSED = (kind: string) => `gateway_pressure{kind="${kind}"}`
 
 interface Client {
-  /** The status; 0: the connection broke off. */
+  /** Sends a POST and resolves to its status, or to 0 if the connection broke. */
   readonly post: (path: string, body: Buffer) => Promise<number>
   readonly codes: Set<string | undefined>
 }
 
-/** A caller with as many connections as it wants. */
+/** Opens a client without a limit of connections. */
 function openClient(base: string, headers: Readonly<Record<string, string>>): Client {
   const agent = new Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())
@@ -48,7 +48,7 @@ function block(ms: number): void {
   while (performance.now() < end);
 }
 
-t.test('more bodies than memory holds: some are refused, none is lost, and it goes on', async (t) => {
+t.test('if bodies exceed the memory limit, some requests are refused and none is lost', async (t) => {
   const held: ServerResponse[] = []
   let isOpen = false
   const node = await startNode(t, (_request, response) => {
@@ -104,7 +104,7 @@ for (const [claim, path] of [
   ['read whole', '/authorization/create'],
   ['a long poll', '/external-task/fetchAndLock'],
 ] as const)
-  t.test(`what a connection has brought goes with its answer, though it stays open: ${claim}`, async (t) => {
+  t.test(`the body of a request is freed after its response on an open connection: ${claim}`, async (t) => {
     const node = await startNode(t, (_request, response) => response.end('[]'))
     const gateway = await startGatewayProcess({
       nodes: [node.url + BASE],
@@ -123,7 +123,7 @@ for (const [claim, path] of [
     await until(async () => (await inUse()) < 20 * MIB, 20_000)
   })
 
-t.test('a loop that is late refuses what is new and ends what was begun', async (t) => {
+t.test('a late event loop refuses new requests and completes running ones', async (t) => {
   const held: ServerResponse[] = []
   const node = await startNode(t, (asked, response) => {
     if (asked.url.endsWith('/version')) response.end('{"version":"7.24.0"}')

@@ -4,7 +4,7 @@ import { READ, refusingUrl, startNode, startRawNode } from '../support/fake-engi
 import { LIMIT, NAMES, readTimes, reservedUrl, TEN_GOOD, watch } from '../support/watch-nodes.ts'
 
 t.test(
-  'a node that takes requests and says nothing is ejected by its probes before any request meets it',
+  'a node that accepts requests but never responds is ejected by probes before a request reaches it',
   async (t) => {
     const hole = await startRawNode(t, () => {})
     const up = await startNode(t, (_request, response) => response.end(NAMES))
@@ -16,7 +16,7 @@ t.test(
   },
 )
 
-t.test('a node of another engine gets no request, and is back when it names the right one', async (t) => {
+t.test('a node of another engine gets no request until it names the right engine', async (t) => {
   let names = '[{"name":"second"}]'
   const other = await startNode(t, (_request, response) => response.end(names))
   const right = await startNode(t, (_request, response) => response.end(NAMES))
@@ -33,7 +33,7 @@ t.test('a node of another engine gets no request, and is back when it names the 
   t.match(await changed(), { reason: null, healthy: 2 })
 })
 
-t.test('a probe asks for the engine by its remote name, with the upstream’s credentials', async (t) => {
+t.test('a probe uses the remote name of the engine and the credentials of the upstream', async (t) => {
   const node = await startNode(t, (_request, response) => response.end('[{"name":"second"}]'))
   const { upstream, changed } = watch(t, [await refusingUrl(), node.url], {
     remoteName: 'second',
@@ -49,7 +49,7 @@ t.test('a probe asks for the engine by its remote name, with the upstream’s cr
   t.match(node.seen.at(-1), { url: '/engine/second/task/x', headers: { authorization: undefined } })
 })
 
-t.test('while probes run, what they see costs no request a trial', async (t) => {
+t.test('while probes run, no request is sent to an unhealthy node as a trial', async (t) => {
   const server = http.createServer((_request, response) => response.end(NAMES))
   const url = await reservedUrl(server)
   t.teardown(() => server.close())
@@ -63,7 +63,7 @@ t.test('while probes run, what they see costs no request a trial', async (t) => 
   t.match(await changed(), { node: url, reason: null })
 })
 
-t.test('with all nodes unhealthy all are asked, and the first that answers is used', async (t) => {
+t.test('if all nodes are unhealthy, all are tried, and the first response is used', async (t) => {
   const down = await refusingUrl()
   const names = await startNode(t, (_request, response) => response.end('[]'))
   const { upstream, changed } = watch(t, [down, names.url])
@@ -73,7 +73,7 @@ t.test('with all nodes unhealthy all are asked, and the first that answers is us
   t.same(await readTimes(upstream, 3), [200, 200, 200])
 })
 
-t.test('a drained node gets nothing: no request, no probe, no trial', async (t) => {
+t.test('a drained node receives no request, no probe and no trial', async (t) => {
   const drained = await startNode(t)
   const up = await startNode(t, (_request, response) => response.end(NAMES))
   const { upstream } = watch(t, [{ url: drained.url, drain: true }, { url: up.url }])

@@ -8,7 +8,7 @@ import { buildImage, commandIn, CONFIG_FOLDER, type Image } from './read-only-im
 
 const FILE = `/${CONFIG_FOLDER}/gateway.yaml`
 
-/** Without the right to mount, no root file system is read-only. */
+/** Without the permission to mount, the root file system cannot be read-only. */
 const skip =
   spawnSync('unshare', ['--mount', '--pid', '--fork', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status ===
     0 && process.getuid?.() === 0
@@ -35,7 +35,7 @@ function run(image: Image, ...command: readonly string[]) {
   return { status, stdout, stderr }
 }
 
-/** Runs what the image runs, until it listens. */
+/** Starts the entry point of the image and resolves when it listens. */
 async function start(t: Test, image: Image) {
   const [program = '', ...args] = commandIn(image, image.entrypoint)
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -51,7 +51,7 @@ async function start(t: Test, image: Image) {
     })
   })
   const [, address = '', admin = ''] = await listening
-  // The process 1 in there, as it is seen from here.
+  // The process id, outside the namespace, of process 1 of the image.
   const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
   const pid = Number(children.trim().split(' ')[0])
   return {
@@ -66,11 +66,11 @@ async function start(t: Test, image: Image) {
   }
 }
 
-t.test('the image, with nothing that it may write', { skip }, async (t) => {
+t.test('the image with a read-only file system', { skip }, async (t) => {
   const image = buildImage(t.testdir({}))
   const [uid] = image.user.split(':')
 
-  await t.test('is what Kubernetes takes for not root, and as the chart runs it', async (t) => {
+  await t.test('the image runs as a numeric user other than root and can write nothing', async (t) => {
     t.match(image.user, /^[1-9]\d*:[1-9]\d*$/)
     const values = readFileSync(new URL('../../helm/engine-gateway/values.yaml', import.meta.url), 'utf8')
     t.match(values, `runAsUser: ${uid}\n`)
@@ -79,7 +79,7 @@ t.test('the image, with nothing that it may write', { skip }, async (t) => {
     t.same(run(image, 'sh', '-c', script), { status: 0, stdout: `${uid}\n`, stderr: '' }, 'wrote nothing')
   })
 
-  await t.test('says whether a configuration is good', async (t) => {
+  await t.test('the image checks whether a configuration is valid', async (t) => {
     configure(image, {})
     t.match(run(image, 'engine-gateway', 'check', '--config', FILE), {
       status: 0,
@@ -90,7 +90,7 @@ t.test('the image, with nothing that it may write', { skip }, async (t) => {
   })
 
   for (const workers of [1, 2])
-    await t.test(`serves and drains with ${workers} workers`, async (t) => {
+    await t.test(`the image serves requests and drains with ${workers} workers`, async (t) => {
       configure(image, { workers })
       const { address, admin, pid, end } = await start(t, image)
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')

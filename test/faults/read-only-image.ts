@@ -3,21 +3,22 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync 
 import { basename, dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** The folder of the configuration in the image. */
+/** The configuration folder in the image. */
 export const CONFIG_FOLDER = 'etc/engine-gateway'
 
-/** The root file system of the image, made without Docker. */
+/** The root file system of the image, built without Docker. */
 export interface Image {
   readonly root: string
-  /** What the configuration of the image says of its processes. */
+  /** User, environment and entry point in the configuration of the image. */
   readonly user: string
   readonly env: string
   readonly entrypoint: readonly string[]
 }
 
 /**
- * Does what the Dockerfile says, step by step, in two folders of `folder`. The base image is this machine's system with the Node.js that
- * runs the test. Needs the right to mount, and what `npm ci` needs. @throws where a step fails, or its kind is not known
+ * Executes the steps of the Dockerfile in two folders of `folder`. The base image is the system of this machine with
+ * the Node.js that runs the test. This needs the permission to mount, and what `npm ci` needs.
+ * @throws if a step fails or its kind is unknown
  */
 export function buildImage(folder: string): Image {
   const stages: Stages = { build: join(folder, 'build'), final: join(folder, 'final') }
@@ -46,7 +47,10 @@ function doStep(name: string, rest: string, stages: Stages, stage: keyof Stages)
   else if (name !== '' && name !== 'EXPOSE') throw new Error(`the Dockerfile has a step ${name}`)
 }
 
-/** What `spawn` takes to run a command in the image as the chart's security contexts say: its own user, nothing writable, no capability. */
+/**
+ * Returns the arguments of `spawn` that run a command in the image with the chart's security contexts: its own user,
+ * nothing writable, no capability.
+ */
 export function commandIn({ root, user, env }: Image, command: readonly string[]): readonly string[] {
   const [uid = '', gid = ''] = user.split(':')
   const ids = ['--reuid', uid, '--regid', gid, '--clear-groups']
@@ -69,7 +73,7 @@ mount -t proc proc "$0/proc"
 shift 2
 exec chroot "$0" "$@"`
 
-/** A command as process 1 of a system below `root`. */
+/** Returns a command that runs as process 1 of a system below `root`. */
 function unshared(root: string, isReadOnly: boolean, command: readonly string[]): readonly string[] {
   const spaces = ['unshare', '--mount', '--pid', '--fork', '--kill-child']
   return [...spaces, 'sh', '-c', MOUNT, root, process.execPath, String(isReadOnly), ...command]
@@ -82,12 +86,12 @@ function makeSystem(root: string): void {
   }
   for (const name of ['usr/local/bin', 'dev', 'proc', 'tmp', CONFIG_FOLDER])
     mkdirSync(join(root, name), { recursive: true })
-  // Everybody's, were it not for the mount.
+  // Every user could write here if the mount were not read-only.
   chmodSync(join(root, 'tmp'), 0o1777)
   writeFileSync(join(root, 'usr/local/bin/node'), '')
 }
 
-/** `COPY a b ./`, `COPY src src` or `COPY --from=build /app/dist dist`. */
+/** Executes `COPY a b ./`, `COPY src src` or `COPY --from=build /app/dist dist`. */
 function copy(rest: string, build: string, root: string): void {
   const words = rest.split(' ')
   const isBuilt = words[0] === '--from=build'
@@ -104,7 +108,10 @@ function isSent(file: string): boolean {
   return readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n').includes(`!${file}`)
 }
 
-/** In the last stage with the image as the root; before, where the packages come from, in the folder of the stage. */
+/**
+ * Runs a step. In the last stage, the image is the root. In the stage before, which installs the packages, the step
+ * runs in the folder of the stage.
+ */
 function runStep(command: string, root: string, isFinal: boolean): void {
   const [program = '', ...args] = isFinal
     ? unshared(root, false, ['sh', '-c', `cd /app && ${command}`])

@@ -17,15 +17,15 @@ import { redisSkip } from '../support/requirements.ts'
 
 const rule = { seconds: 600, tags: ['deployment'] }
 const LEASE_MS = 3000
-/** A command has 150 ms; the rest is for a machine that is busy. */
+/** A command has a timeout of 150 ms. The rest is a margin for a busy machine. */
 const LONGEST_MS = 400
 const BACK_MS = 60_000
 
 const now = () => performance.now()
 
-t.test('the master that sentinels name is lost', { skip: redisSkip }, async (t) => {
+t.test('the master that the sentinels name fails', { skip: redisSkip }, async (t) => {
   t.test(
-    'killed: every load is answered in time, one process holds a lease, and the replica takes over',
+    'killed master: loads return in time, one process holds a lease, and the replica takes over',
     async (t) => {
       const watched = await startSentinel(t)
       await untilWatched(watched)
@@ -34,14 +34,14 @@ t.test('the master that sentinels name is lost', { skip: redisSkip }, async (t) 
     },
   )
 
-  t.test('frozen: so it is', async (t) => {
+  t.test('frozen master: loads return in time, and the replica takes over', async (t) => {
     const watched = await startSentinel(t)
     await untilWatched(watched)
     const redis = { sentinel: { nodes: watched.nodes, master: MASTER } }
     await survives(t, redis, () => watched.master.pause())
   })
 
-  t.test('demoted by hand: the master is looked for at once', async (t) => {
+  t.test('manual failover: the new master is looked up immediately', async (t) => {
     const watched = await startSentinel(t)
     await untilWatched(watched)
     const redis = { sentinel: { nodes: watched.nodes, master: MASTER } }
@@ -53,7 +53,7 @@ t.test('the master that sentinels name is lost', { skip: redisSkip }, async (t) 
     })
   })
 
-  t.test('an eviction that the replica had not heard of is repeated', async (t) => {
+  t.test('an eviction that the replica did not receive is repeated', async (t) => {
     const watched = await startSentinel(t)
     await untilWatched(watched)
     const redisSettings = { sentinel: { nodes: watched.nodes, master: MASTER } }
@@ -76,9 +76,9 @@ t.test('the master that sentinels name is lost', { skip: redisSkip }, async (t) 
   })
 })
 
-t.test('a node of a cluster is lost', { skip: redisSkip }, async (t) => {
+t.test('a node of a Redis cluster fails', { skip: redisSkip }, async (t) => {
   t.test(
-    'killed: every load is answered in time, one process holds a lease, and the replica takes over',
+    'killed node: loads return in time, one process holds a lease, and the replica takes over',
     async (t) => {
       const cluster = await startCluster(t, { hasReplicas: true })
       await survives(t, { cluster: { nodes: cluster.nodes } }, async () => {
@@ -92,7 +92,7 @@ t.test('a node of a cluster is lost', { skip: redisSkip }, async (t) => {
     },
   )
 
-  t.test('frozen: so it is', async (t) => {
+  t.test('frozen node: loads return in time, and the replica takes over', async (t) => {
     const cluster = await startCluster(t, { hasReplicas: true })
     await survives(t, { cluster: { nodes: cluster.nodes } }, async () => {
       for (const { pause, url } of cluster.masters) {
@@ -104,7 +104,7 @@ t.test('a node of a cluster is lost', { skip: redisSkip }, async (t) => {
     })
   })
 
-  t.test('one that has none of the keys: nothing is noticed', async (t) => {
+  t.test('a killed node without keys of the cache has no effect', async (t) => {
     const { masters, nodes } = await startCluster(t, { args: ['--cluster-require-full-coverage', 'no'] })
     const opened = await openSharedCache(t, { redisSettings: { cluster: { nodes } } })
     await loadShared(opened, { key: 'k', rule, answer: answerOf('x') })
@@ -118,7 +118,7 @@ t.test('a node of a cluster is lost', { skip: redisSkip }, async (t) => {
     }
     for (let index = 0; index < 100; index += 1)
       await opened.cache.load(`k${index}`, rule, fillOf(answerOf('x')))
-    // The subscription may have been at the lost server: what is read at that moment is not kept.
+    // The subscription may have been at the lost server. Entries that are read at that moment are not stored.
     const numberOf = (name: string) => opened.events.filter((event) => event === name).length
     await until(() => numberOf('redis:stored') + numberOf('memory:refused') > 100)
     t.ok(numberOf('redis:stored') > 95)
@@ -126,7 +126,7 @@ t.test('a node of a cluster is lost', { skip: redisSkip }, async (t) => {
   })
 })
 
-/** Loses a server, and looks at two processes meanwhile. */
+/** Loses a server and checks two processes meanwhile. */
 async function survives(t: Test, redis: RedisSettings, lose: () => unknown): Promise<void> {
   const opened = await openSharedCache(t, { redisSettings: redis })
   const other = await openSharedCache(t, { redisSettings: redis })
@@ -144,7 +144,7 @@ async function survives(t: Test, redis: RedisSettings, lose: () => unknown): Pro
   t.ok(watch.longestMs() <= LEASE_MS, `two processes held one lease for ${Math.round(watch.longestMs())} ms`)
   t.match(opened.lines[1], /^warn/)
   t.match(opened.lines.at(-1), /^info/)
-  // Messages between processes pass again.
+  // Messages between processes are delivered again.
   await until(async () => {
     await other.cache.load('shared', rule, fillOf(answerOf('x')))
     await opened.cache.evict(['deployment'])
@@ -175,7 +175,7 @@ function openLeases(t: Test, redis: RedisSettings, namespace: string): Leases {
   return leases
 }
 
-/** How long two processes held one lease. */
+/** Measures how long two processes held the same lease. */
 function watchHolders(t: Test, all: readonly Leases[]) {
   let since: number | null = null
   let longest = 0

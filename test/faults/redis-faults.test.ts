@@ -15,8 +15,8 @@ import {
 
 const rule = { seconds: 60, tags: ['deployment'] }
 
-t.test('Redis fails', { skip: redisSkip }, async (t) => {
-  t.test('killed: every load goes on without error or delay, and its return is noticed', async (t) => {
+t.test('the cache while Redis fails', { skip: redisSkip }, async (t) => {
+  t.test('killed Redis: loads have no error or delay, and its return is detected', async (t) => {
     const first = await startRedis()
     const opened = await openSharedCache(t, { redisUrl: first.url })
     await opened.cache.load('k', rule, fillOf(answerOf('x')))
@@ -29,11 +29,11 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     t.ok(opened.cache.peek('k'))
     const second = await startRedis({ port: first.port })
     t.teardown(() => second.stop())
-    // About a second (1,022 ms); the bound leaves room for a machine that is busy while the other server starts.
+    // About one second (1,022 ms). The limit has a margin for a machine that is busy while the other server starts.
     const back = await until(() => opened.lines.length === 3, 15_000)
     t.comment(`noticed after ${Math.round(back)} ms`)
     opened.events.length = 0
-    // Change messages come over a connection of their own, and nothing is kept before that is back too.
+    // Change messages use a separate connection, and nothing is stored before that connection is back too.
     await until(async () => {
       await opened.cache.load(`after ${opened.events.length}`, rule, fillOf(answerOf('x')))
       return opened.events.includes('redis:stored')
@@ -41,7 +41,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     t.match(opened.lines, [/^info/, /^warn/, /^info/])
   })
 
-  t.test('frozen: it costs each waiting request 200 ms at most once, then nothing', async (t) => {
+  t.test('frozen Redis: each waiting request is delayed by at most 200 ms, later ones are not', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const opened = await openSharedCache(t, { redisUrl: server.url })
@@ -61,7 +61,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     t.match(opened.lines, [/^info/, /^warn.*timed out/, /^info/])
   })
 
-  t.test('an eviction that Redis could not be told is not forgotten', async (t) => {
+  t.test('an eviction that did not reach Redis is repeated', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const [one, other] = [
@@ -81,7 +81,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     )
   })
 
-  t.test('more evictions than it can remember evict everything', async (t) => {
+  t.test('if too many evictions are pending for Redis, everything is evicted', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const one = await openSharedCache(t, { redisUrl: server.url })
@@ -96,7 +96,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     })
   })
 
-  t.test('full: what cannot be written is counted, and reads go on', async (t) => {
+  t.test('full Redis: failed writes are counted, and reads are served', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const clock = clockAt(0)
@@ -113,7 +113,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     t.equal(opened.lines.length, 1)
   })
 
-  t.test('a replica, as after a failover: reads are served, and it looks for the primary', async (t) => {
+  t.test('Redis as a replica after a failover: reads work, and the primary is looked up', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const opened = await openSharedCache(t, { redisUrl: server.url })
@@ -129,7 +129,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     })
   })
 
-  t.test('a wrong password is logged once, without the password', async (t) => {
+  t.test('a wrong Redis password is logged once, without the password', async (t) => {
     const server = await startRedis({ args: ['--requirepass', 'right'] })
     t.teardown(() => server.stop())
     const opened = openCache(t, { redisUrl: server.url.replace('//', '//default:wrong-secret@') })
@@ -141,7 +141,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     t.notMatch(opened.lines[0], /secret/)
   })
 
-  t.test('never there: the cache starts and works, and says so once', async (t) => {
+  t.test('without a reachable Redis the cache works, and this is logged once', async (t) => {
     const opened = openCache(t, { redisUrl: 'redis://127.0.0.1:1' })
     t.match(await opened.cache.load('k', rule, fillOf(answerOf('x'))), { from: 'upstream', stored: true })
     await until(() => opened.lines.length > 0)

@@ -7,27 +7,27 @@ import { BASE } from '../support/open-gateway.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { startReloadable } from '../support/reloadable.ts'
 
-/** Answers at once, but what ends with `held`. */
+/** Responds immediately, except to paths that end with `held`. */
 const node = await startNode(t, ({ url }, response) => {
   if (url.endsWith('/held')) return
   response.setHeader('content-type', 'application/json').end('{"id":"1"}')
 })
 
-/** Every round is another configuration. */
+/** Returns a different configuration for every round. */
 function settingsOf(round: number) {
   const limits = { body: `${1 + (round % 7)}MiB` }
   return { engines: { default: { nodes: [node.url + BASE] } }, health: { probe: false }, limits }
 }
 
-/** Each generation has pools of its own, and each pool that is left is one of a generation that is left. Collects garbage first. */
+/** Returns the number of pools. Each generation has its own pools, so a remaining pool belongs to a remaining generation. Collects garbage first. */
 function countPools(): number {
   return queryObjects(Pool, { format: 'count' })
 }
 
-/** Of one runtime, with the connections that `held` keeps. */
+/** Number of pools of one runtime, with the connections that `held` keeps open. */
 const POOLS = 4
 
-/** A gateway that was asked and reloaded once: what is made once is there. */
+/** Opens a gateway, reloads it once and sends a request, so that everything that is created once exists. */
 async function open(t: Test) {
   const gateway = await startReloadable(t, settingsOf(0))
   const reload = async (round: number) => {
@@ -39,15 +39,15 @@ async function open(t: Test) {
   return { gateway, reload, pools: countPools() }
 }
 
-t.test('as many generations are left after ten reloads as after one', async (t) => {
+t.test('ten reloads leave as many generations in memory as one reload', async (t) => {
   const { reload, pools } = await open(t)
   for (let round = 2; round <= 11; round += 1) await reload(round)
-  // The last one before may still close its connections.
+  // The previous generation may still be closing its connections.
   await until(() => countPools() <= pools, 10_000)
   t.ok(pools > 0, `${pools} pools`)
 })
 
-t.test('a request that runs on holds its own generation, and none of those that came after', async (t) => {
+t.test('a long request keeps its own generation in memory, and no later generation', async (t) => {
   const { gateway, reload, pools } = await open(t)
   const over = new AbortController()
   const held = gateway.ask('demo', '/task/held', { signal: over.signal }).catch(() => null)

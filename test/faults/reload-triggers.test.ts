@@ -22,7 +22,7 @@ const node = await startNode(t)
 const base = node.url + BASE
 const { ONE, TWO, ENGINES_OF_TWO } = setupsOf(base)
 
-t.test('the file is read anew when it changes, and half of one is not taken', async (t) => {
+t.test('a changed file is reloaded, and a partially written file is not applied', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const text = textOf(TWO)
   await writeFile(gateway.file, text.slice(0, -20))
@@ -38,7 +38,7 @@ t.test('the file is read anew when it changes, and half of one is not taken', as
   )
 })
 
-t.test('a volume that Kubernetes swaps is seen, and so is a file that went away', async (t) => {
+t.test('the swap of a Kubernetes volume and a missing file are detected', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const folder = dirname(gateway.file)
   const swapTo = async (name: string, text: string) => {
@@ -57,7 +57,7 @@ t.test('a volume that Kubernetes swaps is seen, and so is a file that went away'
   t.same(await gateway.engines(), ENGINES_OF_TWO)
 })
 
-t.test('SIGHUP reads it anew, and the process then ends as ever', async (t) => {
+t.test('SIGHUP reloads the configuration, and SIGTERM then ends the process as usual', async (t) => {
   const { file, write } = await writeSetup(t)
   await write(ONE)
   const child = spawn(process.execPath, [MAIN, 'start', '--config', file], {

@@ -9,7 +9,7 @@ import { redisSkip } from '../support/requirements.ts'
 import { type Started, startWorkers } from '../support/started-workers.ts'
 
 const MIB = 1024 ** 2
-/** The process says how much of its heap is in use. */
+/** A module with which the process logs the used size of its heap. */
 const HEAP = new URL('heap-on-sigusr2.mjs', import.meta.url).href
 const START = '/process-definition/key/review/start'
 
@@ -17,7 +17,7 @@ const node = await startNode(t, (_request, response) =>
   response.setHeader('content-type', 'application/json').end('{"id":"1"}'),
 )
 
-/** Every round is another configuration. */
+/** Returns a different configuration for every round. */
 function settingsOf(round: number, more: Readonly<Record<string, unknown>>) {
   const limits = { body: `${1 + (round % 7)}MiB` }
   return { engines: { default: { nodes: [node.url + BASE] } }, health: { probe: false }, limits, ...more }
@@ -25,13 +25,13 @@ function settingsOf(round: number, more: Readonly<Record<string, unknown>>) {
 
 interface Load {
   readonly sent: number
-  /** Whatever was not answered, or not as it should be. */
+  /** Requests without a response or with an unexpected status. */
   readonly lost: readonly string[]
-  /** Refused because Redis did not answer in its time, as on a machine that is too busy. Nothing of them was sent. */
+  /** Requests refused because Redis did not respond in time, as on an overloaded machine. None of them was sent to the engine. */
   readonly refused: number
 }
 
-/** Reads and writes on connections that stay, until it is told to stop. */
+/** Sends reads and writes on kept connections until it is stopped. */
 function load(address: string, isKeyed: boolean) {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   const lost: string[] = []
@@ -78,7 +78,7 @@ function load(address: string, isKeyed: boolean) {
   }
 }
 
-/** In use in the heap once garbage is collected, and resident. */
+/** Returns the heap in use after garbage collection, and the resident memory. */
 async function memoryOf(gateway: Started) {
   const before = gateway.lines().findLast(({ msg }) => msg === 'heap')
   gateway.kill('SIGUSR2')
@@ -96,7 +96,7 @@ interface Run {
   readonly settings: Readonly<Record<string, unknown>>
 }
 
-/** Reloads under load, and what was measured on the way. */
+/** Reloads under load. Returns the measurements. */
 async function run(t: Test, { reloads, settings }: Run) {
   const gateway = await startWorkers(t, settingsOf(0, settings), { preload: HEAP })
   const stop = load(gateway.address, 'cache' in settings)
@@ -118,18 +118,18 @@ async function run(t: Test, { reloads, settings }: Run) {
   t.ok(refused <= sent / 100, `${refused} refused`)
   const heaps = [...memory.values()].map(({ heap }) => heap)
   const half = heaps.length / 2
-  // The least of each half: what a request or a timer holds for a while comes and goes.
+  // The minimum of each half, because a request or a timer may hold memory temporarily.
   return { sent, grownBytes: Math.min(...heaps.slice(half)) - Math.min(...heaps.slice(0, half)) }
 }
 
-t.test('200 reloads under load lose no request, and memory stays flat', { timeout: 280_000 }, async (t) => {
+t.test('200 reloads under load lose no request and leak no memory', { timeout: 280_000 }, async (t) => {
   const { sent, grownBytes } = await run(t, { reloads: 200, settings: { workers: 1 } })
   t.ok(sent > 1000, `${sent} requests`)
-  // A hundred generations that stayed would take as many.
+  // A hundred generations that remained in memory would take as much.
   t.ok(grownBytes < 15 * MIB, `${grownBytes} bytes more in the second half`)
 })
 
-t.test('the same with Redis', { skip: redisSkip, timeout: 280_000 }, async (t) => {
+t.test('60 reloads with Redis lose and leak nothing', { skip: redisSkip, timeout: 280_000 }, async (t) => {
   const redis = await startRedis()
   t.teardown(() => redis.stop())
   const settings = { workers: 1, cache: { redis: redis.url } }

@@ -23,7 +23,7 @@ const base = node.url + BASE
 const { ONE, TWO, ENGINES_OF_TWO } = setupsOf(base)
 const OPEN = { authorization: { mode: 'off', records: { source: 'file', file: 'records.yaml' } } }
 
-/** Asks without a pause until it is told to stop; every status that was not expected. */
+/** Sends requests without a pause until it is stopped. Collects every unexpected status. */
 function streamOf({ ask }: Reloadable) {
   const unexpected: unknown[] = []
   const end = new AbortController()
@@ -45,7 +45,7 @@ function streamOf({ ask }: Reloadable) {
 }
 
 t.test(
-  'under a stream of requests none fails, and each reload is in force when it is answered',
+  'reloads under load fail no request, and each configuration is in force when its response arrives',
   async (t) => {
     const gateway = await startReloadable(t, ONE)
     const { unexpected, stop } = streamOf(gateway)
@@ -66,7 +66,7 @@ t.test(
   },
 )
 
-t.test('an invalid file changes nothing, and says so until it is mended', async (t) => {
+t.test('an invalid file changes nothing and is reported until it is corrected', async (t) => {
   const gateway = await startReloadable(t, ONE)
   t.equal(await gateway.metric(SUCCESSFUL), 1)
   const appliedAt = await gateway.metric('gateway_config_applied_timestamp_seconds')
@@ -89,16 +89,16 @@ t.test('an invalid file changes nothing, and says so until it is mended', async 
   t.same(await gateway.engines(), ENGINES_OF_TWO)
 })
 
-t.test('an answer says what has changed', async (t) => {
+t.test('the response of a reload lists the changes', async (t) => {
   const gateway = await startReloadable(t, ONE)
-  // Before the watch on the file sees it.
+  // Before the file watcher notices it.
   t.same((await gateway.reload({ ...TWO, limits: { body: '1MiB' } })).value, {
     result: 'applied',
     changed: ['engines.second', 'limits.body'],
   })
 })
 
-t.test('no answer and no line shows what stands in the file', async (t) => {
+t.test('no response and no log line shows the content of the file', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const { status, text } = await gateway.reload(
     'version: 1\nservice: { password: "hush-hush" }\nengines: [\n',
@@ -108,7 +108,7 @@ t.test('no answer and no line shows what stands in the file', async (t) => {
   t.notMatch(JSON.stringify(gateway.log), 'hush')
 })
 
-t.test('who may send writes from a page of another origin changes without a restart', async (t) => {
+t.test('allowed origins of writes change without a restart', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const post = async () => {
     const headers = { origin: 'https://app.example', authorization: authorizationOf('demo') }
@@ -121,12 +121,12 @@ t.test('who may send writes from a page of another origin changes without a rest
   t.equal(await post(), 404)
 })
 
-/** As many as each `result` of `gateway_auth_total` counts. */
+/** Returns the number of authentications with this `result` in `gateway_auth_total`. */
 async function authenticated(gateway: Reloadable, result: string): Promise<number> {
   return (await gateway.metric(`gateway_auth_total{engine="default",result="${result}",method="basic"}`)) ?? 0
 }
 
-t.test('who was let in before a reload is remembered after it, while his entry is the same', async (t) => {
+t.test('a verified user is remembered after a reload while the user’s entry is unchanged', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const users = (change: (user: (typeof USERS)[number]) => object) =>
     writeFile(join(dirname(gateway.file), 'users.yaml'), JSON.stringify({ users: USERS.map(change) }))
@@ -138,7 +138,7 @@ t.test('who was let in before a reload is remembered after it, while his entry i
   t.equal(await ask(), 200)
   t.equal(await authenticated(gateway, 'verified'), 1)
   t.equal(await authenticated(gateway, 'remembered'), 1)
-  // Another entry of the file is none of hers.
+  // A changed entry of another user has no effect on mary.
   await users((user) => (user.id === 'demo' ? { ...user, groups: [] } : user))
   await limitedTo('2MiB')
   t.equal(await ask(), 200)
@@ -150,7 +150,7 @@ t.test('who was let in before a reload is remembered after it, while his entry i
   t.equal(await authenticated(gateway, 'remembered'), 2)
 })
 
-t.test('wrong passwords from before a reload count after it', async (t) => {
+t.test('wrong passwords from before a reload are still counted after it', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const guess = async (password: string) => {
     const headers = { authorization: authorizationOf('mary', password) }
@@ -163,7 +163,7 @@ t.test('wrong passwords from before a reload count after it', async (t) => {
   t.ok((await guess('wrong again')) >= 990, 'its answer is held')
 })
 
-t.test('however many ask for a reload at once, two are done', async (t) => {
+t.test('any number of concurrent reload requests causes two reloads', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const asks = Array.from({ length: 20 }, () => gateway.running.reload())
   for (const reloaded of await Promise.all(asks)) t.equal(reloaded.result, 'applied')
@@ -182,7 +182,7 @@ t.test('the token of the admin listener changes without a restart', async (t) =>
   t.notMatch(JSON.stringify(gateway.log), admin.token)
 })
 
-t.test('what a running process cannot change is refused by its name', async (t) => {
+t.test('a change that needs a restart is refused with its name', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const sockets = { listen: { port: 1 }, admin: { host: '0.0.0.0', port: 0 }, timeouts: { request: '5s' } }
   t.same((await gateway.reload({ ...TWO, ...sockets })).value, {
@@ -192,7 +192,7 @@ t.test('what a running process cannot change is refused by its name', async (t) 
   t.same(await gateway.engines(), [{ name: 'default' }])
 })
 
-t.test('what is dangerous in a new configuration is warned of', async (t) => {
+t.test('dangerous settings of a new configuration cause warnings', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const warnings = () => gateway.log.filter(({ msg }) => String(msg).startsWith('passthrough[0]: '))
   const passthrough = [{ prefix: '/camunda', upstream: node.url }]
@@ -203,14 +203,14 @@ t.test('what is dangerous in a new configuration is warned of', async (t) => {
   t.equal(warnings().length, 1, 'what has not changed is not said again')
 })
 
-t.test('a prefix that is taken is refused', async (t) => {
+t.test('a duplicate passthrough prefix is refused', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const twice = { prefix: '/camunda', upstream: node.url }
   t.equal((await gateway.reload({ ...ONE, passthrough: [twice, twice] })).status, 422)
   t.same(await gateway.engines(), [{ name: 'default' }])
 })
 
-t.test('an engine whose records cannot be read does not come into force', async (t) => {
+t.test('a configuration with an engine whose records cannot be read is refused', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const nodes = [`${await refusingUrl()}${BASE}`]
   const third = { nodes, authorization: { records: { source: 'engine' } } }
@@ -222,7 +222,7 @@ t.test('an engine whose records cannot be read does not come into force', async 
   t.equal(await gateway.metric('gateway_source_up{engine="default",source="records"}'), 1)
 })
 
-/** A node that does not answer the requests that it is to hold until it is told to. */
+/** Starts a node that holds the requests selected by `holds` until the test responds to them. */
 async function startSlowNode(t: Test, holds: (request: Seen) => boolean) {
   const held: ServerResponse[] = []
   const news = new EventEmitter()
@@ -244,7 +244,7 @@ async function startSlowNode(t: Test, holds: (request: Seen) => boolean) {
   }
 }
 
-t.test('what was begun before is answered by those who were asked then', async (t) => {
+t.test('a request that started before a reload gets the response of its old node', async (t) => {
   const slow = await startSlowNode(t, ({ url }) => url === `${BASE}/version`)
   const gateway = await startReloadable(t, { engines: { default: { nodes: [slow.base] } } })
   const asked = slow.asked()
@@ -256,7 +256,7 @@ t.test('what was begun before is answered by those who were asked then', async (
   t.same(await (await answer).text(), '{"version":"old"}')
 })
 
-t.test('a change that was begun before is in force after it', async (t) => {
+t.test('a change of records that started before a reload is in force after it', async (t) => {
   const slow = await startSlowNode(t, ({ method }) => method === 'DELETE')
   const admins = recordsOf([])
   const setup = {
@@ -276,7 +276,7 @@ t.test('a change that was begun before is in force after it', async (t) => {
   t.equal((await gateway.ask('nobody', '/deployment/x')).status, 404)
 })
 
-t.test('what was begun before may take longer than a drain would, and is written down', async (t) => {
+t.test('a request from before a reload may outlast the drain timeout and is audited', async (t) => {
   const slow = await startSlowNode(t, ({ method }) => method === 'DELETE')
   const audit = join(t.testdir(), 'audit.log')
   const setup = {
@@ -296,7 +296,7 @@ t.test('what was begun before may take longer than a drain would, and is written
   t.same(await (await gateway.ask('demo', '/version')).json(), {})
 })
 
-t.test('what is cached stays while the engines are the same, and goes with them', async (t) => {
+t.test('cached entries are kept while the engines are unchanged, and dropped otherwise', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const fromMemory = async () => {
     const response = await gateway.ask('demo', '/process-definition/x/xml')
@@ -312,7 +312,7 @@ t.test('what is cached stays while the engines are the same, and goes with them'
   t.equal(await fromMemory(), true)
 })
 
-t.test('the level of the log changes with it', async (t) => {
+t.test('the log level changes with a reload', async (t) => {
   const gateway = await startReloadable(t, ONE)
   t.equal((await gateway.reload({ ...ONE, log: { level: 'error', audit: 'off' } })).status, 200)
   const before = gateway.log.length

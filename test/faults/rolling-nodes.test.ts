@@ -10,17 +10,17 @@ import { BASE } from '../support/open-gateway.ts'
 const NODES = 3
 const WORKERS = 6
 const HOLD_MS = 400
-/** As an engine says it that shuts down. */
+/** Message of an engine that shuts down. */
 const STOPPING = JSON.stringify({
   type: 'RestException',
   message: 'Request rejected due to shutdown of application server.',
 })
 
-/** What all nodes of one engine share. */
+/** State that all nodes of one engine share. */
 class Database {
   readonly created: string[] = []
   readonly completed: string[] = []
-  /** How often each write came, by its path. */
+  /** Number of times that each write arrived, by path. */
   readonly written = new Map<string, number>()
   readonly #free: string[] = []
 
@@ -47,7 +47,7 @@ interface Received {
 
 const LOCK = { workerId: 'w', lockExpirationTime: '2999-01-31T12:00:00.000+0000' }
 
-/** A node that ends as an application server does: what is under way is answered, and no more is taken. */
+/** A node that stops as an application server does: it responds to running requests and accepts no further ones. */
 class EngineNode {
   readonly port: number
   readonly #database: Database
@@ -82,7 +82,7 @@ class EngineNode {
 
   #answer({ url, method, body }: Received, response: ServerResponse): void {
     const [, id = '', what = ''] = /\/external-task\/([^/]+)\/(\w+)$/.exec(url) ?? []
-    // A nudge of the gateway names a topic that no task has.
+    // A nudge of the gateway names a topic without tasks.
     if (url.endsWith('/fetchAndLock') && !body.includes('"topicName":"work"'))
       return send(response, 200, '[]')
     if (url.endsWith('/fetchAndLock')) return this.#poll(response)
@@ -146,7 +146,7 @@ async function startRolling(t: Test) {
   return { database, nodes, reload, load: startLoad(gateway.ask, database) }
 }
 
-/** Workers that poll and complete, beside readers and writers. */
+/** Starts workers that poll and complete tasks, in addition to readers and writers. */
 function startLoad(
   ask: (user: string, path: string, init?: RequestInit) => Promise<Response>,
   database: Database,
@@ -192,14 +192,14 @@ function startLoad(
 }
 
 t.test(
-  'nodes are drained and restarted one by one: no poll and no call fails, each task is done once',
+  'draining and restarting nodes one by one fails no poll and no call, and each task is done once',
   async (t) => {
     const { database, nodes, reload, load } = await startRolling(t)
     for (const node of nodes) {
       const before = database.completed.length
       await until(() => database.completed.length > before + 5, 20_000)
       await reload(node)
-      await wait(HOLD_MS + 100) // what is under way there
+      await wait(HOLD_MS + 100) // waits for the requests in flight at the node
       await node.stop()
       const meanwhile = database.completed.length
       await until(() => database.completed.length > meanwhile + 5, 20_000)

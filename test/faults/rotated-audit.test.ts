@@ -10,14 +10,14 @@ import { startWorkers } from '../support/started-workers.ts'
 const node = await startNode(t)
 const engines = { default: { nodes: [node.url + BASE] } }
 
-/** The paths that were refused, as the file names them. */
+/** Returns the ids of the refused requests in the file. */
 function idsIn(file: string): readonly unknown[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
   return lines.map((line) => JSON.parse(line).requestId)
 }
 
-t.test('after a reload each line is in the file of that name, and none is lost', async (t) => {
+t.test('after a reload each audit line is in the new file, and none is lost', async (t) => {
   const folder = t.testdir({})
   const file = join(folder, 'audit.jsonl')
   const gateway = await startReloadable(t, { engines, log: { audit: file } })
@@ -26,7 +26,7 @@ t.test('after a reload each line is in the file of that name, and none is lost',
   await refused('first')
   for (const name of ['a', 'b']) {
     renameSync(file, join(folder, name))
-    // The file of the configuration has not changed: that is no reason to keep the other one.
+    // The configuration file is unchanged. The audit file must be opened again nevertheless.
     await askToReload(gateway.running)
     t.ok(existsSync(file))
     t.equal(statSync(file).mode & 0o007, 0)
@@ -36,7 +36,7 @@ t.test('after a reload each line is in the file of that name, and none is lost',
   t.same([join(folder, 'a'), join(folder, 'b'), file].map(idsIn), [['first'], ['after-a'], ['after-b']])
 })
 
-t.test('a file that was renamed without a word is left within seconds', async (t) => {
+t.test('a renamed audit file is replaced within seconds without a reload', async (t) => {
   const folder = t.testdir({})
   const file = join(folder, 'audit.jsonl')
   const gateway = await startReloadable(t, { engines, log: { audit: file } })
@@ -47,7 +47,7 @@ t.test('a file that was renamed without a word is left within seconds', async (t
   t.same(idsIn(join(folder, 'old')), [])
 })
 
-t.test('where no new file opens the old one takes the lines, and the log says so once', async (t) => {
+t.test('if the new audit file cannot be opened, the old one is used, and one error is logged', async (t) => {
   const folder = t.testdir({ audit: {} })
   const file = join(folder, 'audit', 'audit.jsonl')
   const gateway = await startReloadable(t, { engines, log: { audit: file } })
@@ -61,7 +61,7 @@ t.test('where no new file opens the old one takes the lines, and the log says so
   t.equal(told().length, 1, 'it is the open file again')
 })
 
-t.test('SIGHUP at the primary has every worker leave a renamed file', async (t) => {
+t.test('SIGHUP to the primary makes every worker open a new audit file', async (t) => {
   const folder = t.testdir({})
   const file = join(folder, 'audit.jsonl')
   const gateway = await startWorkers(t, { engines, log: { audit: file } })

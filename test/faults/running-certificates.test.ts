@@ -6,7 +6,7 @@ import { startReloadable } from '../support/reloadable.ts'
 
 const endOf = (text: string) => Date.parse(text) / 1000
 
-t.test('when certificates end is told, and whether the files can be taken', async (t) => {
+t.test('metrics show when certificates expire and whether the files are valid', async (t) => {
   const files = writeCertificates(t)
   const node = await startNode(t)
   const { metric } = await startReloadable(t, {

@@ -8,7 +8,7 @@ import { startStandIn } from '../support/stand-in.ts'
 
 const linesOf = (text: string, start: string) => text.split('\n').filter((line) => line.startsWith(start))
 
-t.test('scrapes and readiness tell which nodes are believed healthy', async (t) => {
+t.test('metrics and readiness show which nodes are considered healthy', async (t) => {
   const engine = await startStandIn(t)
   const down = await refusingUrl()
   const drained = await refusingUrl()
@@ -42,7 +42,7 @@ t.test('scrapes and readiness tell which nodes are believed healthy', async (t) 
   t.match(ready.text, '[-] nodes of drained: all are drained\n')
 })
 
-t.test('every change is counted and written down, the return without a count', async (t) => {
+t.test('each ejection is counted and logged, and each return is only logged', async (t) => {
   const lines: Readonly<Record<string, unknown>>[] = []
   const metrics = createMetrics({ version: '1' })
   const log = createLogger({

@@ -9,7 +9,7 @@ import { ask, listenAndRelay, openUpstream, READ, refusingUrl } from '../support
 const CONNECT_MS = 1000
 const TIMES = { connectMs: CONNECT_MS, headersMs: 5000, bodyMs: 5000 }
 const WITHIN_MS = 30_000
-/** Listens and is stopped: the system takes two connections for it, and drops the packets of further ones. */
+/** Listens and is then stopped: the system accepts two connections for it and drops the packets of further ones. */
 const STOPPED_NODE = `
 import { createServer } from 'node:http'
 const server = createServer((_request, response) => response.end('[{"name":"default"}]'))
@@ -18,7 +18,7 @@ server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
 })
 `
 
-/** A node from which no packet comes, until it goes on. */
+/** Starts a node that sends no packet until it continues. */
 async function startSilentNode(t: Test) {
   const child = spawn(
     'env',
@@ -40,7 +40,7 @@ async function startSilentNode(t: Test) {
   return { url: `http://127.0.0.1:${port}`, goOn }
 }
 
-/** Milliseconds, the shortest first. */
+/** Returns the durations in milliseconds, shortest first. */
 async function timesOf(port: number, count: number, status: number): Promise<readonly number[]> {
   const times = []
   for (let at = 0; at < count; at += 1) {
@@ -54,7 +54,7 @@ async function timesOf(port: number, count: number, status: number): Promise<rea
 const round = (times: readonly number[], at: number) => Math.round(times[at] ?? 0)
 
 t.test(
-  'all nodes are known to be silent: who asks hears it at once, and is served soon after one is back',
+  'if all nodes are known to be silent, requests fail immediately and are served soon after one returns',
   async (t) => {
     const nodes = [await startSilentNode(t), await startSilentNode(t)]
     const { upstream } = openUpstream(
@@ -79,7 +79,7 @@ t.test(
   },
 )
 
-t.test('all nodes refuse connections: the same', async (t) => {
+t.test('if all nodes refuse connections, requests fail immediately', async (t) => {
   const nodes = [await refusingUrl(), await refusingUrl()]
   const { upstream } = openUpstream(t, nodes, { timeouts: TIMES })
   const { port } = await listenAndRelay(t, upstream, READ)
@@ -89,7 +89,7 @@ t.test('all nodes refuse connections: the same', async (t) => {
   t.ok((times[50] ?? 0) < 100)
 })
 
-t.test('without probes one request at a time finds out, and the others do not wait for it', async (t) => {
+t.test('without probes only one request at a time tries an ejected node', async (t) => {
   const node = await startSilentNode(t)
   const { upstream } = openUpstream(t, [node.url], { timeouts: TIMES })
   const { port } = await listenAndRelay(t, upstream, READ)

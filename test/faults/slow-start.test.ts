@@ -9,7 +9,7 @@ const STOP = new URL('stop-amid-routes.mjs', import.meta.url).href
 /** Fastify waits ten seconds for a plugin. */
 const STOPPED_MS = 11_000
 
-t.test('a start that gets no processor time for longer than the framework waits is a start', async (t) => {
+t.test('a start without CPU time for longer than the plugin timeout of Fastify succeeds', async (t) => {
   const { file, write } = await writeSetup(t)
   await write({
     engines: { default: { nodes: ['http://127.0.0.1:9/engine-rest'] } },
@@ -24,7 +24,7 @@ t.test('a start that gets no processor time for longer than the framework waits 
   t.ok(lines().some(({ msg }) => msg === 'listening'))
 })
 
-/** `T`: stopped. */
+/** Returns the state of a process. `T` means stopped. */
 async function stateOf(pid: number | undefined): Promise<string | undefined> {
   return /\) (\w) /.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1]
 }

@@ -11,7 +11,7 @@ import { allOn, startStandIn } from '../support/stand-in.ts'
 
 const MARYS = '/authorization/mary-4'
 const AUTHORIZATION = 4
-// Each password is the name; bcrypt at its lowest cost.
+// Each password is the user's name. bcrypt has its lowest cost.
 const HASHES = {
   mary: '$2b$04$zQuIcZ1fI5oj9mi8mR3TsOxEag8KbIKLJO6azKBohTEwLUuuDQSqe',
   demo: '$2b$04$YYhif5HLVkfH2gRZvI4qCOAidgoV8Ii4hRpCIB4pbVaUD7wN4iZcq',
@@ -29,7 +29,7 @@ function recordsText(...ids: readonly string[]): string {
   return `authorizations:\n${lines.join('')}`
 }
 
-/** A gateway whose users and records stand in files; mary may read records, and demo may not. */
+/** Opens a gateway whose users and records are in files. User mary may read records, and demo may not. */
 async function openWithFiles(t: Test) {
   const engine = await startStandIn(t)
   allOn(engine, 'mary', AUTHORIZATION)
@@ -49,14 +49,14 @@ async function openWithFiles(t: Test) {
   return { engine, gateway, users, records, becomes }
 }
 
-t.test('a change of the users takes effect by itself', async (t) => {
+t.test('a change of the users file takes effect without a reload', async (t) => {
   const { users, becomes } = await openWithFiles(t)
   await writeFile(users, usersText('demo'))
   t.ok((await becomes('mary:mary', 401)) < 1_500)
   await becomes('demo:demo', 404)
 })
 
-t.test('a change of the records takes effect by itself', async (t) => {
+t.test('a change of the records file takes effect without a reload', async (t) => {
   const { records, users, becomes } = await openWithFiles(t)
   await writeFile(users, usersText('mary', 'demo'))
   await writeFile(records, recordsText('demo'))
@@ -64,7 +64,7 @@ t.test('a change of the records takes effect by itself', async (t) => {
   await becomes('demo:demo', 200)
 })
 
-t.test('a file that is half written, or wrong, changes nothing', async (t) => {
+t.test('a partially written or invalid file changes nothing', async (t) => {
   const { gateway, users, records } = await openWithFiles(t)
   const text = usersText('demo', 'mary')
   await writeFile(users, text.slice(0, text.length - 30))
@@ -78,7 +78,7 @@ t.test('a file that is half written, or wrong, changes nothing', async (t) => {
   t.match(metrics, 'gateway_source_up{engine="default",source="records"} 0\n')
 })
 
-t.test('without its file a gateway goes on for a while, and then decides nothing', async (t) => {
+t.test('without its records file, a gateway works for a while and then returns 503', async (t) => {
   const { gateway, records, becomes } = await openWithFiles(t)
   await rename(records, `${records}.away`)
   await until(async () => (await gateway.admin('/readyz?verbose')).text.includes('ENOENT'))
@@ -90,7 +90,7 @@ t.test('without its file a gateway goes on for a while, and then decides nothing
   await becomes('mary:mary', 200)
 })
 
-t.test('the gateway asks the engine as the service account, and sends no callerâ€™s credential', async (t) => {
+t.test('lookups use the service account, and no credentials of a caller are sent', async (t) => {
   const engine = await startStandIn(t)
   allOn(engine, 'mary', AUTHORIZATION)
   const { engines, ...settings } = engineSources(engine.base)
@@ -107,7 +107,7 @@ t.test('the gateway asks the engine as the service account, and sends no callerâ
   t.equal(engine.askedAs(`GET ${MARYS}`), undefined)
 })
 
-t.test('a write of which nobody knows whether it took effect is taken for one', async (t) => {
+t.test('a write with an unknown outcome is treated as executed', async (t) => {
   const engine = await startStandIn(t)
   for (const user of ['mary', 'admin']) allOn(engine, user, AUTHORIZATION)
   const records = { refresh: '1h', staleAfter: '2h' }
@@ -118,7 +118,7 @@ t.test('a write of which nobody knows whether it took effect is taken for one', 
   await until(async () => (await gateway.statusOf('mary:mary', '/authorization/admin-4')) === 404)
 })
 
-t.test('a gateway becomes ready when the records of its engine have been read', async (t) => {
+t.test('a gateway is not ready before the records of its engine have been read', async (t) => {
   const nobody = await refusingUrl()
   const gateway = await startGateway(t, engineSources(`${nobody}/engine-rest`))
   const { status, text } = await gateway.admin('/readyz?verbose')
@@ -127,7 +127,7 @@ t.test('a gateway becomes ready when the records of its engine have been read', 
   t.equal(await gateway.statusOf('mary:mary', '/version'), 503)
 })
 
-t.test('where authorization is off, nobody waits for records', async (t) => {
+t.test('with authorization off, a gateway is ready without records', async (t) => {
   const nobody = await refusingUrl()
   const settings = engineSources(`${nobody}/engine-rest`)
   const gateway = await startGateway(t, {

@@ -4,17 +4,17 @@ import t from 'tap'
 import { startGatewayProcess } from '../engine/gateway-process.ts'
 import { startNode } from '../support/fake-engine.ts'
 
-/** An engine that does four requests at once, each in 80 ms. */
+/** An engine that processes four requests at once, each in 80 ms. */
 const PLACES = 4
 const TAKES_MS = 80
 const CAPACITY = (PLACES * 1000) / TAKES_MS
 const LOAD = 3 * CAPACITY
 const RUN_MS = 9000
-/** The queue is found to stand after a second, and those that came before may wait for two. */
+/** The queue is detected as standing after one second, and earlier requests may wait for two seconds. */
 const STEADY_AFTER_MS = 4000
-/** The longest wait in a standing queue is 100 ms; without it, 2 s. Between them is room for a machine that others use. */
+/** The longest wait in a standing queue is 100 ms, otherwise 2 s. The value between them is a margin for a shared machine. */
 const SOON_MS = 1000
-/** The part that waits no longer than this. The last few may be late for want of a processor: the comment shows them. */
+/** The percentage of requests that wait no longer than this. The last few may be late for lack of CPU time. The comment of the test shows them. */
 const PERCENT = 90
 
 interface Heard {
@@ -25,7 +25,7 @@ interface Heard {
 }
 
 t.test(
-  'three times what an engine can do: it does all that it can, and who is refused hears soon',
+  'at three times its capacity an engine is fully used, and the other requests are refused soon',
   async (t) => {
     const took: number[] = []
     const node = await startNode(t, (_request, response) => {
@@ -71,7 +71,7 @@ t.test(
 
     const steady = heard.filter(({ atMs }) => atMs > STEADY_AFTER_MS && atMs < RUN_MS - 1000)
     const seconds = (RUN_MS - 1000 - STEADY_AFTER_MS) / 1000
-    // On a busy machine its timers are late, and it does less.
+    // On a busy machine the timers of the engine are late, and it processes fewer requests.
     const most = (PLACES * 1000) / (took.reduce((sum, ms) => sum + ms, 0) / took.length)
     const served = steady.filter(({ status }) => status === 200)
     const refused = steady.filter(({ status }) => status === 503)

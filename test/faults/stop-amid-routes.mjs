@@ -1,4 +1,4 @@
-// Tests load it into the gateway's process: amid its routes it gets no processor time any more, until it is told to go on.
+// Tests load this module into the gateway's process. It stops the process while routes are registered, until a signal continues it.
 import { subscribe } from 'node:diagnostics_channel'
 
 let isFirst = true

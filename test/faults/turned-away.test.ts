@@ -4,7 +4,7 @@ import { openUpstream, READ, startNode, WRITE } from '../support/fake-engine.ts'
 const LIMIT = 1_000_000
 const TURNED_AWAY = [429, 502, 503, 504]
 
-t.test('a read that is turned away before the engine is asked of another node, once', async (t) => {
+t.test('a read that gets 429, 502, 503 or 504 is retried once on another node', async (t) => {
   for (const status of TURNED_AWAY) {
     const away = await startNode(t, (_request, response) =>
       response.writeHead(status, { 'Retry-After': '7' }).end('away'),
@@ -23,7 +23,7 @@ t.test('a read that is turned away before the engine is asked of another node, o
   }
 })
 
-t.test('a write that is turned away, and a read with no other node, get that answer as it is', async (t) => {
+t.test('a write, or a read without another node, gets 429, 502, 503 or 504 unchanged', async (t) => {
   for (const status of TURNED_AWAY) {
     const away = await startNode(t, (_request, response) =>
       response.writeHead(status, { 'Retry-After': '7' }).end('away'),

@@ -13,7 +13,7 @@ const DEFECTS = [
   ['an error that is thrown', 'crash-on-sigusr2.mjs', 'uncaughtException'],
 ] as const
 
-/** An engine that answers when it is told to, but its version at once. */
+/** Starts an engine that responds when the test says so, except for its version, which it sends immediately. */
 async function startEngine(t: Test) {
   const held: ServerResponse[] = []
   const node = await startNode(t, ({ url }, response) => {
@@ -24,7 +24,7 @@ async function startEngine(t: Test) {
   return { held, settings: { ...ONE, health: { probe: false } } }
 }
 
-/** One process, which does something wrong at SIGUSR2. */
+/** Starts one process, which fails on SIGUSR2. */
 async function startDefective(t: Test, preload: string, drain = '20s') {
   const { held, settings } = await startEngine(t)
   const { file, write } = await writeSetup(t)
@@ -43,7 +43,7 @@ async function startDefective(t: Test, preload: string, drain = '20s') {
 
 for (const [name, preload, origin] of DEFECTS) {
   t.test(
-    `${name}: what is under way is answered, nothing new is accepted, the exit code says so`,
+    `${name}: running requests complete, no new ones are accepted, and the exit code is 1`,
     async (t) => {
       const { child, exit, held, lineOf, ask, lines } = await startDefective(t, preload)
       const answer = ask('/task/count')
@@ -64,7 +64,7 @@ for (const [name, preload, origin] of DEFECTS) {
     },
   )
 
-  t.test(`${name}: what would not end is ended at the drain's deadline`, async (t) => {
+  t.test(`${name}: requests that do not complete are ended at the drain deadline`, async (t) => {
     const { child, exit, held, lineOf, ask } = await startDefective(t, preload, '200ms')
     const answer = ask('/task/count')
     await until(() => held.length === 1)
@@ -75,7 +75,7 @@ for (const [name, preload, origin] of DEFECTS) {
     t.match(lineOf('drain ended'), { cut: { connections: 1, busy: 1 } })
   })
 
-  t.test(`${name} in a worker: it drains and is started again, the others serve`, async (t) => {
+  t.test(`${name} in a worker: the worker drains and is restarted, and the others serve`, async (t) => {
     const { held, settings } = await startEngine(t)
     const url = new URL(`workers/${preload}`, import.meta.url).href
     const gateway = await startWorkers(t, settings, { preload: url })
@@ -93,7 +93,7 @@ for (const [name, preload, origin] of DEFECTS) {
   })
 }
 
-t.test('a stray rejection in the primary drains all workers', async (t) => {
+t.test('an unhandled rejection in the primary drains all workers', async (t) => {
   const { held, settings } = await startEngine(t)
   const preload = new URL('workers/reject-on-sigusr2.mjs', import.meta.url).href
   const gateway = await startWorkers(t, settings, { preload })

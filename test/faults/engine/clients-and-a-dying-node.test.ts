@@ -12,17 +12,20 @@ import { startJavaWorker, startScriptWorker, type Worker } from '../../engine/cl
 const POLL_MS = 5000
 const LOCK_MS = 5000
 const EVERY_MS = 100
-/** All is done so long after the last start: the lock of a task whose worker never heard of it, one more poll, and a margin. */
+/**
+ * All instances are completed within this time after the last start. It is the sum of a lock whose worker never
+ * received its task, one more poll, and a margin.
+ */
 const DONE_MS = LOCK_MS + POLL_MS + 20_000
-/** What GW_OUTCOME_UNKNOWN says of a write that a node did not answer: it may have done it. The clients do not show the code. */
+/** Message of GW_OUTCOME_UNKNOWN for a write without a response from the node, which may have executed it. The clients do not show the code. */
 const FATE_UNKNOWN = 'The engine closed the connection; it is unknown whether the request took effect'
-/** Tasks that each client completes before, without and after the node: five seconds' worth. */
+/** Number of tasks that each client completes before, without and after the node. This is the work of five seconds. */
 const STEP = 50
 /** A client that does not complete them in this time has stopped. */
 const STOPPED_MS = 25_000
 
 t.test(
-  'clients in JavaScript and Java, while one of two nodes is killed and comes back',
+  'external task clients in JavaScript and Java continue while one of two engine nodes is killed and restarted',
   {
     skip: javaSkip,
     timeout: 180_000,
@@ -57,7 +60,7 @@ t.test(
     const done = await completionsOf(base)
 
     await t.test(
-      'every instance whose start was answered is there, and no start but those under way failed',
+      'every process instance with a confirmed start exists, and only starts in flight at the kill failed',
       (t) => {
         t.ok(started.length > 150, `${started.length} instances`)
         t.same(failed, [])
@@ -82,7 +85,7 @@ t.test(
     })
 
     for (const [name, { errors }] of workers)
-      await t.test(`the ${name} client hears of nothing but what was under way at that node`, (t) => {
+      await t.test(`the ${name} client reports errors only for requests in flight at that node`, (t) => {
         t.same(
           errors.filter((error) => !error.includes(FATE_UNKNOWN)),
           [],
@@ -93,7 +96,10 @@ t.test(
   },
 )
 
-/** Until each of them has completed so many more. @throws Error when one has stopped */
+/**
+ * Waits until each worker has completed `STEP` more tasks.
+ * @throws Error if a worker has stopped
+ */
 async function goOn(workers: readonly (readonly [string, Worker])[]): Promise<void> {
   const atMs = performance.now()
   const aims = workers.map(([, { completed }]) => completed.length + STEP)
@@ -118,7 +124,7 @@ async function deploy(base: string): Promise<void> {
   await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
 }
 
-/** At a steady pace, however long the answers take. */
+/** Starts instances at a steady pace, however long the responses take. */
 function startInstances({ base, headers }: GatewayProcess) {
   const started: string[] = []
   const unknown: string[] = []
@@ -149,7 +155,10 @@ function startInstances({ base, headers }: GatewayProcess) {
   }
 }
 
-/** When no instance is left. @throws Error when some are, after all this time */
+/**
+ * Resolves when no instance is left.
+ * @throws Error if instances are left after `DONE_MS`
+ */
 async function whenDone(base: string): Promise<void> {
   const atMs = performance.now()
   for (;;) {
@@ -160,7 +169,7 @@ async function whenDone(base: string): Promise<void> {
   }
 }
 
-/** By business key the topics of the tasks that the engine's history calls completed: one that was completed twice stands there twice. */
+/** Returns the topics of the completed tasks in the engine's history, by business key. A task that was completed twice appears twice. */
 async function completionsOf(base: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const ask = async (path: string, body: object): Promise<readonly Readonly<Record<string, unknown>>[]> => {
     const { body: rows } = await exchange(base, { method: 'POST', path, body })

@@ -22,7 +22,7 @@ function start({ base, headers }: GatewayProcess, key: string): Promise<Answer> 
 
 const STEADY_LOOKS = 10
 
-t.test('keys before two nodes on one database', { skip, timeout: 180_000 }, async (t) => {
+t.test('idempotency keys with two nodes on one database', { skip, timeout: 180_000 }, async (t) => {
   const database = await startDatabase()
   t.teardown(() => database.stop())
   const nodes = [await startEngine({ db: database.url }), await startEngine({ db: database.url })] as const
@@ -42,7 +42,7 @@ t.test('keys before two nodes on one database', { skip, timeout: 180_000 }, asyn
     return (await exchange(staying.base, { method: 'GET', path })).body
   }
 
-  await t.test('the same key ten times, five of them at once, starts one instance', async (t) => {
+  await t.test('ten requests with one key, five of them concurrent, start one instance', async (t) => {
     const gateways = [await open(staying.base), await open(staying.base)] as const
     const key = randomUUID()
     const atOnce = await Promise.all(
@@ -59,7 +59,7 @@ t.test('keys before two nodes on one database', { skip, timeout: 180_000 }, asyn
     t.same(await startedUnder(key), { count: 1 })
   })
 
-  await t.test('an answer that is lost on its way from the engine: started once, and unknown', async (t) => {
+  await t.test('a lost engine response is GW_OUTCOME_UNKNOWN and starts one instance', async (t) => {
     const between = await startNode(t, ({ url, headers, body }, response) => {
       const asked = { method: 'POST', path: url, body: JSON.parse(body.toString()) } as const
       const { authorization = '' } = headers
@@ -77,9 +77,9 @@ t.test('keys before two nodes on one database', { skip, timeout: 180_000 }, asyn
     t.same(await startedUnder(key), { count: 1 })
   })
 
-  await t.test('a node that is killed with it: no other node does it', async (t) => {
+  await t.test('a request at a killed node is not sent to another node', async (t) => {
     const gateway = await open(dying.base, staying.base)
-    // Until the frozen node has one.
+    // Wait until the frozen node has a request.
     dying.pause()
     const keys = Array.from({ length: 8 }, () => randomUUID())
     const asked = keys.map((key) => start(gateway, key))
@@ -89,7 +89,7 @@ t.test('keys before two nodes on one database', { skip, timeout: 180_000 }, asyn
       const text = await (await fetch(`${gateway.adminAddress}/metrics`)).text()
       const underWay = Number(/^gateway_requests_in_flight (\d+)$/m.exec(text)?.[1])
       const done = counts.filter((one) => JSON.stringify(one) === '{"count":1}').length
-      // At first all are on their way to a node: only what stays under way is at the frozen one.
+      // At first all requests are on their way to a node. Only those that remain in flight are at the frozen node.
       steadyLooks = done > 0 && underWay > 0 && done + underWay === keys.length ? steadyLooks + 1 : 0
       return steadyLooks === STEADY_LOOKS
     }, 30_000)

@@ -8,7 +8,7 @@ import { exchange } from '../../engine/exchange.ts'
 import { startGateway } from '../../engine/gateway.ts'
 import { seed } from '../../engine/seed.ts'
 
-/** Polls as a worker that leaves once the engine holds its poll. */
+/** Polls as a worker that disconnects when the engine holds its poll. */
 async function pollAndLeave(base: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   const polling = request(`${base}/external-task/fetchAndLock`, {
     method: 'POST',
@@ -29,13 +29,13 @@ async function pollAndLeave(base: string, headers: Readonly<Record<string, strin
   await wait(200)
 }
 
-/** Who holds the tasks of the topic; null: nobody. */
+/** Returns the worker that holds each task of the topic, or null for a task without a lock. */
 async function holders(base: string): Promise<readonly unknown[]> {
   const { body } = await exchange(base, { method: 'GET', path: '/external-task' })
   return Array.isArray(body) ? body.filter(isRecord).map(({ workerId }) => workerId) : []
 }
 
-/** An engine looks at its polls when a task appears. */
+/** Waits until all tasks have this holder. An engine checks its polls when a task appears. */
 async function heldBy(base: string, worker: string | null): Promise<readonly unknown[]> {
   for (let tries = 0; tries < 50 && !(await holders(base)).every((one) => one === worker); tries += 1)
     await wait(100)
@@ -46,13 +46,13 @@ void test('tasks of a worker that has left', { skip: javaSkip }, async (t) => {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
 
-  await t.test('an engine locks them for it', async (t) => {
+  await t.test('without a gateway, the engine locks tasks for a disconnected worker', async (t) => {
     await pollAndLeave(engine.base)
     await seed(engine.base)
     t.same(await heldBy(engine.base, 'gone'), ['gone'])
   })
 
-  await t.test('the gateway gives them back', async (t) => {
+  await t.test('the gateway unlocks tasks of a disconnected worker', async (t) => {
     const gateway = await startGateway(engine.base)
     const second = `${engine.base}/engine/second`
     await pollAndLeave(`${gateway.base}/engine/second`, gateway.headers)

@@ -22,14 +22,14 @@ interface RestartedGateway {
   running: Running
 }
 
-/** Two nodes on one database, with the gateway before them. */
+/** Two nodes on one database, with the gateway in front of them. */
 interface Cluster {
   readonly nodes: Engine[]
   readonly db: string
   readonly gateway: RestartedGateway
 }
 
-t.test('two nodes on one database, restarted under load', { skip: javaSkip, timeout: 240_000 }, async (t) => {
+t.test('two nodes with one database restart under load', { skip: javaSkip, timeout: 240_000 }, async (t) => {
   const database = await startDatabase()
   t.teardown(() => database.stop())
   const nodes = [await startEngine({ db: database.url }), await startEngine({ db: database.url })]
@@ -45,7 +45,7 @@ t.test('two nodes on one database, restarted under load', { skip: javaSkip, time
   })
   const cluster = { nodes, db: database.url, gateway }
 
-  await t.test('one after the other, drained first: no request fails', async (t) => {
+  await t.test('a restart of drained nodes one after the other fails no request', async (t) => {
     const load = startLoad(gateway)
     for (const index of nodes.keys()) await restart(cluster, index)
     const { asked, failed, started } = await load.end()
@@ -55,13 +55,13 @@ t.test('two nodes on one database, restarted under load', { skip: javaSkip, time
   })
 
   await t.test(
-    'the gateway itself, behind a balancer that heeds its readiness: no request fails',
+    'a restart of the gateway behind a load balancer that uses its readiness fails no request',
     async (t) => {
       const load = startLoad(gateway)
       await delay(500)
       const old = gateway.running
       gateway.running = await open(file)
-      // As `preStop` does: what the balancer has sent to the old one just now arrives before that stops listening.
+      // As `preStop` does: requests that the balancer has just sent arrive before the old gateway stops listening.
       await delay(500)
       await old.drain()
       await delay(500)
@@ -71,7 +71,7 @@ t.test('two nodes on one database, restarted under load', { skip: javaSkip, time
     },
   )
 
-  await t.test('one killed: no read fails, and no write is made twice', async (t) => {
+  await t.test('a killed node fails no read, and no write is executed twice', async (t) => {
     const load = startLoad(gateway)
     await delay(500)
     const [, second] = nodes
@@ -97,7 +97,7 @@ function open(file: string): Promise<Running> {
   return start(loadConfig(file), pino({ level: 'silent' }), file)
 }
 
-/** `drained`: the index of the node that takes no new requests. */
+/** Returns the configuration. `drained` is the index of the node that receives no new requests. */
 function configOf(nodes: readonly Engine[], drained: number | null): string {
   const list = nodes.map(({ base }, index) => `{ url: "${base}", drain: ${index === drained} }`)
   return `
@@ -112,13 +112,13 @@ authorization: { records: { source: file, file: ${DEMO}authorizations.yaml } }
 `
 }
 
-/** As docs/rolling-restart.md has it. */
+/** Restarts a node as described in docs/rolling-restart.md. */
 async function restart({ nodes, db, gateway }: Cluster, index: number): Promise<void> {
   const node = nodes[index]
   if (node === undefined) throw new Error(`There is no node ${index}`)
   await writeFile(gateway.file, configOf(nodes, index))
   await gateway.running.reload()
-  await delay(1000) // for what is under way there
+  await delay(1000) // waits for the requests in flight at the node
   await node.stop()
   nodes[index] = await startEngine({ db, port: node.port })
   await writeFile(gateway.file, configOf(nodes, null))
@@ -126,7 +126,7 @@ async function restart({ nodes, db, gateway }: Cluster, index: number): Promise<
   await delay(1000)
 }
 
-/** Reads and starts in turn, at a steady pace however long the answers take. */
+/** Sends reads and starts alternately, at a steady pace however long the responses take. */
 function startLoad(gateway: RestartedGateway) {
   const prefix = `${randomUUID()}-`
   const failed: string[] = []
@@ -164,7 +164,10 @@ function startLoad(gateway: RestartedGateway) {
   }
 }
 
-/** The business keys in the engine's history, sorted. @throws Error when one is there twice */
+/**
+ * Returns the sorted business keys in the engine's history.
+ * @throws Error if a key appears twice
+ */
 async function keptOnce({ nodes }: Cluster, prefix: string): Promise<readonly string[]> {
   const { body } = await exchange(nodes[0]?.base ?? '', {
     method: 'POST',

@@ -8,22 +8,22 @@ import { holdPolls } from '../../engine/held-polls.ts'
 import { seed } from '../../engine/seed.ts'
 
 const POLLS = 10_000
-/** They take 25 s to come, and are measured for 10 s when all are there. */
+/** The polls take 25 s to arrive, and are measured for 10 s when all have arrived. */
 const HOLD_MS = 45_000
-/** A machine that does other work too may be so late. */
+/** A response may be late by this time on a machine that does other work. */
 const GRACE_MS = 3000
 const MEMORY_BYTES = 400 * 1000 ** 2
 const MEASURED_MS = 10_000
-/** Below this, durations on a busy machine say nothing. */
+/** Below this, durations on a busy machine are not meaningful. */
 const FLOOR_MS = 10
 
-t.test(`${POLLS} polls wait before one engine`, { skip: javaSkip, timeout: 180_000 }, async (t) => {
+t.test(`${POLLS} polls wait in front of one engine`, { skip: javaSkip, timeout: 180_000 }, async (t) => {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
   await seed(engine.base)
   const gateway = await startGatewayProcess({ nodes: [engine.base], asImage: true })
   t.teardown(() => gateway.stop())
-  // Beside the other and measured at the same time: what else the machine does disturbs both.
+  // An idle gateway is measured at the same time, because other load of the machine affects both.
   const idling = await startGatewayProcess({ nodes: [engine.base], asImage: true })
   t.teardown(() => idling.stop())
   const compiled = delay(3000)
@@ -41,24 +41,24 @@ t.test(`${POLLS} polls wait before one engine`, { skip: javaSkip, timeout: 180_0
   const { answered, others, longestMs } = await polls.over
   const memory = await gateway.memory()
 
-  await t.test('each is answered with 200 and a list, none with an error', (t) => {
+  await t.test('each poll returns 200 and a list', (t) => {
     t.same(others, {})
     t.equal(answered, POLLS)
     t.end()
   })
 
-  await t.test('each in its time', (t) => {
+  await t.test('each poll returns in time', (t) => {
     t.ok(longestMs < HOLD_MS + GRACE_MS, `the longest took ${longestMs} ms`)
     t.end()
   })
 
-  await t.test('the gateway takes less than 400 MB', (t) => {
+  await t.test('the gateway uses less than 400 MB', (t) => {
     t.ok(memory.peakBytes < MEMORY_BYTES, `${memory.peakBytes} bytes, of them ${atStart.bytes} before`)
     t.end()
   })
 
   await t.test(
-    `other calls take less than twice those of an idle gateway, or than ${2 * FLOOR_MS} ms`,
+    `other calls take less than twice those of an idle gateway, or less than ${2 * FLOOR_MS} ms`,
     async (t) => {
       t.same([...idle.failed, ...coming.failed, ...waiting.failed, ...(await going).failed], [])
       t.ok(waiting.durations.length > 400, `${waiting.durations.length} calls`)

@@ -13,7 +13,7 @@ const COUNT =
   'http_server_request_duration_seconds_count{operation="getRestAPIVersion",engine="default",http_request_method="GET",http_response_status_code="200"}'
 const CRASH = new URL('crash-on-sigusr2.mjs', import.meta.url).href
 
-/** Answers what it is asked, but a task only when it is told to. */
+/** Responds immediately, except to requests for a task, which it holds until the test responds. */
 const held: ServerResponse[] = []
 const news = new EventEmitter()
 const node = await startNode(t, (request, response) => {
@@ -27,10 +27,10 @@ const node = await startNode(t, (request, response) => {
 const { ONE } = setupsOf(node.url + BASE)
 const OFF = { ...ONE, authorization: { mode: 'off', records: { source: 'file', file: 'records.yaml' } } }
 
-/** Longer than any answer takes, also while a worker is started on a busy machine. */
+/** Longer than any response takes, even while a worker starts on a busy machine. */
 const HANGS_MS = 20_000
 
-/** Requests one after the other, each on a connection of its own, until it is told to stop: when each began and how long it took, and its status. */
+/** Sends requests one after the other, each on a new connection, until it is stopped. Records the start, duration and status of each. */
 function load({ ask }: Started) {
   const results: { readonly at: number; readonly tookMs: number; readonly status: number }[] = []
   const stopped = new AbortController()
@@ -57,7 +57,7 @@ function pidOf(gateway: Started, worker: number): number {
   return Number(gateway.pids().get(worker))
 }
 
-t.test('a worker that is killed takes with it only what was under way there', async (t) => {
+t.test('a killed worker loses only the requests in flight there', async (t) => {
   const gateway = await startWorkers(t, OFF)
   held.length = 0
   const answers = Array.from({ length: 8 }, () =>
@@ -92,7 +92,7 @@ t.test('a worker that is killed takes with it only what was under way there', as
   t.equal(await gateway.metric('gateway_workers'), 2)
 })
 
-t.test('no connection is lost that a worker had not taken when it was killed', async (t) => {
+t.test('a killed worker loses no connection that it had not accepted', async (t) => {
   const gateway = await startWorkers(t, ONE)
   const loads = Array.from({ length: 4 }, () => load(gateway))
   await until(() => loads.every(({ results }) => results.length > 10))
@@ -102,7 +102,7 @@ t.test('no connection is lost that a worker had not taken when it was killed', a
   await gateway.line({ msg: LISTENS, worker: 2 }, ended)
   await Promise.all(loads.map(({ stop }) => stop()))
   const results = loads.flatMap((one) => one.results)
-  // Each of the four asks again only when it has its answer, or lost it: one at most was under way there for each.
+  // Each of the four clients sends its next request only after the previous one ended, so each loses at most one request.
   t.ok(results.filter(({ status }) => status !== 200).length <= 4)
   t.same(
     results.filter(({ tookMs }) => tookMs >= HANGS_MS),
@@ -112,7 +112,7 @@ t.test('no connection is lost that a worker had not taken when it was killed', a
   t.ok(results.some(({ at, status }) => at > killedAt && status === 200))
 })
 
-t.test('a worker that crashes is started again at once, and the other serves meanwhile', async (t) => {
+t.test('a crashed worker is restarted immediately, and the other worker serves meanwhile', async (t) => {
   const gateway = await startWorkers(t, ONE, { preload: CRASH })
   const { results, stop } = load(gateway)
   await until(() => results.length > 5)
@@ -127,7 +127,7 @@ t.test('a worker that crashes is started again at once, and the other serves mea
   t.equal(await gateway.metric('gateway_worker_restarts_total{reason="exit"}'), 1)
 })
 
-t.test('counts of a worker that has ended stay counted', async (t) => {
+t.test('counts of an exited worker remain counted', async (t) => {
   const gateway = await startWorkers(t, ONE)
   for (let count = 0; count < 10; count += 1) await gateway.ask('/version')
   t.equal(await gateway.metric(COUNT), 10)
@@ -139,7 +139,7 @@ t.test('counts of a worker that has ended stay counted', async (t) => {
   t.equal(await gateway.metric(COUNT), 20)
 })
 
-t.test('a worker that ends again and again is started later and later', async (t) => {
+t.test('a worker that exits repeatedly is restarted with increasing delays', async (t) => {
   const gateway = await startWorkers(t, ONE)
   let last = {}
   const waits: unknown[] = []
@@ -156,7 +156,7 @@ t.test('a worker that ends again and again is started later and later', async (t
   t.same(waits, [0, 500, 1000, 2000])
 })
 
-t.test('with no worker left it lives and is not ready, and one that comes makes it so', async (t) => {
+t.test('without workers the gateway is alive and not ready until one worker starts', async (t) => {
   const gateway = await startWorkers(t, ONE)
   for (const pid of gateway.pids().values()) process.kill(pid, 'SIGKILL')
   const ended = await gateway.line({ msg: ENDED, worker: 2 })
@@ -166,7 +166,7 @@ t.test('with no worker left it lives and is not ready, and one that comes makes 
   await until(async () => (await gateway.admin('/readyz')).status === 200)
 })
 
-t.test('workers end when the primary is killed, after what is under way there', async (t) => {
+t.test('workers complete their requests and exit if the primary is killed', async (t) => {
   const gateway = await startWorkers(t, OFF)
   held.length = 0
   const asked = once(news, 'held')

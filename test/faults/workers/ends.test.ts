@@ -9,7 +9,7 @@ import { startNode } from '../../support/fake-engine.ts'
 import { setupsOf } from '../../support/reloadable.ts'
 import { isAlive, type Started, startWorkers } from '../../support/started-workers.ts'
 
-/** Two workers before an engine that answers when it is told to, with four requests under way. */
+/** Starts two workers in front of an engine that responds when the test says so, with four requests in flight. */
 async function startBusy(t: Test, settings: Readonly<Record<string, unknown>> = {}, detached = false) {
   const held: ServerResponse[] = []
   const node = await startNode(t, (_request, response) => void held.push(response))
@@ -29,7 +29,7 @@ async function isNotReady({ admin }: Started): Promise<boolean> {
   return (await admin('/readyz')).status === 503
 }
 
-t.test('a drain ends what was begun, and it is not ready meanwhile', async (t) => {
+t.test('a drain completes running requests, and the gateway is not ready meanwhile', async (t) => {
   const { gateway, answers, held, pids } = await startBusy(t)
   gateway.kill('SIGTERM')
   await until(() => isNotReady(gateway))
@@ -45,7 +45,7 @@ t.test('a drain ends what was begun, and it is not ready meanwhile', async (t) =
   )
 })
 
-t.test('a request on an idle connection is answered while it drains, and ends it', async (t) => {
+t.test('a drain serves a request on an idle connection and then closes the connection', async (t) => {
   const { gateway, answers, held } = await startBusy(t)
   const bytes = [
     `GET ${BASE}/nosuch HTTP/1.1`,
@@ -60,7 +60,7 @@ t.test('a request on an idle connection is answered while it drains, and ends it
   }
   gateway.kill('SIGTERM')
   await until(() => isNotReady(gateway))
-  // Until no connection waits to be taken, a few milliseconds long, answers still keep theirs open.
+  // For a few milliseconds, until no connection waits to be accepted, responses still keep their connection open.
   for (const socket of sockets)
     await until(async () => {
       socket.write(bytes)
@@ -71,7 +71,7 @@ t.test('a request on an idle connection is answered while it drains, and ends it
   t.equal(await gateway.exit, 0)
 })
 
-t.test('a signal to the whole group, as Ctrl-C sends it, ends it in the same way', async (t) => {
+t.test('SIGINT to the whole process group, as by Ctrl-C, drains in the same way', async (t) => {
   const { gateway, answers, held, pids } = await startBusy(t, {}, true)
   process.kill(-gateway.pid, 'SIGINT')
   await until(() => isNotReady(gateway))
@@ -81,7 +81,7 @@ t.test('a signal to the whole group, as Ctrl-C sends it, ends it in the same way
   t.notOk(pids.some(isAlive))
 })
 
-t.test('a signal that is sent twice does not cut the drain short', async (t) => {
+t.test('a repeated signal does not shorten the drain', async (t) => {
   const { gateway, answers, held } = await startBusy(t, {}, true)
   for (const signal of ['SIGTERM', 'SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
     process.kill(-gateway.pid, signal)
@@ -93,7 +93,7 @@ t.test('a signal that is sent twice does not cut the drain short', async (t) => 
   t.equal(await gateway.exit, 0)
 })
 
-t.test('Ctrl-C a second time, later, ends it at once', async (t) => {
+t.test('a second Ctrl-C after more than a second ends the gateway immediately', async (t) => {
   const { gateway, answers, pids } = await startBusy(t, {}, true)
   process.kill(-gateway.pid, 'SIGINT')
   await until(() => isNotReady(gateway))
@@ -104,7 +104,7 @@ t.test('Ctrl-C a second time, later, ends it at once', async (t) => {
   await until(() => !pids.some(isAlive))
 })
 
-t.test('at the deadline it ends what would not', async (t) => {
+t.test('workers end open requests at the deadline of a drain', async (t) => {
   const { gateway, answers, pids } = await startBusy(t, { timeouts: { drain: '200ms' } })
   gateway.kill('SIGTERM')
   t.equal(await gateway.exit, 0)
@@ -112,7 +112,7 @@ t.test('at the deadline it ends what would not', async (t) => {
   t.notOk(pids.some(isAlive))
 })
 
-t.test('a worker that does not end by itself is killed', async (t) => {
+t.test('a worker that does not exit is killed', async (t) => {
   const { gateway, answers, pids } = await startBusy(t, { timeouts: { drain: '200ms' } })
   const [stuck = 0] = pids
   process.kill(stuck, 'SIGSTOP')
@@ -122,7 +122,7 @@ t.test('a worker that does not end by itself is killed', async (t) => {
   t.notOk(isAlive(stuck))
 })
 
-t.test('connections that wait at the port when it is told to end are served', async (t) => {
+t.test('connections that wait to be accepted at SIGTERM are served', async (t) => {
   const { gateway, answers, held } = await startBusy(t)
   for (const response of held) response.end('{}')
   t.same(await Promise.all(answers), [200, 200, 200, 200])
@@ -137,7 +137,7 @@ t.test('connections that wait at the port when it is told to end are served', as
   t.equal(await gateway.exit, 0)
 })
 
-t.test('requests that come while it is told to end are answered', async (t) => {
+t.test('requests that arrive at SIGTERM are served', async (t) => {
   const node = await startNode(t)
   const gateway = await startWorkers(t, setupsOf(node.url + BASE).ONE)
   const statuses: number[] = []
@@ -146,7 +146,7 @@ t.test('requests that come while it is told to end are answered', async (t) => {
     for (;;) {
       const begun = node.seen.length
       const response = await gateway.ask('/version', kept).catch(() => null)
-      // A connection that was refused is no request.
+      // A refused connection is not a request.
       if (response === null) return node.seen.length - begun
       statuses.push(response.status)
     }
@@ -156,6 +156,6 @@ t.test('requests that come while it is told to end are answered', async (t) => {
   await Promise.all(clients)
   t.equal(await gateway.exit, 0)
   t.ok(statuses.every((status) => status === 200))
-  // Each request that has reached the engine has got its answer.
+  // Each request that reached the engine got its response.
   t.equal(statuses.length, node.seen.length)
 })

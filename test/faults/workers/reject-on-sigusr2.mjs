@@ -1,4 +1,4 @@
-// Tests load it into the gateway's processes: the signal then does what a defect in asynchronous code would do.
+// Tests load this module into the gateway's processes. SIGUSR2 then has the effect of a defect in asynchronous code.
 process.on('SIGUSR2', () => {
   void Promise.reject(new Error('a stray rejection'))
 })

@@ -9,7 +9,7 @@ const node = await startNode(t)
 const { ONE, TWO, ENGINES_OF_TWO } = setupsOf(node.url + BASE)
 const ENGINES_OF_ONE = [{ name: 'default' }]
 
-/** What each of some connections is told of the engines: they go to the workers in turns. */
+/** Returns the list of engines from several connections, which are distributed over the workers. */
 async function enginesOf(gateway: Started): Promise<readonly unknown[]> {
   return Promise.all(Array.from({ length: 6 }, async () => (await gateway.ask('/engine')).json()))
 }
@@ -17,7 +17,7 @@ async function enginesOf(gateway: Started): Promise<readonly unknown[]> {
 const RELOADED = 'configuration reloaded'
 const all = (engines: unknown) => Array.from({ length: 6 }, () => engines)
 
-t.test('a reload reaches every worker, and is counted once', async (t) => {
+t.test('a reload applies to every worker and is counted once', async (t) => {
   const gateway = await startWorkers(t, ONE)
   t.same(await enginesOf(gateway), all(ENGINES_OF_ONE))
   await gateway.write(TWO)
@@ -25,7 +25,7 @@ t.test('a reload reaches every worker, and is counted once', async (t) => {
   t.equal(status, 200, text)
   t.match(JSON.parse(text), { result: 'applied' })
   t.same(await enginesOf(gateway), all(ENGINES_OF_TWO))
-  // The file's own change may have been seen as well, and before.
+  // The file watcher may have noticed the change earlier.
   const linesRead = () => gateway.lines().filter(({ msg }) => msg === RELOADED)
   await until(async () => linesRead().length > 0 && (await gateway.metric(APPLIED)) === linesRead().length)
   t.same(
@@ -34,7 +34,7 @@ t.test('a reload reaches every worker, and is counted once', async (t) => {
   )
 })
 
-t.test('a signal to the primary has the same effect, and so has the file alone', async (t) => {
+t.test('SIGHUP to the primary and a change of the file reload every worker', async (t) => {
   const gateway = await startWorkers(t, ONE)
   await gateway.write(TWO)
   gateway.kill('SIGHUP')
@@ -45,7 +45,7 @@ t.test('a signal to the primary has the same effect, and so has the file alone',
   await until(async () => JSON.stringify(await enginesOf(gateway)) === JSON.stringify(all(ENGINES_OF_ONE)))
 })
 
-t.test('a file that cannot be taken leaves all with what they have', async (t) => {
+t.test('an invalid file leaves all workers with their configuration', async (t) => {
   const gateway = await startWorkers(t, ONE)
   await gateway.write({ ...TWO, nosuch: 1 })
   const { status, text } = await gateway.admin('/reload', { method: 'POST' })
@@ -57,7 +57,7 @@ t.test('a file that cannot be taken leaves all with what they have', async (t) =
   t.match((await gateway.admin('/readyz?verbose')).text, '[-] configuration')
 })
 
-t.test('a worker that is started while the file holds a mistake serves as the others', async (t) => {
+t.test('a worker that starts while the file is invalid gets the configuration of the others', async (t) => {
   const gateway = await startWorkers(t, ONE)
   await gateway.write(TWO)
   await gateway.admin('/reload', { method: 'POST' })
@@ -69,9 +69,9 @@ t.test('a worker that is started while the file holds a mistake serves as the ot
   t.same(await enginesOf(gateway), all(ENGINES_OF_TWO))
 })
 
-t.test('what only a worker finds out is refused by all', async (t) => {
+t.test('a problem that only a worker detects is refused by all workers', async (t) => {
   const gateway = await startWorkers(t, ONE)
-  // Its records are asked for by those who serve; at the start that engine is no engine.
+  // Workers read the records of the engine. At the start this engine does not exist.
   const silent = await startNode(t, (_request, response) => void response.writeHead(500).end())
   const asking = {
     nodes: [silent.url + BASE],
@@ -86,7 +86,7 @@ t.test('what only a worker finds out is refused by all', async (t) => {
   t.equal(await gateway.metric('gateway_workers'), 2)
 })
 
-t.test('how many there are is said at the start', async (t) => {
+t.test('a change of the number of workers needs a restart', async (t) => {
   const gateway = await startWorkers(t, ONE)
   await gateway.write({ ...ONE, workers: 3 })
   const { status, text } = await gateway.admin('/reload', { method: 'POST' })
