@@ -11,7 +11,7 @@ import { freePort } from '../support/free-port.ts'
 import { writeSetup } from '../support/reloadable.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
-/** Nobody asks it anything. */
+/** An address that no test calls. */
 const ENGINE = {
   engines: { default: { nodes: ['http://127.0.0.1:9/engine-rest'] } },
   health: { probe: false },
@@ -35,13 +35,13 @@ async function ranOf(child: ReturnType<typeof spawn>): Promise<Ran> {
   return { code: child.exitCode, ...said }
 }
 
-t.test('without a configuration the gateway does not start, and says what it needs', async (t) => {
+t.test('without a configuration the gateway does not start, and prints the missing option', async (t) => {
   const { code, err } = await run()
   t.equal(code, 2)
   t.match(err, /--config FILE/)
 })
 
-t.test('a wrong configuration stops it before it listens, and every problem is named', async (t) => {
+t.test('an invalid configuration stops the start and all problems are printed', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-main-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   writeFileSync(
@@ -56,7 +56,7 @@ t.test('a wrong configuration stops it before it listens, and every problem is n
   t.match(err, /authorizations\[0\]\.type/)
 })
 
-t.test('check says what is dangerous, and that the configuration is good', async (t) => {
+t.test('check prints warnings and that the configuration is valid', async (t) => {
   const { file, write } = await writeSetup(t)
   await write({ ...ENGINE, passthrough: [{ prefix: '/camunda', upstream: 'http://127.0.0.1:9' }] })
   const { code, out, err } = await run('check', '--config', file)
@@ -64,7 +64,7 @@ t.test('check says what is dangerous, and that the configuration is good', async
   t.match(err, /^warning: passthrough\[0\]: \/camunda leads to 127\.0\.0\.1:9, a node of default\./)
 })
 
-t.test('check says whom no record lets be the administrator that a group makes of them', async (t) => {
+t.test('check warns about an administrator group without a record', async (t) => {
   const { file, write } = await writeSetup(t)
   await write(ENGINE)
   t.match(await run('check', '--config', file), { code: 0, err: '' })
@@ -76,7 +76,7 @@ t.test('check says whom no record lets be the administrator that a group makes o
   })
 })
 
-t.test('the demo listens, its tour holds, and it ends on SIGTERM', async (t) => {
+t.test('the demo listens, the commands of its tour work, and it exits on SIGTERM', async (t) => {
   const [port, adminPort] = [await freePort(), await freePort()]
   const settings = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`]
   const child = spawn('env', [...settings, process.execPath, MAIN, 'demo'], {
@@ -110,7 +110,7 @@ t.test('the demo listens, its tour holds, and it ends on SIGTERM', async (t) => 
   t.equal(child.exitCode, 0)
 })
 
-t.test('the sandbox listens alone, says where, and ends on SIGTERM', async (t) => {
+t.test('the sandbox listens, prints its address, and exits on SIGTERM', async (t) => {
   const child = spawn(process.execPath, [MAIN, 'sandbox', '--port', '0'], { stdio: STDIO })
   t.teardown(() => child.kill('SIGKILL'))
   let said = ''
@@ -130,18 +130,18 @@ t.test('the sandbox listens alone, says where, and ends on SIGTERM', async (t) =
   t.equal(child.exitCode, 0)
 })
 
-t.test('a command may stand after options, as the entry point of the image puts it', async (t) => {
+t.test('the main file accepts a command after options, as the entry point of the image does', async (t) => {
   const { code, out } = await run('--config', 'x.yaml', 'explain', '--help')
   t.match({ code, out }, { code: 0, out: /^Usage: engine-gateway explain/ })
 })
 
-t.test('a reader that has enough is no error', async (t) => {
+t.test('a closed standard output is not an error', async (t) => {
   const child = spawn(process.execPath, [MAIN, 'schema'], { stdio: STDIO })
   child.stdout.destroy()
   t.match(await ranOf(child), { code: 0, err: '' })
 })
 
-t.test('an address that is taken is named by its key', async (t) => {
+t.test('an address in use is reported with its configuration key', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   t.teardown(() => taken.close())
@@ -158,7 +158,7 @@ t.test('an address that is taken is named by its key', async (t) => {
   }
 })
 
-t.test('the demo says how its ports are changed', async (t) => {
+t.test('the demo prints how its ports can be changed if one is in use', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   t.teardown(() => taken.close())
@@ -177,13 +177,13 @@ t.test('the demo says how its ports are changed', async (t) => {
   }
 })
 
-t.test('the version and the usage are printed where they are asked for', async (t) => {
+t.test('the version and the usage are printed on request', async (t) => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   t.same(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
   t.match(await run('help'), { code: 0, out: /^Usage: engine-gateway \[COMMAND\]/, err: '' })
 })
 
-t.test('a signal to npm drains the gateway, which leaves nothing behind', async (t) => {
+t.test('a signal to npm drains the gateway, and no process remains', async (t) => {
   const { file, write } = await writeSetup(t)
   await write(ENGINE)
   const [port, adminPort] = [await freePort(), await freePort()]
@@ -192,7 +192,7 @@ t.test('a signal to npm drains the gateway, which leaves nothing behind', async 
     [['start', '--', '--config', file], /"address":"([^"]+)".*"listening"/],
     [['run', 'demo'], /listens at (\S+)/],
   ] as const) {
-    // A group of its own: whatever is left ends with the test.
+    // A process group of its own, so that remaining processes end with the test.
     const npm = spawn('env', ['-u', 'NODE_OPTIONS', ...ports, 'npm', ...script], {
       stdio: STDIO,
       cwd: ROOT,
@@ -215,11 +215,11 @@ function endGroup(leader: number | undefined): void {
   try {
     if (leader !== undefined) process.kill(-leader, 'SIGKILL')
   } catch {
-    // There is none any more.
+    // No process of the group is left.
   }
 }
 
-t.test('the image has the command on its path, and what the link names can be executed', (t) => {
+t.test('the image has the command on its path, and the target of the link is executable', (t) => {
   const lines = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').split('\n')
   const linked = lines.findIndex((line) =>
     /^RUN ln -s \/app\/dist\/main\.js \/usr\/local\/bin\/engine-gateway$/.test(line),
@@ -236,7 +236,7 @@ t.test('the image has the command on its path, and what the link names can be ex
   t.end()
 })
 
-t.test('a link to the compiled main file is the command', async (t) => {
+t.test('a link to the compiled main file works as the command', async (t) => {
   const folder = t.testdir({})
   const main = await buildGateway()
   chmodSync(main, 0o755)
@@ -247,7 +247,7 @@ t.test('a link to the compiled main file is the command', async (t) => {
   t.match(await ranOf(command), { code: 0, out: /^Usage: engine-gateway explain/, err: '' })
 })
 
-t.test('the password on standard input is hashed by npm start, as the pages say', async (t) => {
+t.test('npm start hashes the password on standard input, as the documentation says', async (t) => {
   const out = execFileSync('env', ['-u', 'NODE_OPTIONS', 'npm', 'start', '--silent', '--', 'hash-password'], {
     cwd: ROOT,
     input: 'secret\n',

@@ -8,22 +8,22 @@ import { promtoolSkip } from '../support/requirements.ts'
 import { startReloadable } from '../support/reloadable.ts'
 import { startWorkers } from '../support/started-workers.ts'
 
-t.test('docs/metrics.md is what npm run docs:metrics makes', async (t) => {
+t.test('docs/metrics.md equals the output of npm run docs:metrics', async (t) => {
   t.equal(readFileSync(METRICS_PAGE, 'utf8'), await metricsPage())
 })
 
-/** Of a text in Prometheus' format. */
+/** Returns the metric names in a text in Prometheus format. */
 function namesIn(text: string): readonly string[] {
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => String(name)).toSorted()
 }
 
-/** What promtool has against it. */
+/** Returns the problems that promtool reports. */
 function problemsIn(text: string): string {
   const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
   return stdout + stderr
 }
 
-t.test('a running gateway exports what the page lists, and promtool has nothing against it', async (t) => {
+t.test('a running gateway exports the metrics of the page, and promtool reports no problem', async (t) => {
   const node = await startNode(t, (_request, response) => void response.end('[{"name":"default"}]'))
   const { running, ask } = await startReloadable(t, { engines: { default: { nodes: [node.url] } } })
   for (const user of ['demo', 'mary', 'stranger']) await (await ask(user, '/task')).text()
@@ -37,7 +37,7 @@ t.test('a running gateway exports what the page lists, and promtool has nothing 
   else t.pass(promtoolSkip)
 })
 
-t.test('nor against what several workers export together', { skip: promtoolSkip }, async (t) => {
+t.test('promtool reports no problem in the metrics of several workers', { skip: promtoolSkip }, async (t) => {
   const node = await startNode(t, (_request, response) => void response.end('[{"name":"default"}]'))
   const { ask, admin } = await startWorkers(t, { engines: { default: { nodes: [node.url] } } })
   await until(async () => (await ask('/task')).status > 0, 20_000)

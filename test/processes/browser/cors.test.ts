@@ -4,7 +4,7 @@ import { startNode } from '../../support/fake-engine.ts'
 import { authorizationOf, BASE, openGateway } from '../../support/open-gateway.ts'
 import { chromiumSkip } from '../../support/requirements.ts'
 
-/** The outcome of a fetch in a page: its status and body, or `refused` where the browser does not show the answer. */
+/** Returns a script whose value is the status and body of a fetch in a page, or `refused` if the browser does not expose the response. */
 const fetchIn = (url: string, init: object) =>
   `fetch(${JSON.stringify(url)}, ${JSON.stringify(init)}).then(
     async (answer) => ({ status: answer.status, id: answer.headers.has('x-request-id'), text: await answer.text() }),
@@ -18,7 +18,7 @@ async function startPage(t: Test): Promise<string> {
   return url
 }
 
-void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {
+void t.test('CORS in a browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {
   const [listed, other] = [await startPage(t), await startPage(t)]
   const gateway = await openGateway(t, { listen: true, settings: { cors: { origins: [listed] } } })
   const page = await openPage(t)
@@ -35,7 +35,7 @@ void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENC
   }
   const writes = () => gateway.engine.seen.filter(({ url }) => url.endsWith('/signal')).length
 
-  await t.test('reads and writes for a page of a listed origin', async (t) => {
+  await t.test('a page of a listed origin can read and write', async (t) => {
     await visit(listed)
     t.match(await ask('/task', { headers }), { status: 200, id: true, text: /^\[/ })
     t.match(await ask('/engine/second/task', { headers }), { status: 200 })
@@ -45,7 +45,7 @@ void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENC
     t.equal(await ask('/task', { headers: { ...headers, 'x-other': 'a' } }), 'refused')
     t.equal(await ask('/task', { method: 'DELETE', headers }), 'refused')
   })
-  await t.test('neither for a page of another', async (t) => {
+  await t.test('a page of another origin can neither read nor write', async (t) => {
     await visit(other)
     t.equal(await ask('/task', { headers }), 'refused')
     t.equal(await ask('/version'), 'refused')

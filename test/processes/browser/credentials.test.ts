@@ -8,7 +8,7 @@ import { BROWSER_PATIENCE_MS, browse } from '../../support/chromium.ts'
 import { chromiumSkip } from '../../support/requirements.ts'
 import { BASE, configOf } from '../../support/open-gateway.ts'
 
-/** An application's page: it sends a form of its own, hides where it comes from, and then goes elsewhere. */
+/** Page of an application: it sends its own form, hides its referrer and then navigates to another page. */
 const ownPage = (elsewhere: string) => `<!doctype html><iframe name=in></iframe>
 <form method=post action="/app/form" target=in></form><script>
 onload = async () => {
@@ -19,7 +19,7 @@ onload = async () => {
   location = '${elsewhere}'
 }</script>`
 
-/** A page of another origin of the same site: the browser adds the credentials it knows to what this page asks for. */
+/** Page of another origin of the same site: the browser adds known credentials to the requests of this page. */
 const foreignPage = (gateway: string) => `<!doctype html><script>
 onload = async () => {
   const form = new FormData()
@@ -31,7 +31,7 @@ onload = async () => {
   await fetch('/done')
 }</script>`
 
-/** Answers with a page, and resolves `done` when that page says so. */
+/** Starts a server that responds with a page. `done` resolves when the page has finished. */
 async function startForeign(t: Test, page: () => string) {
   const server = createServer((request, response) => {
     if (request.url === '/done') server.emit('done')
@@ -47,7 +47,7 @@ async function startForeign(t: Test, page: () => string) {
   return { url: `http://127.0.0.1:${port}/`, done: once(server, 'done') }
 }
 
-void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {
+void t.test('browser credentials', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {
   const engine = await startNode(t, (_request, response) =>
     response.setHeader('content-type', 'application/json').end('{}'),
   )
@@ -70,13 +70,13 @@ void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENC
   clearTimeout(late)
 
   const posts = [...engine.seen, ...web.seen].filter(({ method }) => method === 'POST')
-  await t.test('sends what a page of the gateway’s own asks for', async (t) => {
+  await t.test('requests of a page behind the gateway are forwarded', async (t) => {
     t.match(posts, [
       { url: '/fetch', headers: { origin, 'sec-fetch-site': 'same-origin' } },
       { url: '/form', headers: { origin: 'null', 'sec-fetch-site': 'same-origin' } },
     ])
   })
-  await t.test('knows the credentials for another page, which can only read with them', async (t) => {
+  await t.test('a page of another origin can use the stored credentials only for reads', async (t) => {
     t.match(
       lines.findLast(({ operation }) => operation === 'getRestAPIVersion'),
       { user: 'demo', status: 200 },

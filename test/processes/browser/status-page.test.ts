@@ -15,7 +15,7 @@ import { chromiumSkip } from '../../support/requirements.ts'
 const TOKEN = 'a-token-of-this-test'
 const HOSTILE = `"><img src=x onerror="window.hit=1"><script>window.hit=1</script>'`
 
-t.test('the page is whole: it names no file, and its policy names its parts', async (t) => {
+t.test('the status page loads no other file, and its policy lists its own script and style', async (t) => {
   const { html, headers } = createStatusPage(OPERATIONS)
   t.notMatch(html, /\s(?:src|href)=(?!"data:,")/, 'nothing is fetched')
   t.notMatch(html, /\son\w+=|javascript:|\sstyle=/, 'no code and no style in attributes')
@@ -68,7 +68,7 @@ interface Shown {
   readonly access?: AdminAccess
 }
 
-/** The page before a status that the test says. */
+/** Opens an admin listener with a status that the test defines. */
 async function openAdmin(t: Test, { process, configuration = CONFIGURATION, explain, access }: Shown) {
   const given = access ?? { host: '127.0.0.1', hosts: [], token: TOKEN }
   const admin = await createAdmin({
@@ -114,7 +114,7 @@ function processOf(
 
 const IS_SHOWN = 'document.body?.dataset.shown !== undefined'
 
-/** As a browser sends it that knows the token. */
+/** Opens the status page as a browser does that knows the token. */
 async function visit(page: OpenPage, address: string): Promise<void> {
   const authorization = `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`
   await page.send('Network.setExtraHTTPHeaders', { headers: { authorization } })
@@ -126,7 +126,7 @@ function textOf(page: OpenPage, selector: string): Promise<unknown> {
   return page.read(`document.querySelector(${JSON.stringify(selector)}).innerText`)
 }
 
-/** Asks on the page who may do what. */
+/** Submits a question about a permission on the page. Returns the displayed decision. */
 async function answerOf(page: OpenPage, user: string, request: string) {
   await page.read(`(() => {
     document.getElementById('decision').textContent = ''
@@ -138,7 +138,7 @@ async function answerOf(page: OpenPage, user: string, request: string) {
   return { decision: await textOf(page, '#decision'), text: await textOf(page, '#explanation') }
 }
 
-/** What a browser reports where a page does what it may not, or fails. */
+/** Returns the reports of the browser about policy violations and errors of a page. */
 function complaintsOf(page: OpenPage): readonly unknown[] {
   return [
     ...page.events('Runtime.exceptionThrown'),
@@ -153,7 +153,7 @@ function urlsOf(page: OpenPage): readonly string[] {
 
 const OPTIONS = { skip: chromiumSkip, timeout: 4 * BROWSER_PATIENCE_MS }
 
-void t.test('a browser shows a gateway', OPTIONS, async (t) => {
+void t.test('a browser shows the status page of a gateway', OPTIONS, async (t) => {
   const node = await startNode(t, (_request, response) =>
     response.setHeader('content-type', 'application/json').end('[]'),
   )
@@ -168,7 +168,7 @@ void t.test('a browser shows a gateway', OPTIONS, async (t) => {
   const { adminAddress } = gateway.running
   const page = await openPage(t)
 
-  await t.test('to nobody without the token', async (t) => {
+  await t.test('the status page requires the token', async (t) => {
     await page.send('Page.navigate', { url: `${adminAddress}/status` })
     await page.wait(`document.readyState === 'complete'`)
     t.notMatch(await page.read('document.documentElement.innerText'), /Engines|default/)
@@ -178,7 +178,7 @@ void t.test('a browser shows a gateway', OPTIONS, async (t) => {
 
   const before = { complaints: complaintsOf(page).length, urls: urlsOf(page).length }
   await visit(page, adminAddress)
-  await t.test('engines, nodes and traffic', async (t) => {
+  await t.test('the status page shows engines, nodes and traffic', async (t) => {
     t.match(await textOf(page, '#engines'), /default[\s\S]*1 of 1 healthy[\s\S]*http:\/\/127\.0\.0\.1:/)
     t.match(await textOf(page, '#operations'), /getTasks/)
     t.match(await textOf(page, '#refusals'), /queryTasks[\s\S]*body/)
@@ -187,7 +187,7 @@ void t.test('a browser shows a gateway', OPTIONS, async (t) => {
     t.equal(await textOf(page, '#configuration'), 'in force')
   })
 
-  await t.test('who may do what, in the words of the command', async (t) => {
+  await t.test('the status page explains permissions with the words of the explain command', async (t) => {
     t.match(await answerOf(page, 'demo', 'GET /task'), {
       decision: 'Permitted',
       text: /GET \/task \(getTasks\)/,
@@ -203,7 +203,7 @@ void t.test('a browser shows a gateway', OPTIONS, async (t) => {
     t.equal(node.seen.filter(({ method }) => method === 'POST').length, 0, 'and nothing is done')
   })
 
-  await t.test('with one request for each refresh, and none to elsewhere', async (t) => {
+  await t.test('the status page sends one request for each refresh and none to other hosts', async (t) => {
     const count = () => urlsOf(page).filter((url) => url.endsWith('/status.json')).length
     const from = count()
     await page.wait(
@@ -215,7 +215,7 @@ void t.test('a browser shows a gateway', OPTIONS, async (t) => {
       .filter((url) => !url.startsWith('data:'))
       .map((url) => url.replace(adminAddress, ''))
     t.same([...new Set(paths)].toSorted(), ['/explain', '/status', '/status.json'])
-    // A question that is refused is a 400, which a browser reports.
+    // A refused question is a 400, which the browser reports.
     const complaints = complaintsOf(page).slice(before.complaints)
     t.same(
       complaints.filter((one) => !JSON.stringify(one).includes('/explain')),
@@ -223,7 +223,7 @@ void t.test('a browser shows a gateway', OPTIONS, async (t) => {
     )
   })
 
-  await t.test('a reload that was refused, with its problems', async (t) => {
+  await t.test('the status page shows a refused reload with its problems', async (t) => {
     await gateway.write({
       engines: { default: { nodes: [node.url + BASE] } },
       listen: { port: 1 },
@@ -236,7 +236,7 @@ void t.test('a browser shows a gateway', OPTIONS, async (t) => {
   })
 })
 
-void t.test('hostile names are text', OPTIONS, async (t) => {
+void t.test('the status page shows hostile names as text', OPTIONS, async (t) => {
   const engines = [
     engineOf(HOSTILE, {
       nodes: [{ ...NODE, node: HOSTILE, reason: 'refused' }],
@@ -273,7 +273,7 @@ void t.test('hostile names are text', OPTIONS, async (t) => {
   t.equal(await page.read('window.hit === undefined'), true)
   t.same(complaintsOf(page), [])
 
-  await t.test('and code that is put into the page all the same does not run', async (t) => {
+  await t.test('code inserted into the status page does not run', async (t) => {
     await page.read(
       `document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.hit=1"><p style="color:red">')`,
     )
@@ -288,7 +288,7 @@ void t.test('hostile names are text', OPTIONS, async (t) => {
   })
 })
 
-void t.test('500 engines', OPTIONS, async (t) => {
+void t.test('the status page with 500 engines', OPTIONS, async (t) => {
   const process = processOf(
     Array.from({ length: 500 }, (_, at) =>
       engineOf(`engine-${at}`, at === 499 ? { nodes: [{ ...NODE, reason: 'timeout' }] } : {}),
@@ -306,7 +306,7 @@ void t.test('500 engines', OPTIONS, async (t) => {
   const page = await openPage(t)
   await visit(page, admin.address)
 
-  await t.test('are shown at once, those with problems first', async (t) => {
+  await t.test('500 engines: only some are shown at first, those with problems at the top', async (t) => {
     t.equal(await textOf(page, '#engines-up'), '499 of 500')
     t.equal(await textOf(page, '#engines .engine span'), 'engine-499')
     t.equal(await page.read(`document.querySelectorAll('#engines .engine').length`), 25)
@@ -325,7 +325,7 @@ void t.test('500 engines', OPTIONS, async (t) => {
     t.ok(size < 1024 * 1024)
   })
 
-  await t.test('are all there when asked for, and found by name and address', async (t) => {
+  await t.test('500 engines: all are shown on request and can be filtered by name and address', async (t) => {
     await page.read(`document.getElementById('all').click()`)
     t.equal(await page.read(`document.querySelectorAll('#engines .engine').length`), 500)
     await page.read(`(() => {
@@ -336,7 +336,7 @@ void t.test('500 engines', OPTIONS, async (t) => {
   })
 })
 
-void t.test('it fits what it is looked at with', OPTIONS, async (t) => {
+void t.test('the status page supports dark mode and narrow screens', OPTIONS, async (t) => {
   const admin = await openAdmin(t, {
     process: () => processOf([engineOf('default'), engineOf('n'.repeat(64))]),
   })
@@ -360,7 +360,7 @@ void t.test('it fits what it is looked at with', OPTIONS, async (t) => {
   }
 })
 
-void t.test('what the browser cannot have is said', OPTIONS, async (t) => {
+void t.test('the status page reports what the browser cannot load', OPTIONS, async (t) => {
   let isBroken = false
   const admin = await openAdmin(t, {
     process: () => {

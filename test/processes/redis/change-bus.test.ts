@@ -36,7 +36,7 @@ async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup =
   return { server, one, other }
 }
 
-t.test('the others receive a published message, the sender does not', { skip: redisSkip }, async (t) => {
+t.test('all subscribers except the sender receive a published message', { skip: redisSkip }, async (t) => {
   const { one, other } = await openNews(t)
   await one.news.publish('default records')
   await one.news.publish('default failed', 'mary')
@@ -45,7 +45,7 @@ t.test('the others receive a published message, the sender does not', { skip: re
   t.same(one.heard, ['(gap)'])
 })
 
-t.test('another namespace hears nothing', { skip: redisSkip }, async (t) => {
+t.test('another namespace receives no message', { skip: redisSkip }, async (t) => {
   const { server, one, other } = await openNews(t, { namespaces: ['n', 'm'] })
   await one.news.publish('records')
   await other.news.publish('identity')
@@ -63,7 +63,7 @@ t.test('pending messages are sent when Redis is reachable again', { skip: redisS
   await one.news.publish('records')
   const again = await startRedis({ port: server.port })
   t.teardown(() => again.stop())
-  // Each hears it, or that it may have missed it.
+  // Each process receives the message, or the notice that it may have missed one.
   await until(() => other.heard.length > 1)
   t.ok(other.heard.slice(1).every((heard) => heard === '(gap)' || heard === 'records '))
 })
@@ -82,7 +82,7 @@ const KEY = 'k'.repeat(32)
 const CHANNEL = 'engine-gateway:n:news'
 
 t.test(
-  'with a key, what is signed is heard once, and what is not is doubted',
+  'with a signing key, a signed message is received once, and unsigned messages are reported',
   { skip: redisSkip },
   async (t) => {
     const { server, one, other } = await openNews(t, { keys: [KEY] })

@@ -26,7 +26,7 @@ function ruleOf(name: string): CacheRule {
   return { seconds: 60, tags: ['deployment', 'process-definition', 'task', name] }
 }
 
-t.test('a cluster', { skip: redisSkip }, async (t) => {
+t.test('a Redis cluster', { skip: redisSkip }, async (t) => {
   const { masters, nodes } = await startCluster(t)
   const redis = { cluster: { nodes } }
   const controls = masters.map(({ url }) => new Redis(url))
@@ -34,7 +34,7 @@ t.test('a cluster', { skip: redisSkip }, async (t) => {
   const keys = async (pattern: string): Promise<number[]> =>
     Promise.all(controls.map(async (control) => (await control.keys(pattern)).length))
 
-  t.test('replicas share answers, and evict each others', async (t) => {
+  t.test('gateways share cached responses in a cluster and evict each other’s entries', async (t) => {
     const one = await openSharedCache(t, { redisSettings: redis })
     const other = await openSharedCache(t, { redisSettings: redis })
     const names = Array.from({ length: 20 }, (_, index) => `k${index}`)
@@ -52,7 +52,7 @@ t.test('a cluster', { skip: redisSkip }, async (t) => {
     t.match([...one.lines, ...other.lines], [/^info/, /^info/])
   })
 
-  t.test('keys of requests, rates and leases', async (t) => {
+  t.test('idempotency keys, rates and leases work in a cluster', async (t) => {
     const store = createIdempotencyStore({
       redis,
       namespace: 'c',
@@ -84,7 +84,7 @@ t.test('a cluster', { skip: redisSkip }, async (t) => {
     await store.close()
   })
 
-  t.test('keys that move to another server are found there', async (t) => {
+  t.test('keys that move to another server of a cluster are found there', async (t) => {
     const opened = await openSharedCache(t, { redisSettings: redis })
     const rule = { seconds: 60, tags: ['deployment'] }
     await loadShared(opened, { key: 'k', rule, answer: answerOf('x') })
@@ -112,7 +112,7 @@ t.test('a cluster', { skip: redisSkip }, async (t) => {
     t.match([...opened.lines, ...fresh.lines, ...late.lines], [/^info/, /^info/, /^info/])
   })
 
-  t.test('a first node that is away delays nothing', async (t) => {
+  t.test('an unreachable first node of a cluster causes no delay', async (t) => {
     const away = { host: '127.0.0.1', port: 1 }
     const opened = await openSharedCache(t, {
       redisSettings: { cluster: { nodes: [away, ...nodes.slice(0, 1)] } },
@@ -120,7 +120,7 @@ t.test('a cluster', { skip: redisSkip }, async (t) => {
     t.ok(opened.lines.some((line) => line.startsWith('info')))
   })
 
-  t.test('none is there, or wants another password: said once, without the password', async (t) => {
+  t.test('an unreachable cluster or a wrong password is logged once, without the password', async (t) => {
     const none = openCache(t, { redisSettings: { cluster: { nodes: [{ host: '127.0.0.1', port: 1 }] } } })
     const wrong = openCache(t, { redisSettings: { ...redis, username: 'nobody', password: 'hidden' } })
     for (const { lines } of [none, wrong]) await until(() => lines.length > 0)
@@ -131,7 +131,7 @@ t.test('a cluster', { skip: redisSkip }, async (t) => {
   })
 })
 
-t.test('a cluster over TLS, with a password', { skip: redisSkip }, async (t) => {
+t.test('a cluster with TLS and a password works', { skip: redisSkip }, async (t) => {
   const files = writeCertificates(t)
   const tls = {
     ca: files['ca.crt'],

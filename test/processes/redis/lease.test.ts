@@ -30,7 +30,7 @@ async function startServer(t: Test, port?: number) {
 
 const holders = (all: readonly Leases[], name: string): number => all.filter((one) => one.holds(name)).length
 
-t.test('one of several is elected', { skip: redisSkip }, async (t) => {
+t.test('one of several processes holds the lease', { skip: redisSkip }, async (t) => {
   const { url } = await startServer(t)
   const all = Array.from({ length: 3 }, () => openLeases(t, url))
   await until(() => NAMES.every((name) => holders(all, name) === 1))
@@ -40,7 +40,7 @@ t.test('one of several is elected', { skip: redisSkip }, async (t) => {
   t.notOk(other.holds('third'), 'a name of which there is no lease')
 })
 
-t.test('who closes leaves the lease to another at once', { skip: redisSkip }, async (t) => {
+t.test('a process that closes releases its lease immediately', { skip: redisSkip }, async (t) => {
   const { url } = await startServer(t)
   const control = new Redis(url)
   t.teardown(() => control.disconnect())
@@ -54,7 +54,7 @@ t.test('who closes leaves the lease to another at once', { skip: redisSkip }, as
   await until(async () => (await control.exists(KEY)) === 0)
 })
 
-t.test('who closes while it takes a lease leaves none', { skip: redisSkip }, async (t) => {
+t.test('a process that closes while it takes a lease leaves none', { skip: redisSkip }, async (t) => {
   const { url } = await startServer(t)
   const control = new Redis(url)
   t.teardown(() => control.disconnect())
@@ -65,7 +65,7 @@ t.test('who closes while it takes a lease leaves none', { skip: redisSkip }, asy
     now: () => performance.now(),
     leaseMs: 600_000,
   })
-  // Long enough to connect; what is asked before is skipped.
+  // Long enough to connect, because requests before that are skipped.
   await until(
     async () =>
       String(await control.client('LIST'))
@@ -80,19 +80,19 @@ t.test('who closes while it takes a lease leaves none', { skip: redisSkip }, asy
   t.notOk(leases.holds('default'))
 })
 
-t.test('who is cut off is elected no longer before another can be', { skip: redisSkip }, async (t) => {
+t.test('without Redis a lease ends before another process can take it', { skip: redisSkip }, async (t) => {
   const server = await startServer(t)
   const leases = openLeases(t, server.url)
   await until(() => leases.holds('default'))
   const control = new Redis(server.url)
   t.teardown(() => control.disconnect())
-  // In one step: no renewal comes between the two.
+  // In one step, so that no renewal comes between the two commands.
   const [[, leftMs] = []] = (await control.multi().pttl(KEY).client('PAUSE', 60_000).exec()) ?? []
   await new Promise((resolve) => setTimeout(resolve, Number(leftMs)))
   t.notOk(leases.holds('default'), 'from here on Redis would give it to another')
 })
 
-t.test('a lease that would never end gets an end', { skip: redisSkip }, async (t) => {
+t.test('a lease without an expiry gets one', { skip: redisSkip }, async (t) => {
   const { url } = await startServer(t)
   const control = new Redis(url)
   t.teardown(() => control.disconnect())
@@ -101,7 +101,7 @@ t.test('a lease that would never end gets an end', { skip: redisSkip }, async (t
   await until(() => leases.holds('default'))
 })
 
-t.test('without Redis every process is on its own', async (t) => {
+t.test('without Redis every process holds the lease', async (t) => {
   t.ok(OWN_LEASES.holds('default'))
 })
 

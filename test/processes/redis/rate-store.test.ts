@@ -6,10 +6,10 @@ import { startRedis } from '../../support/redis.ts'
 import { redisSkip } from '../../support/requirements.ts'
 import { until } from '../../support/cache-harness.ts'
 
-/** So slow that no request comes back during a test. */
+/** A rate so slow that no request is regained during a test. */
 const RATE = { intervalMs: 600_000, burst: 5 }
 
-/** One that Redis answers. */
+/** Opens a store whose Redis connection is up. */
 async function openStore(t: Test, url: string, namespace = 'test'): Promise<RateStore> {
   const store = createRateStore({ redis: { url }, namespace, now: () => performance.now() })
   t.teardown(() => store.close())
@@ -23,7 +23,7 @@ async function startServer(t: Test, port?: number) {
   return server
 }
 
-t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
+t.test('rates in Redis', { skip: redisSkip }, async (t) => {
   t.test('two stores share one limit', async (t) => {
     const { url } = await startServer(t)
     const stores = [await openStore(t, url), await openStore(t, url)]
@@ -50,19 +50,19 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     await until(async () => (await control.dbsize()) === 0)
   })
 
-  t.test('after a change of the rate the debt is at most the new burst', async (t) => {
+  t.test('after a change of the rate, the debt is at most the new burst', async (t) => {
     const { url } = await startServer(t)
     const store = await openStore(t, url)
     await store.consume('a', RATE)
     t.match(await store.consume('a', { intervalMs: 10_000, burst: 2 }), { admitted: false, debtMs: 20_000 })
   })
 
-  t.test('garbage counts as nothing, and another type as no answer', async (t) => {
+  t.test('an invalid value counts as no debt, and a value of another type as no response', async (t) => {
     const { url } = await startServer(t)
     const store = await openStore(t, url)
     const control = new Redis(url)
     t.teardown(() => control.disconnect())
-    // The key of the first attempt, which the store was opened with, lasts for a millisecond.
+    // The key of the first attempt, with which the store was opened, exists for one millisecond.
     await until(async () => (await control.keys('*')).length === 0)
     await store.consume('a', RATE)
     const [key = ''] = await control.keys('*')
@@ -79,7 +79,7 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     t.match(await store.consume('b', RATE), { admitted: true }, 'others are served on')
   })
 
-  t.test('killed and started again it is used again, also with nothing in it', async (t) => {
+  t.test('a restarted Redis is used again, even without its data', async (t) => {
     const first = await startServer(t)
     const store = await openStore(t, first.url)
     t.match(await store.consume('a', RATE), { admitted: true })
@@ -87,18 +87,18 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     await first.stop()
     const start = performance.now()
     for (let index = 0; index < 100; index += 1) t.equal(await store.consume('a', RATE), null)
-    // Nobody waits: a request that did would wait 200 ms.
+    // No request waits: each waiting request would take 200 ms.
     t.ok(performance.now() - start < 5000)
     await startServer(t, first.port)
     await until(async () => (await store.consume('a', RATE)) !== null, 15_000)
   })
 
-  t.test('a frozen Redis delays requests by 200 ms at most, once', async (t) => {
+  t.test('a frozen Redis delays concurrent requests once, by 200 ms at most', async (t) => {
     const server = await startServer(t)
     const store = await openStore(t, server.url)
     server.pause()
     t.teardown(() => server.resume())
-    // Node.js tells of listeners that become more and more.
+    // Node.js warns if the number of listeners grows.
     const warnings: Error[] = []
     const warn = (warning: Error) => void warnings.push(warning)
     process.on('warning', warn)
@@ -109,7 +109,7 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
       return performance.now() - start
     }
     const atOnce = await Promise.all(Array.from({ length: 20 }, timed))
-    // One after the other they would wait for 4 seconds.
+    // If they waited one after the other, they would take 4 seconds.
     t.ok(Math.max(...atOnce) < 2000, `${Math.max(...atOnce)} ms`)
     const after: number[] = []
     for (let index = 0; index < 50; index += 1) after.push(await timed())

@@ -8,7 +8,7 @@ import { allOn, startStandIn } from '../../support/stand-in.ts'
 
 const MARYS = '/authorization/mary-4'
 
-/** Two gateways that share a Redis before an engine where admin may change everything, and mary and the clerks read records. */
+/** Opens two gateways that share a Redis, in front of one engine. User admin may change everything. Mary and the clerks may read records. */
 async function openReplicas(t: Test, refresh = '1h') {
   const redis = await startRedis()
   t.teardown(() => redis.stop())
@@ -31,13 +31,13 @@ async function openReplicas(t: Test, refresh = '1h') {
   return { redis, engine, one, other }
 }
 
-/** Milliseconds until a caller is answered so. */
+/** Returns the milliseconds until a caller gets this status. */
 function becomes(gateway: RunningGateway, credential: string, status: number): Promise<number> {
   return until(async () => (await gateway.statusOf(credential, MARYS)) === status)
 }
 
 t.test(
-  'a record that is deleted through one gateway is gone at all in a second',
+  'a record deleted through one gateway stops being in force at all gateways within a second',
   { skip: redisSkip },
   async (t) => {
     const { one, other } = await openReplicas(t)
@@ -50,7 +50,7 @@ t.test(
 )
 
 t.test(
-  'who is taken from a group at one gateway is out of it at all in a second',
+  'a user removed from a group through one gateway is removed in all within a second',
   { skip: redisSkip },
   async (t) => {
     const { one, other } = await openReplicas(t)
@@ -62,14 +62,14 @@ t.test(
   },
 )
 
-t.test('a wrong password at one gateway counts at all', { skip: redisSkip }, async (t) => {
+t.test('a wrong password at one gateway counts at all gateways', { skip: redisSkip }, async (t) => {
   const { engine, one, other } = await openReplicas(t)
   t.equal(await one.statusOf('mary:wrong', MARYS), 401)
   t.equal(await other.statusOf('mary:mary', MARYS), 429, 'the engine would refuse it')
   t.equal(engine.asked.filter((line) => line === 'POST /identity/verify').length, 1)
 })
 
-t.test('everything is read again after Redis was unreachable', { skip: redisSkip }, async (t) => {
+t.test('records are read again after Redis was unreachable', { skip: redisSkip }, async (t) => {
   const { redis, engine, other } = await openReplicas(t)
   t.equal(await other.statusOf('mary:mary', MARYS), 200)
   await redis.stop()
@@ -79,7 +79,7 @@ t.test('everything is read again after Redis was unreachable', { skip: redisSkip
   await becomes(other, 'mary:mary', 404)
 })
 
-t.test('without Redis a change takes effect within the interval', { skip: redisSkip }, async (t) => {
+t.test('without Redis a changed record takes effect after a refresh', { skip: redisSkip }, async (t) => {
   const { redis, one, other } = await openReplicas(t, '500ms')
   t.equal(await other.statusOf('mary:mary', MARYS), 200)
   await redis.stop()

@@ -17,8 +17,8 @@ import { freePort } from '../../support/free-port.ts'
 
 const rule = { seconds: 60, tags: ['deployment'] }
 
-t.test('Sentinel', { skip: redisSkip }, async (t) => {
-  t.test('the master that it names holds the entries; a silent sentinel delays that', async (t) => {
+t.test('Redis with Sentinel', { skip: redisSkip }, async (t) => {
+  t.test('entries are stored at the master of the sentinels, even if one sentinel is silent', async (t) => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1')
     await once(silent, 'listening')
     t.teardown(() => silent.close())
@@ -37,7 +37,7 @@ t.test('Sentinel', { skip: redisSkip }, async (t) => {
     await until(() => other.cache.peek('k') === null)
   })
 
-  t.test('credentials are those of the sentinels and those of the servers, each over TLS', async (t) => {
+  t.test('sentinels and servers have separate credentials, each over TLS', async (t) => {
     const files = writeCertificates(t)
     const server = [
       '--tls-cert-file',
@@ -102,7 +102,7 @@ t.test('Sentinel', { skip: redisSkip }, async (t) => {
     t.notMatch(refused.flatMap(({ lines }) => lines).join(), /hidden|of-se/)
   })
 
-  t.test('who is there later is found', async (t) => {
+  t.test('a sentinel that starts later is found', async (t) => {
     const { nodes } = await startSentinel(t, { sentinels: 1 })
     const [watching] = nodes
     if (watching === undefined) throw new Error('no sentinel')
@@ -124,7 +124,7 @@ t.test('Sentinel', { skip: redisSkip }, async (t) => {
   })
 })
 
-/** Arguments of a server as lines of its configuration. */
+/** Returns arguments of a server as lines of its configuration. */
 function pairsOf(args: readonly string[]): readonly string[] {
   return args.flatMap((word, at) => (at % 2 === 0 ? [`${word.replace('--', '')} ${args[at + 1] ?? ''}`] : []))
 }

@@ -14,7 +14,7 @@ async function openTurns(t: Test, url: string, namespace = 'test'): Promise<Turn
   t.teardown(() => turns.close())
   const control = new Redis(url)
   t.teardown(() => control.disconnect())
-  // Until its connection is open, it takes turns of its own.
+  // Until the connection is open, the process takes its own turns.
   await until(async () => {
     await turns.take(`probe of ${namespace}`, 0)
     return (await control.exists(`engine-gateway:${namespace}:turn:probe of ${namespace}`)) === 1
@@ -23,7 +23,7 @@ async function openTurns(t: Test, url: string, namespace = 'test'): Promise<Turn
 }
 
 t.test(
-  'one of several processes takes a turn, the others learn when the next one is',
+  'one of several processes takes a turn, and the other processes learn when the next turn starts',
   { skip: redisSkip },
   async (t) => {
     const server = await startRedis()
@@ -40,7 +40,7 @@ t.test(
   },
 )
 
-t.test('a taken turn changes the number that the others are told', { skip: redisSkip }, async (t) => {
+t.test('a taken turn changes the number that the other processes see', { skip: redisSkip }, async (t) => {
   const server = await startRedis()
   t.teardown(() => server.stop())
   const [one, other] = [await openTurns(t, server.url), await openTurns(t, server.url)]
@@ -64,7 +64,7 @@ t.test(
   },
 )
 
-t.test('while Redis is away each process takes turns of its own', { skip: redisSkip }, async (t) => {
+t.test('while Redis is unreachable, each process takes its own turns', { skip: redisSkip }, async (t) => {
   const server = await startRedis()
   const turns = await openTurns(t, server.url)
   await server.stop()

@@ -26,7 +26,7 @@ async function openNews(t: Test) {
   return { server, control, heard, listen }
 }
 
-t.test('a subscription begins with a gap', { skip: redisSkip }, async (t) => {
+t.test('a subscription starts with a gap', { skip: redisSkip }, async (t) => {
   const { control, heard, listen } = await openNews(t)
   listen()
   await until(() => heard.length === 1)
@@ -35,11 +35,11 @@ t.test('a subscription begins with a gap', { skip: redisSkip }, async (t) => {
   t.same(heard, ['(gap)', 'one'])
 })
 
-t.test('a connection that went silent is given up, and subscribes anew', { skip: redisSkip }, async (t) => {
+t.test('a silent connection is closed, and the subscription is renewed', { skip: redisSkip }, async (t) => {
   const { server, heard, listen } = await openNews(t)
   listen()
   await until(() => heard.length === 1)
-  // A beat, the second that its answer may take, and the end of the connection; a busy machine needs longer.
+  // One heartbeat, one second for its reply, and the end of the connection. A busy machine needs longer.
   for (let silentMs = 3000; heard.length < 2; silentMs *= 2) {
     server.pause()
     await wait(silentMs)
@@ -49,7 +49,7 @@ t.test('a connection that went silent is given up, and subscribes anew', { skip:
   t.same(heard, ['(gap)', '(gap)'])
 })
 
-t.test('a subscription that is refused is tried again', { skip: redisSkip }, async (t) => {
+t.test('a refused subscription is retried', { skip: redisSkip }, async (t) => {
   const { control, heard, listen } = await openNews(t)
   await control.acl('SETUSER', 'default', 'resetchannels')
   listen()

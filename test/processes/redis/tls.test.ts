@@ -24,7 +24,7 @@ function openLink(t: Test, redis: RedisSettings) {
   return { link, lines }
 }
 
-/** A server that wants a client's certificate, and listens for TLS alone. */
+/** Starts a server that requires client certificates and listens with TLS only. */
 async function startTlsServer(t: Test, more: readonly string[] = []) {
   const files = writeCertificates(t)
   const tlsPort = await freePort()
@@ -52,8 +52,8 @@ async function startTlsServer(t: Test, more: readonly string[] = []) {
   }
 }
 
-t.test('TLS', { skip: redisSkip }, async (t) => {
-  t.test('a server is known by its authority and its name, the gateway by its certificate', async (t) => {
+t.test('TLS connections to Redis', { skip: redisSkip }, async (t) => {
+  t.test('a server is verified by authority and name, and the gateway by its certificate', async (t) => {
     const { files, own, url, byAddress } = await startTlsServer(t)
     const known = openLink(t, { url, tls: { ca: files['ca.crt'], ...own } })
     const named = openLink(t, {
@@ -93,7 +93,7 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
     t.equal(link.isUp, false)
   })
 
-  t.test('a file that has changed counts with the next connection', async (t) => {
+  t.test('a changed file is used for the next connection', async (t) => {
     const { files, own, url } = await startTlsServer(t)
     const ca = `${makeFolder(t)}/ca.crt`
     copyFileSync(files['other.crt'], ca)
@@ -104,7 +104,7 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
     await until(() => link.isUp === true)
   })
 
-  t.test('a key that does not fit its certificate is no end: it may be half of a change', async (t) => {
+  t.test('a key that does not match its certificate is retried, as a change may be incomplete', async (t) => {
     const { files, url } = await startTlsServer(t)
     const key = `${makeFolder(t)}/client.key`
     copyFileSync(files['server.key'], key)
@@ -115,7 +115,7 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
     await until(() => link.isUp === true)
   })
 
-  t.test('a connection that is ended in the middle of its handshake ends nothing else', async (t) => {
+  t.test('a connection that is closed during its handshake causes no uncaught error', async (t) => {
     const { files, own, url } = await startTlsServer(t)
     const ways = [{ ca: files['ca.crt'], ...own }, { ca: files['ca.crt'] }, {}]
     const uncaught: Error[] = []
@@ -129,7 +129,7 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
       link.close()
       await nextTurn()
     }
-    // A server that answers comes after what it had to say to those.
+    // A connection to a responding server is established after the events of the earlier ones.
     const last = openLink(t, { url, tls: { ca: files['ca.crt'], ...own } })
     await until(() => last.link.isUp === true)
     t.same(uncaught, [])

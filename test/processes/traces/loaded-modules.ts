@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 
-/** A preload: tells each module of OpenTelemetry's SDK that the process loads, as a line of its log. The metrics library loads the API. */
+/** A preload that logs each module of OpenTelemetry's SDK that the process loads. The API is left out, because the metrics library loads it. */
 registerHooks({
   load(url, context, nextLoad) {
     if (/\/@opentelemetry\/(?!api\/)/.test(url))

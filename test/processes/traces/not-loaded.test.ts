@@ -9,7 +9,7 @@ import { spawnGateway } from '../../support/started-workers.ts'
 const PRELOAD = new URL('loaded-modules.ts', import.meta.url).href
 const node = await startNode(t)
 
-/** The modules of the SDK that a process has loaded once it has answered a request. */
+/** Returns the modules of the SDK that a process has loaded after its first response. */
 async function loadedWith(test: Test, settings: Readonly<Record<string, unknown>>) {
   const { file, write } = await writeSetup(test)
   await write({ engines: { default: { nodes: [node.url + BASE] } }, ...settings })
@@ -24,11 +24,11 @@ async function loadedWith(test: Test, settings: Readonly<Record<string, unknown>
   return lines().filter(({ msg }) => msg === 'loaded')
 }
 
-t.test('without an endpoint nothing of the SDK is loaded', async (t) => {
+t.test('without an endpoint no module of the SDK is loaded', async (t) => {
   t.same(await loadedWith(t, {}), [])
 })
 
-t.test('with one it is, and what waits is exported before the exit', async (t) => {
+t.test('with an endpoint, pending spans are exported before the exit', async (t) => {
   const collector = await startCollector(t)
   t.not((await loadedWith(t, { traces: { endpoint: collector.url, sampleRatio: 1 } })).length, 0)
   t.ok(collector.spans.some(({ name }) => name === 'getRestAPIVersion'))

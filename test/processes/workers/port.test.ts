@@ -10,7 +10,7 @@ import { openSocket } from '../../support/raw.ts'
 
 interface FakeTaker extends Taker {
   readonly taken: Socket[]
-  /** Whether the last connection was announced. */
+  /** Returns whether the worker was notified that no further connection follows. */
   readonly isReleased: () => boolean
   readonly leave: () => void
 }
@@ -51,7 +51,7 @@ async function openPort(t: Test) {
   return { port, address, connectAll }
 }
 
-t.test('connections go to the workers in turns', async (t) => {
+t.test('connections are distributed to the workers in turn', async (t) => {
   const { port, connectAll } = await openPort(t)
   const [first, second] = [createTaker(), createTaker()]
   port.add(first)
@@ -63,7 +63,7 @@ t.test('connections go to the workers in turns', async (t) => {
   t.same([first.taken.length, second.taken.length], [3, 3])
 })
 
-t.test('a worker that has not taken the last one yet gets no other', async (t) => {
+t.test('a worker that has not accepted its last connection gets no other', async (t) => {
   const { port, connectAll } = await openPort(t)
   const [busy, idle] = [createTaker(() => new Promise(() => undefined)), createTaker()]
   port.add(busy)
@@ -73,7 +73,7 @@ t.test('a worker that has not taken the last one yet gets no other', async (t) =
   t.equal(busy.taken.length, 1)
 })
 
-t.test('what a worker had not taken when it ended goes to another, open as it was', async (t) => {
+t.test('a connection that an exited worker had not accepted goes to another worker', async (t) => {
   const { port, connectAll } = await openPort(t)
   const end = new EventEmitter()
   const isGone = once(end, 'end').then(() => {
@@ -92,7 +92,7 @@ t.test('what a worker had not taken when it ended goes to another, open as it wa
   t.equal(ending.taken.length, 1, 'it is given nothing any more')
 })
 
-t.test('without a worker connections wait for one', async (t) => {
+t.test('without a worker, connections wait for one', async (t) => {
   const { port, connectAll } = await openPort(t)
   const first = createTaker()
   port.add(first)
@@ -106,7 +106,7 @@ t.test('without a worker connections wait for one', async (t) => {
 })
 
 t.test(
-  'the port is closed once nothing waits there, and workers are told after their last connection',
+  'the port closes when no connection waits, and workers are notified after their last connection',
   async (t) => {
     const { port, connectAll, address } = await openPort(t)
     const takers = [createTaker(), createTaker()]
@@ -114,7 +114,7 @@ t.test(
     const connecting = connectAll(100)
     await until(() => takers.some(({ taken }) => taken.length > 0))
     const closed = port.close(new Promise(() => undefined))
-    // One that leaves meanwhile, as all do in a drain, is needed still.
+    // A worker that drains meanwhile, as all workers do, still gets connections.
     for (const taker of takers) taker.leave()
     await Promise.all([closed, connecting])
     await until(() => takers.every(({ isReleased }) => isReleased()))

@@ -15,22 +15,22 @@ const node = await startNode(t)
 const { ONE } = setupsOf(node.url + BASE)
 const gateway = await startWorkers(t, ONE)
 
-t.test('the workers are processes of their own behind one port', async (t) => {
+t.test('the workers are separate processes with one port', async (t) => {
   const pids = [...gateway.pids().values()]
   t.equal(new Set([...pids, gateway.pid]).size, 3)
   t.match(await gateway.line({ msg: 'listening' }), { workers: 2, engines: ['default'] })
   t.equal(await gateway.metric('gateway_workers'), 2)
 })
 
-t.test('connections go to all of them, and what they count is added up', async (t) => {
+t.test('connections reach all workers, and their counts are summed', async (t) => {
   for (let count = 0; count < 10; count += 1) t.equal((await gateway.ask('/version')).status, 200)
   t.equal(await gateway.metric(COUNT), 10)
-  // Each has seen the password once: that is remembered in a process.
+  // Each worker has verified the password once, because each process remembers it separately.
   t.equal(await gateway.metric('gateway_auth_total{engine="default",result="verified",method="basic"}'), 2)
   t.equal(await gateway.metric('gateway_auth_total{engine="default",result="remembered",method="basic"}'), 8)
 })
 
-t.test('what is no sum is not added up', async (t) => {
+t.test('metrics that are not sums are not added up', async (t) => {
   t.equal(await gateway.metric('gateway_config_last_reload_successful'), 1)
   t.equal(await gateway.metric('gateway_source_up{engine="default",source="records"}'), 1)
   t.equal(await gateway.metric(`gateway_node_healthy{engine="default",node="${node.url + BASE}"}`), 1)
@@ -40,7 +40,7 @@ t.test('what is no sum is not added up', async (t) => {
   t.notMatch(text, /quantile=/)
 })
 
-t.test('readiness names the checks of each', async (t) => {
+t.test('readiness lists the checks of each worker', async (t) => {
   t.same(await gateway.admin('/readyz'), { status: 200, text: 'ok\n' })
   const { text } = await gateway.admin('/readyz?verbose')
   t.match(text, '[+] configuration ok\n')
@@ -50,7 +50,7 @@ t.test('readiness names the checks of each', async (t) => {
   }
 })
 
-t.test('the status is that of both', async (t) => {
+t.test('the status includes all workers', async (t) => {
   const { status, text } = await gateway.admin('/status.json')
   t.equal(status, 200)
   const { engines, workers } = JSON.parse(text)
@@ -60,7 +60,7 @@ t.test('the status is that of both', async (t) => {
   t.match((await gateway.admin('/status')).text, /^<!doctype html>/)
 })
 
-t.test('permissions are explained', async (t) => {
+t.test('workers explain permissions', async (t) => {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
   const asked = { user: 'demo', request: 'GET /task/count' }
   const { status, text } = await gateway.admin('/explain', { ...init, body: JSON.stringify(asked) })
@@ -70,21 +70,21 @@ t.test('permissions are explained', async (t) => {
   t.equal(wrong.status, 400)
 })
 
-t.test('a request that does not come to its end is refused in time', async (t) => {
+t.test('an incomplete request is refused after its timeout', async (t) => {
   const { ONE: settings } = setupsOf(node.url + BASE)
   const impatient = await startWorkers(t, { ...settings, timeouts: { request: '200ms' } })
   const [answer] = await speak(impatient.address, 'GET /engine-rest/version HTTP/1.1\r\nHost: gateway\r\n')
   t.match(answer, { status: 408, headers: { 'x-gateway-error': 'GW_REQUEST_TIMEOUT' } })
 })
 
-t.test('lines of workers do not mix', async () => {
+t.test('log lines of workers do not mix', async () => {
   const before = gateway.lines().length
   await Promise.all(Array.from({ length: 400 }, () => gateway.ask(`/task/${'x'.repeat(200)}`)))
   // Each line is parsed.
   await until(() => gateway.lines().length >= before + 400)
 })
 
-t.test('a problem of the configuration is reported once, and nothing starts', async (t) => {
+t.test('a problem of the configuration is reported once, and no worker starts', async (t) => {
   const { file, write } = await writeSetup(t)
   await writeFile(join(dirname(file), 'users.yaml'), 'users: [{ id: 7 }]\n')
   await write({ ...ONE, workers: 2 })
@@ -94,7 +94,7 @@ t.test('a problem of the configuration is reported once, and nothing starts', as
   t.same(lines(), [])
 })
 
-t.test('a port that is taken ends the start', async (t) => {
+t.test('a port in use ends the start', async (t) => {
   const { file, write } = await writeSetup(t)
   await write({ ...ONE, workers: 2, listen: { port: Number(new URL(gateway.address).port) } })
   const { exit, err } = spawnGateway(t, file)

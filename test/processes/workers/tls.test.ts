@@ -10,7 +10,7 @@ import { startWorkers } from '../../support/started-workers.ts'
 const named = (address: string) => address.replace(/(?:127\.0\.0\.1|\[::1\])/, 'localhost')
 
 t.test(
-  'workers agree on keys for the connections that they are given, the primary for the admin listener',
+  'workers serve TLS on the connections that they receive, and the primary on the admin listener',
   async (t) => {
     const files = writeCertificates(t)
     const before = getCACertificates('default')

@@ -5,7 +5,7 @@ import { startNode } from '../../support/fake-engine.ts'
 import { BASE } from '../../support/open-gateway.ts'
 import { startWorkers } from '../../support/started-workers.ts'
 
-t.test('each worker exports its own spans, and what they count is put together', async (t) => {
+t.test('each worker exports its own spans, and no span is missing', async (t) => {
   const collector = await startCollector(t)
   const node = await startNode(t)
   const gateway = await startWorkers(t, {
