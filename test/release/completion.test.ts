@@ -8,18 +8,18 @@ import { shellSkip } from '../support/requirements.ts'
 
 const lines = COMPLETED.map(([words]) => ['engine-gateway', ...words].join(' '))
 
-t.test('fish completes', { skip: shellSkip('fish') }, async (t) => {
+t.test('fish completes every tested line', { skip: shellSkip('fish') }, async (t) => {
   const folder = await folderWith(t, 'fish', 'engine-gateway.fish')
   const asked = lines.map((line) => `complete -C '${line}'; echo END`)
   const script = ['source engine-gateway.fish', ...asked].join('\n')
   const out = execFileSync('fish', ['--no-config', '-c', script], { cwd: folder, encoding: 'utf8' })
-  // Each line has its explanation behind a tab.
+  // Each completion is followed by a tab and a description.
   compare(t, out.replaceAll(/\t.*/g, ''))
 })
 
-// As the documentation has it: in a folder of fpath, from which zsh loads it at the first completion.
+// As documented: the file is in a folder of fpath, and zsh loads it at the first completion.
 for (const name of ['_engine-gateway', '_other-name'])
-  t.test(`zsh completes, from the file ${name}`, { skip: shellSkip('zsh') }, async (t) => {
+  t.test(`zsh completes every tested line from the file ${name}`, { skip: shellSkip('zsh') }, async (t) => {
     const folder = await folderWith(t, 'zsh', join('functions', name))
     const out = execFileSync('zsh', ['-f', '-c', TYPED, 'zsh', ...lines], {
       cwd: folder,
@@ -29,7 +29,7 @@ for (const name of ['_engine-gateway', '_other-name'])
     compare(t, out)
   })
 
-t.test('zsh completes, from a script that is sourced', { skip: shellSkip('zsh') }, async (t) => {
+t.test('zsh completes every tested line from a sourced script', { skip: shellSkip('zsh') }, async (t) => {
   const folder = await folderWith(t, 'zsh', 'script')
   const out = execFileSync('zsh', ['-f', '-c', TYPED, 'zsh', ...lines], {
     cwd: folder,
@@ -47,7 +47,7 @@ async function folderWith(t: Test, shell: string, file: string): Promise<string>
   return folder
 }
 
-/** `out`: for each line what completes it, and END. */
+/** Compares the completions. `out` has the completions of each line, followed by END. */
 function compare(t: Test, out: string): void {
   const replies = out.split('END\n').map((reply) => reply.split('\n').filter((word) => word !== ''))
   for (const [at, [words, completed]] of COMPLETED.entries())
@@ -55,8 +55,8 @@ function compare(t: Test, out: string): void {
 }
 
 /**
- * Types each argument into a zsh of its own, in a terminal, and asks it to complete. zsh gives what it completes to `compadd`,
- * which is asked for the matches only and then shows them.
+ * Types each argument into a separate interactive zsh and requests its completion. zsh passes the completions to
+ * `compadd`. This replacement first writes the matches to a file and then calls the builtin.
  */
 const TYPED = String.raw`
 zmodload zsh/zpty zsh/zselect

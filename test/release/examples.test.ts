@@ -34,20 +34,20 @@ const file = z.object({
   networks: z.record(z.string(), z.object({ internal: z.boolean().optional() }).nullable()),
   volumes: z.record(z.string(), z.null()),
 })
-// Keys that are merged, `<<`, are of YAML 1.1.
+// Merge keys, `<<`, are part of YAML 1.1.
 const { services, networks, volumes } = file.parse(parse(textOf('compose.yaml'), { merge: true }))
 
-t.test('each container is hardened, pinned, and published to its own machine alone', (t) => {
+t.test('each container is hardened, has a fixed version, and is published only on localhost', (t) => {
   for (const [name, { image, build, ports, user }] of Object.entries(services)) {
     t.match(image, /:[\w.-]*\d+\.\d+\.\d+/, `${name}: ${image}`)
     for (const port of ports) t.match(port, /^127\.0\.0\.1:\d+:\d+$/, `${name}: ${port}`)
-    // The image of the project says itself that it is not root.
+    // The image of the project itself sets a user other than root.
     if (build === undefined) t.notMatch(user ?? 'root', /^(root|0)(:|$)/, `${name}: ${user}`)
   }
   t.end()
 })
 
-t.test('the gateway alone reaches the engine and Redis, and nothing else does', (t) => {
+t.test('only the gateway reaches the engine and Redis, and they reach nothing else', (t) => {
   for (const inner of ['engine', 'redis']) {
     const own = services[inner]
     t.same({ ports: own?.ports, networks: own?.networks }, { ports: [], networks: [inner] })
@@ -63,7 +63,7 @@ t.test('the gateway alone reaches the engine and Redis, and nothing else does', 
   t.end()
 })
 
-t.test('what is mounted is there: the alerts and the dashboard are those of the chart', (t) => {
+t.test('mounted files exist, and the alerts and the dashboard are those of the chart', (t) => {
   const sources = Object.values(services).flatMap((one) => one.volumes)
   const [files, named] = [sources.filter(isFile), sources.filter((source) => !isFile(source))]
   t.same(named.toSorted(), Object.keys(volumes).toSorted())
@@ -84,7 +84,7 @@ function isOfChart(path: string): boolean {
   return path.startsWith('helm/')
 }
 
-t.test('no secret is in the repository, and without one nothing starts', (t) => {
+t.test('the example contains no secret and does not start without its secrets', (t) => {
   const needed = new Set([...textOf('compose.yaml').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name))
   const named = [...textOf('.env.example').matchAll(/^(\w+)=(.*)$/gm)]
   t.same(
@@ -105,7 +105,7 @@ t.test('no secret is in the repository, and without one nothing starts', (t) => 
 
 const SECRETS = ['ADMIN_TOKEN', 'REDIS_SIGNING_KEY'].map((name) => `${name}=${name.padEnd(48, '-')}`)
 
-/** The gateway's own word on the files of the example, with these users. */
+/** Runs `check` of the gateway on the files of the example, with these users. */
 function check(folder: string, users: string): { readonly status: number | null; readonly said: string } {
   cpSync(join(COMPOSE, 'gateway'), folder, { recursive: true })
   writeFileSync(join(folder, 'users.yaml'), users)
@@ -121,7 +121,7 @@ function check(folder: string, users: string): { readonly status: number | null;
   return { status, said: stdout + stderr }
 }
 
-t.test('the configuration of the example is good once its users have passwords', (t) => {
+t.test('the configuration of the example is valid when its users have passwords', (t) => {
   const example = textOf('gateway/users.example.yaml')
   t.match(check(t.testdir(), example), { status: 1, said: /users\[0\]\.passwordHash/ })
   const demo = readFileSync(join(ROOT, 'config/users.yaml'), 'utf8')
@@ -139,7 +139,7 @@ function ofAdministrators(path: string): readonly unknown[] {
   return records.filter(({ groupId }) => groupId === 'camunda-admin')
 }
 
-t.test('administrators have the records that config/authorizations.yaml explains', (t) => {
+t.test('administrators have the records of config/authorizations.yaml', (t) => {
   t.ok(ofAdministrators('config/authorizations.yaml').length > 20)
   t.same(
     ofAdministrators('examples/compose/gateway/authorizations.yaml'),
@@ -148,7 +148,7 @@ t.test('administrators have the records that config/authorizations.yaml explains
   t.end()
 })
 
-t.test('Prometheus takes its configuration, with the alerts', { skip: promtoolSkip }, (t) => {
+t.test('Prometheus accepts its configuration with the alerts', { skip: promtoolSkip }, (t) => {
   const folder = t.testdir({ token: 'x' })
   cpSync(join(ROOT, 'helm/engine-gateway/files/alerts.yaml'), join(folder, 'alerts.yaml'))
   const config = textOf('prometheus.yml')
@@ -161,7 +161,7 @@ t.test('Prometheus takes its configuration, with the alerts', { skip: promtoolSk
   t.end()
 })
 
-t.test('Grafana has one source of data, of the type that the dashboard asks for', (t) => {
+t.test('Grafana has one data source, of the type that the dashboard requires', (t) => {
   const { datasources } = parse(textOf('grafana/datasource.yaml'))
   const dashboard = JSON.parse(readFileSync(join(ROOT, 'helm/engine-gateway/files/dashboard.json'), 'utf8'))
   const variable = dashboard.templating.list.find(
@@ -181,7 +181,7 @@ t.test('Grafana has one source of data, of the type that the dashboard asks for'
 })
 
 t.test(
-  'the engine is the release that answers are compared with, and has the process of the sandbox',
+  'the engine of the example is the tested release, and its process is the process of the sandbox',
   (t) => {
     const pom = readFileSync(join(ROOT, 'test/engine/app/pom.xml'), 'utf8')
     const [, version = '?'] = /<family\.version>([^<]+)</.exec(pom) ?? []

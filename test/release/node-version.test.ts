@@ -7,7 +7,7 @@ import { buildGateway } from '../engine/build.ts'
 
 const TOO_OLD = 'engine-gateway needs Node.js 22.19 or later, and this is '
 
-t.test('a version below the least is told in one line', (t) => {
+t.test('a Node.js version that is too old is reported in one line', (t) => {
   for (const version of ['18.20.8', '20.20.2', '22.0.0', '22.18.9'])
     t.equal(nodeVersionProblem(version), `${TOO_OLD}${version}`)
   for (const version of ['22.19.0', '22.20.1', '23.0.0', '24.0.0', '24.0.0-nightly2025', '26.1.0'])
@@ -15,14 +15,14 @@ t.test('a version below the least is told in one line', (t) => {
   t.end()
 })
 
-t.test('package.json asks for the same version', (t) => {
+t.test('package.json requires the same Node.js version', (t) => {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   t.match(manifest, { engines: { node: '>=22.19' } })
   t.end()
 })
 
 t.test(
-  'the compiled main file runs, or says in one line why not, with every Node.js on the path',
+  'the compiled main file runs with every Node.js on the path, or says in one line why it does not',
   async (t) => {
     const main = await buildGateway()
     const found = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'))

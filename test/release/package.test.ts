@@ -19,7 +19,7 @@ interface Lock {
 const npm = (cwd: string, ...args: readonly string[]) =>
   execFileSync('env', ['-u', 'NODE_OPTIONS', 'npm', ...args], { cwd, encoding: 'utf8', stdio: 'pipe' })
 
-/** A clone without what was built in it. */
+/** Copies the tracked files, as in a clone without build output. */
 function copySources(folder: string): void {
   const tracked = execFileSync(
     'git',
@@ -36,7 +36,7 @@ function copySources(folder: string): void {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
 }
 
-/** The versions that the project is tested with: without a lock npm would ask the registry for newer ones. */
+/** Returns a lock file with the tested versions. Without it npm would request newer ones from the registry. */
 function lockOf(tarball: string): object {
   const own: Lock & Locked = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const needed = Object.entries(own.packages).filter(([path, { dev }]) => path !== '' && dev !== true)
@@ -61,7 +61,7 @@ function lockOf(tarball: string): object {
   }
 }
 
-t.test('the packed project is installed without what builds it, and its command runs', async (t) => {
+t.test('the packed project is installed without build dependencies, and its command runs', async (t) => {
   const folder = t.testdir({ sources: {}, home: {} })
   const [sources, home] = [join(folder, 'sources'), join(folder, 'home')]
   copySources(sources)

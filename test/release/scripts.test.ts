@@ -12,12 +12,12 @@ const {
 )
 
 const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' })
-/** What a clone has, with what is not committed yet. */
+/** Files of a clone, including files that are not committed yet. */
 const CLONED = git('ls-files', '-z', '--cached', '--others', '--exclude-standard')
   .split('\0')
   .filter((file) => file !== '' && existsSync(join(ROOT, file)))
 
-/** The commands of a script, with those of the scripts that it runs. */
+/** Returns the commands of a script, including those of the scripts that it runs. */
 function commandsOf(name: string): readonly string[] {
   const text = scripts[name]
   if (text === undefined) throw new Error(`there is no script ${name}`)
@@ -28,7 +28,7 @@ function commandsOf(name: string): readonly string[] {
   })
 }
 
-t.test('every script builds what it runs on: a clone has nothing built', (t) => {
+t.test('every script builds what it needs, because a clone has no build output', (t) => {
   for (const name of Object.keys(scripts)) {
     const commands = commandsOf(name)
     const [builds, runs] = ['tap build', 'tap run'].map((start) =>
@@ -48,7 +48,7 @@ t.test('every script builds what it runs on: a clone has nothing built', (t) => 
   t.end()
 })
 
-t.test('the five commands of tests run each test once', (t) => {
+t.test('the five test commands run each test once', (t) => {
   const listed = (script: string) => {
     const run = commandsOf(script).findLast((command) => command.startsWith('tap run')) ?? ''
     const list = run.replace('tap run', 'npx tap list')
@@ -75,7 +75,7 @@ t.test('the five commands of tests run each test once', (t) => {
   t.end()
 })
 
-t.test('what needs no test runner runs in a clone', (t) => {
+t.test('scripts without a test runner work in a clone', (t) => {
   const clone = t.testdir({})
   for (const file of CLONED.filter((one) => !one.startsWith('test/'))) {
     mkdirSync(dirname(join(clone, file)), { recursive: true })

@@ -6,7 +6,7 @@ import t from 'tap'
 const textOf = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 const FLAGS = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring']
 
-t.test('every start command gives the flags', async (t) => {
+t.test('every start command passes the flags of V8', async (t) => {
   const { scripts }: { scripts: { start: string } } = JSON.parse(textOf('package.json'))
   t.equal(scripts.start, `exec node ${FLAGS.join(' ')} src/main.ts`)
   const entry = /^ENTRYPOINT (.*)$/m.exec(textOf('Dockerfile'))?.[1] ?? '[]'
@@ -14,7 +14,7 @@ t.test('every start command gives the flags', async (t) => {
   t.match(textOf('README.md'), `\`node ${FLAGS.join(' ')} dist/main.js --config gateway.yaml\``)
 })
 
-t.test('node takes them, and workers have them from the primary', async (t) => {
+t.test('Node.js accepts the flags, and workers inherit them from the primary', async (t) => {
   const script = `import { fork } from 'node:child_process'
     if (process.send === undefined) fork(import.meta.filename, ['worker'])
     else { console.log(JSON.stringify(process.execArgv)); process.exit() }`
@@ -23,7 +23,7 @@ t.test('node takes them, and workers have them from the primary', async (t) => {
   t.same(JSON.parse(stdout.toString()), FLAGS)
 })
 
-/** MiB by which the old heap grows under requests, of which 500 are under way at each moment; some 30 MiB of it stay. */
+/** Returns the growth of the old heap in MiB under requests, of which 500 are in flight at each moment. About 30 MiB of it are permanent. */
 function oldGrowth(isStopped: boolean): number {
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8'
@@ -45,7 +45,7 @@ function oldGrowth(isStopped: boolean): number {
       before = now
     }
     console.log(grown / 1024 ** 2, staying.length)`
-  // On one thread, and without what tap would load there, V8 decides alike each time.
+  // On one thread, and without the modules that tap would load, the decisions of V8 are reproducible.
   const file = join(t.testdir({ 'serve.mjs': script }), 'serve.mjs')
   const flags = isStopped ? ['--no-allocation-site-pretenuring'] : []
   const { stdout } = spawnSync('env', [
@@ -59,7 +59,7 @@ function oldGrowth(isStopped: boolean): number {
   return Number.parseFloat(stdout.toString())
 }
 
-t.test('without pretenuring, requests that are over are no part of the old heap', async (t) => {
+t.test('without pretenuring, completed requests do not enter the old heap', async (t) => {
   const [stopped, usual] = [oldGrowth(true), oldGrowth(false)]
   t.ok(stopped < usual / 3, `${stopped} and ${usual} MiB`)
 })

@@ -1,15 +1,15 @@
-/** Series in promtool's notation, one value each half minute: `'0+2x40'` is 0 and then 40 times 2 more. */
+/** Series in promtool's notation, with one value for each half minute: `'0+2x40'` is 0, then increases by 2 for 40 times. */
 type Series = Readonly<Record<string, string>>
 
 type AlertLabels = Readonly<Record<string, string>>
 
 export interface AlertCase {
   readonly fires: Series
-  /** When it fires, in minutes. It does not a minute before. */
+  /** The minute at which the alert fires. It does not fire one minute earlier. */
   readonly atMinute: number
-  /** Of the alert, beside its name and severity; several: of several that fire at once. */
+  /** Labels of the alert, in addition to its name and severity. A list if several alerts fire at the same time. */
   readonly labels: AlertLabels | readonly AlertLabels[]
-  /** Just below: it never fires. */
+  /** Series just below the threshold, for which the alert never fires. */
   readonly quiet: Series
 }
 
@@ -32,7 +32,7 @@ const FORTNIGHT_SECONDS = 14 * 24 * 3600
 const CACHE = (tier: string, result: string) =>
   `gateway_cache_requests_total{${AT},tier="${tier}",result="${result}"}`
 
-/** Of each alert, by its name. */
+/** The case of each alert, by name. */
 export const CASES: Readonly<Record<string, AlertCase>> = {
   GatewayDown: {
     fires: { [`gateway_info{${AT},version="1"}`]: '1x10 stale' },
@@ -88,13 +88,13 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
   },
   GatewayIncidentsRise: {
     fires: {
-      // Another replica takes over while the alert waits.
+      // Another replica takes over while the alert is pending.
       [INCIDENTS('default', 'failedJob')]: '5x40 20x10 stale',
       [INCIDENTS('default', 'failedJob', 'b:9090')]: '_x56 20x60',
-      // One alert, not two.
+      // This is one alert, not two.
       [INCIDENTS('both', 'failedJob')]: '0x40 50x80',
       [FAILED_JOBS('both')]: '0x40 50x80',
-      // An engine that makes no incidents of them.
+      // An engine that creates no incidents for failed jobs.
       [FAILED_JOBS('other')]: '0x40 11x80',
       [INCIDENTS('other', 'failedJob')]: '0x120',
     },
@@ -144,7 +144,7 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     quiet: { [`gateway_config_last_reload_successful{${AT}}`]: '1x4 0 1x40' },
   },
   GatewayCertificateEnding: {
-    // A case begins in 1970. At the tenth minute two weeks are left, as one of the replicas sees it.
+    // A case starts in 1970. At the tenth minute one of the replicas reports that two weeks are left.
     fires: {
       [CERTIFICATE('listen.tls.cert')]: `${FORTNIGHT_SECONDS + 600}x80`,
       'gateway_certificate_expiry_timestamp_seconds{job="gw",instance="b:9090",certificate="listen.tls.cert"}': `${FORTNIGHT_SECONDS + 7200}x80`,
@@ -154,7 +154,7 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     labels: { ...JOB_LABELS, certificate: 'listen.tls.cert' },
     quiet: {
       [CERTIFICATE('listen.tls.cert')]: `${FORTNIGHT_SECONDS + 7200}x240`,
-      // Renewed within ten minutes.
+      // The certificate is renewed within ten minutes.
       [CERTIFICATE('https://a/engine-rest')]: `86400x19 ${FORTNIGHT_SECONDS + 7200}x220`,
     },
   },

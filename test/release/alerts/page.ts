@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const RUNBOOKS = join(import.meta.dirname, '../../../docs/runbooks')
 
-/** A block of a page that is run (`sh`) or merged into the configuration (`yaml`). */
+/** A block of a page that is executed (`sh`) or merged into the configuration (`yaml`). */
 export interface Block {
   readonly language: 'sh' | 'yaml'
   readonly text: string
@@ -11,7 +11,7 @@ export interface Block {
 
 export interface Page {
   readonly title: string
-  /** By heading, in the order of the page. */
+  /** Blocks by heading, in the order of the page. */
   readonly sections: ReadonlyMap<string, readonly Block[]>
   readonly text: string
 }
@@ -26,7 +26,7 @@ export function readPage(alert: string): Page {
   }
 }
 
-/** A block in a list is indented, as its list is. */
+/** Returns the blocks of a text. A block in a list has the indentation of the list. */
 function blocksOf(text: string): readonly Block[] {
   return [...text.matchAll(/^( *)```(sh|yaml)\n(.*?)^ *```$/gms)].map(
     ([, indent = '', language, body = '']) => ({

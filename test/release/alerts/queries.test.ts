@@ -30,11 +30,11 @@ const KEYWORDS = new Set(['and', 'or', 'unless', 'offset', 'bool', 'by', 'withou
 
 interface Query {
   readonly metrics: readonly { readonly name: string; readonly labels: readonly string[] }[]
-  /** Of `by`, `without` and `on`. */
+  /** Labels of `by`, `without` and `on`. */
   readonly grouped: readonly string[]
 }
 
-/** What a query asks for. It knows no more of PromQL than these files use: promtool checks the rest. */
+/** Parses the metrics and labels of a query. It supports only the part of PromQL that these files use. promtool checks the rest. */
 function readQuery(expr: string): Query {
   const bare = expr.replace(/"[^"]*"/g, '""').replace(/\[[^\]]*\]|\b\d[\w.]*/g, ' ')
   const lists = [...bare.matchAll(/\b(?:by|without|on|ignoring) *\(([^)]*)\)/g)]
@@ -51,7 +51,7 @@ function readQuery(expr: string): Query {
   }
 }
 
-/** Names and labels that no series has. */
+/** Returns the names and labels that no series has. */
 function unknownIn(expr: string, all: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const { metrics, grouped } = readQuery(expr)
   if (metrics.length === 0) return [`no metric in ${expr}`]
@@ -64,7 +64,7 @@ function unknownIn(expr: string, all: ReadonlyMap<string, readonly string[]>): r
   ]
 }
 
-/** The series of all metrics, with their labels. */
+/** Returns the series of all metrics, with their labels. */
 function seriesOf(metrics: readonly MetricDescription[]): ReadonlyMap<string, readonly string[]> {
   return new Map(
     metrics.flatMap(({ name, type, labels }): readonly [string, readonly string[]][] =>
@@ -83,7 +83,7 @@ const dashboard = PANELS.parse(JSON.parse(readFileSync(DASHBOARD, 'utf8')))
 const shown = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 const marked = dashboard.annotations.list.map(({ expr }) => expr)
 
-t.test('a metric and a label that are not there are noticed', async (t) => {
+t.test('unknown metrics and labels in a query are detected', async (t) => {
   const all = seriesOf(await describeMetrics())
   t.same(unknownIn('sum by (engine) (rate(gateway_auth_total{result="failed"}[5m])) > 0.5', all), [])
   t.same(unknownIn('rate(gateway_auth{a="b"}[5m])', all), ['gateway_auth', 'a'])
@@ -91,7 +91,7 @@ t.test('a metric and a label that are not there are noticed', async (t) => {
   t.same(unknownIn('gateway_info and on (node) gateway_node_healthy{le="x"} * 2', all), ['le'])
 })
 
-t.test('alerts ask for metrics and labels that the gateway has', async (t) => {
+t.test('alerts use only metrics and labels of the gateway', async (t) => {
   const all = seriesOf(await describeMetrics())
   for (const { alert, expr, annotations } of readRules()) {
     t.same(unknownIn(expr, all), [], alert)
@@ -105,7 +105,7 @@ t.test('alerts ask for metrics and labels that the gateway has', async (t) => {
   }
 })
 
-t.test('the dashboard asks for metrics and labels that the gateway has', async (t) => {
+t.test('the dashboard uses only metrics and labels of the gateway', async (t) => {
   const all = seriesOf(await describeMetrics())
   for (const { title, targets = [] } of dashboard.panels)
     for (const { expr, legendFormat } of targets) {
@@ -129,19 +129,19 @@ t.test('the dashboard asks for metrics and labels that the gateway has', async (
   t.ok(shown.length > 30)
 })
 
-t.test('the dashboard shows every metric of the gateway, or says more than it', async (t) => {
+t.test('the dashboard shows every metric of the gateway or a more detailed one', async (t) => {
   const told = [...shown, ...marked].join('\n')
   const own = (await describeMetrics())
     .map(({ name }) => name)
     .filter((name) => /^(gateway|camunda)_/.test(name))
   t.same(
     own.filter((name) => !new RegExp(`\\b${name}(_count)?\\b`).test(told)),
-    // The share of a limit says more than whether it is reached, and the state than how often it was read.
+    // The share of a limit is more detailed than whether it is reached, and the state is more detailed than the number of reloads.
     ['gateway_config_reload_total', 'gateway_pressure'],
   )
 })
 
-t.test('panels have their own ids and do not overlap', (t) => {
+t.test('panels of the dashboard have unique ids and do not overlap', (t) => {
   const { panels } = dashboard
   t.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
   const cells = panels.flatMap(({ gridPos: { h, w, x, y } }) =>
@@ -151,7 +151,7 @@ t.test('panels have their own ids and do not overlap', (t) => {
   t.end()
 })
 
-t.test('promtool reads every query of the dashboard', { skip: promtoolSkip }, (t) => {
+t.test('promtool accepts every query of the dashboard', { skip: promtoolSkip }, (t) => {
   const exprs = [...shown, ...marked].map((expr) => expr.replaceAll('$__rate_interval', '5m'))
   const rules = exprs.map((expr, index) => ({ record: `query_${index}`, expr }))
   const folder = t.testdir({ 'rules.yaml': stringify({ groups: [{ name: 'dashboard', rules }] }) })

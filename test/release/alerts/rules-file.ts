@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 
-/** The one source of the alerts, for the chart and for a plain Prometheus. */
+/** The only source of the alerts, for the chart and for a Prometheus without it. */
 export const RULES_FILE = join(import.meta.dirname, '../../../helm/engine-gateway/files/alerts.yaml')
 
 const RULES = z.strictObject({
@@ -29,7 +29,10 @@ const RULES = z.strictObject({
 
 export type AlertRule = z.infer<typeof RULES>['groups'][number]['rules'][number]
 
-/** In the order of the file. @throws if an alert lacks what every alert has */
+/**
+ * Returns the alerts in the order of the file.
+ * @throws if an alert lacks a required member
+ */
 export function readRules(): readonly AlertRule[] {
   return RULES.parse(parse(readFileSync(RULES_FILE, 'utf8'))).groups.flatMap(({ rules }) => rules)
 }

@@ -8,25 +8,25 @@ import { type AlertRule, readRules, RULES_FILE } from './rules-file.ts'
 
 const rules = readRules()
 const skip = promtoolSkip
-/** All series of a case end before. */
+/** All series of a case end before this minute. */
 const LAST_MINUTE = 120
 
-t.test('every alert has its case, and every case its alert', (t) => {
+t.test('every alert has a case, and every case has an alert', (t) => {
   t.same(Object.keys(CASES).toSorted(), rules.map(({ alert }) => alert).toSorted())
   t.end()
 })
 
-t.test('promtool takes the file', { skip }, (t) => {
+t.test('promtool accepts the rules file', { skip }, (t) => {
   t.match(promtool('check', 'rules', RULES_FILE), `${rules.length} rules found`)
   t.end()
 })
 
-t.test('every alert fires in time, and not just below', { skip }, (t) => {
+t.test('every alert fires in time, and does not fire just below its threshold', { skip }, (t) => {
   const cases = rules.flatMap((rule) => {
     const alertCase = CASES[rule.alert]
     return alertCase === undefined ? [] : [{ rule, alertCase }]
   })
-  // Each with its own rule alone: promtool evaluates whatever is in the files that a test names.
+  // Each case has only its own rule, because promtool evaluates all rules in the files of a test.
   const folder = t.testdir(
     Object.fromEntries(
       cases.flatMap(({ rule, alertCase }) => [
@@ -35,13 +35,13 @@ t.test('every alert fires in time, and not just below', { skip }, (t) => {
       ]),
     ),
   )
-  // What promtool says of a failure begins with the name of its file.
+  // The message of promtool for a failure begins with the name of its file.
   const files = cases.map(({ rule }) => join(folder, `${rule.alert}.yaml`))
   t.doesNotThrow(() => promtool('test', 'rules', ...files))
   t.end()
 })
 
-t.test('the alert on an expired certificate has a different text than before the expiry', { skip }, (t) => {
+t.test('the alert for an expired certificate has its own text', { skip }, (t) => {
   const [rule] = rules.filter(({ alert }) => alert === 'GatewayCertificateEnding')
   const { summary: _summary, description: _description, ...annotations } = rule?.annotations ?? {}
   const series = 'gateway_certificate_expiry_timestamp_seconds{job="gw",certificate="listen.tls.cert"}'
@@ -84,7 +84,7 @@ function promtool(...args: readonly string[]): string {
   return execFileSync('promtool', args, { encoding: 'utf8', stdio: 'pipe' })
 }
 
-/** What fires is told as Prometheus itself records it: `exp_alerts` would repeat the texts of the annotations. */
+/** Checks firing alerts with the series that Prometheus records, because `exp_alerts` would repeat the texts of the annotations. */
 function unitTestOf({ alert, labels: own }: AlertRule, alertCase: AlertCase): string {
   const expr = `ALERTS{alertname="${alert}",alertstate="firing"}`
   const { fires, quiet, atMinute, labels } = alertCase

@@ -12,7 +12,7 @@ const rules = readRules()
 const index = readFileSync(join(RUNBOOKS, 'README.md'), 'utf8')
 const VARIABLES = [...index.matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => name)
 
-t.test('every alert leads to its page, and every page has its alert', (t) => {
+t.test('every alert has a runbook, and every runbook has an alert', (t) => {
   const pages = globSync('*.md', { cwd: RUNBOOKS }).filter((page) => page !== 'README.md')
   t.same(pages.toSorted(), rules.map(({ alert }) => `${alert}.md`).toSorted())
   for (const { alert, annotations, labels } of rules) {
@@ -25,7 +25,7 @@ t.test('every alert leads to its page, and every page has its alert', (t) => {
 })
 
 for (const { alert } of rules) {
-  t.test(`${alert}: its page says what it means, whom it hurts, how to look and what to do`, async (t) => {
+  t.test(`${alert}: the runbook has all four sections, with valid commands`, async (t) => {
     const { title, sections, text } = readPage(alert)
     t.equal(title, alert)
     t.same([...sections.keys()], ['Meaning', 'Impact', 'Diagnosis', 'Mitigation'])

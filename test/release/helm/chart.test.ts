@@ -30,7 +30,7 @@ function sourcesOf(...sets: readonly string[]): unknown {
   return at(podOf(render(...sets)), 'spec.volumes.0.projected.sources')
 }
 
-/** What is said after an installation: Helm shows it with a cluster only, so a copy of the chart renders it as a template. */
+/** Returns the notes of an installation. Helm shows them only with a cluster, so a copy of the chart renders them as a template. */
 function notesOf(t: Test, ...sets: readonly string[]): string {
   const copy = t.testdir()
   cpSync(chart, copy, { recursive: true })
@@ -43,12 +43,12 @@ function isUsersMounted(...sets: readonly string[]): boolean {
   return JSON.stringify(sourcesOf(...sets)).includes('engine-gateway-users')
 }
 
-/** The rendered gateway.yaml, as the gateway itself reads it. */
+/** Returns the rendered gateway.yaml as the gateway reads it. */
 function configOf(t: Test, objects: readonly Json[], env: NodeJS.ProcessEnv = {}) {
   return loadConfig(join(configFolderOf(t, objects), 'gateway.yaml'), env)
 }
 
-/** The exit code of what `helm test` runs, asked of another place. */
+/** Runs the script of `helm test` against another address. Returns its exit code. */
 async function testOf(origin: string, ...sets: readonly string[]): Promise<number | null> {
   const pod = find(render(...sets), 'Pod', 'gw-engine-gateway-refuses-strangers')
   const script = String(at(pod, 'spec.containers.0.command.2'))
@@ -63,7 +63,7 @@ function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-void t.test('a mistake in the configuration is refused before anything is rendered', { skip }, (t) => {
+void t.test('a mistake in the configuration is refused before the chart is rendered', { skip }, (t) => {
   for (const [set, message] of [
     ['config.cahce.memory.maxBytes=1MiB', /\/config'.*cahce/],
     ['config.limits.body=2MB', /\/config\/limits\/body/],
@@ -76,24 +76,24 @@ void t.test('a mistake in the configuration is refused before anything is render
   t.end()
 })
 
-t.test('a pod has time to start with little of a processor, and to drain', { skip }, (t) => {
+t.test('a pod has enough time to start with little CPU, and to drain', { skip }, (t) => {
   const pod = podOf(render())
   const probe = at(pod, 'spec.containers.0.startupProbe')
   t.ok(Number(at(probe, 'periodSeconds')) * Number(at(probe, 'failureThreshold')) >= 300)
   const preStop = Number(at(pod, 'spec.containers.0.lifecycle.preStop.exec.command.1'))
   const drainSeconds = loadConfig(join(chart, '../../config/gateway.yaml')).timeouts.drain / 1000
-  // What a primary waits beyond the drain of its workers, and main.ts for the exit.
+  // The time that a primary waits after the drain of its workers, and main.ts for the exit.
   t.ok(Number(at(pod, 'spec.terminationGracePeriodSeconds')) >= preStop + drainSeconds + 3)
   t.end()
 })
 
-t.test('the chart', { skip }, async (t) => {
-  await t.test('passes lint without a warning', async (t) => {
+t.test('the rendered chart', { skip }, async (t) => {
+  await t.test('the chart passes lint without a warning', async (t) => {
     t.doesNotThrow(() => helm('lint', '--strict', chart))
   })
 
   await t.test(
-    'writes a configuration that the gateway takes, and that listens where the pod is asked',
+    'the chart renders a valid configuration that listens on the ports of the container',
     async (t) => {
       const objects = render(
         'containerPorts.http=8081',
@@ -116,7 +116,7 @@ t.test('the chart', { skip }, async (t) => {
     },
   )
 
-  await t.test('runs without root, privileges, a token or a writable disk', async (t) => {
+  await t.test('the pod runs without root, privileges, a token or a writable disk', async (t) => {
     const pod = podOf(render())
     t.match(at(pod, 'spec'), {
       automountServiceAccountToken: false,
@@ -129,7 +129,7 @@ t.test('the chart', { skip }, async (t) => {
     })
   })
 
-  await t.test('keeps the admin port out of the traffic service and probes it', async (t) => {
+  await t.test('the admin port is probed and is not in the service for requests', async (t) => {
     const objects = render()
     t.match(at(find(objects, 'Service'), 'spec.ports'), [{ targetPort: 'http' }])
     t.match(at(find(objects, 'Service', 'gw-engine-gateway-admin'), 'spec.ports'), [{ targetPort: 'admin' }])
@@ -138,7 +138,7 @@ t.test('the chart', { skip }, async (t) => {
     t.match(at(container, 'readinessProbe.httpGet'), { path: '/readyz', port: 'admin' })
   })
 
-  await t.test('leaves more time to end than the pause and the drain take', async (t) => {
+  await t.test('the termination grace period exceeds the sum of preStop and drain', async (t) => {
     const objects = render()
     const pod = podOf(objects)
     const sleep = at(pod, 'spec.containers.0.lifecycle.preStop.exec.command.1')
@@ -147,12 +147,12 @@ t.test('the chart', { skip }, async (t) => {
     t.equal(at(podOf(render('preStopSleepSeconds=0')), 'spec.containers.0.lifecycle'), undefined)
   })
 
-  await t.test('replaces the pods when the configuration changes', async (t) => {
+  await t.test('a changed configuration replaces the pods', async (t) => {
     t.equal(checksumOf(), checksumOf('replicaCount=3'))
     t.not(checksumOf(), checksumOf('config.limits.body=1MiB'))
   })
 
-  await t.test('hands the URL of Redis over as a variable', async (t) => {
+  await t.test('the URL of Redis is passed as an environment variable', async (t) => {
     const objects = render('redis.existingSecret=redis')
     t.match(at(podOf(objects), 'spec.containers.0.env'), [
       { name: 'REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } },
@@ -162,7 +162,7 @@ t.test('the chart', { skip }, async (t) => {
     t.equal(at(podOf(render()), 'spec.containers.0.env'), undefined)
   })
 
-  await t.test('hands the key that signs what is in Redis over as a variable', async (t) => {
+  await t.test('the signing key for Redis is passed as an environment variable', async (t) => {
     const objects = render('redis.existingSecret=redis', 'redis.signingKey=hmac')
     t.match(at(podOf(objects), 'spec.containers.0.env.1'), {
       name: 'REDIS_SIGNING_KEY',
@@ -173,7 +173,7 @@ t.test('the chart', { skip }, async (t) => {
     t.same(configOf(t, objects, env).cache.signingKeys, [key])
   })
 
-  await t.test('mounts the files of the configuration beside it', async (t) => {
+  await t.test('the files of the configuration are mounted next to it', async (t) => {
     t.match(sourcesOf(), [
       { configMap: { name: 'gw-engine-gateway', items: [{ path: 'gateway.yaml' }] } },
       { secret: { name: 'engine-gateway-users', items: [{ path: 'users.yaml' }] } },
@@ -187,7 +187,7 @@ t.test('the chart', { skip }, async (t) => {
     t.match(sourcesOf('authorizations.existingSecret=records'), [{}, {}, { secret: { name: 'records' } }])
   })
 
-  await t.test('waits for the users only where some identity is a file', async (t) => {
+  await t.test('the users are mounted only if an identity source is a file', async (t) => {
     const atEngine = 'config.identity.source=engine'
     t.equal(isUsersMounted(), true)
     t.equal(isUsersMounted(atEngine), false)
@@ -199,14 +199,14 @@ t.test('the chart', { skip }, async (t) => {
     t.notMatch(notesOf(t, atEngine), /users/)
   })
 
-  await t.test('names the users of an engine’s own as those of all', async (t) => {
+  await t.test('users of a single engine have the same file as users of all engines', async (t) => {
     const objects = render('config.identity.source=engine', 'config.engines.default.identity.source=file')
     const { identity, engines } = configOf(t, objects)
     t.match(identity, { source: 'engine' })
     t.match(engines['default']?.identity, { source: 'file', file: /users\.yaml$/ })
   })
 
-  await t.test('gives the token of the admin port to the gateway and to who scrapes it', async (t) => {
+  await t.test('the token of the admin port is passed to the gateway and the ServiceMonitor', async (t) => {
     const set = ['adminToken.existingSecret=admin', 'serviceMonitor.enabled=true']
     const objects = render(...set)
     t.match(at(podOf(objects), 'spec.containers.0.env'), [
@@ -227,7 +227,7 @@ t.test('the chart', { skip }, async (t) => {
     t.match(notesOf(t), /set adminToken\.existingSecret/)
   })
 
-  await t.test('asks the admin port by the names of its service, and by those that are added', async (t) => {
+  await t.test('the admin port accepts the names of its service and configured names', async (t) => {
     const { hosts } = configOf(t, render('config.admin.hosts={metrics.example}')).admin
     t.match(hosts, [
       'gw-engine-gateway-admin',
@@ -238,7 +238,7 @@ t.test('the chart', { skip }, async (t) => {
     ])
   })
 
-  await t.test('says what is missing behind an ingress', async (t) => {
+  await t.test('the notes name the missing settings behind an ingress', async (t) => {
     const ingress = ['ingress.enabled=true', 'ingress.hosts={gateway.example.org}']
     t.match(notesOf(t, ...ingress), /Set\s+config\.listen\.trustedProxies/)
     const trusted = 'config.listen.trustedProxies={10.0.0.0/8}'
@@ -247,7 +247,7 @@ t.test('the chart', { skip }, async (t) => {
     t.same(configOf(t, render(trusted)).listen.trustedProxies, ['10.0.0.0/8'])
   })
 
-  await t.test('says what is open, closed or alone', async (t) => {
+  await t.test('the notes name open ports, closed ports and a single replica', async (t) => {
     const policy = 'networkPolicy.enabled=true'
     const closed = /set networkPolicy\.adminFrom/
     t.match(notesOf(t, policy, 'serviceMonitor.enabled=true'), closed)
@@ -263,7 +263,7 @@ t.test('the chart', { skip }, async (t) => {
     t.notMatch(notesOf(t), /one pod/)
   })
 
-  await t.test('is not rendered where users are read and nobody gives them', async (t) => {
+  await t.test('the chart is not rendered if users are read from a file that is missing', async (t) => {
     const none = 'users.existingSecret='
     const message = /identity\.source is file: set users\.existingSecret/
     t.throws(() => render(none), message)
@@ -275,7 +275,7 @@ t.test('the chart', { skip }, async (t) => {
     t.doesNotThrow(() => render(none, 'existingConfigMap=mine'))
   })
 
-  await t.test('asks in its own test as a host that is served', async (t) => {
+  await t.test('the test of the chart uses a host that the gateway serves', async (t) => {
     const hosts: (string | undefined)[] = []
     const server = createServer(({ headers }, response) => {
       hosts.push(headers.host)
@@ -290,7 +290,7 @@ t.test('the chart', { skip }, async (t) => {
     t.same(hosts, [`127.0.0.1:${portOf(server)}`, 'gateway.example.org', 'stranger.example'])
   })
 
-  await t.test('renders what is optional only when asked', async (t) => {
+  await t.test('optional objects are rendered only if they are enabled', async (t) => {
     const optional = [
       'HorizontalPodAutoscaler',
       'HTTPRoute',
@@ -324,7 +324,7 @@ t.test('the chart', { skip }, async (t) => {
   })
 
   await t.test(
-    'makes a PrometheusRule of the alerts, with runbooks where its operators read them',
+    'the PrometheusRule contains the alerts, with the configured base URL of runbooks',
     async (t) => {
       const base = 'https://git.example/docs/runbooks'
       const rule = find(
@@ -344,7 +344,7 @@ t.test('the chart', { skip }, async (t) => {
     },
   )
 
-  await t.test('gives the dashboard to the sidecar of Grafana, only when asked', async (t) => {
+  await t.test('the dashboard for the sidecar of Grafana is rendered only if it is enabled', async (t) => {
     const name = 'gw-engine-gateway-dashboard'
     t.equal(find(render(), 'ConfigMap', name), undefined)
     const map = find(render('dashboard.enabled=true'), 'ConfigMap', name)
@@ -354,7 +354,7 @@ t.test('the chart', { skip }, async (t) => {
     t.same(JSON.parse(String(data.get('engine-gateway.json'))), JSON.parse(file))
   })
 
-  await t.test('refuses a value it does not know', async (t) => {
+  await t.test('the chart refuses an unknown value', async (t) => {
     t.throws(() => render('replicas=3'), /additional properties 'replicas' not allowed/)
   })
 })

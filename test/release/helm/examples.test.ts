@@ -11,14 +11,14 @@ import { at, CHART, configFolderOf, helm, type Json, objectsOf, podOf } from './
 const ROOT = join(CHART, '../..')
 const CRDS = join(ROOT, 'node_modules/.cache/crds')
 const EXAMPLES = globSync('helm/examples/*.yaml', { cwd: ROOT }).toSorted()
-/** What the secrets of the examples hold, by the variables of the container. */
+/** Content of the secrets of the examples, by environment variable of the container. */
 const SECRETS = {
   ADMIN_TOKEN: 'a-token-of-this-test',
   REDIS_URL: 'rediss://gateway:secret@redis:6379/0',
   REDIS_SIGNING_KEY: 'k'.repeat(32),
 }
 const CLERKS = [{ id: 'mary', passwordHash: `$2b$10$${'a'.repeat(53)}`, groups: ['clerks'] }]
-/** What is critical to kube-score and chosen: docs/helm.md says why. */
+/** Options for critical findings of kube-score that are intended. docs/helm.md gives the reasons. */
 const CHOSEN = ['--ignore-container-cpu-limit', '--ignore-test', 'container-image-pull-policy']
 
 t.ok(EXAMPLES.length >= 5)
@@ -29,28 +29,28 @@ for (const example of EXAMPLES) {
     t.doesNotThrow(() => helm('lint', '--strict', CHART, ...values), 'lint has no warning')
     const text = helm('template', 'gw', CHART, ...values)
 
-    await t.test('makes a configuration that is good, and dangerous in nothing', async (t) => {
+    await t.test('the values render a valid configuration without a warning', async (t) => {
       const objects = objectsOf(text)
       const folder = configFolderOf(t, objects)
       writeFileSync(join(folder, 'users.yaml'), JSON.stringify({ users: CLERKS }))
       if (isMounted(objects, 'authorizations.yaml'))
         writeFileSync(join(folder, 'authorizations.yaml'), JSON.stringify({ authorizations: [] }))
       moveSecrets(t, objects, folder)
-      // As the command `check` does it.
+      // As the command `check` does.
       const config = loadConfig(join(folder, 'gateway.yaml'), secretsOf(objects))
       const { close, warnings } = await build({ config, log: pino({ level: 'silent' }), version: '0' })
       await close()
       t.same(warnings, [])
     })
 
-    await t.test('is what Kubernetes takes', { skip: kubernetesSkip() }, async (t) => {
+    await t.test('the rendered objects are valid in Kubernetes', { skip: kubernetesSkip() }, async (t) => {
       t.ok(existsSync(CRDS), 'helm/install-tools has made node_modules/.cache/crds')
       const { status, said } = run(t, text, 'kubectl-validate', '--local-crds', CRDS)
       t.equal(status, 0, said)
     })
 
-    await t.test('has nothing that is critical to kube-score', { skip: kubernetesSkip() }, async (t) => {
-      // The pod of `helm test` ends by itself.
+    await t.test('kube-score reports nothing critical', { skip: kubernetesSkip() }, async (t) => {
+      // The pod of `helm test` exits after its run.
       const pods = helm('template', 'gw', CHART, ...values, '--skip-tests')
       const { status, said } = run(t, pods, 'kube-score', 'score', ...CHOSEN)
       t.equal(status, 0, said)
@@ -59,7 +59,7 @@ for (const example of EXAMPLES) {
   })
 }
 
-/** Whether the file is taken from a secret of the operator's. */
+/** Returns whether the file is mounted from a secret of the operator. */
 function isMounted(objects: readonly Json[], file: string): boolean {
   return listAt(podOf(objects), 'spec.volumes.0.projected.sources').some(
     (source) => at(source, 'secret.items.0.path') === file,
@@ -71,7 +71,7 @@ function secretsOf(objects: readonly Json[]): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(SECRETS).filter(([name]) => names.includes(name)))
 }
 
-/** What the configuration reads below /run/secrets becomes files below its own folder, where the pod mounts a secret for it. */
+/** Replaces files below /run/secrets in the configuration by files below its own folder. Checks that the pod mounts a secret for each. */
 function moveSecrets(t: Test, objects: readonly Json[], folder: string): void {
   const mounted = listAt(podOf(objects), 'spec.containers.0.volumeMounts').map((one) => at(one, 'mountPath'))
   const file = join(folder, 'gateway.yaml')

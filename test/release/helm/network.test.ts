@@ -9,23 +9,23 @@ function policyOf(...sets: readonly string[]): unknown {
   return at(find(render('networkPolicy.enabled=true', ...sets), 'NetworkPolicy'), 'spec')
 }
 
-/** Of a policy with rules for what the pods may reach. */
+/** Returns the egress rules of a policy that restricts egress. */
 function egressOf(...sets: readonly string[]): unknown {
   return at(find(render(...ON, ...sets), 'NetworkPolicy'), 'spec.egress')
 }
 
-/** The ports of its second rule. */
+/** Returns the ports of the second rule. */
 function enginePortsOf(...sets: readonly string[]): unknown {
   return at(egressOf(...sets), '1.ports')
 }
 
-/** The first port of its third rule. */
+/** Returns the first port of the third rule. */
 function redisPortOf(...sets: readonly string[]): unknown {
   return at(egressOf(...sets), '2.ports.0.port')
 }
 
-t.test('the network', { skip: helmSkip }, async (t) => {
-  await t.test('lets nobody but the namespaces that are named reach the admin port', async (t) => {
+t.test('the NetworkPolicy and the HTTPRoute of the chart', { skip: helmSkip }, async (t) => {
+  await t.test('only the listed namespaces reach the admin port', async (t) => {
     const monitoring = 'networkPolicy.adminFrom[0].matchLabels.team=monitoring'
     t.same(at(policyOf(monitoring), 'ingress'), [
       { ports: [{ port: 'http', protocol: 'TCP' }] },
@@ -39,7 +39,7 @@ t.test('the network', { skip: helmSkip }, async (t) => {
     t.equal(at(policyOf(), 'egress'), undefined)
   })
 
-  await t.test('is closed to all but names, engines and what is listed, once it is closed', async (t) => {
+  await t.test('restricted egress allows only DNS, engines and listed rules', async (t) => {
     const engines = { matchLabels: { team: 'engines' } }
     t.same(egressOf(`${EGRESS}.engines.to[0].namespaceSelector.matchLabels.team=engines`), [
       {
@@ -55,7 +55,7 @@ t.test('the network', { skip: helmSkip }, async (t) => {
     t.same(at(find(render(...ON), 'NetworkPolicy'), 'spec.policyTypes'), ['Ingress', 'Egress'])
   })
 
-  await t.test('is open at the ports of the engines in the configuration', async (t) => {
+  await t.test('egress is allowed to the ports of the engines in the configuration', async (t) => {
     const nodes = 'config.engines.default.nodes'
     t.same(
       enginePortsOf(
@@ -77,7 +77,7 @@ t.test('the network', { skip: helmSkip }, async (t) => {
     t.throws(() => egressOf('existingConfigMap=mine'), message)
   })
 
-  await t.test('is open to Redis where there is one', async (t) => {
+  await t.test('egress to Redis is allowed if Redis is configured', async (t) => {
     t.equal(redisPortOf(), undefined)
     t.equal(redisPortOf('redis.existingSecret=redis'), 6379)
     t.equal(redisPortOf('config.cache.redis=rediss://user:secret@redis:6380/1'), 6380)
@@ -85,7 +85,7 @@ t.test('the network', { skip: helmSkip }, async (t) => {
     t.equal(redisPortOf('redis.existingSecret=redis', `${EGRESS}.redis.ports={26379}`), 26379)
   })
 
-  await t.test('has a route at the listeners that are named, without a time of its own', async (t) => {
+  await t.test('the HTTPRoute is attached to the listed parents and sets no timeouts', async (t) => {
     const on = ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public']
     const route = find(render(...on, 'httpRoute.hostnames={gateway.example.org}'), 'HTTPRoute')
     t.same(at(route, 'spec'), {

@@ -14,8 +14,8 @@ const schemesOf = (...sets: readonly string[]) =>
 const endpointOf = (...sets: readonly string[]) =>
   at(find(render('serviceMonitor.enabled=true', ...sets), 'ServiceMonitor'), 'spec.endpoints.0')
 
-t.test('the pods', { skip: helmSkip }, async (t) => {
-  await t.test('are probed and scraped as the admin listener listens', async (t) => {
+t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
+  await t.test('pods are probed and scraped with the scheme of the admin listener', async (t) => {
     t.same(new Set(schemesOf()), new Set(['HTTP']))
     t.equal(at(endpointOf(), 'scheme'), undefined)
     const tls = ['config.admin.tls.cert=/tls/tls.crt', 'config.admin.tls.key=/tls/tls.key']
@@ -26,7 +26,7 @@ t.test('the pods', { skip: helmSkip }, async (t) => {
     })
   })
 
-  await t.test('are as many as the autoscaler says, where there is one', async (t) => {
+  await t.test('the autoscaler, if enabled, sets the number of pods', async (t) => {
     t.equal(at(find(render('replicaCount=3'), 'Deployment'), 'spec.replicas'), 3)
     const set = [
       'autoscaling.enabled=true',
@@ -49,14 +49,14 @@ t.test('the pods', { skip: helmSkip }, async (t) => {
     t.same(at(alone, 'spec.metrics'), [{ type: 'Pods' }])
   })
 
-  await t.test('are not scaled by what says nothing', async (t) => {
+  await t.test('an autoscaler without a usable metric is refused', async (t) => {
     const on = 'autoscaling.enabled=true'
     t.throws(() => render(on, 'autoscaling.targetCPUUtilization=0'), /nothing to go by/)
     t.throws(() => render(on, 'autoscaling.maxReplicas=1'), /maxReplicas is 1, less than .*minReplicas, 2/)
     t.throws(() => render(on, 'resources.requests.cpu=null'), /share of resources\.requests\.cpu/)
   })
 
-  await t.test('are spread over zones and nodes, those of one rollout among themselves', async (t) => {
+  await t.test('pods of one rollout are spread over zones and nodes', async (t) => {
     const labels = at(find(render(), 'Deployment'), 'spec.selector.matchLabels')
     const own = {
       maxSkew: 1,
@@ -81,7 +81,7 @@ t.test('the pods', { skip: helmSkip }, async (t) => {
     t.equal(at(podOf(render('topologySpreadConstraints=null')), 'spec.topologySpreadConstraints'), undefined)
   })
 
-  await t.test('can always be evicted one at a time', async (t) => {
+  await t.test('one pod at a time can always be evicted', async (t) => {
     t.match(budgetOf('replicaCount=1'), { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })
     t.match(budgetOf('replicaCount=3', 'podDisruptionBudget.minAvailable=2'), { minAvailable: 2 })
     t.match(budgetOf('replicaCount=3', 'podDisruptionBudget.minAvailable=66%'), { minAvailable: '66%' })
@@ -97,7 +97,7 @@ t.test('the pods', { skip: helmSkip }, async (t) => {
       t.throws(() => render(...sets), /no pod could be evicted/, sets.join(' '))
   })
 
-  await t.test('are given the time that their drain takes', async (t) => {
+  await t.test('the termination grace period covers the drain', async (t) => {
     t.equal(graceOf(), 40)
     t.equal(graceOf('config.timeouts.drain=2m', 'preStopSleepSeconds=10'), 145)
     t.equal(graceOf('config.timeouts.drain=1500ms', 'preStopSleepSeconds=0'), 17)
@@ -109,7 +109,7 @@ t.test('the pods', { skip: helmSkip }, async (t) => {
     )
   })
 
-  await t.test('have secrets as files, each below its name', async (t) => {
+  await t.test('secrets are mounted as files, each in a folder with its name', async (t) => {
     const pod = podOf(render('secretFiles={orders-account,billing}'))
     t.match(at(pod, 'spec.containers.0.volumeMounts'), [
       {},
@@ -124,7 +124,7 @@ t.test('the pods', { skip: helmSkip }, async (t) => {
     t.throws(() => render('secretFiles={../etc}'), /\/secretFiles\/0'/)
   })
 
-  await t.test('trust the authorities that they are given', async (t) => {
+  await t.test('pods trust the configured certificate authorities', async (t) => {
     const file = '/etc/engine-gateway-trusted/ca.crt'
     for (const [kind, value] of [
       ['configMap', 'trustedCertificates.existingConfigMap=company'],
@@ -140,7 +140,7 @@ t.test('the pods', { skip: helmSkip }, async (t) => {
     t.equal(at(container(), 'env'), undefined)
   })
 
-  await t.test('read the records of one engine from the file of all', async (t) => {
+  await t.test('the records of one engine can be read from the file of all engines', async (t) => {
     const objects = render('config.engines.default.authorization.records.source=file')
     const text = String(Object.entries(Object(at(find(objects, 'ConfigMap'), 'data')))[0]?.[1])
     t.match(text, /default:\n +authorization:\n +records:\n +file: authorizations\.yaml/)

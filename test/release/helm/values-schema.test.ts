@@ -8,7 +8,7 @@ import { at, CHART, render } from './render.ts'
 const schema: unknown = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))
 const values: unknown = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'))
 
-/** Objects of Kubernetes that are taken as they are: what is in them the API server checks. */
+/** Kubernetes objects that are passed on unchanged. The API server validates their content. */
 const TAKEN_AS_THEY_ARE = [
   /^properties\.global$/,
   /^properties\.autoscaling\..*\.(containerResource|external|object|pods|resource)$/,
@@ -17,7 +17,7 @@ const TAKEN_AS_THEY_ARE = [
   /^properties\.extraVolumes\.items(\.additionalProperties)?$/,
 ]
 
-/** The paths of all schemas of objects, without those of the configuration, which has tests of its own. */
+/** Returns the paths of all object schemas except those of the configuration, which has its own tests. */
 function objectSchemas(
   value: unknown,
   path: readonly string[] = [],
@@ -27,7 +27,7 @@ function objectSchemas(
   return at(value, 'type') === 'object' ? [[path.join('.'), value], ...inner] : inner
 }
 
-/** The keys of all sections that have names of the chart. */
+/** Returns the keys of all sections whose names the chart defines. */
 function keysOf(schemaOf: unknown, path = ''): readonly string[] {
   return Object.entries(Object(at(schemaOf, 'properties'))).flatMap(([name, one]) => [
     `${path}${name}`,
@@ -35,7 +35,7 @@ function keysOf(schemaOf: unknown, path = ''): readonly string[] {
   ])
 }
 
-t.test('no section takes a key that the chart does not know', async (t) => {
+t.test('no section of the values accepts an unknown key', async (t) => {
   const objects = objectSchemas(schema)
   t.ok(objects.length > 40)
   t.same(
@@ -50,7 +50,7 @@ t.test('no section takes a key that the chart does not know', async (t) => {
   )
 })
 
-t.test('values.yaml shows every key', async (t) => {
+t.test('values.yaml contains every key of the schema', async (t) => {
   const OF_KUBERNETES =
     /^(global|config|affinity|podSecurityContext|securityContext|resources|autoscaling\.behavior|\w+Probe)\b/
   t.same(
@@ -59,7 +59,7 @@ t.test('values.yaml shows every key', async (t) => {
   )
 })
 
-t.test('an unknown value is named with its path', { skip: helmSkip }, async (t) => {
+t.test('an unknown value is refused with its path', { skip: helmSkip }, async (t) => {
   for (const [set, message] of [
     ['replicas=3', /at '': additional properties 'replicas' not allowed/],
     ['autoscaling.max=3', /at '\/autoscaling': additional properties 'max'/],
