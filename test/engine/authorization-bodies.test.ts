@@ -50,7 +50,7 @@ const CALLERS = [
 ]
 
 t.test(
-  'errors of authorizations are those of a secured engine, in its order',
+  'errors of authorization requests are those of a secured engine, in the same order',
   { skip: javaSkip },
   async (t) => {
     const { admin, open } = await startSecuredPair(t, 'camunda')
@@ -85,7 +85,10 @@ t.test(
   },
 )
 
-/** `creator` sends only bodies that are refused: a record that one of both has created is a duplicate for the other. */
+/**
+ * Returns the requests that create records. `creator` sends only bodies that are refused, because a record created at
+ * one side would be a duplicate for the other.
+ */
 function createsFor(user: string): readonly Ask[] {
   const bodies = user === 'creator' ? BODIES.filter((body) => !CREATED.includes(body)) : BODIES
   return bodies.map((body) => ({ method: 'POST', path: '/authorization/create', body: { type: 1, ...body } }))

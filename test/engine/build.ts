@@ -13,7 +13,7 @@ import { dirname, join, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** `camunda` is Camunda 7.22.0, whose published API the table describes. */
+/** Engines that the tests build. `camunda` is Camunda 7.22.0, whose published API the table describes. */
 export const FAMILIES = ['camunda', 'camunda-7.24.0', 'operaton'] as const
 export type Family = (typeof FAMILIES)[number]
 
@@ -23,20 +23,20 @@ const app = join(import.meta.dirname, 'app')
 const javaClient = join(import.meta.dirname, 'java-client')
 const target = join(app, 'target')
 
-/** The engine's jar, built by Maven when it is missing or older than its sources. `hasWeb`: with its web applications. */
+/** Returns the engine's jar. Maven builds it if it is missing or older than its sources. `hasWeb` includes the web applications. */
 export function buildEngine(family: Family, hasWeb = false): Promise<string> {
   const folder = join(target, hasWeb ? `${family}-web` : family)
   const args = [...argsOf(family, folder), ...(hasWeb ? ['-Pweb'] : [])]
   return built(join(folder, 'engine.jar'), inputsOf(app), () => maven(app, args))
 }
 
-/** The jar of a worker that uses the Java client, built likewise. */
+/** Returns the jar of a worker that uses the Java client, built in the same way. */
 export function buildJavaClient(): Promise<string> {
   const folder = join(target, 'java-client')
   return built(join(folder, 'client.jar'), inputsOf(javaClient), () => maven(javaClient, packageTo(folder)))
 }
 
-/** The war of CIB seven's web client, which starts by itself: it speaks to the REST API of an engine. */
+/** Downloads the war of CIB seven's web client. It is a separate process that uses the REST API of an engine. */
 export function fetchWebClient(): Promise<string> {
   const folder = join(target, 'web-client')
   const artifact = 'org.cibseven.webapp:cibseven-webclient-web:2.1.0:war'
@@ -46,20 +46,20 @@ export function fetchWebClient(): Promise<string> {
   )
 }
 
-/** The gateway's own main file, compiled as for the image. */
+/** Returns the gateway's main file, compiled as for the image. */
 export function buildGateway(): Promise<string> {
   const folder = join(target, 'gateway')
   const inputs = [join(root, 'tsconfig.build.json'), ...filesIn(join(root, 'src'))]
   return built(join(folder, 'dist', 'main.js'), inputs, async () => {
     copyFileSync(join(root, 'package.json'), join(folder, 'package.json'))
     const compile = [join(root, 'node_modules', '.bin', 'tsc'), '-p', 'tsconfig.build.json']
-    // Without the loaders that the test runner gives to the processes of a test.
+    // Removes the loaders that the test runner passes to the processes of a test.
     const args = ['-u', 'NODE_OPTIONS', ...compile, '--outDir', join(folder, 'dist')]
     await run('env', args, { cwd: root })
   })
 }
 
-/** The file, made when it is missing or older than what it is made of. */
+/** Makes a file if it is missing or older than its inputs. Returns the file. */
 async function built(file: string, inputs: readonly string[], make: () => Promise<unknown>): Promise<string> {
   if (isFresh(file, inputs)) return file
   mkdirSync(target, { recursive: true })
@@ -97,7 +97,7 @@ function argsOf(family: Family, folder: string): readonly string[] {
   ]
 }
 
-// Operaton is the same engine under other package and property names.
+// Operaton is the same engine with other package and property names.
 function translate(folder: string): string {
   const sources = sourcesOf(app)
   rmSync(folder, { recursive: true, force: true })
@@ -127,7 +127,7 @@ function filesIn(folder: string): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-/** Test files run as processes side by side: one of them builds, the others wait. */
+/** Takes a lock file. Test files run as parallel processes: one of them builds, and the others wait. */
 async function lock(file: string): Promise<() => void> {
   const claim = `${file}.${process.pid}`
   writeFileSync(claim, String(process.pid))
@@ -139,7 +139,7 @@ async function lock(file: string): Promise<() => void> {
   return () => rmSync(file, { force: true })
 }
 
-// A link, unlike an open file, appears with its content: no one reads a lock without an owner.
+// A link, unlike an opened file, appears together with its content, so a lock always names its owner.
 function isLinked(claim: string, file: string): boolean {
   try {
     linkSync(claim, file)

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-/** A server the test started; it never outlives the test, however the test ends. */
+/** A server that the test started. It never outlives the test, however the test ends. */
 export interface Child {
   readonly pid: number
-  /** The line by which the server said that it is ready. */
+  /** The line in which the server reported that it is ready. */
   readonly ready: RegExpMatchArray
-  /** Freezes the process: its sockets stay open and nothing answers. */
+  /** Freezes the process: its sockets remain open, and it does not respond. */
   pause(): void
   resume(): void
   stop(): Promise<void>
@@ -16,17 +16,17 @@ export interface Child {
 export interface Start {
   readonly command: string
   readonly args: readonly string[]
-  /** A line of output that means: ready. */
+  /** Pattern of the output line that reports readiness. */
   readonly ready: RegExp
   readonly withinMs: number
-  /** Every line of output, before and after that one. */
+  /** Receives every line of output, before and after that line. */
   readonly onLine?: (line: string) => void
 }
 
 const keptLines = 60
 const graceMs = 5000
 
-/** Starts a server and waits until it is ready; rejects with its last output when it ends before that. */
+/** Starts a server and waits until it is ready. Rejects with its last output if it exits before that. */
 export async function startChild(start: Start): Promise<Child> {
   const child = spawn(start.command, start.args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<void>((resolve) => {
@@ -83,8 +83,11 @@ async function readyOf(
   })
 }
 
-// A test that is killed runs no exit hook. Its end of this pipe closes all the same, and the shell then ends the server.
-/** @param target a process, or a group as a negative number. Returns what lets go of it: it has ended. */
+// A killed test runs no exit hook. Its end of this pipe closes nevertheless, and the shell then kills the server.
+/**
+ * Kills the target when this process ends. Returns a function that releases the target, for use when it has exited.
+ * @param target a process id, or a process group as a negative number
+ */
 export function tether(target: number): () => void {
   const shell = spawn('/bin/sh', ['-c', 'read -r _; kill -9 "$0"', String(target)], {
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -2,22 +2,22 @@ import { BasicAuthInterceptor, Client } from 'camunda-external-task-client-js'
 import { buildJavaClient } from './build.ts'
 import { startChild } from './child.ts'
 
-/** In the Java client's log, above the exception that says why. */
+/** Code in the Java client's log, in the line before the exception that contains the cause. */
 const POLL_FAILED = 'TASK/CLIENT-03001'
 
 export interface WorkerOptions {
   readonly base: string
   readonly topic: string
-  /** How long it waits for tasks. */
+  /** How long a poll waits for tasks. */
   readonly pollMs: number
   readonly lockMs: number
 }
 
-/** A client as users write them, which completes whatever comes. */
+/** A typical external task client, which completes every task. */
 export interface Worker {
-  /** Business keys of the tasks that it was told are completed, as they came. */
+  /** Business keys of the tasks whose completion was confirmed, in order. */
   readonly completed: readonly string[]
-  /** What it heard instead of an answer, from polls and from completing. */
+  /** Errors that it received from polls and completions. */
   readonly errors: readonly string[]
   readonly stop: () => Promise<void>
 }

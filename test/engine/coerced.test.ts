@@ -6,8 +6,8 @@ import { startGateway } from './gateway.ts'
 
 const MARY = { authorization: `Basic ${Buffer.from('mary:mary').toString('base64')}` }
 
-/** The engine reads a number as a text where it wants one, by its digits as they stand. */
-t.test('what the engine reads in another form is what was permitted', { skip: javaSkip }, async (t) => {
+/** If the engine expects a text and receives a number, it uses the digits of the number unchanged. */
+t.test('the gateway decides on values as the engine converts them', { skip: javaSkip }, async (t) => {
   const engine = await startEngine()
   const gateway = await startGateway(engine.base)
   t.teardown(async () => {
@@ -24,7 +24,7 @@ t.test('what the engine reads in another form is what was permitted', { skip: ja
     ['comma', 'a,b', '{"name":"comma","tenantId":"a,b"}'],
   ]
   for (const [name, tenant, body] of signals)
-    await t.test(`a signal named by ${body}`, async (t) => {
+    await t.test(`a signal named by ${body} is refused without permission`, async (t) => {
       const waiting = async (): Promise<unknown> =>
         (await exchange(engine.base, { method: 'GET', path: `/event-subscription/count?eventName=${name}` }))
           .body
@@ -50,7 +50,7 @@ t.test('what the engine reads in another form is what was permitted', { skip: ja
     ),
   ]
   for (const [variables, given] of keys)
-    await t.test(`a message with the key ${given.slice(0, 60)}`, async (t) => {
+    await t.test(`a message with the key ${given.slice(0, 60)} is refused without permission`, async (t) => {
       await startWaiting(engine.base, { event: 'message', name: 'go', tenant: null, variables })
       const waiting = async (): Promise<unknown> =>
         (await exchange(engine.base, { method: 'GET', path: '/event-subscription/count?eventName=go' })).body
@@ -61,7 +61,7 @@ t.test('what the engine reads in another form is what was permitted', { skip: ja
       t.same(await waiting(), { count: 0 }, 'at the engine it is heard')
     })
 
-  await t.test('an id that is a number', async (t) => {
+  await t.test('a numeric id is compared as text', async (t) => {
     const second = `${engine.base}/engine/second`
     await startWaiting(second, { event: 'signal', name: 'numbered', tenant: null })
     const found = await exchange(second, { method: 'GET', path: '/process-instance?maxResults=1' })
@@ -73,7 +73,7 @@ t.test('what the engine reads in another form is what was permitted', { skip: ja
     t.equal((await send(second, route, body)).status, 204)
   })
 
-  await t.test('an empty body of JSON type is answered as an empty object is', async (t) => {
+  await t.test('an empty JSON body has the same response as an empty object', async (t) => {
     const made = await send(
       engine.base,
       'POST /filter/create',
@@ -105,11 +105,11 @@ interface Waiting {
   readonly event: 'message' | 'signal'
   readonly name: string
   readonly tenant: string | null
-  /** Of the instance, as JSON. */
+  /** Variables of the instance, as JSON. */
   readonly variables?: string
 }
 
-/** One instance that waits for the event. */
+/** Starts one instance that waits for the event. */
 async function startWaiting(base: string, { event, name, tenant, variables = '{}' }: Waiting): Promise<void> {
   const key = `waits-${Buffer.from(name).toString('hex')}`
   const model = `<?xml version="1.0" encoding="UTF-8"?>
@@ -133,7 +133,7 @@ async function startWaiting(base: string, { event, name, tenant, variables = '{}
   await send(base, `POST /process-definition/key/${key}${of}/start`, `{"variables":${variables}}`)
 }
 
-/** The body's bytes as they are given. */
+/** Sends the body with unchanged bytes. */
 async function send(base: string, route: string, body: string, headers = {}): Promise<Response> {
   const [method = '', path = ''] = route.split(' ')
   return fetch(base + path, { method, body, headers: { 'content-type': 'application/json', ...headers } })

@@ -5,12 +5,12 @@ import { exchange } from './exchange.ts'
 import { startGateway } from './gateway.ts'
 import { seed } from './seed.ts'
 
-/** One more than the repeats: each that loses a race has another's commit before it, so the third try of three wins. */
+/** One more than the number of retries. A request loses only to the commit of another one, so the third attempt of three succeeds. */
 const AT_ONCE = 3
 const ROUNDS = 30
 const ALL = AT_ONCE * ROUNDS
 
-t.test('transactions that race for one row', { skip: javaSkip, timeout: 120_000 }, async (t) => {
+t.test('concurrent transactions on one row', { skip: javaSkip, timeout: 120_000 }, async (t) => {
   const engine = await startEngine()
   const gateway = await startGateway(engine.base)
   t.teardown(async () => {
@@ -20,7 +20,7 @@ t.test('transactions that race for one row', { skip: javaSkip, timeout: 120_000 
   await exchange(engine.base, { method: 'POST', path: '/task/create', body: { id: 'raced' } })
   const { externalTaskId } = await seed(engine.base)
 
-  await t.test('where the table allows it, those that lost are sent again', async (t) => {
+  await t.test('lost transactions are retried if the table of operations allows it', async (t) => {
     const path = `/external-task/${externalTaskId}/priority`
     const atEngine = await race(engine.base, path)
     t.ok(atEngine.lost > 0, `at the engine itself ${atEngine.lost} are told that another was quicker`)
@@ -28,7 +28,7 @@ t.test('transactions that race for one row', { skip: javaSkip, timeout: 120_000 
     t.same(await race(gateway.base, path, gateway.headers), { won: ALL, lost: 0 })
   })
 
-  await t.test('where listeners run their clients are told, as by the engine', async (t) => {
+  await t.test('a lost transaction of an operation with listeners returns a conflict', async (t) => {
     const path = '/task/raced/localVariables/b'
     const { won, lost } = await race(gateway.base, path, gateway.headers)
     t.ok(lost > 0, `${lost} of ${ALL}`)
@@ -36,7 +36,7 @@ t.test('transactions that race for one row', { skip: javaSkip, timeout: 120_000 
   })
 })
 
-/** How many of all that set one value at the same moment win, and how many are told that another was quicker. */
+/** Sets one value with concurrent requests. Returns how many succeed, and how many get a conflict. */
 async function race(base: string, path: string, headers = {}): Promise<{ won: number; lost: number }> {
   let won = 0
   let lost = 0

@@ -8,7 +8,7 @@ interface Key {
   readonly type?: string
 }
 
-/** `isNarrow`: a query for executions selects only those whose variable has the value of the key. */
+/** A correlation key. If `isNarrow` is true, a query for executions selects only those whose variable has the value of the key. */
 interface Kind {
   readonly name?: string
   readonly key: Key
@@ -79,7 +79,7 @@ void test('a message with correlation keys reaches no more than at a secured eng
   const end = async (id: string) => admin.call('DELETE', `/process-instance/${id}`)
 
   for (const { name = 'key', key, isNarrow } of KINDS)
-    await t.test(`the key ${name} ${JSON.stringify(key)}`, async (t) => {
+    await t.test(`the key ${name} ${JSON.stringify(key)} reaches permitted instances only`, async (t) => {
       const body = { messageName: 'go', correlationKeys: { [name]: key } }
       const other = await start('offer', name, { value: 'another value' })
 
@@ -112,7 +112,7 @@ void test('a message with correlation keys reaches no more than at a secured eng
       await end(foreign)
     })
 
-  await t.test('a number that variables of two number types have', async (t) => {
+  await t.test('a number that matches variables of two number types is not decided exactly', async (t) => {
     const body = { messageName: 'go', correlationKeys: { key: { value: 4711 } } }
     const long = await start('offer', 'key', { value: 4711, type: 'Long' })
     t.equal(await statusOf(engine, 'none', body), 400, 'an Integer matches no variable of type Long')
@@ -124,7 +124,7 @@ void test('a message with correlation keys reaches no more than at a secured eng
     await end(long)
   })
 
-  await t.test('a message that starts a definition if no execution matches', async (t) => {
+  await t.test('a message may start a definition if no execution matches', async (t) => {
     await deploy(admin, 'mail', STARTED)
     const of = '/process-instance?processDefinitionKey=mail'
     for (const [key, expected] of [
@@ -143,7 +143,7 @@ void test('a message with correlation keys reaches no more than at a secured eng
     t.same(rowsOf(await admin.call('GET', of)), [], 'no instance is started')
   })
 
-  await t.test('a message without a tenant, if only an execution of a tenant waits', async (t) => {
+  await t.test('a message without a tenant does not reach an execution of a tenant', async (t) => {
     await deploy(admin, 'order', waiting('order'), 'acme')
     const id = idOf(await admin.call('POST', '/process-definition/key/order/tenant-id/acme/start', {}))
     const body = { messageName: 'go', withoutTenantId: true }
@@ -176,7 +176,7 @@ function modelOf(process: string): string {
     xmlns:camunda="http://camunda.org/schema/1.0/bpmn"><message id="message" name="go" />${process}</definitions>`
 }
 
-/** A process that waits for the message. */
+/** Returns a process that waits for the message. */
 function waiting(key: string): string {
   return modelOf(`<process id="${key}" isExecutable="true" camunda:historyTimeToLive="P1D">
 <startEvent id="start" /><sequenceFlow id="one" sourceRef="start" targetRef="wait" />

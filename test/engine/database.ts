@@ -2,12 +2,12 @@ import { buildEngine } from './build.ts'
 import { startChild } from './child.ts'
 
 export interface Database {
-  /** For `startEngine`: every node that is given it works on the same data. */
+  /** Database URL for `startEngine`. All nodes with this URL use the same data. */
   readonly url: string
   stop(): Promise<void>
 }
 
-/** The H2 of the engine's own jar as a server, in memory: it outlives the nodes, whichever of them ends. */
+/** Starts the H2 of the engine's jar as a server, in memory. It outlives the nodes, whichever of them exits. */
 export async function startDatabase(): Promise<Database> {
   const jar = await buildEngine('camunda')
   const server = await startChild({

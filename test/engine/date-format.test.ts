@@ -16,7 +16,7 @@ import { startEngine } from './engine.ts'
 /** 2026-02-03T04:05:06.007Z */
 const DUE_MS = Date.UTC(2026, 1, 3, 4, 5, 6, 7)
 
-/** `unit`: what the text of a date leaves out, in milliseconds. Null: the text does not name an instant. */
+/** Date formats. `unit` is the precision of the text in milliseconds. Null if the text does not name an instant. */
 const FORMATS = [
   { pattern: "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", unit: 1 },
   { pattern: "yyyy-MM-dd'T'HH:mm:ssZ", unit: 1000 },
@@ -66,7 +66,7 @@ for (const { pattern, unit } of FORMATS)
     })
 
     await t.test(
-      'requests with dates in this format have the result that they have at the engine',
+      'requests with dates in this format have the same result at the gateway and at the engine',
       async (t) => {
         const requests: readonly Ask[] = [
           { method: 'POST', path: '/task', body: { dueDate: null, dueBefore: dueText } },
@@ -92,7 +92,7 @@ for (const { pattern, unit } of FORMATS)
       },
     )
 
-    await t.test('a text that is no date in this format has the response of the engine', async (t) => {
+    await t.test('a text that is not a date in this format has the response of the engine', async (t) => {
       const requests: readonly Ask[] = [
         { method: 'POST', path: '/task', body: { dueBefore: 'tomorrow' } },
         { method: 'GET', path: '/task?dueBefore=tomorrow' },
@@ -111,7 +111,7 @@ for (const { pattern, unit } of FORMATS)
     })
 
     await t.test(
-      'a message whose key is a text in this format is decided on each waiting instance',
+      'a message with a key that is a text in this format is decided on each waiting instance',
       async (t) => {
         await admin.upload('/deployment/create', [
           { name: 'deployment-name', value: 'message' },
@@ -129,7 +129,7 @@ for (const { pattern, unit } of FORMATS)
       },
     )
 
-    await t.test('pages of a list sorted by time neither repeat an item nor lose one', async (t) => {
+    await t.test('pages of a list sorted by time neither repeat nor lose an item', async (t) => {
       const list = '/history/activity-instance?activityType=userTask&sortBy=startTime&sortOrder=asc'
       const ids: string[] = []
       for (let first = 0; first < instances.length; first += 5) {
@@ -141,7 +141,7 @@ for (const { pattern, unit } of FORMATS)
       t.same(ids, instances)
     })
 
-    await t.test('the task of a worker that has left is unlocked', async (t) => {
+    await t.test('the task of a disconnected worker is unlocked', async (t) => {
       const body = {
         workerId: 'left',
         maxTasks: 1,

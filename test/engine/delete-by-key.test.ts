@@ -19,8 +19,8 @@ const USERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Tenants of the versions of a key, as they are deployed. Where two versions have the same number, the engine's order between
- * them is not specified, and every caller is a member of both tenants or of neither.
+ * Tenants of the versions of a key, in the order of deployment. If two versions have the same number, the engine's
+ * order between them is not specified. In this case every caller is a member of both tenants or of neither.
  */
 const DEPLOYED: readonly (readonly (string | null)[])[] = [
   [null, null],
@@ -49,7 +49,7 @@ function modelOf(key: string, version: number): string {
 </process></definitions>`
 }
 
-/** One of the two that are compared: a secured engine, or the gateway in front of an engine without authorization. */
+/** One of the two sides that are compared: a secured engine, or the gateway in front of an engine without authorization. */
 class Side {
   readonly #ask: AskAs
   readonly #names = new Map<string, string>()
@@ -94,7 +94,7 @@ class Side {
     for (const { id, name } of await this.#versionsOf(key)) this.#names.set(id, name)
   }
 
-  /** What is left of a key. */
+  /** Returns the remaining versions of a key. */
   async leftOf(key: string): Promise<readonly string[]> {
     return (await this.#versionsOf(key)).map(({ name }) => name).toSorted()
   }
@@ -128,7 +128,7 @@ async function sidesOf(t: Test): Promise<readonly [secured: Side, gateway: Side]
   return sides
 }
 
-t.test('deleting all versions of a key', { skip: javaSkip, timeout: 600_000 }, async (t) => {
+t.test('a delete by key has the effects of the engine', { skip: javaSkip, timeout: 600_000 }, async (t) => {
   const [secured, gateway] = await sidesOf(t)
   const statuses = new Set<number>()
   let keys = 0

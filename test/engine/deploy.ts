@@ -4,7 +4,7 @@ import type { Call } from './seed.ts'
 
 const resources = join(import.meta.dirname, 'resources')
 
-/** Deploys what is not there yet: each deployment is compared with the last one of its name. */
+/** Deploys missing resources. Each deployment is compared with the last one of its name. */
 export async function deployAll(call: Call): Promise<void> {
   await deploy(call, 'review', ['review.bpmn'])
   await deploy(call, 'waiting', ['catching.bpmn', 'external.bpmn', 'signal-started.bpmn'])
@@ -20,7 +20,7 @@ async function deploy(call: Call, name: string, files: readonly string[]): Promi
   await call('POST', '/deployment/create', form)
 }
 
-/** The process 'review' once more, as 'tenantReview' of the tenant 'acme'. */
+/** Deploys the process 'review' again, as 'tenantReview' of the tenant 'acme'. */
 async function deployForTenant(call: Call): Promise<void> {
   const form = formOf('tenant-review')
   form.append('tenant-id', 'acme')

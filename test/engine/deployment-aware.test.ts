@@ -17,7 +17,7 @@ const HEADERS = { authorization: `Basic ${Buffer.from('demo:demo').toString('bas
 const STARTS = 12
 
 t.test(
-  'two nodes on one database that have different deployments',
+  'two nodes on one database whose registered deployments are different',
   { skip: javaSkip, timeout: 180_000 },
   async (t) => {
     const database = await startDatabase()
@@ -35,7 +35,7 @@ t.test(
     })
     const base = `${running.address}/engine-rest`
 
-    /** How many requests that started something each node has answered. */
+    /** Returns the number of requests that each node served during the starts. */
     async function startsOf(path: string, starts = STARTS): Promise<readonly number[]> {
       const before = await attempts()
       const statuses: number[] = []
@@ -67,13 +67,13 @@ t.test(
         async () => ((await startsOf('/process-definition/key/reviewAtOther/start', 1))[1] ?? 0) > 0,
         20_000,
       )
-      await delay(1500) // two probes
+      await delay(1500) // two probe intervals
       const [atOne = 0, atOther = 0] = await startsOf('/process-definition/key/reviewAtOther/start')
       t.ok(atOther >= STARTS, `${atOne} at one, ${atOther} at the other`)
       t.ok(atOne <= 2, `${atOne} at one: its look-ups may be there, starts are not`)
     })
 
-    await t.test('all else goes to both', async (t) => {
+    await t.test('other requests go to both nodes', async (t) => {
       const before = await attempts()
       const isAtBoth = async () => {
         await Promise.all(
@@ -81,11 +81,11 @@ t.test(
         )
         return (await attempts()).every((count, index) => count > (before[index] ?? 0))
       }
-      t.ok(await until(isAtBoth, 20_000)) // one that is slow as it begins is spared at first
+      t.ok(await until(isAtBoth, 20_000)) // a node that is slow at first gets fewer requests
     })
 
     await t.test(
-      'what is deployed through the gateway is started where it was deployed, at once',
+      'a definition deployed through the gateway is started at once at the node of the deployment',
       async (t) => {
         await deploy(base, 'review', 'reviewThrough', HEADERS)
         const counts = await startsOf('/process-definition/key/reviewThrough/start')

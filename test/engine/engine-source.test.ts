@@ -29,7 +29,7 @@ function readGrant(userId: string, resourceType: number) {
 
 const GROUP = 2
 
-t.test('an engine’s own users and records', { skip: javaSkip }, async (t) => {
+t.test('users and records of an engine are read from the engine', { skip: javaSkip }, async (t) => {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
   const gateway = await startGateway(t, engineSources(engine.base, { identity: { remember: '1h' } }))
@@ -44,7 +44,7 @@ t.test('an engine’s own users and records', { skip: javaSkip }, async (t) => {
 type Subtests = Pick<typeof t, 'test'>
 
 async function changes(t: Subtests, gateway: RunningGateway) {
-  await t.test('are those that were made through the gateway a moment ago', async (t) => {
+  await t.test('changes made through the gateway are in force immediately', async (t) => {
     await mustDo(gateway, 'POST', '/group/create', { id: 'clerks', name: 'Clerks', type: 'WORKFLOW' })
     await mustDo(gateway, 'POST', '/tenant/create', { id: 'acme', name: 'Acme' })
     t.equal(await gateway.statusOf('anna:annaSecret1', '/version'), 401)
@@ -82,7 +82,7 @@ async function changes(t: Subtests, gateway: RunningGateway) {
 
 async function oddRecords(t: Subtests, gateway: RunningGateway) {
   await t.test(
-    'a record that names no resource id opens nothing, and leaves the others in force',
+    'a record without a resource id grants nothing, and the other records remain in force',
     async (t) => {
       const { resourceId: _, ...nowhere } = readGrant('anna', GROUP)
       const made = await mustDo(gateway, 'POST', '/authorization/create', nowhere)
@@ -102,13 +102,13 @@ interface Both {
 }
 
 async function deletions(t: Subtests, { gateway, engine }: Both) {
-  await t.test('a user who is deleted through the gateway is out at once', async (t) => {
+  await t.test('a user deleted through the gateway is refused immediately', async (t) => {
     await mustDo(gateway, 'POST', '/user/create', userOf('bob'))
     t.equal(await gateway.statusOf('bob:bobSecret1', '/version'), 200)
     await mustDo(gateway, 'DELETE', '/user/bob')
     t.equal(await gateway.statusOf('bob:bobSecret1', '/version'), 401)
   })
-  await t.test('one who is deleted behind its back is out within five seconds', async (t) => {
+  await t.test('a user deleted at the engine is refused within five seconds', async (t) => {
     const other = await startGateway(t, engineSources(engine.base))
     await mustDo(gateway, 'POST', '/user/create', userOf('carl'))
     t.equal(await other.statusOf('carl:carlSecret1', '/version'), 200)
@@ -120,7 +120,7 @@ async function deletions(t: Subtests, { gateway, engine }: Both) {
 
 async function passwords(t: Subtests, { gateway, engine }: Both) {
   await t.test(
-    'a client that goes on with a wrong password keeps its user out for the first three seconds',
+    'repeated wrong passwords of one client refuse its user for only the first three seconds',
     async (t) => {
       await mustDo(gateway, 'POST', '/user/create', userOf('dora'))
       for (let time = 0; time < 50; time += 1) t.equal(await gateway.statusOf('dora:wrong', '/version'), 401)
@@ -137,7 +137,7 @@ async function passwords(t: Subtests, { gateway, engine }: Both) {
       t.match(decision.body, { authenticated: true }, 'nor is she locked for those who ask the engine')
     },
   )
-  await t.test('a wrong password takes as long as an unknown name', async (t) => {
+  await t.test('a wrong password takes as long as an unknown user name', async (t) => {
     const times: Record<string, number[]> = { erna: [], nobody: [] }
     for (let time = 0; time < 5; time += 1)
       for (const [kind, of] of Object.entries(times)) {
@@ -155,7 +155,7 @@ async function passwords(t: Subtests, { gateway, engine }: Both) {
 
 async function outage(t: Subtests, engine: Engine) {
   await t.test(
-    'while the engine is away, its last records are in force for a while, then nothing is',
+    'while the engine is down, its last records remain in force for a while, and then none are',
     async (t) => {
       const records = { refresh: '500ms', staleAfter: '3s' }
       const gateway = await startGateway(
@@ -177,7 +177,7 @@ async function outage(t: Subtests, engine: Engine) {
       t.equal(await gateway.statusOf('stranger:x', '/version'), 503, 'whom nobody can verify is not let in')
     },
   )
-  await t.test('a gateway that has never read the records is not ready, and decides nothing', async (t) => {
+  await t.test('a gateway that has never read the records is not ready and decides nothing', async (t) => {
     const settings = engineSources(engine.base)
     const gateway = await startGateway(t, settings)
     const { status, text } = await gateway.admin('/readyz?verbose')

@@ -5,21 +5,21 @@ import type { Child } from './child.ts'
 
 export interface EngineOptions {
   readonly family?: Family
-  /** With its web applications. */
+  /** Includes the web applications. */
   readonly hasWeb?: boolean
-  /** The Basic filter and authorization, on both engines. Admin is demo/demo, in every mode. */
+  /** Enables the Basic filter and authorization on both engines. The admin is demo/demo in every mode. */
   readonly secured?: boolean
-  /** The Basic filter without authorization. */
+  /** Enables the Basic filter without authorization. */
   readonly filter?: boolean
-  /** Lets the engine run jobs by itself; off, so that nothing happens between two looks. */
+  /** Enables the job executor of the engine. Off by default, so that nothing changes between two reads. */
   readonly jobs?: boolean
-  /** JDBC URL of engine 'default'; with `jdbc:h2:file:…;AUTO_SERVER=TRUE` two nodes share one database. */
+  /** JDBC URL of engine 'default'. With `jdbc:h2:file:…;AUTO_SERVER=TRUE` two nodes share one database. */
   readonly db?: string
-  /** A free one when not given. */
+  /** Default: a free port. */
   readonly port?: number
-  /** More switches of the virtual machine, which count before its own: `-Xmx3g`. */
+  /** Further options of the virtual machine, which override the default ones, for example `-Xmx3g`. */
   readonly jvm?: readonly string[]
-  /** More Spring properties, as `--server.tomcat.threads.max=2`. */
+  /** Further Spring properties, for example `--server.tomcat.threads.max=2`. */
   readonly args?: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface EngineOptions {
 export interface Engine extends Omit<Child, 'ready'> {
   readonly origin: string
   readonly port: number
-  /** Where the REST API of engine 'default' begins. */
+  /** Base URL of the REST API of engine 'default'. */
   readonly base: string
 }
 
@@ -36,7 +36,7 @@ const small = [
   '-XX:+UseSerialGC',
   '-XX:TieredStopAtLevel=1',
   '-Dh2.bindAddress=127.0.0.1',
-  // Up to Java 17 an engine reads Basic credentials in the letters of its locale, which are ASCII where none is set.
+  // Up to Java 17 an engine decodes Basic credentials with the encoding of its locale, which is ASCII if none is set.
   '-Dfile.encoding=UTF-8',
 ]
 

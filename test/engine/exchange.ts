@@ -1,16 +1,16 @@
-/** One request below an engine's base URL. */
+/** One request, with a path relative to an engine's base URL. */
 export interface Ask {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON when it is not a form. */
+  /** Sent as JSON unless it is a form. */
   readonly body?: unknown
 }
 
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** A value when the answer is JSON, its bytes when it is something else, null when it has no body. */
+  /** The value of a JSON response, the bytes of another response, or null if there is no body. */
   readonly body: unknown
 }
 

@@ -7,7 +7,7 @@ import { buildWorld } from '../differential/world.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { startSecuredPair } from './secured-pair.ts'
 
-/** Everything that a list may need, on all definitions, and on some. */
+/** Returns records with all permissions that a list may need, on all definitions or on one. */
 const recordsOn = (resourceId: string) => [
   { resourceType: 6, permissions: ['READ', 'READ_INSTANCE', 'READ_TASK', 'READ_HISTORY'], resourceId },
   { resourceType: 10, permissions: ['READ', 'READ_HISTORY'], resourceId },
@@ -48,7 +48,7 @@ void test('two parameters that exclude each other give what a secured engine giv
     })
 })
 
-/** Each pair of the parameters by which a plan selects, and of those for tenants. */
+/** Returns each pair of the parameters with which a plan selects items, including those for tenants. */
 function pairsOf(query: RowQuery, values: Pair): readonly Pair[] {
   const { key, keys, exceptKeys, definition, instance, instances, tenants } = query
   const kind = keys?.startsWith('decision') === true || tenants.includes('Decision') ? 'decision' : 'process'
@@ -91,7 +91,7 @@ async function valuesIn({ call }: Admin): Promise<Pair> {
   }
 }
 
-/** The ids of the items, in any order; the whole body if there are none. */
+/** Returns the sorted ids of the items, or the whole body if it is not a list. */
 function idsIn(body: unknown): unknown {
   if (!Array.isArray(body)) return body
   return body.map((item: unknown) => textOf(item, 'id') || JSON.stringify(item)).toSorted()

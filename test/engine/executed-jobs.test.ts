@@ -10,7 +10,7 @@ import type { Call } from './seed.ts'
 
 type As = (user: string | null, ask: Ask) => ReturnType<typeof exchange>
 
-/** One of the two that are compared: an engine that checks, and the gateway before one that does not. */
+/** One of the two sides that are compared: an engine that checks permissions, and the gateway in front of one that does not. */
 interface Side {
   readonly ask: As
   readonly call: Call
@@ -66,15 +66,15 @@ async function sidesOf(t: Test): Promise<{ readonly secured: Side; readonly gate
   return sides
 }
 
-/** `none` has no record; `all` and `member` have every right on every process, instance, decision and batch. */
+/** `none` has no record. `all` and `member` have every permission on all processes, instances, decisions and batches. */
 const USERS = ['none', 'all', 'member']
 
 interface Outcome {
   readonly status: number
   readonly type: unknown
-  /** Whether anything that the job is about has changed. */
+  /** Whether an entity that the job may change has changed. */
   readonly isChanged: boolean
-  /** Whether the job is still there. */
+  /** Whether the job still exists. */
   readonly isLeft: boolean
 }
 
@@ -86,7 +86,7 @@ async function execute({ ask }: Side, user: string, { id, look }: MadeJob): Prom
   return { status, type, isChanged: (await look()) !== before, isLeft: left.status === 200 }
 }
 
-/** A secured engine does these for everybody. */
+/** Jobs that a secured engine executes for every user. */
 const OPEN: ReadonlySet<string> = new Set([
   'cleanup of the history',
   'monitor of a batch',
@@ -98,7 +98,7 @@ t.test('jobs without a process definition', { skip: javaSkip, timeout: 290_000 }
   const { secured, gateway } = await sidesOf(t)
   const plain = { secured: new JobMaker(secured.call), gateway: new JobMaker(gateway.call) }
   await ofNobody(t, { secured, gateway }, plain)
-  await t.test('who may do what they do executes them', async (t) => {
+  await t.test('a user with the permissions executes jobs without a process definition', async (t) => {
     for (const kind of Object.keys(plain.secured.kinds)) {
       const { direct, through } = await both({ secured, gateway }, plain, { user: 'all', kind })
       t.same(through, direct, kind)
@@ -106,7 +106,7 @@ t.test('jobs without a process definition', { skip: javaSkip, timeout: 290_000 }
       if (!OPEN.has(kind)) t.ok(direct.isChanged, kind)
     }
   })
-  // From here on there is something of a tenant.
+  // From here on, entities of a tenant exist.
   await ofTenants(t, { secured, gateway })
   await ofBatches(t, { secured, gateway })
 })
@@ -116,7 +116,7 @@ interface Sides<T> {
   readonly gateway: T
 }
 
-/** The same kind of job, executed by the same caller on both sides. */
+/** Executes the same kind of job as the same caller on both sides. */
 async function both(
   sides: Sides<Side>,
   makers: Sides<JobMaker>,
@@ -136,7 +136,7 @@ function madeBy(maker: JobMaker, kind: string): Promise<MadeJob> {
 }
 
 async function ofNobody(t: Test, { secured, gateway }: Sides<Side>, makers: Sides<JobMaker>) {
-  await t.test('who may do nothing executes what a secured engine lets everybody execute', async (t) => {
+  await t.test('a user without permissions executes only jobs that are open to all users', async (t) => {
     for (const kind of Object.keys(makers.secured.kinds)) {
       const direct = await execute(secured, 'none', await madeBy(makers.secured, kind))
       const job = await madeBy(makers.gateway, kind)
@@ -149,7 +149,7 @@ async function ofNobody(t: Test, { secured, gateway }: Sides<Side>, makers: Side
   })
 }
 
-/** Whatever else is done to such a job is open to everybody. */
+/** Checks that every user may make the other changes of such a job. */
 async function stillOpen(t: Test, { ask }: Side, { id }: MadeJob) {
   for (const [member, value] of [
     ['retries', 3],
@@ -168,10 +168,10 @@ async function stillOpen(t: Test, { ask }: Side, { id }: MadeJob) {
 async function ofTenants(t: Test, { secured, gateway }: Sides<Side>) {
   const makers = { secured: new JobMaker(secured.call, 'acme'), gateway: new JobMaker(gateway.call, 'acme') }
   const kinds = Object.keys(makers.secured.kinds).filter((kind) => !OPEN.has(kind))
-  await t.test('nothing of another tenant is changed, whatever is granted', async (t) => {
+  await t.test('a job changes nothing of another tenant, whatever the caller’s permissions', async (t) => {
     for (const kind of kinds) {
       const { direct, through } = await both({ secured, gateway }, makers, { user: 'all', kind })
-      // Tenants do not count for these; of the others some are done with without a change, which here are refused.
+      // For these jobs the engine ignores tenants. It completes some of the other jobs without a change, and the gateway refuses those.
       if (IGNORING.has(kind)) t.match(direct, { status: 204, isChanged: true }, kind)
       else t.equal(direct.isChanged, false, kind)
       if (kind === 'deletion of decisions') t.same(through, direct, kind)
@@ -179,7 +179,7 @@ async function ofTenants(t: Test, { secured, gateway }: Sides<Side>) {
       if (direct.status === 404 && through.status === 404) t.same(through, direct, kind)
     }
   })
-  await t.test('members change what jobs of their tenant name', async (t) => {
+  await t.test('members of a tenant execute jobs that change its entities', async (t) => {
     for (const kind of ['modification', 'restart', 'migration', 'variables', 'correlation of messages']) {
       const { direct, through } = await both({ secured, gateway }, makers, { user: 'member', kind })
       t.same(through, direct, kind)
@@ -202,7 +202,7 @@ const OF_BATCHES: readonly ((id: string) => Ask)[] = [
 ]
 
 async function ofBatches(t: Test, { secured, gateway }: Sides<Side>) {
-  await t.test('a batch of another tenant is not there, whatever is granted', async (t) => {
+  await t.test('a batch of another tenant is not found, whatever the caller’s permissions', async (t) => {
     const said = async ({ ask, call }: Side, askOf: (id: string) => Ask) => {
       const rows = await call('GET', '/batch?tenantIdIn=acme')
       const [row]: readonly unknown[] = Array.isArray(rows) ? rows : []
@@ -219,7 +219,7 @@ async function ofBatches(t: Test, { secured, gateway }: Sides<Side>) {
   })
 }
 
-/** A secured engine asks for no tenant here. */
+/** Jobs for which a secured engine does not check the tenant. */
 const IGNORING: ReadonlySet<string> = new Set([
   'activation of a job definition',
   'deletion of decisions',

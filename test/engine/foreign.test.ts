@@ -24,9 +24,10 @@ interface Asked {
 }
 
 /**
- * Every operation of the published API with a foreign Accept, bodies of foreign types and none, and percent signs in its
- * query, by one who may do everything and by one who may do nothing: through the gateway before a bare engine, and
- * directly at a secured one. Status, type and message are the same, or docs/deviations.md says why not.
+ * Sends every operation of the published API with an unexpected Accept, with bodies of other types and without a body,
+ * and with percent signs in the query. The caller is a user with all permissions and a user with none. The requests go
+ * through the gateway in front of an engine without authorization, and directly to a secured engine. Status, type and
+ * message must be equal unless docs/deviations.md lists the difference.
  */
 void test('what is foreign to an operation is answered as by the engine', {
   skip: javaSkip,

@@ -7,33 +7,33 @@ import { type Child, startChild } from './child.ts'
 const ROOT = new URL('../../', import.meta.url).pathname
 
 export interface GatewayProcessOptions {
-  /** Base paths of the nodes of engine `default`. */
+  /** Base URLs of the nodes of engine `default`. */
   readonly nodes: readonly string[]
-  /** Further members of engine `default`, as in `gauges: {}`. */
+  /** Further members of engine `default`, for example `gauges: {}`. */
   readonly engine?: string
   /** Further top-level members of the configuration, as YAML. */
   readonly settings?: string
-  /** Who may come and what they may do: `identity` and `authorization`, as YAML. Default: the demo's users and records. */
+  /** The members `identity` and `authorization`, as YAML. Default: users and records of the demo. */
   readonly access?: string
-  /** Files and sockets it may have open at once. Default: what the system allows. */
+  /** Maximum number of open files and sockets. Default: the limit of the system. */
   readonly maxOpenFiles?: number
-  /** Compiled and with the options of the image. Default: from its sources. */
+  /** Runs the compiled gateway with the options of the image. Default: runs its sources. */
   readonly asImage?: boolean
-  /** Of the runtime, as `--max-old-space-size=256`. */
+  /** Options of Node.js, for example `--max-old-space-size=256`. */
   readonly nodeArgs?: readonly string[]
 }
 
-/** A gateway as operators run it: a process of its own, with the demo's users and records if not told otherwise. */
+/** A gateway as operators run it: a separate process, by default with the users and records of the demo. */
 export interface GatewayProcess extends Omit<Child, 'ready'> {
   readonly address: string
   readonly adminAddress: string
-  /** The base path of the default engine. */
+  /** The base URL of the default engine. */
   readonly base: string
-  /** Those of an administrator. */
+  /** Headers with the credentials of an administrator. */
   readonly headers: Readonly<Record<string, string>>
-  /** Resident memory: what it has now, and the most it ever had. */
+  /** Returns the current and the peak resident memory. */
   readonly memory: () => Promise<{ readonly bytes: number; readonly peakBytes: number }>
-  /** From here on the most memory counts anew. */
+  /** Resets the peak of the memory. */
   readonly forgetPeak: () => Promise<void>
 }
 
@@ -45,7 +45,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   await writeFile(file, configOf(options))
   const limit = maxOpenFiles === undefined ? '' : `ulimit -n ${maxOpenFiles} && `
   const { ready, ...child } = await startChild({
-    // Without the options by which the test runner would watch it.
+    // Removes the options with which the test runner would instrument the process.
     command: '/bin/sh',
     args: [
       '-c',
@@ -75,7 +75,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   }
 }
 
-/** What follows `node` in the entry point of the Dockerfile, with the main file compiled for the test. */
+/** Returns the words after `node` in the entry point of the Dockerfile, with the main file compiled for the test. */
 async function imageCommand(): Promise<readonly string[]> {
   const [, words = ''] =
     /^ENTRYPOINT \["node", (.*)"dist\/main\.js"/m.exec(await readFile(join(ROOT, 'Dockerfile'), 'utf8')) ?? []

@@ -8,12 +8,15 @@ import { type Running, start } from '../support/start.ts'
 const DEMO = new URL('../../config/', import.meta.url).pathname
 
 export interface RealGateway extends Running {
-  /** The base path of the default engine. */
+  /** The base URL of the default engine. */
   readonly base: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The demo's users and records before a real engine with the engines `default` and `second`. `extra`: further members of `default`. */
+/**
+ * Starts a gateway with the users and records of the demo, in front of a real engine with the engines `default` and
+ * `second`. `extra` has further members of `default`.
+ */
 export async function startGateway(engineBase: string, extra = ''): Promise<RealGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
   const file = join(folder, 'gateway.yaml')

@@ -3,13 +3,13 @@ import type { GatewayProcess } from './gateway-process.ts'
 import type { PollReport } from './poll-holder.ts'
 
 export interface HeldPolls {
-  /** Resolves when all have been sent. */
+  /** Resolves when all polls have been sent. */
   readonly waiting: Promise<unknown>
   readonly over: Promise<PollReport>
   readonly stop: () => Promise<void>
 }
 
-/** Clients in a process of their own, each with one poll on one connection. */
+/** Starts a process with clients that each send one poll on one connection. */
 export function holdPolls(
   { address, headers }: GatewayProcess,
   { count, holdMs }: { readonly count: number; readonly holdMs: number },

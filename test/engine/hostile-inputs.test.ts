@@ -6,10 +6,10 @@ import { startGateway } from './gateway.ts'
 import { seed } from './seed.ts'
 
 interface HostileInput {
-  /** What two readers may take differently. */
+  /** The ambiguity of the input. */
   readonly title: string
   readonly path: string
-  /** The body of a POST; absent: a GET. */
+  /** Body of a POST. If absent, the request is a GET. */
   readonly body?: string
   readonly status: number
 }
@@ -53,7 +53,7 @@ const FETCHES: readonly HostileInput[] = [
   },
 ]
 
-t.test('input that two readers may take differently', { skip: javaSkip }, async (t) => {
+t.test('input that two parsers may read differently', { skip: javaSkip }, async (t) => {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
   const ids = await seed(engine.base)
@@ -66,7 +66,7 @@ t.test('input that two readers may take differently', { skip: javaSkip }, async 
       const there = await send(engine.base, path, body)
       t.equal(there.status, status)
       t.same(await send(gateway.base, path, body, gateway.headers), there)
-      // The records of mary let her see the only task of the seed.
+      // The records of mary make the only task of the seed visible to her.
       t.same(await send(gateway.base, path, body, mary), there)
     })
 
@@ -85,7 +85,7 @@ t.test('input that two readers may take differently', { skip: javaSkip }, async 
       t.match(await send(gateway.base, path, body, gateway.headers), refused)
     })
 
-  await t.test('a topic that is named twice locks no task of another definition', async (t) => {
+  await t.test('a duplicate topic locks no task of another definition', async (t) => {
     const work = { topicName: 'work', lockDuration: 60_000 }
     for (const topics of [
       [{ ...work, processDefinitionKey: 'external' }, work],
@@ -154,7 +154,7 @@ interface Received {
   readonly body: unknown
 }
 
-/** The bytes of the body as they are given. */
+/** Sends the bytes of the body unchanged. */
 async function send(
   base: string,
   path: string,

@@ -4,10 +4,10 @@ import type { Call } from './seed.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A job that nobody has executed, and what it would change. */
+/** A job that is not executed yet, with the state that it would change. */
 export interface MadeJob {
   readonly id: string
-  /** All of the state that the job could change, as text. */
+  /** Returns all state that the job could change, as text. */
   readonly look: () => Promise<string>
 }
 
@@ -39,18 +39,18 @@ function dmnOf(key: string): string {
     </decision></definitions>`
 }
 
-/** Makes jobs of every kind that has no process definition, each of things of its own. */
+/** Makes jobs of every kind without a process definition, each with its own entities. */
 export class JobMaker {
   readonly #call: Call
   readonly #fields: Readonly<Record<string, string>>
 
-  /** @param call asks the engine as somebody who may do everything */
+  /** @param call sends requests as a user with all permissions */
   constructor(call: Call, tenantId?: string) {
     this.#call = call
     this.#fields = tenantId === undefined ? {} : { 'tenant-id': tenantId }
   }
 
-  /** A job of each kind, by the name of the kind. */
+  /** Makes a job of each kind, by the name of the kind. */
   readonly kinds: Readonly<Record<string, () => Promise<MadeJob>>> = {
     'suspension of instances': () =>
       this.#batch('user', '/process-instance/suspended-async', (id) => ({
@@ -164,7 +164,7 @@ export class JobMaker {
     return { id: await this.#seeded(batch), look }
   }
 
-  /** The batch's own first or last job: whoever executes it changes nothing of a process. */
+  /** Makes a seed or monitor job of a batch. Executing it changes nothing of a process. */
   async #seed(member: 'seedJobDefinitionId' | 'monitorJobDefinitionId'): Promise<MadeJob> {
     const { id: definitionId } = await this.#define('user')
     const instanceId = await this.#start(definitionId)
@@ -195,7 +195,7 @@ export class JobMaker {
 
   async #timerOf(path: string, more: Json, definitionId: string): Promise<MadeJob> {
     const instanceId = await this.#start(definitionId)
-    // What is to be activated is suspended first.
+    // An entity that will be activated is suspended first.
     if (more['suspended'] === false) await this.#call('PUT', path, { ...more, suspended: true })
     const id = await this.#newJob(() =>
       this.#call('PUT', path, { suspended: true, executionDate: LATER, ...more }),
@@ -236,7 +236,7 @@ export class JobMaker {
     return textOf(await this.#call('POST', `/process-definition/${definitionId}/start`, {}), 'id')
   }
 
-  /** Executes a batch's first job; the id of the job that it has made. */
+  /** Executes the first job of a batch. Returns the id of the job that it created. */
   async #seeded(batch: unknown): Promise<string> {
     const [seed] = rowsOf(
       await this.#call('GET', `/job?jobDefinitionId=${textOf(batch, 'seedJobDefinitionId')}`),

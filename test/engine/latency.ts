@@ -4,13 +4,13 @@ import type { GatewayProcess } from './gateway-process.ts'
 const EVERY_MS = 20
 
 export interface Latency {
-  /** In milliseconds, as they ended. */
+  /** Durations in milliseconds, in the order in which the requests ended. */
   readonly durations: readonly number[]
-  /** Answers that were no success. */
+  /** Responses without success. */
   readonly failed: readonly string[]
 }
 
-/** Asks for a count fifty times a second, however long the answers take, until the promise resolves. */
+/** Requests a count fifty times a second, however long the responses take, until the promise resolves. */
 export async function measureLatency(
   { base, headers }: GatewayProcess,
   until: Promise<unknown>,
@@ -38,7 +38,7 @@ export async function measureLatency(
 
 const WINDOW = 100
 
-/** The duration that 99 of 100 calls do not exceed, in the middle one of all hundreds: a pause of the machine is in one of them. */
+/** Returns the median of the 99th percentiles of all groups of 100 calls, because a pause of the machine affects only one group. */
 export function p99Of({ durations }: Latency): number {
   const hundreds = Math.max(1, Math.floor(durations.length / WINDOW))
   const each = Array.from({ length: hundreds }, (_, index) =>

@@ -7,7 +7,7 @@ import { seed } from './seed.ts'
 
 const MARY = { authorization: `Basic ${Buffer.from('mary:mary').toString('base64')}` }
 
-t.test('what only newer engines have', { skip: javaSkip }, async (t) => {
+t.test('operations that only newer engines have are checked', { skip: javaSkip }, async (t) => {
   const engine = await startEngine({ family: 'operaton' })
   t.teardown(() => engine.stop())
   const { taskId, commentId, reviewInstanceId } = await seed(engine.base)
@@ -21,7 +21,7 @@ t.test('what only newer engines have', { skip: javaSkip }, async (t) => {
     ['a task', `/task/${taskId}/comment`],
     ['an instance', `/process-instance/${reviewInstanceId}/comment`],
   ] as const)
-    await t.test(`a comment of ${of} is changed by who may work on it, and by nobody else`, async (t) => {
+    await t.test(`a comment of ${of} is changed only with the permission to work on it`, async (t) => {
       const ask = { method: 'PUT', path, body: { id: commentId, message: `of ${of}` } } as const
       const before = await message()
       t.match(await exchange(gateway.base, ask, MARY), { status: 404, body: { message: /found for/ } })
@@ -29,7 +29,7 @@ t.test('what only newer engines have', { skip: javaSkip }, async (t) => {
       t.match(await exchange(gateway.base, ask, gateway.headers), { status: 204 })
       t.same(await message(), [`of ${of}`])
     })
-  await t.test('comments are deleted by who may, and by nobody else', async (t) => {
+  await t.test('comments are deleted only with the permission', async (t) => {
     for (const path of [
       `/task/${taskId}/comment/${commentId}`,
       `/process-instance/${reviewInstanceId}/comment/${commentId}`,

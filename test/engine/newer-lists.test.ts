@@ -78,7 +78,7 @@ for (const family of ['camunda-7.24.0', 'operaton'] as const)
         const [there, here] = [await engine(user, ask), await gateway(user, ask)]
         const what = `${user}: ${ask.method} ${ask.path} ${JSON.stringify(ask.body ?? null)}`
         t.equal(here.status, there.status, what)
-        // The words for a body that cannot be read vary from start to start.
+        // The message for an unreadable body differs between starts of the engine.
         if (there.status !== 400) t.same(sorted(here.body), sorted(there.body), what)
         if (there.status === 403) refusals += 1
       }
@@ -89,7 +89,7 @@ function queryOf(body: Readonly<Record<string, unknown>>): URLSearchParams {
   return new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)]))
 }
 
-/** Items in the order of their ids: without a sort the order of a page is the database's. */
+/** Sorts the items by id, because without a sort the order of a page depends on the database. */
 function sorted(body: unknown): unknown {
   return Array.isArray(body) ? body.toSorted((a, b) => (textOf(a, 'id') < textOf(b, 'id') ? -1 : 1)) : body
 }

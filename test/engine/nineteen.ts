@@ -2,18 +2,18 @@ import type { Ask } from './exchange.ts'
 import type { Seeded } from './seed.ts'
 
 export interface Scenario {
-  /** Method and template, as the API writes it. */
+  /** Method and template, as in the API. */
   readonly operation: string
-  /** The status of an engine that lets the caller do it. */
+  /** The status of an engine that permits the request. */
   readonly status: 200 | 204
   request(seeded: Seeded): Ask
-  /** Members, besides ids, times and hosts, that may differ between two runs: for `normalize`. */
+  /** Members, besides ids, times and hosts, that may differ between two runs. Used by `normalize`. */
   readonly volatile: readonly string[]
 }
 
 /**
- * Every request works once per seed. Run each scenario with one seed and then the other, not one seed after the
- * other: the counts and the waiting signals are the engine's, not the seed's.
+ * Every request works once for each seed. Run each scenario with one seed and then with the other, not all scenarios
+ * with one seed first: counts and signal subscriptions belong to the engine and not to the seed.
  */
 export const nineteen: readonly Scenario[] = [
   get('GET /task/report/candidate-group-count', () => '/task/report/candidate-group-count'),

@@ -1,6 +1,6 @@
 /**
- * An answer's body with ids, times, hosts and the named members masked, so that two answers can be compared.
- * A body that is not JSON stays as it is.
+ * Masks ids, times, hosts and the named members in the body of a response, so that two responses can be compared. A
+ * body that is not JSON is unchanged.
  */
 export function normalize(body: unknown, volatile: readonly string[] = []): unknown {
   if (Buffer.isBuffer(body)) return body
@@ -24,6 +24,6 @@ function mask(value: unknown, member: string, volatile: readonly string[]): unkn
 function maskText(text: string, member: string): string {
   let masked = text
   for (const [pattern, replacement] of masks) masked = masked.replace(pattern, replacement)
-  // Engines outside the Spring starter count their ids: `107`, and `review:1:42` for a definition.
+  // Engines outside the Spring starter use consecutive ids: `107`, and `review:1:42` for a definition.
   return /^(id|href)$|Ids?$/.test(member) ? masked.replace(/(^|[:/])\d+$/, '$1<id>') : masked
 }

@@ -14,13 +14,13 @@ type Asks = (ask: Ask) => Promise<Answer>
 const DEMO = { authorization: basicOf('demo', 'demo') }
 const LOGGED =
   '--camunda.bpm.generic-properties.properties.restrict-user-operation-log-to-authenticated-users=false'
-/** All that is neither an object nor null. */
+/** Values that are neither a JSON object nor null. */
 const NO_QUERIES = ['x', '', 5, true, [], [{}]]
 const PERMISSIONS = [
   { resourceType: 7, permissions: ['READ'] },
   { resourceType: 10, permissions: ['READ_HISTORY', 'DELETE_HISTORY'], resourceId: 'discount' },
   { resourceType: 13, permissions: ['CREATE', 'READ_HISTORY'] },
-  // Both of what the cleanable reports want in one record for one definition, in two for another.
+  // For one definition, one record has both permissions that the cleanable reports need. For another definition, two records have them.
   { resourceType: 6, permissions: ['READ', 'READ_HISTORY'], resourceId: 'moving' },
   { resourceType: 6, permissions: ['READ'], resourceId: 'review' },
   { resourceType: 6, permissions: ['READ_HISTORY'] },
@@ -32,7 +32,7 @@ void test('a restricted caller selects and sees no more through the gateway than
 }, async (t) => {
   const judge = await startEngine({ secured: true })
   t.teardown(() => judge.stop())
-  // A bare engine knows no caller, and writes its operation log only if it need not know one.
+  // An engine without authorization does not know the caller. It writes its operation log only with this setting.
   const engine = await startEngine({ args: [LOGGED] })
   t.teardown(() => engine.stop())
   const asBare: Asks = (ask) => exchange(engine.base, ask)
@@ -42,14 +42,14 @@ void test('a restricted caller selects and sees no more through the gateway than
   const asRita = await openFor(t, engine.base, 'rita')
   const asRitaThere = await addTo(asJudge, judge.base, 'rita')
 
-  await t.test('what selects without being a query is 400, and nothing is begun', async (t) => {
+  await t.test('a selector that is not a query returns 400, and no batch is created', async (t) => {
     for (const { method, template, resolvesQueries: selects = {} } of OPERATIONS)
       for (const selector of Object.keys(selects))
         for (const query of NO_QUERIES) {
           const path = template.replace(':id', reviewDefinitionId)
           const ask = { method, path, body: { [selector]: query, clearedRemovalTime: true } }
           const what = `${method} ${template} ${JSON.stringify({ [selector]: query })}`
-          // The engine looks for the definition first.
+          // The engine looks up the definition first.
           const said = { ...ask, path: template.replace(':id', 'nosuch') }
           t.equal((await asJudge(said)).status, 400, what)
           t.match(await asRita(ask), { status: 400, body: { type: 'InvalidRequestException' } }, what)
@@ -58,7 +58,7 @@ void test('a restricted caller selects and sees no more through the gateway than
   })
 
   await t.test(
-    'a query of which a part cannot be read selects nothing, or as little as it does there',
+    'a query with an unreadable part is refused, and selects no more than at a secured engine',
     async (t) => {
       for (const query of [
         { decisionDefinitionKey: ['discount'] },
@@ -94,7 +94,7 @@ void test('a restricted caller selects and sees no more through the gateway than
     },
   )
 
-  await t.test('a query that can be read selects the same', async (t) => {
+  await t.test('a readable query selects the same items as at a secured engine', async (t) => {
     const count = '/history/decision-instance/count?decisionDefinitionKey=discount'
     for (const query of [
       {},
@@ -110,7 +110,7 @@ void test('a restricted caller selects and sees no more through the gateway than
     }
   })
 
-  await t.test('an Accept that can be read in two ways brings no HAL', async (t) => {
+  await t.test('an ambiguous Accept header is refused and returns no HAL', async (t) => {
     for (const accept of AMBIGUOUS_ACCEPTS) {
       const ask = { method: 'GET', path: '/task', headers: { accept } } as const
       t.match((await asBare(ask)).headers.get('content-type'), 'application/hal+json', accept)
@@ -120,7 +120,7 @@ void test('a restricted caller selects and sees no more through the gateway than
     t.match(plain, { status: 200, body: [{ name: String }] })
   })
 
-  await t.test('the cleanable reports have the definitions that they have there', async (t) => {
+  await t.test('the cleanable reports have the same definitions as at a secured engine', async (t) => {
     const path = '/history/process-definition/cleanable-process-instance-report'
     const [there, here] = [await asRitaThere({ method: 'GET', path }), await asRita({ method: 'GET', path })]
     t.same(keysOf(here), keysOf(there))
@@ -128,7 +128,7 @@ void test('a restricted caller selects and sees no more through the gateway than
     t.equal(countOf(await asRita({ method: 'GET', path: `${path}/count` })), 2)
   })
 
-  await t.test('the operation log shows no entry of a tenant whose deployment is gone', async (t) => {
+  await t.test('the operation log hides entries of a tenant whose deployment was deleted', async (t) => {
     const path = '/history/user-operation/count?entityType=Deployment'
     for (const as of [asJudge, asBare]) {
       const { body } = await as({ method: 'GET', path: '/deployment?tenantIdIn=acme' })
@@ -152,7 +152,7 @@ function keysOf({ body }: Answer): unknown {
     .sort()
 }
 
-/** The same caller at a secured engine. */
+/** Creates the same caller at a secured engine. */
 async function addTo(asDemo: Asks, base: string, user: string): Promise<Asks> {
   const profile = { id: user, firstName: user, lastName: user, email: `${user}@localhost` }
   const make: Asks = async (ask) => {
@@ -169,7 +169,7 @@ function recordsOf(user: string) {
   return PERMISSIONS.map((one) => ({ type: 1, userId: user, resourceId: '*', ...one }))
 }
 
-/** A caller who may read tasks, and the history of one decision, and may make batches. */
+/** Opens a gateway for a caller who may read tasks and the history of one decision, and may create batches. */
 async function openFor(t: Test, base: string, user: string): Promise<Asks> {
   const set = {
     index: 0,

@@ -18,7 +18,7 @@ const SERVER = new URL('../../node_modules/operaton-mcp/dist/index.js', import.m
 type Json = Readonly<Record<string, unknown>>
 
 void t.test(
-  'the tools of operaton-mcp, by Basic and by client credentials',
+  'the tools of operaton-mcp work with Basic authentication and with client credentials',
   { skip: javaSkip },
   async (t) => {
     const engine = await startEngine({ family: 'operaton' })
@@ -78,7 +78,10 @@ function configFile(t: Test, { base }: Engine, issuer: string): string {
   return file
 }
 
-/** Starts the server and calls its tools, as a model's host does: JSON-RPC, a message a line. Gives the text of the answer. */
+/**
+ * Starts the server and calls its tools as a host of a model does: JSON-RPC with one message for each line. Returns a
+ * function that resolves to the text of the response.
+ */
 async function startTools(t: Test, env: Readonly<Record<string, string>>) {
   const server = spawn(process.execPath, [SERVER], {
     env: { PATH: process.env['PATH'], ...env },

@@ -6,8 +6,8 @@ import { startGateway } from './gateway.ts'
 
 const PASSWORD = 'other-ids'
 
-/** The engine reads by the path's id and writes what it has read, a password too, under the body's. */
-t.test('who may change himself takes nobody over', { skip: javaSkip }, async (t) => {
+/** The engine reads a user by the id of the path, and stores what it has read, including the password, under the id of the body. */
+t.test('a user’s own profile cannot overwrite another user', { skip: javaSkip }, async (t) => {
   const engine = await startEngine()
   const gateway = await startGateway(engine.base)
   t.teardown(async () => {
@@ -41,7 +41,7 @@ t.test('who may change himself takes nobody over', { skip: javaSkip }, async (t)
 
   const own = await exchange(gateway.base, { ...put, body: { ...written, id: 'mary' } }, headersOf('mary'))
   t.equal(own.status, 204)
-  // As often written as the other, for the engine writes over one of the same revision only.
+  // Gives both users the same revision, because the engine overwrites only an entity of the same revision.
   const again = { method: 'PUT', path: '/user/victim/profile', body: written } as const
   t.equal((await exchange(engine.base, again)).status, 204)
 

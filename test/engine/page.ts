@@ -1,13 +1,16 @@
 import type { OpenPage } from '../support/chromium.ts'
 
-/** Leaves the page before first: what is asked of it would be answered by the wrong one, and another place of it is no new page. */
+/**
+ * Opens a URL after leaving the current page. Otherwise the current page could evaluate the next expressions, and a URL
+ * that differs only in its fragment would not load a new page.
+ */
 export async function openAt(page: OpenPage, url: string): Promise<void> {
   await page.send('Page.navigate', { url: 'about:blank' })
   await page.wait(`location.href === 'about:blank'`)
   await page.send('Page.navigate', { url })
 }
 
-/** Into the first that there is, as a keyboard does it. */
+/** Types a text into the first matching input, as a keyboard does. */
 export async function type(page: OpenPage, selector: string, text: string): Promise<void> {
   await page.read(`{
     const input = document.querySelector(${JSON.stringify(selector)})
@@ -16,7 +19,7 @@ export async function type(page: OpenPage, selector: string, text: string): Prom
   }`)
 }
 
-/** By its text or its title, once it is visible and can be used. */
+/** Clicks on an element with this text or title when it is visible and enabled. */
 export async function clickOn(page: OpenPage, selector: string, text: string): Promise<void> {
   const found = `[...document.querySelectorAll(${JSON.stringify(selector)})].findLast(
     (one) => one.offsetParent !== null && !one.disabled && (one.textContent + one.title).includes(${JSON.stringify(text)}))`

@@ -25,7 +25,7 @@ const POLL = {
   topics: [{ topicName: 'work', lockDuration: 600_000 }],
 }
 
-t.test('a poll whose record is deleted', { skip: javaSkip }, async (t) => {
+t.test('a poll whose authorization record is deleted', { skip: javaSkip }, async (t) => {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
   await deployAll(async (method, path, body) => (await exchange(engine.base, { method, path, body })).body)
@@ -41,7 +41,7 @@ t.test('a poll whose record is deleted', { skip: javaSkip }, async (t) => {
   const profile = { id: 'anna', firstName: 'a', lastName: 'a', email: 'a@example.org' }
   await gateway.ask(ADMIN, 'POST', '/user/create', { profile, credentials: { password: 'annaSecret1' } })
 
-  /** A poll that the engine holds, and the record that permits it. */
+  /** Starts a poll that the engine holds, with the record that permits it. */
   async function park() {
     const { body } = await gateway.ask(ADMIN, 'POST', '/authorization/create', GRANT)
     const answer = gateway.ask(ANNA, 'POST', '/external-task/fetchAndLock', POLL)
@@ -69,7 +69,7 @@ t.test('a poll whose record is deleted', { skip: javaSkip }, async (t) => {
   }
   const unlocked = [{ topicName: 'work', workerId: null, lockExpirationTime: null }]
 
-  await t.test('gets a task that is created while it is permitted', async (t) => {
+  await t.test('a poll gets a task that is created while the record exists', async (t) => {
     const { answer, remove } = await park()
     await begin()
     t.match((await answer).body, [{ topicName: 'work' }])
@@ -77,7 +77,7 @@ t.test('a poll whose record is deleted', { skip: javaSkip }, async (t) => {
     await removeInstances()
   })
 
-  await t.test('gets no task that is created directly afterwards, and the task is unlocked', async (t) => {
+  await t.test('a poll gets no task after its record was deleted, and the task is unlocked', async (t) => {
     const { answer, remove } = await park()
     t.equal((await remove()).status, 204)
     await begin()
@@ -88,7 +88,7 @@ t.test('a poll whose record is deleted', { skip: javaSkip }, async (t) => {
     await removeInstances()
   })
 
-  await t.test('ends with an empty list before a task is created', async (t) => {
+  await t.test('a poll ends with an empty list when its record is deleted', async (t) => {
     const { answer, remove } = await park()
     await remove()
     t.same((await answer).body, [])

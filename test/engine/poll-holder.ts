@@ -1,16 +1,16 @@
 import { connect } from 'node:net'
 import { parseArgs } from 'node:util'
 
-// Holds very many long polls at once, each on a connection of its own, for next to nothing: no HTTP client, no promise.
-// It says `waiting` once all are sent, and at the end what became of them.
+// Holds very many long polls at once, each on its own connection. To use few resources, it has no HTTP client and no
+// promises. It prints `waiting` when all polls are sent, and a report at the end.
 
-/** What became of the polls. */
+/** The results of the polls. */
 export interface PollReport {
-  /** With 200 and a list. */
+  /** Number of responses with 200 and a list. */
   readonly answered: number
-  /** By what was said or happened instead. */
+  /** Number of other results, by response or error. */
   readonly others: Readonly<Record<string, number>>
-  /** The longest that one waited. */
+  /** The longest duration of a poll. */
   readonly longestMs: number
 }
 
@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 })
 const [port, count] = [Number(values.port), Number(values.count)]
-/** 400 a second: what a slow machine takes in, too. That very many come at once is tried in `faults/burst`. */
+/** 400 a second, which a slow machine accepts too. `faults/burst` tests a very large number at once. */
 const AT_ONCE = 8
 const EVERY_MS = 20
 

@@ -8,11 +8,11 @@ import { javaSkip } from '../support/requirements.ts'
 
 const KEYS = ['one', 'two', 'three', 'hidden']
 const SEEN = ['one', 'two', 'three']
-/** So many that pages far down are found by counts. */
+/** Enough instances that the gateway locates late pages with counts. */
 const STANDING = 600
 const PAGE = 60
 const IN_FLIGHT = 4
-/** By one narrowed query, by one for each definition, and by lists of instances. */
+/** Lists with different plans: one rewritten query, one subquery for each definition, and lists of instances. */
 const LISTS = ['/process-instance', '/execution', '/history/activity-instance', '/variable-instance']
 
 const SEE = ['READ', 'READ_INSTANCE', 'READ_TASK', 'READ_HISTORY']
@@ -74,13 +74,13 @@ void test('pages of a restricted caller while others start and end instances', {
       const standing = (await readWhole(client, list)).map((row) => textOf(row, 'id'))
       t.ok(standing.length > 3 * PAGE, `${list}, ${name}: ${standing.length} rows`)
 
-      await t.test(`${list} of the ${name}: rows come`, async (t) => {
+      await t.test(`${list} of the ${name} loses no item while instances are started`, async (t) => {
         const writes = beside(async () => (await start()) !== '')
         const pages = await readPages(client, list)
         const whole = await readWhole(client, list)
         t.ok((await writes.end()) > 0, 'others have written')
         checkRows(t, [...pages, whole], idsSeen)
-        // What comes in moves rows to later pages, never to earlier ones.
+        // New items move other items to later pages, never to earlier ones.
         const ids = new Set(pages.flat().map((row) => textOf(row, 'id')))
         t.same(
           standing.filter((id) => !ids.has(id)),
@@ -95,7 +95,7 @@ void test('pages of a restricted caller while others start and end instances', {
         )
       })
 
-      await t.test(`${list} of the ${name}: rows go`, async (t) => {
+      await t.test(`${list} of the ${name} loses no item while instances are deleted`, async (t) => {
         const going = await startMany(80)
         const writes = beside(async () => {
           const id = going.pop()
@@ -108,7 +108,7 @@ void test('pages of a restricted caller while others start and end instances', {
         t.ok((await writes.end()) > 0, 'others have written')
         checkRows(t, [...pages, whole], idsSeen)
         if (!list.startsWith('/history')) {
-          // What goes moves rows to earlier pages, never to later ones.
+          // Deleted items move other items to earlier pages, never to later ones.
           const ids = pages.flat().map((row) => textOf(row, 'id'))
           t.equal(new Set(ids).size, ids.length, 'no row is on two pages')
         }
@@ -143,7 +143,7 @@ function checkRows(
   t.equal(others.length, 0, 'no row is of a definition that may not be seen')
 }
 
-/** Does it again and again, until it is ended or there is nothing left to do. */
+/** Repeats the work until it is ended or no work is left. */
 function beside(work: () => Promise<boolean>): { readonly end: () => Promise<number> } {
   const ending = new AbortController()
   let count = 0

@@ -13,7 +13,7 @@ import { asksOf, idsOf } from '../sandbox/asks.ts'
 import { errorCasesOf } from '../sandbox/error-cases.ts'
 import { typesOf } from '../sandbox/members.ts'
 
-void t.test('the sandbox answers as a real engine does', { skip: javaSkip }, async (t) => {
+void t.test('the sandbox has the responses of a real engine', { skip: javaSkip }, async (t) => {
   const [engine, sandbox] = await Promise.all([startEngine(), startSandbox()])
   t.teardown(() => Promise.all([engine.stop(), sandbox.close()]))
   const seeded = await seed(engine.base)
@@ -32,7 +32,7 @@ void t.test('the sandbox answers as a real engine does', { skip: javaSkip }, asy
     })
   }
 
-  await t.test('to look-ups', async (t) => {
+  await t.test('the sandbox responds to lookups as a real engine does', async (t) => {
     for (const [list, single] of lookUps) {
       const both = [sandbox.base, engine.base] as const
       const path = `${list}${list.includes('?') ? '&' : '?'}maxResults=1`
@@ -51,7 +51,7 @@ void t.test('the sandbox answers as a real engine does', { skip: javaSkip }, asy
     }
   })
 
-  await t.test('in refusals', async (t) => {
+  await t.test('a real engine refuses requests as the table of error cases says', async (t) => {
     const { movingFirstId, movingSecondId, reviewInstanceId: instanceId } = seeded
     for (const { ask, status, body } of errorCasesOf({
       instanceId,
@@ -62,7 +62,7 @@ void t.test('the sandbox answers as a real engine does', { skip: javaSkip }, asy
     }
   })
 
-  await t.test('with its own documents deployed there', async (t) => {
+  await t.test('the sandbox responds as a real engine with the deployments of the sandbox', async (t) => {
     const base = `${engine.base}/engine/second`
     await deployFrom(sandbox, base)
     for (const [method, path, body] of sameAsks) {
@@ -76,7 +76,7 @@ void t.test('the sandbox answers as a real engine does', { skip: javaSkip }, asy
   })
 })
 
-/** A list, and where one of its rows is read alone. */
+/** A list, and the path at which one of its items can be read. */
 const lookUps: readonly (readonly [list: string, single?: string])[] = [
   ['/task', '/task/'],
   ['/process-instance', '/process-instance/'],
@@ -121,19 +121,19 @@ const sameAsks = [
   ['GET', '/external-task/topic-names'],
 ] as const
 
-/** Date and connection are the server's; a name stands for the rest. */
+/** Returns the header names without date and connection, which belong to the server. */
 function headersOf({ headers }: Answer): string[] {
   return [...headers.keys()].filter((name) => !['date', 'connection', 'keep-alive'].includes(name))
 }
 
-/** The outputs of the two decisions have different names. */
+/** Replaces the name of a decision's output, because the two decisions have different names. */
 function outputName(name: string): string {
   return name === 'discount' || name === 'percent' ? '<output>' : name
 }
 
 type Types = Readonly<Record<string, string>>
 
-/** Without the types of places where the other had nothing but null. */
+/** Returns the types, except at places where the other side has only null. */
 function comparable(types: Types, other: Types): Types {
   return Object.fromEntries(
     Object.entries(types).map(([place, type]) => [place, other[place] === '' ? '' : type]),

@@ -55,7 +55,7 @@ void test('what a secured engine makes of Accept is what is read here', { skip: 
     for (const path of ['/task', '/task/count']) t.equal((await ask(path, accept)).status, 400, accept)
   for (const accept of AMBIGUOUS_ACCEPTS)
     t.match(await ask('/task', accept), { status: 200, type: HAL }, accept)
-  // A parameter that could end in two places is not repeated.
+  // The gateway does not repeat a parameter that could end in two places.
   for (const [accept] of ACCEPTS.filter(([one]) => !/"[^"]*[,\\]/.test(one)))
     t.same(await ask('/task', decidedAcceptOf(accept)), await ask('/task', accept), accept)
 })

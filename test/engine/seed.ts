@@ -3,16 +3,16 @@ import { deployAll } from './deploy.ts'
 import { exchange } from './exchange.ts'
 import type { Ask } from './exchange.ts'
 
-/** What one call of `seed` made; the definitions are shared by every call on the same engine. */
+/** Entities that one call of `seed` created. All calls on the same engine share the definitions. */
 export interface Seeded {
-  /** Unlike any other seed's, and a UUID, so that `normalize` masks it. */
+  /** A UUID that differs from that of every other seed, so that `normalize` masks it. */
   readonly businessKey: string
   readonly reviewDefinitionId: string
-  /** An instance of 'review' with the variable 'pages', one task (groups editors, readers) and one comment. */
+  /** An instance of 'review' with the variable 'pages', one task (groups editors and readers) and one comment. */
   readonly reviewInstanceId: string
   readonly taskId: string
   readonly commentId: string
-  /** An instance of 'catching', waiting for the signal 'halt', the message 'paid' and its receive task. */
+  /** An instance of 'catching' that waits for the signal 'halt', the message 'paid' and its receive task. */
   readonly catchingInstanceId: string
   readonly receiveExecutionId: string
   /** An instance of 'external' with an external task of topic 'work'. */
@@ -21,18 +21,18 @@ export interface Seeded {
   readonly decisionDefinitionId: string
   /** An evaluation of 'discount', in the history. */
   readonly decisionInstanceId: string
-  /** The two versions of 'moving'. */
+  /** The ids of the two versions of 'moving'. */
   readonly movingFirstId: string
   readonly movingSecondId: string
-  /** Instances of the first version of 'moving': a pair to move in a batch and a pair to move at once. */
+  /** Instances of the first version of 'moving': two to migrate in a batch and two to migrate immediately. */
   readonly movingLater: readonly [string, string]
   readonly movingNow: readonly [string, string]
 }
 
-/** Asks and insists on success; the answer's body. */
+/** Sends a request and requires success. Resolves to the body of the response. */
 export type Call = (method: Ask['method'], path: string, body?: unknown) => Promise<unknown>
 
-/** Deploys the resources where they are missing and makes all that the nineteen operations need, anew. */
+/** Deploys missing resources and creates new entities for the nineteen operations. */
 export async function seed(base: string, headers: Readonly<Record<string, string>> = {}): Promise<Seeded> {
   const call: Call = async (method, path, body) => {
     const answer = await exchange(base, { method, path, body }, headers)
@@ -55,7 +55,7 @@ async function startReview(call: Call, businessKey: string) {
   const variables = { pages: { value: 12, type: 'Long' } }
   const reviewInstanceId = await start(call, reviewDefinitionId, { businessKey, variables })
   const taskId = idOf(await call('GET', `/task?processInstanceId=${reviewInstanceId}`))
-  // A comment made on a task is the instance's too only when the caller says so.
+  // A comment on a task belongs to the instance only if the request names the instance.
   const comment = { message: 'two pages are missing', processInstanceId: reviewInstanceId }
   const commentId = idOf(await call('POST', `/task/${taskId}/comment/create`, comment))
   return { reviewDefinitionId, reviewInstanceId, taskId, commentId }
@@ -100,7 +100,7 @@ async function start(call: Call, definitionId: string, body: unknown): Promise<s
   return idOf(await call('POST', `/process-definition/${definitionId}/start`, body))
 }
 
-/** The id of a resource, or of the first in a list. */
+/** Returns the id of an entity, or of the first item of a list. */
 function idOf(value: unknown): string {
   const found: unknown = Array.isArray(value) ? value[0] : value
   if (isRecord(found) && typeof found['id'] === 'string') return found['id']

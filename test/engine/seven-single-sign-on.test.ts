@@ -16,17 +16,17 @@ import {
 
 const PEOPLE = {
   'wanda@company.example': { preferred_username: 'wanda', name: 'Wanda Worker', roles: ['clerks'] },
-  // The gateway's file has her groups.
+  // The gateway's users file has the groups of this user.
   'mary@company.example': { preferred_username: 'mary', name: 'Mary Miller' },
 }
 
 void t.test(
-  'the single sign-on of CIB seven’s web client',
+  'the single sign-on of CIB seven’s web client works through the gateway',
   { skip: javaSkip || chromiumSkip, timeout: 20 * BROWSER_PATIENCE_MS },
   async (t) => {
     const engine = await startEngineWithFilter(t)
 
-    await t.test('with access tokens, a user whom only the provider knows', async (t) => {
+    await t.test('a user known only to the provider works with access tokens', async (t) => {
       const { port, issuer } = await provide(t)
       const claims = { user: 'preferred_username', groups: ['roles'] }
       const trusted = { name: 'company', issuer, audience: [AUDIENCE], types: ['at+jwt'], claims }
@@ -42,7 +42,7 @@ void t.test(
       await checkLines(t, gateway, { user: 'wanda', authenticated: 'oidc company' })
     })
 
-    await t.test('with session tokens, a user of the gateway', async (t) => {
+    await t.test('a user of the gateway works with session tokens', async (t) => {
       const { port, issuer } = await provide(t)
       const gateway = await startGatewayForWebClient(t, engine, {
         open: ['engines'],
@@ -89,7 +89,7 @@ async function logIn(page: OpenPage, origin: string, login: string): Promise<voi
   await clickOn(page, 'button', 'Continue')
 }
 
-/** The task was claimed and completed by that user, and nothing was refused. */
+/** Checks that this user claimed and completed the task, and that nothing was refused. */
 async function checkLines(
   t: Test,
   { lines }: GatewayForWebClient,

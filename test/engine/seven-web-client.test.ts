@@ -12,7 +12,7 @@ import {
 } from './web-client.ts'
 
 void t.test(
-  'CIB seven’s web client, with a user whom the engine does not know',
+  'CIB seven’s web client works with a user whom the engine does not know',
   { skip: javaSkip || chromiumSkip, timeout: 10 * BROWSER_PATIENCE_MS },
   async (t) => {
     const engine = await startEngineWithFilter(t)

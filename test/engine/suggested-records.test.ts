@@ -15,7 +15,7 @@ import { startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
 
 const TOPICS = ['java', 'script'] as const
-/** The workers of the tests come as this user. */
+/** The user with which the workers of the tests authenticate. */
 const USER = 'demo'
 const DONE_MS = 120_000
 const basic = { authorization: `Basic ${Buffer.from(`${USER}:${USER}`).toString('base64')}` }
@@ -79,7 +79,7 @@ void test('with the records that are suggested after a report, workers complete 
   t.same(body, { count: 2 * TOPICS.length })
 })
 
-/** A process for each worker. */
+/** Deploys one process for each worker. */
 async function deploy(base: string): Promise<void> {
   const model = await readFile(join(import.meta.dirname, 'resources', 'external.bpmn'), 'utf8')
   const form = new FormData()
@@ -100,7 +100,7 @@ async function startInstances(base: string): Promise<void> {
     })
 }
 
-/** Each worker completes so many tasks of its own, and hears of no mistake. */
+/** Waits until each worker has completed `count` tasks of its own. Fails if a worker gets an error. */
 async function completeAll(base: string, count: number): Promise<void> {
   const working = { base, pollMs: 2000, lockMs: 60_000 }
   const workers = [
@@ -127,7 +127,7 @@ interface Setting {
   readonly records: string
 }
 
-/** A gateway for one user without groups; `end` answers with its audit. */
+/** Starts a gateway for one user without groups. `end` returns its audit lines. */
 async function startGateway({ folder, engine, mode, records }: Setting) {
   const file = join(folder, 'gateway.json')
   const audit = join(folder, `audit-${Date.now()}.jsonl`)

@@ -9,7 +9,7 @@ import { startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
 import { startGatewayProcess } from './gateway-process.ts'
 
-/** An engine looks for the tasks of other nodes every 30 seconds. */
+/** Shorter than 30 seconds, the interval at which an engine looks for tasks of other nodes. */
 const WITHIN_MS = 15_000
 const TOPICS = ['one', 'other'] as const
 

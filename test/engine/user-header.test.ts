@@ -8,7 +8,7 @@ import { seed } from './seed.ts'
 const SECRET = Buffer.alloc(32, 7).toString('base64')
 const MARY = { authorization: `Basic ${Buffer.from('mary:mary').toString('base64')}` }
 
-/** What the engine knows of who has written a comment (demo), started an instance and claimed a task (mary). */
+/** Returns the users that the engine stores for a comment (demo), a started instance and a claimed task (mary). */
 async function authorsOf(t: Test, { base, headers: demo }: RealGateway, taskId: string) {
   const post = async (path: string, body: object, headers: Readonly<Record<string, string>>) => {
     const claims = { ...headers, 'context-user-id': 'somebody' }
@@ -26,7 +26,7 @@ async function authorsOf(t: Test, { base, headers: demo }: RealGateway, taskId: 
 }
 
 void t.test(
-  'an engine that takes the caller from a header names the person',
+  'an engine that takes the caller from a header stores the user',
   { skip: javaSkip },
   async (t) => {
     for (const [what, args, credentials, expected] of [

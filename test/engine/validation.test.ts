@@ -53,7 +53,7 @@ void test('each rule stands on its side of permission', { skip: javaSkip }, asyn
       t.equal(isSame, one.after === 0, `${one.after === 0 ? 'before' : 'after'}: ${titleOf(one)}`)
     }
     if (one.after !== 1 && one.after !== 2) continue
-    // A reader passes the checks for reading; of the records, whose one check is for writing, none.
+    // A reader passes the checks of read permissions. The only check of creating a record is a write permission, which the reader lacks.
     const passes = one.operation !== 'createAuthorization'
     const answer = await send(engine.base, one, ids, reader)
     t.equal(
@@ -104,7 +104,7 @@ function bodyOf({ engine }: Case, ids: Seeded): unknown {
   return body
 }
 
-/** Which of the two shapes is chosen when the process starts. */
+/** Returns whether the body is that of an unreadable request. The engine uses one of two forms, chosen when its process starts. */
 function isUnmapped({ body }: Answer): boolean {
   if (typeof body === 'string') return body !== ''
   return JSON.stringify(body) === '{"type":"InvalidRequestException","message":"","code":null}'

@@ -15,7 +15,7 @@ const FAMILIES = ['camunda', 'operaton'] as const
 type Family = (typeof FAMILIES)[number]
 
 void t.test(
-  'the web applications of two engines, behind one gateway and in one browser',
+  'the web applications of two engines work behind one gateway in one browser',
   { skip: javaSkip || chromiumSkip, timeout: 10 * BROWSER_PATIENCE_MS },
   async (t) => {
     const camunda = await openEngine(t, 'camunda')
@@ -37,19 +37,19 @@ void t.test(
     }
     t.equal(await tasksOf(camunda), 0)
     t.equal(await tasksOf(operaton), 0)
-    // Each sets JSESSIONID for `/`.
+    // Each application sets JSESSIONID for `/`.
     for (const family of FAMILIES) {
       await openAt(page, `${address}/${family}/app/tasklist/default/`)
       await page.wait(`document.body?.innerText.includes('of ${family}') ?? false`)
       t.equal(await page.read(`document.querySelector('input[type=password]')`), null, `${family}: still in`)
     }
-    // The page behind the slash that the application redirects to.
+    // The application redirects to the page with a trailing slash.
     await openAt(page, `${address}/camunda`)
     await page.wait(`location.pathname.startsWith('/camunda/app/')`)
   },
 )
 
-/** With one task that nobody has claimed. */
+/** Starts an engine with one unclaimed task. */
 async function openEngine(t: Test, family: Family): Promise<Engine> {
   const engine = await startEngine({ family, hasWeb: true, secured: true })
   t.teardown(() => engine.stop())
@@ -90,7 +90,7 @@ async function logIn(page: OpenPage, url: string): Promise<void> {
   await clickOn(page, 'button', 'Log in')
 }
 
-/** A filter without criteria: of all tasks. */
+/** Creates a filter without criteria, which selects all tasks. */
 async function createFilter(page: OpenPage, family: Family): Promise<void> {
   await clickOn(page, 'button', 'Create a filter')
   await page.wait(`document.querySelector('.modal-dialog input') !== null`)

@@ -14,18 +14,18 @@ import { clickOn } from './page.ts'
 import { seed } from './seed.ts'
 
 const DEMO = new URL('../../config/', import.meta.url).pathname
-/** Beside what the demo lets clerks do. */
+/** Records in addition to those of the demo for clerks. */
 const RECORDS = `
   - { type: 1, groupId: clerks, resourceType: 5, resourceId: "*", permissions: [READ] }
   - { type: 1, groupId: clerks, resourceType: 7, resourceId: "*", permissions: [TASK_ASSIGN] }
 `
 
-/** The web client's `cibseven.webclient.authentication.jwtSecret`. */
+/** The secret of the web client, `cibseven.webclient.authentication.jwtSecret`. */
 export const JWT_SECRET = Buffer.alloc(64, 7).toString('base64')
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** A bare engine, with a filter that shows all tasks. */
+/** Starts an engine without authorization, with a filter that selects all tasks. */
 export async function startEngineWithFilter(t: Test): Promise<Engine> {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
@@ -39,11 +39,11 @@ export async function startEngineWithFilter(t: Test): Promise<Engine> {
 
 export interface GatewayForWebClient {
   readonly address: string
-  /** Its access and audit lines so far. */
+  /** Access and audit lines of the gateway so far. */
   readonly lines: readonly Settings[]
 }
 
-/** The gateway before it, with the users of the demo. */
+/** Starts the gateway in front of the engine, with the users of the demo. */
 export async function startGatewayForWebClient(
   t: Test,
   { base }: Engine,
@@ -71,13 +71,13 @@ export async function startGatewayForWebClient(
 
 interface WebClientOptions {
   readonly port: number
-  /** The gateway's. */
+  /** The address of the gateway. */
   readonly address: string
-  /** More of its settings, without `cibseven.webclient`. */
+  /** Further settings of the web client, without the prefix `cibseven.webclient`. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** CIB seven's web client, at 127.0.0.1. Returns its origin. */
+/** Starts CIB seven's web client on 127.0.0.1. Returns its origin. */
 export async function startWebClient(t: Test, options: WebClientOptions): Promise<string> {
   const { port, address, settings = {} } = options
   const war = await fetchWebClient()
@@ -100,7 +100,7 @@ export async function startWebClient(t: Test, options: WebClientOptions): Promis
   return `http://127.0.0.1:${port}`
 }
 
-/** Starts a process with a task; its user, who has logged in, sees, claims and completes the task. */
+/** Starts a process with a task. Checks that the logged-in user sees, claims and completes the task. */
 export async function completeTask(t: Test, page: OpenPage, { base }: Engine, user: string): Promise<void> {
   const { taskId } = await seed(base)
   await page.wait(`location.hash === '#/seven/auth/start'`)

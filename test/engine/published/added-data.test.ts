@@ -3,10 +3,10 @@ import { OPERATIONS } from '../../../src/operations/all.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
-/** Names of members and parameters by which a response may carry more than the items themselves. */
+/** Names of members and parameters that may add data to the items of a response. */
 const ADDS = /^(with|include|disable|deserialize|fetch|return)[A-Z]|InReturn$|Info$|^itemCount$/
 
-/** Members that select items, and members that change how a value is written. They add nothing to an item. */
+/** Members that select items, and members that change the format of a value. They add no data to an item. */
 const ADDS_NOTHING = new Set([
   'deserializeValue',
   'deserializeValues',
@@ -17,7 +17,7 @@ const SELECTS = /WithoutTenantId$|^include(AssignedTasks|Deleted|Incidents\w*|Pr
 const SELECTS_BY =
   /^with(Candidate|Empty|Exception|Failures|Incident|JobsRetrying|Job|Locked|Overriding|Retries|RootIncidents|Unlocked)/
 
-/** Members that add data for which a secured engine makes no further check (Camunda 7.22 and 7.24). */
+/** Members that add data without a further check by a secured engine (Camunda 7.22 and 7.24). */
 const UNCHECKED: Readonly<Record<string, string>> = {
   includeInputs: 'inputs of a decision instance belong to the instance',
   includeOutputs: 'outputs of a decision instance belong to the instance',

@@ -4,15 +4,15 @@ import type { Operation } from '../../../src/operations/table.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
-/** Members of a body that name things by their ids, keys or by a query. */
+/** Members of a body that name entities by id, key or query. */
 const NAMES = /(Id|Ids|IdIn|Key|Instances|Query)$/
-/** Of these, what can be of no tenant. */
+/** Members among these that name no entity of a tenant. */
 const UNTENANTED =
   /^(user|group|worker|resource)Ids?$|^resourceIds$|^(business|withoutBusiness|form|taskDefinition)Key$|^include/
 
 /**
- * Members that a secured engine takes as they are, whoever's they are (seen running, Camunda 7.22): the ids of a batch
- * that is created, what a path has named already, and what an operation only writes down.
+ * Members that a secured engine uses unchecked, whoever owns the entity (observed with Camunda 7.22): ids of a batch
+ * that is created, entities that the path already names, and values that an operation only stores.
  */
 const FREE: Readonly<Record<string, readonly string[]>> = {
   createComment: ['processInstanceId', 'rootProcessInstanceId', 'taskId'],
@@ -44,7 +44,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Members by which the sets of these rows are found, with their tenants (src/policy/authz/entities/targets.ts). */
+/** Members with which the targets of these operations and their tenants are found (src/policy/authz/entities/targets.ts). */
 const FINDERS: Readonly<Record<string, readonly string[]>> = {
   deliverMessage: ['processInstanceId', 'tenantId', 'withoutTenantId'],
   evaluateCondition: ['tenantId', 'withoutTenantId'],
@@ -52,7 +52,7 @@ const FINDERS: Readonly<Record<string, readonly string[]>> = {
   throwSignal: ['executionId', 'tenantId', 'withoutTenantId'],
 }
 
-t.test('whatever a body names is looked for, resolved, or taken as it is', { skip: javaSkip }, async (t) => {
+t.test('entities in a body are looked up, resolved or listed as unchecked', { skip: javaSkip }, async (t) => {
   const published = await publishedOperations()
   for (const { operationId: id, members } of published) {
     const operation = OPERATIONS.find((one) => one.id === id)
@@ -67,7 +67,7 @@ t.test('whatever a body names is looked for, resolved, or taken as it is', { ski
   t.same(free, [], 'nothing stands here that is not published')
 })
 
-t.test('every query in a body is resolved to what the caller may see', { skip: javaSkip }, async (t) => {
+t.test('every query in a body is resolved to the visible entities', { skip: javaSkip }, async (t) => {
   for (const { operationId: id, members } of await publishedOperations()) {
     const { resolvesQueries: selects = {}, rows } = OPERATIONS.find((one) => one.id === id) ?? {}
     const queries = members.filter((member) => member.endsWith('Query'))

@@ -11,28 +11,28 @@ const ARGS = ['-q', '-B', 'dependency:unpack', '-DoutputDirectory=.']
 /** An operation of the engine's published API. */
 export interface Published {
   readonly method: string
-  /** As published: `/task/{id}`. */
+  /** Path as published, for example `/task/{id}`. */
   readonly path: string
   readonly operationId: string
-  /** Whether it takes a body at all. */
+  /** Whether the operation has a body. */
   readonly hasBody: boolean
-  /** Parameters of its query string. */
+  /** Names of the query parameters. */
   readonly parameters: readonly string[]
-  /** Parameters of its query string that are texts. */
+  /** Names of the query parameters that are texts. */
   readonly texts: readonly string[]
-  /** Members of its JSON body. */
+  /** Members of the JSON body. */
   readonly members: readonly string[]
-  /** Members of the JSON object that it answers with 200. */
+  /** Members of the JSON object in a response with 200. */
   readonly answered: readonly string[]
   /** Whether its JSON response with status 200 has links, at any depth. */
   readonly hasLinks: boolean
 }
 
-/** The operations of the engine's OpenAPI document, got by Maven. */
+/** Returns the operations of the engine's OpenAPI document, which Maven downloads. */
 export async function publishedOperations(version = '7.22.0'): Promise<readonly Published[]> {
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'))
   try {
-    // In that folder: Maven leaves a mark there that the document is unpacked, and would not do it again.
+    // Run in that folder: Maven leaves a marker there when it has unpacked the document, and would not unpack it again.
     await promisify(execFile)('mvn', [...ARGS, `-Dartifact=${ARTIFACT}:${version}`], { cwd: folder })
     return operationsIn(JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')))
   } finally {

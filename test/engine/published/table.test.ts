@@ -3,11 +3,11 @@ import { OPERATIONS } from '../../../src/operations/all.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
-/** What Camunda 7.22 has; a few rows are for engines that have more. */
+/** The published operations of Camunda 7.22. The table also has a few operations of engines with more operations. */
 const OURS = OPERATIONS.filter(({ only, unpublished }) => only === undefined && unpublished === undefined)
 const published = javaSkip === false ? await publishedOperations() : []
 
-t.test('the table holds exactly the operations that the engine publishes', { skip: javaSkip }, (t) => {
+t.test('the table of operations equals the published operations of the engine', { skip: javaSkip }, (t) => {
   const routes = published.map(({ method, path, operationId }) =>
     [method, path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`), operationId].join(' '),
   )
@@ -16,7 +16,7 @@ t.test('the table holds exactly the operations that the engine publishes', { ski
   t.end()
 })
 
-t.test('it says of those, and only of those, that they take no body', { skip: javaSkip }, (t) => {
+t.test('the table marks exactly the published operations without a body', { skip: javaSkip }, (t) => {
   const bodiless = published.filter(
     ({ method, hasBody }) => !hasBody && method !== 'GET' && method !== 'OPTIONS',
   )
@@ -26,7 +26,7 @@ t.test('it says of those, and only of those, that they take no body', { skip: ja
   t.end()
 })
 
-t.test('every write whose answer has an id says so', { skip: javaSkip }, (t) => {
+t.test('every write whose response has an id is marked in the table', { skip: javaSkip }, (t) => {
   const withId = published.filter(({ answered }) => answered.includes('id'))
   const named = new Map(OPERATIONS.map(({ id, retry, creates }) => [id, { retry, creates }]))
   const writes = withId.filter(({ operationId }) => named.get(operationId)?.retry === 'unsent')

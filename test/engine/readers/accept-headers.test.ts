@@ -45,7 +45,7 @@ const ODD_VALUES = [
 const VALUES = [...TIDY_VALUES, ...ODD_VALUES]
 const SEPARATORS = [...words(', , , ,, ; ,;'), ', ', ' ,', ' , ', '\t,', ' ', ', ,']
 
-/** Most headers are tidy: of those that are not the engine takes few. */
+/** Makes an Accept header. Most of them are well-formed, because the engine accepts few others. */
 function makeAccept(random: Random): string {
   const isTidy = random.chance(0.75)
   const ranges = Array.from({ length: random.pick([1, 1, 2, 2, 2, 3, 4]) }, () => makeRange(random, isTidy))
@@ -81,13 +81,13 @@ function parameter(random: Random): string {
 
 type Form = 'hal' | 'neither' | false
 
-/** By what was written: the engine repeats the type as it was asked for. Null: it has refused the header. */
+/** Returns the format of the response, derived from its body, because the engine repeats the requested media type. Null if it refused the header. */
 function formOf({ status, bytes }: Told): Form | null {
   if (status === 406) return 'neither'
   return status === 200 ? bytes.includes('"_embedded"') && 'hal' : null
 }
 
-t.test('the engine chooses the form that the gateway expects', { skip: javaSkip }, async (t) => {
+t.test('for an Accept header the engine sends the expected format', { skip: javaSkip }, async (t) => {
   const { ask } = await openEngine(t)
   await compareReaders(t, {
     what: 'Accept',
@@ -95,7 +95,7 @@ t.test('the engine chooses the form that the gateway expects', { skip: javaSkip 
     part: 21,
     make: makeAccept,
     compare: async (accept) => {
-      // As Node and the engine's container take a field: without blanks around it, one character a byte.
+      // As Node.js and the engine's container receive a header field: without surrounding blanks, one character for each byte.
       const sent = Buffer.from(accept).toString('latin1').trim()
       const [tasks, count] = await Promise.all(
         ['/task?maxResults=0', '/task/count'].map((path) => ask({ path, headers: { accept: sent } })),
@@ -104,7 +104,7 @@ t.test('the engine chooses the form that the gateway expects', { skip: javaSkip 
       try {
         const gateway = [otherFormOf({ hal: true }, sent), otherFormOf({}, sent)]
         const engine = [formOf(tasks), formOf(count)]
-        // What the engine cannot read, it refuses by itself.
+        // The engine itself refuses headers that it cannot parse.
         const isSame = engine.every((form, index) => form === null || form === gateway[index])
         if (!isSame) return { engine, gateway }
         if (engine[0] !== false) return null

@@ -6,12 +6,12 @@ import { compareReaders } from './compare.ts'
 import { openEngine } from './open-engine.ts'
 import { words } from './texts.ts'
 
-/** A wrong password locks its user for a while, unless told otherwise. */
+/** By default a wrong password locks its user for a while. These options disable this. */
 const NO_LOCK = ['base', 'max-time'].map(
   (name) => `--camunda.bpm.generic-properties.properties.login-delay-${name}=0`,
 )
 
-/** User ids are letters and digits for the engine, passwords any text. */
+/** Passwords may be any text. User ids consist of letters and digits only. */
 const PASSWORDS = [
   ...words('a : a:b :: ä € 😀 p%C3%A4 "q" \\ ß \u00e4 \ufeffx x\ufeff ÿ ~ null = a= a+b/c \ufffd'),
   ' a',
@@ -28,7 +28,7 @@ const BLANKS = [' ', ' ', ' ', ' ', ' ', ' ', '  ', '\t', ' \t', '', '\u00a0', '
 
 interface Sent {
   readonly header: string
-  /** Whose credentials they were made of. */
+  /** Index of the user whose credentials the header was made from. */
   readonly user: number
 }
 
@@ -105,9 +105,9 @@ t.test('the engine reads credentials as the gateway does', { skip: javaSkip }, a
       const read = readBasic(sent)
       if (read === null) return 'refused'
       const isRight = read.user === `reader${user}` && read.password === PASSWORDS[user]
-      // Everybody sees their own profile, and none of another's.
+      // Each user may read their own profile and no other profile.
       const { status } = await ask({ path: `/user/reader${user}/profile`, headers: { authorization: sent } })
-      // The engine knows the scheme by one spelling, as docs/deviations.md says.
+      // The engine accepts only one spelling of the scheme, as docs/deviations.md says.
       if (status === 401 && !sent.startsWith('Basic ')) return null
       return status === (isRight ? 200 : 401) ? null : { engine: status, gateway: read }
     },

@@ -2,21 +2,21 @@ import type { Test } from 'tap'
 import { Random } from '../../differential/random.ts'
 import { seed } from '../../support/requirements.ts'
 
-/** Enough for an engine on two cores to have always something to do. */
+/** Enough connections to keep an engine on two cores busy. */
 export const CONNECTIONS = 6
-/** More of them say nothing new. */
+/** Further differences would add no information. */
 const MAX_SHOWN = 20
 
 export interface Comparison<Input> {
-  /** What is read, for the report. */
+  /** The subject of the comparison, for the report. */
   readonly what: string
   readonly inputs: number
-  /** The same number in every run: an input depends on the seed, on it and on its place alone. */
+  /** A fixed number, so that an input depends only on the seed, on this number and on its place. */
   readonly part: number
   readonly make: (random: Random, place: number) => Input
-  /** `refused`: the gateway refuses what the engine may read. Else what differs; null: nothing. */
+  /** Resolves to `refused` if the gateway refuses an input that the engine may accept, to the difference, or to null if there is none. */
   readonly compare: (input: Input, place: number) => Promise<Outcome>
-  /** The share of inputs that may be refused: above it the comparison says little. Default 0.5. */
+  /** The share of inputs that may be refused. With a higher share the comparison is not meaningful. Default: 0.5. */
   readonly maxRefused?: number
 }
 
@@ -27,7 +27,7 @@ export interface Difference {
   readonly gateway: unknown
 }
 
-/** Makes inputs, asks both readers, and fails with each input that they read differently. */
+/** Makes inputs, sends them to both parsers, and fails with each input that they parse differently. */
 export async function compareReaders<Input>(t: Test, comparison: Comparison<Input>): Promise<void> {
   const { what, inputs, part, make, compare, maxRefused = 0.5 } = comparison
   const differing: string[] = []

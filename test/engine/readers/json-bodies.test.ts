@@ -14,7 +14,7 @@ import { words } from './texts.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** What the gateway refuses though the engine reads it; each stands in docs/deviations.md. */
+/** Reasons for which the gateway refuses a body that the engine accepts. Each is listed in docs/deviations.md. */
 const REFUSED_ALL_THE_SAME =
   /: it is (?:null|not UTF-8|nested deeper)|: a member is (?:repeated|named __proto__)|: the name of a member is longer/
 
@@ -29,14 +29,14 @@ function read(bytes: Buffer): Read {
   }
 }
 
-/** Of a body that the gateway refuses: the engine must refuse it too, or the documents say why. */
+/** Returns the outcome for a body that the gateway refuses. The engine must refuse it too, unless the reason is documented. */
 function refusal(why: string, told: Told): Outcome {
   return told.status >= 400 || REFUSED_ALL_THE_SAME.test(why)
     ? 'refused'
     : { engine: answerOf(told), gateway: why }
 }
 
-t.test('the engine reads JSON as the gateway does', { skip: javaSkip }, async (t) => {
+t.test('the engine parses JSON as the gateway does', { skip: javaSkip }, async (t) => {
   const { ask } = await openEngine(t)
 
   await compareReaders(t, {
@@ -104,7 +104,7 @@ t.test('the engine reads JSON as the gateway does', { skip: javaSkip }, async (t
     compare: async (date) => {
       const body = JSON.stringify({ createdAfter: date })
       const told = await ask({ method: 'POST', path: '/task/count', headers: JSON_TYPE, body })
-      // Which names of zones there are is not known here: of those that are none, the engine speaks itself.
+      // The gateway does not know all names of time zones. The engine itself refuses unknown names.
       return told.status === 200 && !isDateText(date) ? { engine: answerOf(told), gateway: false } : null
     },
   })
@@ -127,7 +127,7 @@ t.test('the engine reads JSON as the gateway does', { skip: javaSkip }, async (t
   })
 })
 
-/** What stands in the query of a filter the engine reads twice, and in between a zero has no sign. */
+/** Removes the sign of a zero in the query of a filter. The engine parses this query twice, and the sign is lost in between. */
 function buffered(name: string, text: string | null): string | null {
   return text === '-0' && name.startsWith('query.') ? '0' : text
 }
@@ -140,7 +140,7 @@ function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.filter((one) => one !== null) : []
 }
 
-/** The engine keeps some lists as sets. */
+/** Returns the sorted distinct items, because the engine stores some lists as sets. */
 function setOf(items: readonly unknown[]): readonly string[] {
   return [...new Set(items.map(String))].sort()
 }
@@ -244,7 +244,7 @@ const DATE_ODDITIES = [
   '',
 ]
 
-/** A date in which something is replaced or put in between. */
+/** Makes a date in which characters are replaced or inserted. */
 function makeDate(random: Random): string {
   const letters = `2020-01-01T00:00:00.000${random.pick(DATE_ZONES)}`.split('')
   for (let left = random.pick([1, 1, 2, 3]); left > 0; left -= 1)

@@ -1,7 +1,7 @@
 import type { Random } from '../../differential/random.ts'
 import { words } from './texts.ts'
 
-/** Numbers as they may be written, and some that may not. */
+/** Spellings of numbers that are valid in JSON. `NO_NUMBERS` has invalid ones. */
 const NUMBERS = words(`
     0 1 2 7 -1 -0 0.0 -0.0 1.0 1.50 1.5 -1.5 5e0 1e3 1E3 1e+3 1e-3 12e-1 0e9 2147483647
     2147483648 -2147483648 -2147483649 2147483647.9 9007199254740993 12345678901234567890
@@ -52,7 +52,7 @@ const NO_BLANKS = [
   '\u001c',
 ]
 
-/** How often something is written that JSON does not know. */
+/** Probability of a spelling that is not JSON. */
 const RARELY = 0.02
 
 export function stringToken(random: Random, pieces: readonly string[] = PIECES): string {
@@ -66,7 +66,7 @@ export function numberToken(random: Random): string {
   return random.pick(random.chance(RARELY) ? NO_NUMBERS : NUMBERS)
 }
 
-/** Any value, as it may be written. */
+/** Returns a value of any type in one of its spellings. */
 export function valueToken(random: Random, depth = 2): string {
   const kind = random.below(depth > 0 ? 12 : 9)
   if (kind < 4) return stringToken(random)
@@ -96,7 +96,7 @@ export function objectToken(
   return `{${written.join(',')}${last}${blank(random)}}`
 }
 
-/** The name of a member, of which a letter may be escaped, or another one. */
+/** Returns the name of a member, in which one letter may be escaped or replaced. */
 function spelt(random: Random, name: string): string {
   if (name.length < 4 || random.chance(0.85)) return name
   const at = 1 + random.below(name.length - 2)
@@ -115,7 +115,7 @@ function spelt(random: Random, name: string): string {
   return name.slice(0, at) + other + name.slice(at + 1)
 }
 
-/** Bytes of a document: what may stand before and after it, and now and then a byte that is wrong. */
+/** Returns the bytes of a document with text that may precede or follow it, and occasionally with an invalid byte. */
 export function documentBytes(random: Random, text: string): Buffer {
   const before = random.chance(0.05) ? '\ufeff' : random.pick(BLANKS)
   const after = random.chance(0.03)

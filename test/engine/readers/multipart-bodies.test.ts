@@ -9,7 +9,7 @@ import { answerOf, openEngine } from './open-engine.ts'
 import { words } from './texts.ts'
 import type { Told } from './wire.ts'
 
-/** A form by its bytes, one character each. */
+/** A form as bytes, one character for each byte. */
 interface Form {
   readonly type: string
   readonly body: string
@@ -17,7 +17,7 @@ interface Form {
 
 const DOCTYPE = '<!DOCTYPE definitions><definitions/>'
 
-t.test('what the engine finds in a form, the gateway has looked at', { skip: javaSkip }, async (t) => {
+t.test('the gateway checks every part of a form that the engine reads', { skip: javaSkip }, async (t) => {
   const { ask, make } = await openEngine(t)
   const send = ({ type, body }: Form, path: string): Promise<Told> =>
     ask({ method: 'POST', path, headers: { 'content-type': type }, body: Buffer.from(body, 'latin1') })
@@ -48,7 +48,10 @@ t.test('what the engine finds in a form, the gateway has looked at', { skip: jav
   })
 })
 
-/** Where the engine has found what is a hazard, the gateway must have refused it; what is tidy it must not. */
+/**
+ * Returns the outcome for a form. If the engine finds a hazard, the gateway must have refused the form. The gateway
+ * must not refuse a well-formed form.
+ */
 async function outcomeOf({ type, body }: Form, told: Told, found: RegExp): Promise<Outcome> {
   const refusal = await refusalOf({ type, body })
   const isFound = told.status >= 400 && found.test(told.bytes.toString())
@@ -68,7 +71,7 @@ async function refusalOf({ type, body }: Form): Promise<string | null> {
   }
 }
 
-/** As clients write a form. */
+/** Content type and body of a well-formed form, as clients write it. */
 const TIDY_TYPE = /^multipart\/form-data; ?boundary=(?:B|"B")$/
 const TIDY =
   /^(?:--B\r\nContent-Disposition: form-data; name="[\w .-]*"(?:; filename="[\w .-]*")?(?:\r\nContent-Type: [\w/]+)?\r\n\r\n[^\r\n]*\r\n)+--B--\r\n$/
@@ -221,7 +224,7 @@ function valueParts(random: Random): readonly (readonly [string, string])[] {
 
 type Parameter = readonly [name: string, value: string]
 
-/** The headers of a part, mostly as clients write them. */
+/** Returns the headers of a part, mostly as clients write them. */
 function headersOf(random: Random, parameters: readonly Parameter[]): string {
   const field = random.chance(0.9)
     ? 'Content-Disposition'

@@ -5,11 +5,11 @@ import { jsonOf, openWire, type Sent, type Told, type Wire } from './wire.ts'
 
 export interface OpenEngine extends Omit<Wire, 'close'> {
   readonly base: string
-  /** Sends a value as JSON and insists on success; the answer's value. */
+  /** Sends a value as JSON and requires success. Resolves to the value of the response. */
   readonly make: (route: string, body?: unknown, headers?: Sent['headers']) => Promise<unknown>
 }
 
-/** A bare engine that ends with the test, asked by bytes. */
+/** Opens an engine without authorization that ends with the test. Requests to it are sent byte by byte. */
 export async function openEngine(t: Test, options: EngineOptions = {}): Promise<OpenEngine> {
   const engine = await startEngine(options)
   const wire = openWire(engine.base, CONNECTIONS)
@@ -34,12 +34,12 @@ export async function openEngine(t: Test, options: EngineOptions = {}): Promise<
   }
 }
 
-/** What an engine answered, as far as another reader can be compared with it. */
+/** Returns the part of an engine's response that can be compared. */
 export function answerOf(told: Told): { readonly status: number; readonly body: unknown } {
   return { status: told.status, body: jsonOf(told) ?? told.bytes.toString('utf8').slice(0, 300) }
 }
 
-/** One member of each row of a list, in order. */
+/** Returns one member of each item of a list, in order. */
 export function eachOf(rows: unknown, member: string): readonly unknown[] {
   return Array.isArray(rows) ? rows.map((row: unknown) => Object(row)[member]) : []
 }

@@ -9,7 +9,10 @@ export interface MatchedRoute {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The gateway's routes without its stages: which row a GET of a canonical path runs, and its parameters; null: none. */
+/**
+ * Opens the gateway's router without its stages. The returned function resolves to the template and the parameters of a
+ * GET of a canonical path, or to null if no route matches.
+ */
 export async function openRouter(t: Test): Promise<(path: string) => Promise<MatchedRoute | null>> {
   const routes = new Map<string, MatchedRoute>()
   const app = fastify({

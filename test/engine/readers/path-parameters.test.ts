@@ -9,7 +9,7 @@ import { canonical } from './targets.ts'
 import { textFrom, words } from './texts.ts'
 import { jsonOf, type Told } from './wire.ts'
 
-/** Operations that show in an answer what they have read. */
+/** Operations whose response shows the parameter that the engine has read. */
 const ROUTES: readonly (readonly [template: string, said: RegExp])[] = [
   ['/task/:id', /^No matching task with id (.*)$/s],
   ['/process-definition/key/:key', /^No matching process definition with key: (.*) and no tenant-id$/s],
@@ -34,7 +34,7 @@ function saidBy(told: Told, said: RegExp): string | null {
   return said.exec(String(Object(jsonOf(told))['message']))?.[1] ?? null
 }
 
-t.test('the engine reads the parameters of a path as the gateway does', { skip: javaSkip }, async (t) => {
+t.test('the engine decodes the parameters of a path as the gateway does', { skip: javaSkip }, async (t) => {
   const { ask } = await openEngine(t)
   const matched = await openRouter(t)
   await compareReaders(t, {
@@ -51,7 +51,7 @@ t.test('the engine reads the parameters of a path as the gateway does', { skip: 
       const engine = saidBy(told, said)
       if (found?.template !== template) return engine === null ? null : { engine, gateway: found?.template }
       const [param] = Object.values(found.params)
-      // The container refuses more, and the engine decodes some once more.
+      // The container refuses more paths, and the engine decodes some parameters again.
       if (engine === null) return told.status >= 400 ? null : { engine: told.status, gateway: param }
       const again = saidBy(await ask({ path: createPathOf(template)(found.params) }), said)
       return engine === param && again === param ? null : { engine: [engine, again], gateway: param }

@@ -18,13 +18,16 @@ type Compare = (ask: Wire['ask'], flag: string, text: string) => Promise<Outcome
 
 const STARTABLE = compileRows({ where: { query: 'flag', and: ['PROCESS_DEFINITION.READ row:key'] } })
 
-/** By what of the gateway's reads them, each with a flag that the engine reads alike and shows. What it refuses is left to it. */
+/**
+ * Comparisons by the part of the gateway that reads a flag. Each uses a flag that the engine parses in the same way and
+ * whose value it shows. Values that the engine refuses are not compared.
+ */
 const FLAGS: Readonly<Record<'definitions' | 'counts' | 'topics', Compare>> = {
   async definitions(ask, flag, text) {
     const told = await ask({ path: `/process-definition/count?key=moving&latestVersion=${flag}` })
     const engine = told.status === 200 && Object(jsonOf(told))['count'] === 1
     const gateway = rowsFor(STARTABLE, { query: new Map([['flag', text]]) }) !== STARTABLE
-    // More may count as true than is.
+    // The gateway may treat more values as true than the engine does.
     return engine && !gateway ? { engine, gateway } : null
   },
   async counts(ask, flag, text) {
@@ -49,7 +52,7 @@ const FLAGS: Readonly<Record<'definitions' | 'counts' | 'topics', Compare>> = {
   },
 }
 
-t.test('the engine reads flags of a query as the gateway does', { skip: javaSkip }, async (t) => {
+t.test('the engine parses flags of a query as the gateway does', { skip: javaSkip }, async (t) => {
   const { ask, make, base } = await openEngine(t)
   await seed(base)
   await make('POST /filter/create', { resourceType: 'Task', name: 'f', query: {} })

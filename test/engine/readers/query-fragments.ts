@@ -1,6 +1,6 @@
 import { words } from './texts.ts'
 
-/* What several queries are made of. */
+/* Fragments for several query tests. */
 
 export const FLAG_FRAGMENTS = words(`
     true true TRUE True tRuE false False null 1 0 2 -1 1.0 1.5 0.0 1e0 -0 %22 %22 %20 + %09 %0A

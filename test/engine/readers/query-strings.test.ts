@@ -16,7 +16,7 @@ const ENCODED = words(`
     %F0%9F%98%80 %EF%BB%BF %EF%BF%BD %C2%A0 %E2%80%A8 % %zz %2 %u0061 %%41 %4%31
   `)
 
-/** What is refused, or what the engine's container refuses. */
+/** Fragments that the gateway or the engine's container refuses. */
 const ODD = words(`%C3 %ED%A0%80 %C0%80 %FE %F4%90%80%80 [ ] '`)
 const NAMES = [
   ...words(`
@@ -38,7 +38,7 @@ function makePairs(random: Random): string {
 
 const SAID = /^Cannot set query parameter 'sortBy' to value '(.*)'$/s
 
-t.test('the engine reads the parameters of a query as the gateway does', { skip: javaSkip }, async (t) => {
+t.test('the engine decodes the parameters of a query as the gateway does', { skip: javaSkip }, async (t) => {
   const { ask, make } = await openEngine(t)
 
   await compareReaders(t, {
@@ -47,13 +47,13 @@ t.test('the engine reads the parameters of a query as the gateway does', { skip:
     part: 1,
     make: makePairs,
     compare: async (query) => {
-      // The engine is asked as the client asks: what the gateway encodes means the same.
+      // The engine receives the query as the client sends it, because the encoding of the gateway does not change its meaning.
       const path = `/task?${query}`
       const target = canonical(path)
       if (target === null) return 'refused'
       const told = await ask({ path })
       const answer = jsonOf(told)
-      // The container takes fewer characters than the gateway.
+      // The container accepts fewer characters than the gateway.
       if (answer === undefined && told.status === 400) return null
       const engine =
         told.status === 200 ? null : (SAID.exec(String(Object(answer)['message']))?.[1] ?? answer)
@@ -111,7 +111,7 @@ t.test('the engine reads the parameters of a query as the gateway does', { skip:
     compare: async (query) => {
       const told = await ask({ path: `/tenant?sortBy=id&sortOrder=asc&${query}` })
       const paging = pagingOf(queryOf(`/?${query}`))
-      // The engine's own words: it must have some.
+      // The engine responds with its own error, so there must be one.
       if (paging === null) return told.status >= 400 ? null : { engine: answerOf(told), gateway: paging }
       const engine = told.status === 200 ? eachOf(jsonOf(told), 'id') : answerOf(told)
       const gateway = tenants.slice(paging.first, paging.first + paging.max)

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { canonicalOf } from '../../../src/request/canonical.ts'
 
-/** The target as the gateway lets it pass; null: it refuses it. */
+/** Returns the target as the gateway accepts it, or null if the gateway refuses it. */
 export function canonical(target: string): string | null {
   const request = new IncomingMessage(new Socket())
   Object.assign(request, {

@@ -11,7 +11,7 @@ import { textFrom, words } from './texts.ts'
 import { refusalOf } from './verdicts.ts'
 import { jsonOf, type Told } from './wire.ts'
 
-t.test('the engine reads the query of a task query as the gateway does', { skip: javaSkip }, async (t) => {
+t.test('the engine parses the query of a task query as the gateway does', { skip: javaSkip }, async (t) => {
   const { ask, make } = await openEngine(t)
   await seedTasks(make)
 
@@ -30,7 +30,7 @@ t.test('the engine reads the query of a task query as the gateway does', { skip:
       if (verdict !== null)
         return JSON.stringify(verdict) === JSON.stringify(engine) ? null : { engine, gateway: verdict }
       const body = taskQueryOf(queryOf(target))
-      // Without a body the GET is sent as it is.
+      // Without a body the gateway forwards the GET unchanged.
       if (told.status !== 200 || body === null) return null
       const path = `/task${pagingIn(query)}`
       const headers = { 'content-type': 'application/json' }
@@ -39,7 +39,7 @@ t.test('the engine reads the query of a task query as the gateway does', { skip:
   })
 })
 
-/** Null: the GET and the POST found the same tasks. */
+/** Returns null if the GET and the POST found the same tasks, otherwise the difference. */
 function differenceOf(got: Told, posted: Told, body: Buffer) {
   const found = [got, posted].map((one) => eachOf(jsonOf(one), 'id').map(String).sort())
   if (posted.status === 200 && JSON.stringify(found[0]) === JSON.stringify(found[1])) return null

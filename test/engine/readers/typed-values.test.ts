@@ -81,7 +81,7 @@ function infoToken(random: Random): string {
   )
 }
 
-t.test('the engine reads typed values as the gateway does', { skip: javaSkip }, async (t) => {
+t.test('the engine parses typed values as the gateway does', { skip: javaSkip }, async (t) => {
   const { ask, base } = await openEngine(t)
   const { reviewInstanceId: id } = await seed(base)
   await compareReaders(t, {

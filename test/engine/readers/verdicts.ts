@@ -2,7 +2,7 @@ import { EngineRefusal, GatewayError } from '../../../src/errors.ts'
 import { checkRules, checkShape, type Received } from '../../../src/policy/validation/validate.ts'
 import { operationOf } from '../../policy/validation/cases/case.ts'
 
-/** What the gateway answers to a request for its shape; `unmapped`: 400 in words of its own. Null: it lets it pass. */
+/** The gateway's response to the shape of a request. `unmapped` is a 400 with a message of the gateway. Null if the gateway accepts the shape. */
 export type Decision = { readonly status: number; readonly body: unknown } | 'unmapped' | null
 
 export function refusalOf(operation: string, received: Received, rules: 'first' | 'all' = 'first'): Decision {

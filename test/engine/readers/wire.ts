@@ -1,9 +1,9 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 
-/** A request by its very bytes: nothing of it is checked, completed or encoded on the way. */
+/** A request by its exact bytes: nothing is checked, completed or encoded on the way. */
 export interface Sent {
   readonly method?: string
-  /** Below the engine's base path; one character a byte. */
+  /** Path relative to the engine's base path, one character for each byte. */
   readonly path: string
   readonly headers?: OutgoingHttpHeaders
   readonly body?: Buffer | string
@@ -20,7 +20,7 @@ export interface Wire {
   readonly close: () => void
 }
 
-/** Connections to one engine that stay open: a request takes about 2 ms. */
+/** Opens persistent connections to one engine. A request takes about 2 ms. */
 export function openWire(base: string, connections: number): Wire {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const { hostname, port, pathname } = new URL(base)
@@ -60,7 +60,7 @@ function lengthOf(body: Buffer | string | undefined): OutgoingHttpHeaders {
   return body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
 }
 
-/** An answer in JSON; undefined: it is none. */
+/** Parses a JSON response. Returns undefined for another response. */
 export function jsonOf({ headers, bytes }: Told): unknown {
   if (!(headers['content-type'] ?? '').startsWith('application/json')) return undefined
   return JSON.parse(bytes.toString('utf8'))
