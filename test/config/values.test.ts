@@ -83,7 +83,7 @@ t.test('an invalid value is reported with the valid ones', async (t) => {
   t.same(problemsIn(t, '[]'), ['(the file): must have keys and values'])
 })
 
-t.test('no URL has parts that are not sent', async (t) => {
+t.test('a URL with credentials, a query or a fragment is refused', async (t) => {
   const [USER, REST] = [/: the URL must not contain a user or password/, /: the URL must not contain \? or #/]
   const nodeProblems = (node: unknown) => problemsIn(t, engines({ nodes: [node] }))
   t.match(nodeProblems('http://u:hunter2@host/engine-rest'), [USER])
