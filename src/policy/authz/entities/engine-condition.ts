@@ -13,12 +13,12 @@ interface FindOutOptions {
   readonly read: ReadEngine
 }
 
-/** Instances of one request that are looked at one by one: their activities are in no list. */
+/** The number of instances of one request that are read one by one. The engine has no list of their activities. */
 const MAX_TREES = 1000
 
 const MAX_REPORT_BYTES = 4 * 1024 ** 2
 
-/** Asks the engine about conditions that decide whether it runs a check at all. */
+/** Creates a function that asks the engine about the conditions under which it runs a check. */
 export function createFindCondition({ ask, read }: FindOutOptions): FindCondition {
   return async (condition, accessRequest) => {
     if (condition === 'the plan is valid') return isValidPlan(ask, accessRequest)
@@ -28,7 +28,7 @@ export function createFindCondition({ ask, read }: FindOutOptions): FindConditio
   }
 }
 
-/** Reads at once: a node has few connections, and others want some of them. */
+/** The number of concurrent reads. A node has few connections, which other requests need as well. */
 const AT_ONCE = 8
 
 async function isOneEmptied(
@@ -47,13 +47,13 @@ async function isOneEmptied(
   return false
 }
 
-/** The activity instances of one process instance; null if the engine has none with this id. */
+/** Returns the activity instances of one process instance. Null if the engine has no instance with this id. */
 async function treeOf(id: string, read: ReadEngine): Promise<Item | null> {
   const path = `/process-instance/${encodeURIComponent(id)}/activity-instances`
   return entityIn(await read(path), { path, shape: { named: { id } } })
 }
 
-/** Looks at nothing but the two definitions, which never change. */
+/** Returns whether the engine accepts the plan. The result depends only on the two definitions, which never change. */
 async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boolean | null> {
   const answer = await ask({
     method: 'POST',
@@ -61,7 +61,7 @@ async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boo
     body: withNumerals({ plan: bodyValue(body, 'migrationPlan') ?? {} }, 'plan'),
     limitBytes: MAX_REPORT_BYTES,
   })
-  // With the same plan it refuses the migration, too.
+  // The engine refuses a migration with the same plan.
   if (answer.status === 400) return false
   if (answer.status !== 200) return null
   const report = jsonIn(answer.body)
@@ -75,11 +75,11 @@ async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boo
 
 interface Instructions {
   readonly cancelling: readonly Node[]
-  /** What is started before the last is cancelled may be cancelled with it, or have ended by then: only the engine knows. */
+  /** An activity that starts before the last cancellation may be cancelled as well, or may have ended by then. Only the engine knows. */
   readonly startsBefore: boolean
 }
 
-/** Null: nothing is cancelled, or something is started in the end, and the instance goes on. */
+/** Reads the instructions. Null if none of them cancels, or if the last one starts an activity: the instance then continues. */
 function instructionsIn(body: unknown): Instructions | null {
   const instructions = bodyValue(body, 'instructions')
   if (!Array.isArray(instructions) || !instructions.every(isRecord)) return null
@@ -91,14 +91,14 @@ function instructionsIn(body: unknown): Instructions | null {
   }
 }
 
-/** Whether the instructions cancel all that is active: then the instance is deleted. */
+/** Returns whether the instructions cancel every active activity. The engine then deletes the instance. */
 function isEmptied(tree: Item | null, cancelled: readonly Node[]): boolean {
   return tree !== null && leavesOf(tree, []).every((path) => cancelled.some((one) => cancels(one, path)))
 }
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Each innermost activity or transition, with all that is around it, the instance itself included. */
+/** Returns each innermost activity or transition with the scopes around it. The outermost scope is the instance. */
 function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[])[] {
   const path = [...around, node]
   const inner = [
@@ -108,7 +108,7 @@ function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[
   return inner.length === 0 ? [path] : inner
 }
 
-/** @throws GatewayError GW_UPSTREAM_INVALID without a list: an activity that is not read could still be active */
+/** Returns the children. @throws GatewayError GW_UPSTREAM_INVALID if there is no list: an activity that is not read could still be active */
 function childrenOf(node: Node, name: string): readonly Node[] {
   const list = node[name]
   if (Array.isArray(list) && list.every(isObject)) return list

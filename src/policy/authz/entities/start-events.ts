@@ -1,28 +1,28 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { SaxesParser } from 'saxes'
 
-/** What a start event waits for. `name` null: any name may be meant. */
+/** A start event and the event that it waits for. Null as `name` matches every name. */
 export interface StartEvent {
   readonly id: string
   readonly type: 'message' | 'signal' | 'conditional'
   readonly name: string | null
 }
 
-/** A level costs memory until it is closed, and no model is as deep. */
+/** The maximum depth of elements. Each level costs memory until it is closed. No real model is that deep. */
 const MAX_DEPTH = 1000
-/** Read in one turn of the event loop: 16 MiB, the most that is read of an engine, may take 2 s. */
+/** The text that is parsed in one turn of the event loop. Parsing 16 MiB, the largest response that is read, can take 2 s. */
 const CHUNK_CHARS = 64 * 1024
-/** The engine's JSON has every model as if it were UTF-8: these characters of a model in another encoding are lost. */
+/** The engine's JSON decodes every model as UTF-8. In a model with another encoding, this character replaces others. */
 const LOST = '\ufffd'
-/** An expression has its value when the engine reads it. */
+/** Names whose value is not known here: the engine evaluates an expression when it parses the model. */
 const UNKNOWN_NAME = new RegExp(`[$#]\\{|${LOST}`)
 
 /**
- * The start events of one process of a model that wait for something; null where that cannot be told.
+ * Returns the start events of one process that wait for an event. Null if the model cannot be read.
  *
- * Reads as the engine does: an element is known by its name without prefix, in whatever namespace it is
- * (`org.camunda.bpm.engine.impl.util.xml.Element`), and only start events right below the process are its own. A DOCTYPE
- * may define entities and attributes that the engine adds, so a model with one cannot be told.
+ * The model is read as the engine reads it. An element is identified by its name without the prefix, in any namespace
+ * (`org.camunda.bpm.engine.impl.util.xml.Element`). Only start events directly below the process count. A DOCTYPE can define
+ * entities and attributes that the engine adds, so a model with a DOCTYPE cannot be read.
  */
 export async function startEventsOf(xml: string, processId: string): Promise<readonly StartEvent[] | null> {
   const model = new Model(processId)
@@ -55,10 +55,10 @@ interface EventDefinition {
   readonly reference: string
 }
 
-/** What is gathered of a model. */
+/** Collects the start events while a model is parsed. */
 class Model {
   readonly #processId: string
-  /** Of messages and signals, by `type id`. */
+  /** The names of messages and signals, by `type id`. */
   readonly #names = new Map<string, string>()
   readonly #found: EventDefinition[] = []
   #hasProcess = false
@@ -98,7 +98,7 @@ class Model {
   }
 }
 
-/** The schema takes blanks from around an id. */
+/** Returns the id without surrounding white space, which the schema ignores. */
 function idOf(attributes: XmlAttributes): string {
   return attributes['id']?.trim() ?? ''
 }

@@ -7,10 +7,10 @@ import { entityIn, itemsIn, readList, type Item } from './lookup-response.ts'
 import { decodeModel, isDoubtful } from './model-text.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
 
-/** More definitions than this are not searched. */
+/** The maximum number of definitions that are searched. */
 const MAX_DEFINITIONS = 2000
 
-/** A subscription that starts instances: it names the start event, and not its definition. */
+/** A subscription that starts instances. It names the start event, but not the definition. */
 interface StartSubscription {
   readonly type: StartEvent['type']
   readonly activityId: string | null
@@ -26,12 +26,12 @@ export interface StartFinderOptions {
 }
 
 /**
- * Finds what an event starts. A start subscription does not name its definition, so that is found by the start event and
- * what it waits for, in the latest versions' XML; where several fit, all of them are meant.
+ * Finds the definitions that an event starts. A start subscription does not name its definition. The XML of the latest versions
+ * shows which definitions have the start event. If several have it, all of them count.
  */
 export class StartFinder {
   readonly #options: StartFinderOptions
-  /** Of a definition, which never changes. */
+  /** The start events of a definition, which never change. */
   readonly #startEvents = new Map<string, readonly StartEvent[] | null>()
   readonly #unreadable = new Set<string>()
 
@@ -40,8 +40,8 @@ export class StartFinder {
   }
 
   /**
-   * Active definitions that an event starts, including those whose model cannot be read and which it may start. Null: a
-   * subscription fits no definition, or there are too many definitions to search.
+   * Returns the active definitions that an event starts, including definitions whose model cannot be read. Null if a subscription
+   * fits no definition, or if there are too many definitions to search.
    */
   async startedBy(
     type: StartEvent['type'],
@@ -59,12 +59,12 @@ export class StartFinder {
     )
   }
 
-  /** Every version of all definitions. Null: there are too many. */
+  /** Returns every version of all definitions. Null if there are too many. */
   async definitions(): Promise<readonly Attributes[] | null> {
     return (await this.#listed({}))?.map(attributesOf) ?? null
   }
 
-  /** Null: there are too many. A definition left out could be started by who may not start it. */
+  /** Returns null if there are too many. A caller could start a definition that is left out without the permission. */
   async #listed(query: Readonly<Record<string, string>>): Promise<readonly Item[] | null> {
     const parameters = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
     const rows = await readList(this.#options.read, {
@@ -82,7 +82,7 @@ export class StartFinder {
     for (const subscription of subscriptions) {
       const fitting = await this.#fitting(definitions, subscription)
       if (fitting.length === 0) return null
-      // The engine starts no suspended definition, and asks nothing about it.
+      // The engine starts no suspended definition, and runs no check for it.
       for (const definition of fitting)
         if (definition['suspended'] !== true)
           started.set(stringOf(definition['id']) ?? '', attributesOf(definition))
@@ -103,7 +103,7 @@ export class StartFinder {
     return fitting
   }
 
-  /** Null: its model cannot be read. */
+  /** Returns null if the model cannot be read. */
   async #startEventsOf(definition: Item): Promise<readonly StartEvent[] | null> {
     const definitionId = stringOf(definition['id']) ?? ''
     const loaded = this.#startEvents.get(definitionId)
@@ -113,7 +113,7 @@ export class StartFinder {
       path,
       shape: { named: { id: definitionId }, texts: ['bpmn20Xml'] },
     })
-    // Deleted since it was listed: nothing to remember.
+    // The definition was deleted after it was listed. Nothing is remembered.
     if (model === null) return []
     const events = await this.#eventsIn(stringOf(model['bpmn20Xml']) ?? '', definition)
     if (events === null) this.#report(definitionId)
@@ -129,7 +129,7 @@ export class StartFinder {
     return startEventsOf((bytes === null ? null : decodeModel(bytes)) ?? xml, key)
   }
 
-  /** Null: the gateway may not read the deployment, or it is gone. */
+  /** Returns null if the gateway may not read the deployment, or if it no longer exists. */
   async #bytesOf(definition: Item): Promise<Buffer | null> {
     const { readBytes } = this.#options
     const path = `/deployment/${encodeURIComponent(stringOf(definition['deploymentId']) ?? '')}/resources`
@@ -156,8 +156,8 @@ function attributesOf(definition: Item): Attributes {
 }
 
 /**
- * What an event's body says of tenants, as a query for subscriptions or executions. Where both are given a signal means
- * the tenant (engine 7.22), and other events are refused. Null: a query would take the comma in it for two tenants.
+ * Returns the tenant conditions of an event's body as a query for subscriptions or executions. If both are given, a signal uses
+ * the tenant (engine 7.22), and other events are refused. Null if the tenant contains a comma: a query would read two tenants.
  */
 export function tenantQueryOf(body: unknown): Readonly<Record<string, string>> | null {
   const tenantId = bodyText(body, 'tenantId')
