@@ -23,8 +23,8 @@ const GUIDES: Readonly<Record<string, string>> = {
   start: 'See [reload](configuration/reload.md) and [workers](configuration/workers.md).',
   diff: 'It reads [`GET /config`](configuration/reload.md#the-admin-listener).',
   explain: 'See [explanations](explain.md#may-this-user-do-that).',
-  'who-can': 'See [users and groups](explain.md#who-may-do-that).',
-  suggest: 'See [missing records](explain.md#which-records-would-be-enough).',
+  'who-can': 'See [users and groups](explain.md#callers-with-a-permission).',
+  suggest: 'See [missing records](explain.md#records-that-are-sufficient).',
   'policy test': 'See [tests of records](explain.md#do-the-records-still-say-what-we-mean).',
   schema: '[The reference](configuration/reference.md) is generated from the same definitions.',
 }

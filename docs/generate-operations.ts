@@ -12,7 +12,7 @@ This page lists every operation that the gateway serves, with the permissions th
 operations of its forks). \`npm run docs:operations\` generates it from the table in \`src/operations\`, and a test compares it with the table.
 Paths are below the base path, \`/engine-rest\` by default, and below \`/engine-rest/engine/{name}\`.
 
-**Permissions.** The checks run in the order of the page, and the first refusal ends the request. \`{id}\` is a parameter of the path. Without an id, the
+**Permissions.** Each line of a cell is one check. The checks run in this order, and the first refusal ends the request. \`{id}\` is a parameter of the path. Without an id, the
 permission must be granted on \`*\`. "Items" are the elements of a list, or the entities that a count counts: a caller sees those that the permissions
 open. A dash means that every authenticated caller may use the operation. An administrator is a user or a member of a group that
 \`authorization.adminUsers\` or \`authorization.adminGroups\` lists: [identity](configuration/identity.md).
@@ -67,7 +67,7 @@ function permissionsOf({ checks, rows }: Operation): string {
     ...checks.map((check) => (isOfCommand(check) ? COMMAND_PERMISSIONS : checkText(check))),
     ...(rows === undefined ? [] : [rowsText(rows)]),
   ].filter((text) => text !== '')
-  return texts.length === 0 ? '–' : [...new Set(texts)].join('; then ')
+  return texts.length === 0 ? '–' : [...new Set(texts)].join('<br>')
 }
 
 /** A job runs one of many commands, each with permissions of its own. */
