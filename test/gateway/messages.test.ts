@@ -26,7 +26,7 @@ const { ask } = await openGateway(t, {
       '/execution': executionsFor(asked),
       '/event-subscription': searchParams.get('eventName') === 'both' ? [START] : [],
       '/process-definition': [{ id: 'mail:1', key: 'mail', tenantId: null }],
-      '/process-definition/mail%3A1/xml': { bpmn20Xml: MODEL },
+      '/process-definition/mail%3A1/xml': { id: 'mail:1', bpmn20Xml: MODEL },
       '/process-definition/order%3A1': { id: 'order:1', key: 'order', tenantId: null },
       '/process-definition/offer%3A1': { id: 'offer:1', key: 'offer', tenantId: null },
       '/process-instance': bodyTexts(asked, 'processInstanceIds').map(instanceOf),

@@ -192,6 +192,7 @@ function worldOf(random: Random): RowWorld {
               ...row,
               shown: {
                 ...row.shown,
+                taskId: null,
                 activityInstanceId: random(8) === 0 ? null : (row.instanceId ?? 'case'),
               },
             },
@@ -249,7 +250,7 @@ function named({ definition, instanceId, tenantId }: StoredRow) {
 
 function caseVariable({ shown: { id: caseInstanceId }, tenantId }: StoredRow, id: string): StoredRow {
   const row = alone(id, tenantId)
-  return { ...row, shown: { ...row.shown, caseInstanceId, caseExecutionId: caseInstanceId } }
+  return { ...row, shown: { ...row.shown, taskId: null, caseInstanceId, caseExecutionId: caseInstanceId } }
 }
 
 function alone(id: string, tenantId: string | null): StoredRow {

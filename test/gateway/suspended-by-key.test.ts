@@ -56,7 +56,7 @@ t.test(
           {
             status: 403,
             error: 'GW_CHECK_NOT_EXACT',
-            said: { message: /processDefinitionTenantId or processDefinitionWithoutTenantId is needed/ },
+            said: { message: /set processDefinitionTenantId or processDefinitionWithoutTenantId$/ },
             sent: 0,
           },
           route,
@@ -99,7 +99,7 @@ t.test('suspending definitions by key is refused, whatever tenant the body names
     t.match(await suspend('mary', OF_ALL, { processDefinitionKey: 'shared', ...more }), {
       status: 403,
       error: 'GW_CHECK_NOT_EXACT',
-      said: { message: /by key and tenant in the path/ },
+      said: { message: /use the id, or the key and the tenant in the path$/ },
       sent: 0,
     })
 })

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import { type Answer, type Ask, type GatewayOptions, type OpenGateway, openGateway } from './open-gateway.ts'
@@ -37,7 +38,7 @@ export async function askUntilClaimed(
 
 /** Opens the same gateway with a client that sends each request once. */
 export function openKeyedOnce(t: Test, redis: string, options: GatewayOptions = {}): Promise<OpenGateway> {
-  const idempotency = { namespace: t.name.replace(/[^\w.-]+/g, '-').slice(-64) }
+  const idempotency = { namespace: hash('sha256', t.name) }
   return openGateway(t, { ...options, settings: { cache: { redis }, idempotency, ...options.settings } })
 }
 

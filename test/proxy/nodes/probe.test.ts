@@ -45,16 +45,19 @@ t.test('a node that lists the engine is healthy', async (t) => {
 t.test('a node that lists only other engines is a wrong engine', async (t) => {
   t.same(await asked(t, 200, '[{"name":"default"}]'), {
     result: 'wrong-engine',
-    detail: 'it names default, not orders',
+    detail: 'the node does not have the engine orders; it has default',
   })
-  t.same(await asked(t, 200, '[]'), { result: 'wrong-engine', detail: 'it names no engine, not orders' })
+  t.same(await asked(t, 200, '[]'), {
+    result: 'wrong-engine',
+    detail: 'the node does not have the engine orders; it has no engine',
+  })
 })
 
 t.test('any status other than 200 fails the probe of an engine', async (t) => {
   for (const status of [204, 302, 401, 404, 500, 503])
     t.same(await asked(t, status, status === 204 ? '' : '[{"name":"orders"}]'), {
       result: 'probe',
-      detail: `it answers ${status}`,
+      detail: `response status ${status}`,
     })
 })
 
@@ -67,7 +70,7 @@ t.test('a body that is not a list of engines fails the probe', async (t) => {
 t.test('a probe reads at most 64 KiB', async (t) => {
   t.match(await asked(t, 200, ' '.repeat(70_000)), {
     result: 'probe',
-    detail: 'its answer is larger than 65536 bytes',
+    detail: 'the response is larger than 65536 bytes',
   })
 })
 
@@ -101,7 +104,7 @@ t.test('an application is healthy with any 2xx or 3xx response; redirects are no
 t.test('a 4xx or 5xx response fails the probe of an application', async (t) => {
   for (const status of [400, 401, 404, 429, 500, 503]) {
     const node = await startNode(t, (_request, response) => response.writeHead(status).end())
-    t.same(await askApplication(t, node.url), { result: 'probe', detail: `it answers ${status}` })
+    t.same(await askApplication(t, node.url), { result: 'probe', detail: `response status ${status}` })
   }
 })
 
