@@ -35,9 +35,10 @@ async function open(t: Test, signingKeys: readonly string[] = []) {
   const first = await openGateway(t, {
     listen: true,
     settings: settingsOf(redis.url, signingKeys),
-    engine: (_request, response) => {
+    engine: ({ url }, response) => {
       count += 1
-      response.setHeader('content-type', 'application/json').end(`{"answer":${count}}`)
+      response.setHeader('content-type', url.endsWith('/diagram') ? 'image/png' : 'application/json')
+      response.end(`{"answer":${count}}`)
     },
   })
   const second = await openGateway(t, {

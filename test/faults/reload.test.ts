@@ -18,7 +18,14 @@ import {
   setupsOf,
 } from '../support/reloadable.ts'
 
-const node = await startNode(t)
+/** Responds with an entity named `x` where one is requested. */
+function answerAsEngine({ url }: Seen, response: ServerResponse): void {
+  const isEntity = /\/x(\/xml)?$/.test(url)
+  response.setHeader('content-type', 'application/json')
+  response.end(isEntity ? '{"id":"x","tenantId":null,"bpmn20Xml":"<definitions/>"}' : '{}')
+}
+
+const node = await startNode(t, answerAsEngine)
 const base = node.url + BASE
 const { ONE, TWO, ENGINES_OF_TWO } = setupsOf(base)
 const OPEN = { authorization: { mode: 'off', records: { source: 'file', file: 'records.yaml' } } }
@@ -232,7 +239,7 @@ async function startSlowNode(t: Test, holds: (request: Seen) => boolean) {
       held.push(response)
       news.emit('asked')
     } else if (request.url === `${BASE}/authorization`) response.end(JSON.stringify(records))
-    else response.end('{}')
+    else answerAsEngine(request, response)
   })
   return {
     base: url + BASE,
@@ -306,7 +313,7 @@ t.test('cached entries are kept while the engines are unchanged, and dropped oth
   t.equal(await fromMemory(), true)
   await gateway.reload({ ...ONE, limits: { body: '1MiB' } })
   t.equal(await fromMemory(), true)
-  const other = await startNode(t)
+  const other = await startNode(t, answerAsEngine)
   await gateway.reload({ ...ONE, engines: { default: { nodes: [other.url + BASE] } } })
   t.equal(await fromMemory(), false)
   t.equal(await fromMemory(), true)
