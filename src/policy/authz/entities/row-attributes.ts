@@ -12,8 +12,9 @@ export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttr
     const instanceIds = new Set(
       homeless.map((row) => stringOf(row['processInstanceId'])).filter((id) => id !== null),
     )
-    const needsInstances = template.startsWith('/execution') || template.startsWith('/event-subscription')
-    const instances = needsInstances ? await lookUpAll('processInstance', [...instanceIds]) : NONE
+    const instances = isKnownByInstance(template)
+      ? await lookUpAll('processInstance', [...instanceIds])
+      : NONE
     const definitionOf = (row: ListRow): string | null =>
       definitionIdOf(row) ?? instances.get(stringOf(row['processInstanceId']) ?? '')?.['definitionId'] ?? null
     const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
@@ -23,13 +24,19 @@ export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttr
       if (name === 'tenantId' && tenants !== null) return tenants.get(row) ?? null
       const definition = definitions.get(definitionOf(row) ?? '')
       const value = attributeOf(template, row, name) ?? inheritedAttribute(row, name, definition)
-      if (value === null && definition === undefined) requireMember(template, row, name)
+      const isOfDefinition = name === 'tenantId' && definition !== undefined
+      if (value === null && !isOfDefinition) requireMember(template, row, name)
       return value
     })
   }
 }
 
 const NONE: ReadonlyMap<string, Attributes> = new Map()
+
+/** Returns whether the items of a list name their instance, but not their definition. */
+function isKnownByInstance(template: string): boolean {
+  return template.startsWith('/execution') || template.startsWith('/event-subscription')
+}
 
 /** Returns an attribute that the item lacks and its definition has. */
 function inheritedAttribute(row: ListRow, name: string, definition: Attributes | undefined): string | null {
@@ -44,22 +51,25 @@ function inheritedAttribute(row: ListRow, name: string, definition: Attributes |
  * @throws GatewayError GW_UPSTREAM_INVALID
  */
 function requireMember(template: string, row: ListRow, name: string): void {
-  const members = isOwnId(template, name) ? ['id'] : (SOURCES.get(name) ?? [name])
+  const members = sourcesOf(template, name)
   const hasMember = (of: unknown): boolean =>
     isObject(of) && members.some((member) => Object.hasOwn(of, member))
   if (hasMember(row) || hasMember(row['definition'])) return
   throw invalidAnswer(`An item of the engine's response has no ${name}`, new Error(`response to ${template}`))
 }
 
-/** The members of an item, or of its definition, from which an attribute is read. Default: the member of the same name. */
+/** Returns the members of an item, or of its definition, from which an attribute is read. */
+function sourcesOf(template: string, name: string): readonly string[] {
+  if (isOwnId(template, name)) return ['id']
+  if (name === 'processDefinitionKey' && isKnownByInstance(template)) return ['processInstanceId']
+  return SOURCES.get(name) ?? [name]
+}
+
 const SOURCES: ReadonlyMap<string, readonly string[]> = new Map([
   ['group.id', ['id']],
   ['user.id', ['id']],
   ['key', ['key', 'processDefinitionKey', 'decisionDefinitionKey']],
-  [
-    'processDefinitionKey',
-    ['processDefinitionKey', 'processDefinitionId', 'definitionId', 'processInstanceId'],
-  ],
+  ['processDefinitionKey', ['processDefinitionKey', 'processDefinitionId', 'definitionId']],
 ])
 
 function definitionIdOf(row: ListRow): string | null {

@@ -39,20 +39,31 @@ t.test('an item without the member that an attribute is read from is invalid', a
   for (const [name, member] of [
     ['tenantId', 'tenantId'],
     ['processDefinitionKey', 'processDefinitionId'],
+    ['taskId', 'taskId'],
     ['key', 'decisionDefinitionKey'],
     ['executionId', 'executionId'],
     ['group.id', 'id'],
   ] as const) {
-    const [without, withNull, inDefinition] = await readRowAttributes('/list', [
+    const [without, withInstance, withNull, inDefinition] = await readRowAttributes('/list', [
       { status: 'maintenance' },
+      { processInstanceId: 'i1' },
       { [member]: null },
       { definition: { [member]: null } },
     ])
     const error = { code: 'GW_UPSTREAM_INVALID', message: `An item of the engine's response has no ${name}` }
     t.throws(() => without?.(name), error)
+    t.throws(() => withInstance?.(name), error)
     t.equal(withNull?.(name), null, name)
     t.equal(inDefinition?.(name), null, name)
   }
+})
+
+t.test('a definition does not replace members that it does not have', async (t) => {
+  const [attribute] = await readRowAttributes('/history/detail', [{ processDefinitionId: 'mail:1' }])
+  t.equal(attribute?.('processDefinitionKey'), 'mail')
+  t.equal(attribute?.('tenantId'), null)
+  for (const name of ['executionId', 'taskId', 'category'])
+    t.throws(() => attribute?.(name), { code: 'GW_UPSTREAM_INVALID' }, name)
 })
 
 const idIn = async (template: string, name: string, row: Readonly<Record<string, unknown>>) => {
