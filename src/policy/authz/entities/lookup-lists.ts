@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../errors.ts'
-import { isSameName } from '../../../request/same-name.ts'
+import { foldedName } from '../../../request/same-name.ts'
 import { stringIn } from '../../../request/value.ts'
 import type { ListedName, ReadEngine } from './look-ups.ts'
 import { invalidLookUp, type Item, readList } from './lookup-response.ts'
@@ -56,8 +56,8 @@ export async function listByIds(name: ListedName, ids: readonly string[], read: 
   const respelt: string[] = []
   for (const some of listsOf(name, ids, respelt)) {
     const listed = await ask(name, some, read)
-    const requested = new Set(some)
-    for (const row of listed) rows.set(idIn(row, requested, name), row)
+    const idOf = createIdReader(name, some)
+    for (const row of listed) rows.set(idOf(row), row)
     const missing = some.filter((id) => !rows.has(id))
     if (listed.length === 0 || missing.length === 0) continue
     if ((await ask(name, missing, read)).length > 0) respelt.push(...missing)
@@ -75,11 +75,17 @@ async function ask(name: ListedName, ids: readonly string[], read: ReadEngine): 
     : readList(read, { path, query: { [by]: ids }, shape })
 }
 
-/** Returns the id of a listed entity, which must be one of these ids in some spelling. @throws GatewayError GW_UPSTREAM_INVALID */
-function idIn(row: Item, ids: ReadonlySet<string>, name: ListedName): string {
-  const id = stringIn(row, 'id') ?? ''
-  if (ids.has(id) || [...ids].some((one) => isSameName(one, id))) return id
-  throw invalidLookUp('has another id', LISTS[name].path)
+/** Creates a function that returns the id of a listed entity: one of these ids in some spelling. It throws GW_UPSTREAM_INVALID for any other id. */
+function createIdReader(name: ListedName, ids: readonly string[]): (row: Item) => string {
+  const requested = new Set(ids)
+  let folded: ReadonlySet<string> | null = null
+  return (row) => {
+    const id = stringIn(row, 'id') ?? ''
+    if (requested.has(id)) return id
+    folded ??= new Set(ids.map(foldedName))
+    if (folded.has(foldedName(id))) return id
+    throw invalidLookUp('has another id', LISTS[name].path)
+  }
 }
 
 function listsOf(name: ListedName, ids: readonly string[], respelt: string[]): Iterable<readonly string[]> {
