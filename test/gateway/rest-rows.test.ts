@@ -119,3 +119,31 @@ t.test(
 function idsIn(rows: unknown): readonly unknown[] {
   return Array.isArray(rows) ? rows.map((row: unknown) => Object(row).id) : []
 }
+
+t.test(
+  'an order that the engine refuses is refused, also if all visible items have no definition',
+  async (t) => {
+    const engine = rowEngine(() => worldOf(3))
+    const unsortable = ['"x"', 'nonsense', '"up"']
+    const { ask } = await openGateway(t, {
+      records: ['grant mary BATCH:* CREATE'],
+      engine: (request, response) => {
+        const isRefused = unsortable.some((text) => `${request.url} ${String(request.body)}`.includes(text))
+        if (!isRefused) return engine(request, response)
+        response.writeHead(400, { 'content-type': 'application/json' })
+        response.end('{"type":"InvalidRequestException","message":"unsortable","code":null}')
+      },
+    })
+    t.match(await ask('mary', 'POST /history/task/count', { body: {} }), { status: 200, body: { count: 3 } })
+    for (const body of [
+      { sorting: ['x'] },
+      { sorting: [{ sortBy: 'nonsense', sortOrder: 'asc' }] },
+      { sorting: [{ sortBy: 'taskId', sortOrder: 'up' }] },
+    ])
+      t.match(
+        await ask('mary', 'POST /history/task/count', { body }),
+        { status: 400, body: { message: 'unsortable' } },
+        JSON.stringify(body),
+      )
+  },
+)

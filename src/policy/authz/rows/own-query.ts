@@ -72,7 +72,7 @@ export function ownQueryOf(query: RowQuery, method: Method, request: AccessReque
     instance: text(query.instance),
     tenantIds: list('tenantIdIn'),
     isWithoutTenant: read(readFlag(members.get('withoutTenantId'))) === true,
-    sort: read(readSort(members)),
+    sort: sortIn(members),
     names,
     isPlain: [...names].every((name) => known.includes(name)),
   }
@@ -121,24 +121,16 @@ function readFlag(value: unknown): Read<boolean> {
   return value === 'true' ? true : value === 'false' ? false : UNREADABLE
 }
 
-/**
- * Reads `sortBy` and `sortOrder`, or `sorting`. A plan may replace the order, so an order that the engine refuses is unreadable: the
- * engine must get it.
- */
-function readSort(members: ReadonlyMap<string, unknown>): Read<OwnSort | 'other'> {
+function sortIn(members: ReadonlyMap<string, unknown>): OwnQuery['sort'] {
   const sorting = members.get('sorting')
   const [by, order] = [members.get('sortBy'), members.get('sortOrder')]
-  const own = by === undefined && order === undefined ? [] : [{ sortBy: by, sortOrder: order }]
-  if (sorting === undefined) return own[0] === undefined ? null : sortOf(own[0])
-  if (!Array.isArray(sorting)) return UNREADABLE
-  const sorts = [...own, ...sorting].map(sortOf)
-  if (sorts.includes(UNREADABLE)) return UNREADABLE
-  return sorts.length === 1 ? (sorts[0] ?? null) : 'other'
+  if (sorting === undefined) return by === undefined && order === undefined ? null : sortOf(by, order)
+  const [only, ...others]: readonly unknown[] = Array.isArray(sorting) ? sorting : []
+  const isSingle = isObject(only) && others.length === 0 && by === undefined && order === undefined
+  return isSingle ? sortOf(only['sortBy'], only['sortOrder']) : 'other'
 }
 
-function sortOf(value: unknown): OwnSort | typeof UNREADABLE {
-  if (!isObject(value)) return UNREADABLE
-  const { sortBy: by, sortOrder: order } = value
-  if (typeof by !== 'string' || (order !== 'asc' && order !== 'desc')) return UNREADABLE
+function sortOf(by: unknown, order: unknown): OwnQuery['sort'] {
+  if (typeof by !== 'string' || (order !== 'asc' && order !== 'desc')) return 'other'
   return { by, isDescending: order === 'desc' }
 }

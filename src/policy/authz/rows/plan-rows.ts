@@ -586,6 +586,8 @@ async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
   if (!mayFindRest(asked)) return null
   // A body may have its own sort order.
   if (rest === undefined || (method === 'POST' && own.names.has('sortBy'))) return 'unknown'
+  // These items are read in an order of the plan. The engine would not get the caller's order, and could not refuse it.
+  if (own.sort !== null && orderOf(asked) === null) return 'unknown'
   const first = await options.nullsFirst()
   const all = inTenants(asked, [{}])
   const orders = first === null ? BOTH : [first]
