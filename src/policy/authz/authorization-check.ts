@@ -1,5 +1,5 @@
 import { type EngineRefusal, jsonRefusalOf } from '../../errors.ts'
-import { bitOf, isPermissionName, type ResourceName } from '../../operations/permissions.ts'
+import { bitOf, type ResourceName } from '../../operations/permissions.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { isAuthorized } from './decision/decide.ts'
@@ -9,6 +9,8 @@ import type { LookUp } from './entities/look-ups.ts'
 import type { Records } from './records/records.ts'
 import { resourceOfType } from '../../operations/authorization-record.ts'
 import { integerOf } from '../../request/paging.ts'
+import { checkQueryFinding } from '../validation/schemas/authorization-body.ts'
+import { engineException, type EngineError } from '../validation/schemas/engine-error.ts'
 
 interface CheckOptions {
   readonly records: Records
@@ -34,20 +36,16 @@ export async function answerAuthorizationCheck(
 ): Promise<unknown> {
   const { records } = options
   const { query, principal } = accessRequest
-  // The engine's framework parses this parameter before the engine reads any other.
-  const type = integerOf(query.get('resourceType'))
-  if (Number.isNaN(type)) throw refusal(404, 'QueryParamException', 'HTTP 404 Not Found')
-  const permissionName = given(query, 'permissionName')
-  const resourceName = given(query, 'resourceName')
-  if (type === null) throw missing('resourceType')
-  const { resource, permission } = legalPermission({ permissionName, resourceName, type }, records)
+  const finding = checkQueryFinding(query)
+  if (finding !== null) throw refusal(finding)
+  const { resource, permission } = permissionOf(query, records)
   const id = query.get('resourceId') ?? null
   const userId = query.get('userId') ?? principal.userId
   const isCaller = userId === principal.userId
   const about = isCaller ? principal : await otherUser(userId, accessRequest, options)
   const implicitBits = await implicitBitsOn({ resource, id, about, isCaller }, options)
   const authorized = isAuthorized(records, about, { resource, permission, id, implicitBits }) === true
-  return { permissionName, resourceName, resourceId: id, authorized }
+  return { permissionName: permission, resourceName: query.get('resourceName'), resourceId: id, authorized }
 }
 
 async function otherUser(
@@ -100,51 +98,27 @@ async function identityBitsOn(
   return known === null ? undefined : identityBits(resource, id, { ...about, tenants: known.tenants })
 }
 
-function given(query: ReadonlyMap<string, string>, name: string): string {
-  const value = query.get(name)
-  if (value === undefined) throw missing(name)
-  return value
-}
-
-function missing(name: string): EngineRefusal {
-  return refusal(400, 'InvalidRequestException', `Query parameter '${name}' cannot be null`)
-}
-
-interface Named {
-  readonly permissionName: string
-  readonly resourceName: string
-  readonly type: number
-}
-
-function legalPermission(
-  { permissionName, resourceName, type }: Named,
+/** Returns the permission of a query in which `checkQueryFinding` has found no error. */
+function permissionOf(
+  query: AccessRequest['query'],
   { disabled }: Records,
 ): { readonly resource: ResourceName; readonly permission: string } {
-  const resource = resourceOfType(type)
-  if (isPermissionName(resource, permissionName) && disabled.has(permissionName))
-    throw refusal(
-      400,
-      'BadUserRequestException',
-      `ENGINE-03088 The '${permissionName}' permission is disabled, please check your process engine configuration.`,
-      0,
+  const resource = resourceOfType(integerOf(query.get('resourceType')) ?? 0)
+  const permission = query.get('permissionName') ?? ''
+  if (disabled.has(permission))
+    throw badRequest(
+      `ENGINE-03088 The '${permission}' permission is disabled, please check your process engine configuration.`,
     )
-  if (resource !== null && bitOf(resource, permissionName) !== null)
-    return { resource, permission: permissionName }
-  if (isPermissionName(resource, permissionName))
-    throw refusal(
-      400,
-      'BadUserRequestException',
-      `ENGINE-03086 The resource type '${resourceName}' is not valid for '${permissionName}' permission.`,
-      0,
-    )
-  throw refusal(
-    400,
-    'BadUserRequestException',
-    `The permission '${permissionName}' is not valid for '${resource}' resource type.`,
-    0,
+  if (resource !== null && bitOf(resource, permission) !== null) return { resource, permission }
+  throw badRequest(
+    `ENGINE-03086 The resource type '${query.get('resourceName')}' is not valid for '${permission}' permission.`,
   )
 }
 
-function refusal(status: number, type: string, message: string, code: number | null = null): EngineRefusal {
+function badRequest(message: string): EngineRefusal {
+  return refusal(engineException(400, 'BadUserRequestException', message))
+}
+
+function refusal({ status, type, message, code }: EngineError): EngineRefusal {
   return jsonRefusalOf(status, { type, message, code }, message)
 }

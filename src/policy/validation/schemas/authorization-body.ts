@@ -2,7 +2,7 @@ import { resourceOfType } from '../../../operations/authorization-record.ts'
 import { bitOf, isPermissionName } from '../../../operations/permissions.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
 import { date, integer, isNullText, list, object, string } from './jackson.ts'
-import type { Finding, Members, Received, ValidationRule } from './engine-error.ts'
+import type { EngineError, Finding, Members, Received, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
@@ -145,7 +145,8 @@ export const authorizationCheckRules: readonly ValidationRule[] = [
   { after: 0, find: ({ query }) => checkQueryFinding(query) },
 ]
 
-function checkQueryFinding(query: Received['query']): Finding {
+/** Returns the first error of a query of `GET /authorization/check`, or null. */
+export function checkQueryFinding(query: Received['query']): EngineError | null {
   const type = integerOf(query.get('resourceType'))
   if (Number.isNaN(type))
     return { status: 404, type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null }
@@ -156,16 +157,16 @@ function checkQueryFinding(query: Received['query']): Finding {
   return nameFinding(permissionName, resourceOfType(type))
 }
 
-function missingParameter(name: string): Finding {
+function missingParameter(name: string): EngineError {
   return invalid(`Query parameter '${name}' cannot be null`)
 }
 
-function nameFinding(name: string, resource: ResourceName | null): Finding {
+function nameFinding(name: string, resource: ResourceName | null): EngineError | null {
   return isPermissionName(resource, name)
     ? null
     : badRequest(`The permission '${name}' is not valid for '${resource}' resource type.`)
 }
 
-function badRequest(message: string): Finding {
+function badRequest(message: string): EngineError {
   return engineException(400, 'BadUserRequestException', message)
 }
