@@ -1,4 +1,3 @@
-import { GatewayError } from '../errors.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../request/engine-request.ts'
 import type { ReadBytes, ReadEngine } from '../policy/authz/entities/look-ups.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
@@ -64,9 +63,7 @@ export function readerOf(upstream: Upstream): ReadEngine {
       if (value === null) throw invalidAnswer("The engine's response to a lookup is null")
       return value
     }
-    throw new GatewayError('GW_UPSTREAM_INVALID', {
-      message: `The engine responded to a lookup with status ${answer.status}`,
-    })
+    throw invalidAnswer(`The engine responded to a lookup with status ${answer.status}`)
   }
 }
 
@@ -77,6 +74,6 @@ export function bytesReaderOf(upstream: Upstream): ReadBytes {
     const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_LOOKUP_BYTES })
     if (status === 200) return body
     if (status >= 400 && status < 500) return null
-    throw invalidAnswer(`The engine answered a look-up with ${status}`)
+    throw invalidAnswer(`The engine responded to a lookup with status ${status}`)
   }
 }

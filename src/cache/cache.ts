@@ -149,9 +149,10 @@ class TieredCache implements Cache {
   #store(key: string, rule: CacheRule, answer: Answer, fillState: Fill): CacheHit {
     const { now, onEvent } = this.#options
     const nowMs = now()
-    const { seconds, tags, accepts = () => true } = rule
-    const isKept = !fillState.evicted && seconds > 0 && isStorable(answer) && accepts(answer)
-    if (!isKept || !this.#fits(key, answer)) {
+    const { seconds, tags, accepts } = rule
+    const isKept = !fillState.evicted && seconds > 0 && isStorable(answer) && this.#fits(key, answer)
+    // `accepts` can parse the body, so it comes after the check of the size.
+    if (!isKept || !accepts(answer)) {
       onEvent('memory', 'refused')
       return { answer, ageSeconds: 0, ttlSeconds: 0, from: 'upstream', stored: false }
     }

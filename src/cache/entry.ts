@@ -5,8 +5,8 @@ import type { Answer } from '../request/answer.ts'
 export interface CacheRule {
   readonly seconds: number
   readonly tags: readonly string[]
-  /** Returns true if the response may be stored. Other responses are passed on and not stored. Default: every response may be stored. */
-  readonly accepts?: (answer: Answer) => boolean
+  /** Returns true if the response may be stored. Other responses are passed on and not stored. */
+  readonly accepts: (answer: Answer) => boolean
 }
 
 export interface Entry extends Omit<CacheRule, 'accepts'> {

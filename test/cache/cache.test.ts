@@ -3,14 +3,14 @@ import t, { type Test } from 'tap'
 import { createCache } from '../../src/cache/cache.ts'
 import type { SharedReading, SharedTier, TierListener } from '../../src/cache/shared-tier.ts'
 import { keepsTheContract } from './contract.ts'
-import { answerOf, clockAt, fillOf, openCache } from '../support/cache-harness.ts'
+import { acceptAll, answerOf, clockAt, fillOf, openCache } from '../support/cache-harness.ts'
 
 keepsTheContract(t, (t) => openCache(t))
 
 t.test('an entry ages by the injected clock and expires after its seconds', async (t) => {
   const clock = clockAt(5000)
   const { cache } = openCache(t, { now: clock.now })
-  await cache.load('k', { seconds: 10, tags: [] }, fillOf(answerOf('x')))
+  await cache.load('k', { seconds: 10, tags: [], accepts: acceptAll }, fillOf(answerOf('x')))
   clock.nowMs += 9999
   t.match(cache.peek('k'), { ageSeconds: 9, ttlSeconds: 1 })
   clock.nowMs += 1
@@ -20,7 +20,7 @@ t.test('an entry ages by the injected clock and expires after its seconds', asyn
 
 t.test('a load is a cache hit if the entry was filled just before', async (t) => {
   const { cache } = openCache(t)
-  const rule = { seconds: 10, tags: [] }
+  const rule = { seconds: 10, tags: [], accepts: acceptAll }
   await cache.load('k', rule, fillOf(answerOf('x')))
   const fill = fillOf(answerOf('y'))
   t.match(await cache.load('k', rule, fill), { from: 'memory' })
@@ -29,7 +29,7 @@ t.test('a load is a cache hit if the entry was filled just before', async (t) =>
 
 t.test('every step of a load is reported as an event', async (t) => {
   const { cache, events } = openCache(t)
-  const rule = { seconds: 10, tags: ['a'] }
+  const rule = { seconds: 10, tags: ['a'], accepts: acceptAll }
   cache.peek('k')
   await Promise.all([1, 2].map(() => cache.load('k', rule, fillOf(answerOf('x')))))
   cache.peek('k')
@@ -51,7 +51,9 @@ t.test('every step of a load is reported as an event', async (t) => {
 
 t.test('with a limit of zero bytes nothing is stored', async (t) => {
   const { cache } = openCache(t, { maxBytes: 0 })
-  t.match(await cache.load('k', { seconds: 10, tags: [] }, fillOf(answerOf('x'))), { stored: false })
+  t.match(await cache.load('k', { seconds: 10, tags: [], accepts: acceptAll }, fillOf(answerOf('x'))), {
+    stored: false,
+  })
   t.equal(cache.size.entries, 0)
 })
 
@@ -83,7 +85,7 @@ function openBefore(t: Test, read: () => Promise<SharedReading>) {
   return { cache, clock, told }
 }
 
-const TAGGED = { seconds: 10, tags: ['a'] }
+const TAGGED = { seconds: 10, tags: ['a'], accepts: acceptAll }
 
 t.test('an entry from the shared tier keeps its remaining time to live', async (t) => {
   const found = { answer: answerOf('x'), seconds: 10, ttlMs: 4000 }
@@ -131,7 +133,7 @@ t.test('after a gap in evictions a response in flight is stored only if it has n
     return answerOf('x')
   })
   const loads = ['tagged', 'untagged'].map((key) =>
-    cache.load(key, key === 'tagged' ? TAGGED : { seconds: 10, tags: [] }, fill),
+    cache.load(key, key === 'tagged' ? TAGGED : { seconds: 10, tags: [], accepts: acceptAll }, fill),
   )
   while (fill.calls < 2) await Promise.resolve()
   told.listener?.onGap()

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events'
 import type { Test } from 'tap'
 import type { Answer } from '../../src/request/answer.ts'
-import { answerOf, fillOf } from '../support/cache-harness.ts'
+import { acceptAll, answerOf, fillOf } from '../support/cache-harness.ts'
 import type { OpenedCache } from '../support/cache-harness.ts'
 
-const rule = { seconds: 60, tags: ['deployment'] }
+const rule = { seconds: 60, tags: ['deployment'], accepts: acceptAll }
 
 /** Tests the contract of a cache with any tiers. `open` returns an empty cache with `maxBytes` of 1 MiB. */
 export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | Promise<OpenedCache>): void {
@@ -86,16 +86,16 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
   suite.test('a response with zero seconds to live is not stored', async (t) => {
     const { cache } = await open(t)
     const fill = fillOf(answerOf('now'))
-    t.match(await cache.load('k', { seconds: 0, tags: [] }, fill), { stored: false })
-    await cache.load('k', { seconds: 0, tags: [] }, fill)
+    t.match(await cache.load('k', { seconds: 0, tags: [], accepts: acceptAll }, fill), { stored: false })
+    await cache.load('k', { seconds: 0, tags: [], accepts: acceptAll }, fill)
     t.equal(fill.calls, 2)
   })
 
   suite.test('an eviction of a tag removes exactly the entries with that tag', async (t) => {
     const { cache } = await open(t)
-    await cache.load('tagged', { seconds: 60, tags: ['a', 'b'] }, fillOf(answerOf('old')))
-    await cache.load('other', { seconds: 60, tags: ['c'] }, fillOf(answerOf('other')))
-    await cache.load('untagged', { seconds: 60, tags: [] }, fillOf(answerOf('untagged')))
+    await cache.load('tagged', { seconds: 60, tags: ['a', 'b'], accepts: acceptAll }, fillOf(answerOf('old')))
+    await cache.load('other', { seconds: 60, tags: ['c'], accepts: acceptAll }, fillOf(answerOf('other')))
+    await cache.load('untagged', { seconds: 60, tags: [], accepts: acceptAll }, fillOf(answerOf('untagged')))
     await cache.evict(['b', 'never seen'])
     t.equal(cache.peek('tagged'), null)
     t.match(await cache.load('tagged', rule, fillOf(answerOf('new'))), { from: 'upstream' })

@@ -4,9 +4,17 @@ import type { Test } from 'tap'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { keepsTheContract } from './contract.ts'
-import { answerOf, clockAt, fillOf, openSharedCache, until, loadShared } from '../support/cache-harness.ts'
+import {
+  acceptAll,
+  answerOf,
+  clockAt,
+  fillOf,
+  openSharedCache,
+  until,
+  loadShared,
+} from '../support/cache-harness.ts'
 
-const rule = { seconds: 60, tags: ['deployment'] }
+const rule = { seconds: 60, tags: ['deployment'], accepts: acceptAll }
 
 t.test('the shared tier in Redis', { skip: redisSkip }, async (t) => {
   const server = await startRedis()
@@ -51,7 +59,7 @@ t.test('the shared tier in Redis', { skip: redisSkip }, async (t) => {
     const { cache } = await open(t)
     const control = controlOf(t, redisUrl)
     await cache.load('tagged', rule, fillOf(answerOf('x')))
-    await cache.load('untagged', { seconds: 60, tags: [] }, fillOf(answerOf('x')))
+    await cache.load('untagged', { seconds: 60, tags: [], accepts: acceptAll }, fillOf(answerOf('x')))
     await control.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await until(() => cache.peek('tagged') === null)
     t.ok(cache.peek('untagged'))
@@ -277,7 +285,7 @@ t.test('the shared tier in Redis', { skip: redisSkip }, async (t) => {
     const control = controlOf(t, redisUrl)
     await loadShared(opened, {
       key: 'secret-key',
-      rule: { seconds: 60, tags: ['secret-tag'] },
+      rule: { seconds: 60, tags: ['secret-tag'], accepts: acceptAll },
       answer: answerOf('x'),
     })
     const names = await control.keys(`engine-gateway:${t.name}:*`)

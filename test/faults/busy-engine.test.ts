@@ -6,7 +6,7 @@ import { RedisLink } from '../../src/redis/redis-link.ts'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { ADDRESS, firstOf, ONCE, openReplays } from '../idempotency/claims.ts'
-import { answerOf, fillOf, openSharedCache, until, loadShared } from '../support/cache-harness.ts'
+import { acceptAll, answerOf, fillOf, openSharedCache, until, loadShared } from '../support/cache-harness.ts'
 
 const now = () => performance.now()
 
@@ -81,7 +81,7 @@ t.test('a busy process that uses Redis', { skip: redisSkip }, async (t) => {
   t.test('a busy process finds cached entries, counts requests and claims keys', async (t) => {
     const one = await openSharedCache(t, { redisUrl: server.url })
     const other = await openSharedCache(t, { redisUrl: server.url })
-    const rule = { seconds: 60, tags: ['deployment'] }
+    const rule = { seconds: 60, tags: ['deployment'], accepts: acceptAll }
     await loadShared(one, { key: 'k', rule, answer: answerOf('x') })
     const rates = createRateStore({ redis: { url: server.url }, namespace: t.name, now })
     t.teardown(() => rates.close())

@@ -4,6 +4,7 @@ import t from 'tap'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import {
+  acceptAll,
   answerOf,
   clockAt,
   fillOf,
@@ -13,7 +14,7 @@ import {
   loadShared,
 } from '../support/cache-harness.ts'
 
-const rule = { seconds: 60, tags: ['deployment'] }
+const rule = { seconds: 60, tags: ['deployment'], accepts: acceptAll }
 
 t.test('the cache while Redis fails', { skip: redisSkip }, async (t) => {
   t.test('killed Redis: loads have no error or delay, and its return is detected', async (t) => {
@@ -85,15 +86,26 @@ t.test('the cache while Redis fails', { skip: redisSkip }, async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const one = await openSharedCache(t, { redisUrl: server.url })
-    await loadShared(one, { key: 'k', rule: { seconds: 60, tags: ['apart'] }, answer: answerOf('old') })
+    await loadShared(one, {
+      key: 'k',
+      rule: { seconds: 60, tags: ['apart'], accepts: acceptAll },
+      answer: answerOf('old'),
+    })
     server.pause()
     await one.cache.evict(Array.from({ length: 1001 }, (_, index) => `tag-${index}`))
     server.resume()
     await until(() => one.lines.length === 3)
     const other = await openSharedCache(t, { redisUrl: server.url })
-    t.match(await other.cache.load('k', { seconds: 60, tags: ['apart'] }, fillOf(answerOf('new'))), {
-      from: 'upstream',
-    })
+    t.match(
+      await other.cache.load(
+        'k',
+        { seconds: 60, tags: ['apart'], accepts: acceptAll },
+        fillOf(answerOf('new')),
+      ),
+      {
+        from: 'upstream',
+      },
+    )
   })
 
   t.test('full Redis: failed writes are counted, and reads are served', async (t) => {

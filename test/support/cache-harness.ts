@@ -19,6 +19,9 @@ export function clockAt(nowMs: number): Clock {
   return clock
 }
 
+/** Lets a cache store every response. */
+export const acceptAll = (): boolean => true
+
 export interface OpenedCache {
   readonly cache: Cache
   /** Events in order, for example `redis:hit`. */

@@ -8,6 +8,7 @@ import { createRateStore } from '../../../src/redis/rate-store.ts'
 import { createSigner } from '../../../src/redis/signature.ts'
 import { tlsOptionsOf } from '../../../src/tls/tls-material.ts'
 import {
+  acceptAll,
   answerOf,
   fillOf,
   openCache,
@@ -23,7 +24,7 @@ const now = () => performance.now()
 const NAMES = Array.from({ length: 20 }, (_, index) => `engine-${index}`)
 
 function ruleOf(name: string): CacheRule {
-  return { seconds: 60, tags: ['deployment', 'process-definition', 'task', name] }
+  return { seconds: 60, tags: ['deployment', 'process-definition', 'task', name], accepts: acceptAll }
 }
 
 t.test('a Redis cluster', { skip: redisSkip }, async (t) => {
@@ -86,7 +87,7 @@ t.test('a Redis cluster', { skip: redisSkip }, async (t) => {
 
   t.test('keys that move to another server of a cluster are found there', async (t) => {
     const opened = await openSharedCache(t, { redisSettings: redis })
-    const rule = { seconds: 60, tags: ['deployment'] }
+    const rule = { seconds: 60, tags: ['deployment'], accepts: acceptAll }
     await loadShared(opened, { key: 'k', rule, answer: answerOf('x') })
     const counts = await keys(`engine-gateway:{${t.name}}:*`)
     const from = controls[counts.findIndex((count) => count > 0)]
@@ -127,7 +128,9 @@ t.test('a Redis cluster', { skip: redisSkip }, async (t) => {
     t.match(none.lines, [/^warn.*ECONNREFUSED/])
     t.match(wrong.lines, [/^warn.*WRONGPASS/])
     t.notMatch(wrong.lines.join(), /hidden/)
-    t.match(await none.cache.load('k', { seconds: 1, tags: [] }, fillOf(answerOf('x'))), { from: 'upstream' })
+    t.match(await none.cache.load('k', { seconds: 1, tags: [], accepts: acceptAll }, fillOf(answerOf('x'))), {
+      from: 'upstream',
+    })
   })
 })
 
@@ -157,7 +160,11 @@ t.test('a cluster with TLS and a password works', { skip: redisSkip }, async (t)
   })
   const redisSettings = { cluster: { nodes }, password: 'secret', tls }
   const opened = await openSharedCache(t, { redisSettings })
-  await loadShared(opened, { key: 'k', rule: { seconds: 60, tags: ['deployment'] }, answer: answerOf('x') })
+  await loadShared(opened, {
+    key: 'k',
+    rule: { seconds: 60, tags: ['deployment'], accepts: acceptAll },
+    answer: answerOf('x'),
+  })
   const unknown = openCache(t, {
     redisSettings: { ...redisSettings, tls: { ...tls, ca: files['other.crt'] } },
   })
