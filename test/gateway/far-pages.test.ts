@@ -14,6 +14,7 @@ function rowOf(at: number): StoredRow {
     processDefinitionId: definition?.id,
     processDefinitionKey: definition?.key,
     processInstanceId: `i${id}`,
+    taskId: null,
     tenantId: null,
   }
   return { shown, definition, instanceId: `i${id}`, tenantId: null }

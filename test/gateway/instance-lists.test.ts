@@ -22,6 +22,7 @@ const variables = instances.map(
       id: `v${row.instanceId}`,
       processDefinitionId: row.definition?.id,
       processInstanceId: row.instanceId,
+      taskId: null,
       tenantId: null,
     },
   }),
@@ -138,7 +139,9 @@ t.test(
         id: `w${id}`,
         caseInstanceId: id,
         caseExecutionId: id,
+        processDefinitionId: null,
         processInstanceId: null,
+        taskId: null,
         tenantId: null,
       }
       return { ...nobody, shown }
