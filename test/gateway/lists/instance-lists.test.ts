@@ -1,0 +1,171 @@
+import t from 'tap'
+import { openGateway } from '../../support/open-gateway.ts'
+import { type Definition, rowEngine, type RowWorld, type StoredRow } from '../../support/row-engine.ts'
+
+/* Variables cannot be queried by definition. The gateway lists the visible instances and queries variables by their ids. */
+
+const definitions = ['a', 'b'].map((key, index): Definition => ({ id: `d${index}`, key, tenantId: null }))
+const instances = Array.from({ length: 2400 }, (_, at): StoredRow => {
+  const definition = definitions[at % 2] ?? null
+  const id = `i${String(at).padStart(5, '0')}`
+  return {
+    shown: { id, definitionId: definition?.id, tenantId: null },
+    definition,
+    instanceId: id,
+    tenantId: null,
+  }
+})
+const variables = instances.map(
+  (row): StoredRow => ({
+    ...row,
+    shown: {
+      id: `v${row.instanceId}`,
+      processDefinitionId: row.definition?.id,
+      processInstanceId: row.instanceId,
+      taskId: null,
+      tenantId: null,
+    },
+  }),
+)
+const world: RowWorld = {
+  definitions,
+  rows: { '/process-instance': instances, '/variable-instance': variables },
+}
+const records = [
+  'grant anna PROCESS_DEFINITION:a READ_INSTANCE',
+  'grant ben PROCESS_INSTANCE:i00001 READ',
+  'grant ben PROCESS_DEFINITION:a READ_INSTANCE',
+  'revoke ben PROCESS_INSTANCE:i00002 READ',
+  'grant mary PROCESS_DEFINITION:a READ_INSTANCE',
+  'grant mary TASK:t1 READ',
+]
+const settings = { limits: { filteredRows: 500 } }
+const { ask } = await openGateway(t, { records, engine: rowEngine(() => world), settings })
+
+t.test(
+  'variables are counted by lists of instance ids in bodies, whatever method the caller uses',
+  async (t) => {
+    for (const route of ['GET /variable-instance/count', 'POST /variable-instance/count']) {
+      const { status, body, forwarded } = await ask('anna', route, { body: {} })
+      t.same([status, body], [200, { count: 1200 }], route)
+      const asked = forwarded.filter(({ url }) => url.includes('/variable-instance/count'))
+      // A GET is sent for the whole list first, because there may be few items.
+      t.same(
+        asked.map(({ method }) => method),
+        route.startsWith('GET') ? ['GET', 'POST', 'POST'] : ['POST', 'POST'],
+        route,
+      )
+    }
+  },
+)
+
+t.test('a GET with conditions that a body may express differently is sent as a GET', async (t) => {
+  const { status, body, forwarded } = await ask('anna', 'GET /variable-instance/count?tenantIdIn=acme')
+  t.same([status, body], [200, { count: 0 }])
+  const asked = forwarded.filter(({ url }) => url.includes('/variable-instance/count'))
+  t.ok(asked.every(({ method, url }) => method === 'GET' && url.length < 7000))
+})
+
+t.test(
+  'individually granted instances are added, and individually revoked instances are left out',
+  async (t) => {
+    const { body } = await ask('ben', 'GET /variable-instance/count')
+    t.same(body, { count: 1200 })
+    const listed = await ask('ben', 'GET /variable-instance?firstResult=0&maxResults=3')
+    t.same(JSON.stringify(listed.body).match(/"id":"\w+"/g), [
+      '"id":"vi00000"',
+      '"id":"vi00001"',
+      '"id":"vi00004"',
+    ])
+  },
+)
+
+t.test('a far page has the same items as in the whole list', async (t) => {
+  const { status, body } = await ask('anna', 'GET /variable-instance?firstResult=1190&maxResults=50')
+  t.equal(status, 200)
+  const expected = variables.filter(({ definition }) => definition?.key === 'a').slice(1190)
+  t.same(
+    body,
+    expected.map(({ shown }) => shown),
+  )
+})
+
+t.test('the whole list is filtered if permissions on single tasks may make variables visible', async (t) => {
+  t.equal((await ask('mary', 'GET /variable-instance/count')).status, 403)
+})
+
+t.test('details are counted by the hidden instances if these are fewer', async (t) => {
+  // Three details for each instance.
+  const details = instances.flatMap((row): readonly StoredRow[] =>
+    [1, 2, 3].map((at) => ({ ...row, shown: { ...row.shown, id: `${row.instanceId}-${at}` } })),
+  )
+  const ended = instances.map(({ shown, definition, ...row }): StoredRow => {
+    const of = {
+      processDefinitionId: definition?.id,
+      processDefinitionKey: definition?.key,
+      processDefinitionVersion: 1,
+    }
+    return { ...row, definition, shown: { ...shown, ...of } }
+  })
+  const past = { ...world, rows: { '/history/process-instance': ended, '/history/detail': details } }
+  const gateway = await openGateway(t, {
+    records: [
+      'grant anna PROCESS_DEFINITION:* READ_HISTORY',
+      'revoke anna PROCESS_DEFINITION:b READ_HISTORY',
+      'grant ben PROCESS_DEFINITION:a READ_HISTORY',
+    ],
+    engine: rowEngine(() => past),
+    settings,
+  })
+  for (const user of ['anna', 'ben']) {
+    const { status, body, forwarded } = await gateway.ask(user, 'GET /history/detail/count')
+    t.same([status, body], [200, { count: 3600 }], user)
+    const listed = forwarded.filter(
+      ({ method, url }) => method === 'POST' && url.includes('/history/detail?'),
+    )
+    // 1,200 ids in two lists. Each list has more items than one read returns.
+    t.ok(listed.length <= 8, `${listed.length} reads`)
+    t.ok(listed.every(({ body: asked }) => String(asked).includes('processInstanceIdIn')))
+  }
+})
+
+t.test(
+  'variables of cases are visible to every caller, in addition to those of visible instances',
+  async (t) => {
+    const nobody = { definition: null, instanceId: null, tenantId: null }
+    const cases = ['c1', 'c2'].map((id): StoredRow => ({ ...nobody, shown: { id } }))
+    const ofCases = cases.map(({ shown: { id } }): StoredRow => {
+      const shown = {
+        id: `w${id}`,
+        caseInstanceId: id,
+        caseExecutionId: id,
+        processDefinitionId: null,
+        processInstanceId: null,
+        taskId: null,
+        tenantId: null,
+      }
+      return { ...nobody, shown }
+    })
+    const both: RowWorld = {
+      definitions,
+      rows: {
+        ...world.rows,
+        '/case-definition': [{ ...nobody, shown: { id: 'care:1', key: 'care' } }],
+        '/case-instance': cases,
+        '/variable-instance': [...variables, ...ofCases],
+      },
+    }
+    const gateway = await openGateway(t, { records, engine: rowEngine(() => both), settings })
+    t.same((await gateway.ask('anna', 'GET /variable-instance/count')).body, { count: 1202 })
+    const { body } = await gateway.ask('anna', 'GET /variable-instance?firstResult=1199&maxResults=5')
+    t.match(body, [{ id: 'vi02398' }, { id: 'wc1' }, { id: 'wc2' }])
+    for (const [query, count] of [
+      ['caseInstanceIdIn=c1', 1],
+      ['processInstanceIdIn=i00000,i00001', 1],
+    ] as const) {
+      const counted = await gateway.ask('anna', `GET /variable-instance/count?${query}`)
+      t.same(counted.body, { count }, query)
+    }
+    t.same((await gateway.ask('nobody', 'GET /variable-instance/count')).body, { count: 2 })
+  },
+)
