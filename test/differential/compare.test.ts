@@ -136,3 +136,22 @@ t.test('beside an earlier run nothing may differ anew but rows that are not exac
   t.match(lines[0], /^NEW differs plain .* GET c /)
   t.match(lines[1], /^NEW differs plain .* GET e /)
 })
+
+t.test('a request after a revocation must be equal, or stricter for a caller who has changed', async (t) => {
+  const report = new Report()
+  const answers = { engine: seen(200, [1]), gateway: seen(200, []) }
+  const caller = { user: 'anna', ownGroups: [], joins: [], tenants: [], links: [] }
+  for (const outcome of ['equal', 'stricter', 'differs', 'rows', 'words'] as const)
+    report.add(planOf('/task', 'revoked'), outcome, () => ({
+      operation: 'queryTasks',
+      kind: 'revoked',
+      set: 1,
+      request: { method: 'GET', path: '/task' },
+      ...answers,
+      outcome,
+      caller,
+      records: [],
+    }))
+  t.equal(report.totals().revokedDiffer, 3)
+  t.equal(report.totals().total, 0, 'they are not counted as plain requests')
+})

@@ -15,9 +15,10 @@ export interface Seen {
 /**
  * The outcome of a comparison. `wider`: the gateway shows or permits more than the engine, even if another outcome fits as well.
  * `rows` and `check`: the gateway refuses because it cannot respond exactly. `tenants`: the responses are equal except for items,
- * or entities, of a tenant. `words`: both refuse an odd spelling with 400, but with different messages.
+ * or entities, of a tenant. `words`: both refuse an odd spelling with 400, but with different messages. `stricter`: a poll of the gateway
+ * ends because the caller is no longer the same, and the engine still delivers a task.
  */
-export type Outcome = 'equal' | 'differs' | 'rows' | 'check' | 'tenants' | 'words' | 'wider'
+export type Outcome = 'equal' | 'differs' | 'rows' | 'check' | 'tenants' | 'words' | 'stricter' | 'wider'
 
 export function seenOf(
   { status, type, code, bytes }: Answer,

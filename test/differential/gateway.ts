@@ -23,6 +23,8 @@ const TENANTS_OF_GROUPS: Readonly<Record<string, string>> = { staff: 'acme' }
 interface Contents {
   readonly sets: readonly CallerSet[]
   readonly records: readonly Json[]
+  /** Where the gateway gets users and records; default: from files with `sets` and `records`. */
+  readonly source?: 'engine' | 'file'
   /** The records leave out what an engine writes by itself. */
   readonly implied: boolean
   readonly engineSettings?: EngineSettings
@@ -39,6 +41,7 @@ const OTHERS = ['anna', 'ben', 'carl'].map((id) => ({ id, passwordHash: HASH, gr
 /** The gateway before the bare engine, with these callers and records. */
 export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
   const { sets, records, implied, adminGroup, filteredRows, engineSettings = DEFAULT_SETTINGS } = contents
+  const { source = 'file' } = contents
   const node = {
     nodes: [engineBase],
     ...(contents.account !== undefined && { credentials: contents.account }),
@@ -58,10 +61,10 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
     engines: { default: node, second: { ...node, remoteName: 'second' } },
     log: { audit: 'off' },
     ...(typeof filteredRows === 'number' && { limits: { filteredRows } }),
-    identity: { source: 'file', file: 'users.json' },
+    identity: source === 'engine' ? { source } : { source, file: 'users.json' },
     authorization: {
       adminGroups: [adminGroup],
-      records: { source: 'file', file: 'records.json' },
+      records: source === 'engine' ? { source } : { source, file: 'records.json' },
       implied: { tasks: implied, identity: implied, taskPermission: engineSettings.taskPermission },
       specificVariablePermissions: engineSettings.specificVariables,
     },

@@ -75,13 +75,17 @@ export const timed = bpmn({
   ),
 })
 
-export const external = bpmn({
-  key: 'external',
-  body: line(
-    '<serviceTask id="work" camunda:type="external" camunda:topic="work" camunda:taskPriority="7"/>',
-    'work',
-  ),
-})
+/** Returns a process with one external task. */
+export const externalTask = (key: string, topic: string): string =>
+  bpmn({
+    key,
+    body: line(
+      `<serviceTask id="work" camunda:type="external" camunda:topic="${topic}" camunda:taskPriority="7"/>`,
+      'work',
+    ),
+  })
+
+export const external = externalTask('external', 'work')
 
 export const waiter = (key: string, signal: string, message: string): string =>
   bpmn({

@@ -84,7 +84,7 @@ function isGenerated({ userId, groupId, resourceType }: Json, generated: readonl
   )
 }
 
-async function makeCaller({ admins, names }: Stage, set: CallerSet): Promise<void> {
+export async function makeCaller({ admins, names }: Stage, set: CallerSet): Promise<void> {
   await Promise.all(SIDES.map((side) => makeCallerAt(side, { admin: admins[side], names, set })))
 }
 
@@ -179,7 +179,11 @@ class Runner {
   }
 }
 
-function askOf({ operation, path, body, form, accept, headers, raw }: Plan, names: Names, side: Side): Ask {
+export function askOf(
+  { operation, path, body, form, accept, headers, raw }: Plan,
+  names: Names,
+  side: Side,
+): Ask {
   return {
     method: operation.method,
     ...(accept !== undefined && { accept }),
@@ -191,7 +195,7 @@ function askOf({ operation, path, body, form, accept, headers, raw }: Plan, name
   }
 }
 
-function differenceOf(
+export function differenceOf(
   { index, user, ownGroups, joins, tenants, links, records }: CallerSet,
   { operation, kind, path, body, accept, headers }: Plan,
   seen: {

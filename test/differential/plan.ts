@@ -8,8 +8,11 @@ import { templatesOf } from './requests/all.ts'
 import { PARAMS, type Template } from './requests/template.ts'
 import type { Left } from './sweep.ts'
 
-/** The part of a request that has an unusual form. A `plain` request has the form that most clients use. */
-export type Kind = 'plain' | OddKind | ForeignKind
+/**
+ * The part of a request that has an unusual form. A `plain` request has the form that most clients use. A `revoked` request has it too,
+ * but permissions change before it or while it waits.
+ */
+export type Kind = 'plain' | OddKind | ForeignKind | 'revoked'
 export type OddKind = 'accept' | 'spelling' | 'selector' | 'headers'
 export type ForeignKind =
   | 'foreign accept'

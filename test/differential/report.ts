@@ -175,19 +175,26 @@ export class Report {
     return `comparisons: ${total}, equal: ${equal} (${percent(equal, total)}), seed: ${seed}`
   }
 
-  /** Returns the totals of plain requests. `wider` counts requests of all kinds. */
+  /**
+   * Returns the totals of plain requests. `wider` counts requests of all kinds, and `revokedDiffer` the `revoked` requests that are
+   * neither equal nor stricter.
+   */
   totals(): {
     readonly total: number
     readonly equal: number
     readonly nineteenDiffer: boolean
     readonly wider: number
+    readonly revokedDiffer: number
   } {
     const all = [...this.#counts.values()]
+    const revoked = this.#kinds.get('revoked')
+    const allowed = (revoked?.outcomes.get('equal') ?? 0) + (revoked?.outcomes.get('stricter') ?? 0)
     return {
       total: all.reduce((sum, { total }) => sum + total, 0),
       equal: all.reduce((sum, { equal }) => sum + equal, 0),
       nineteenDiffer: all.some(({ nineteen, total, equal }) => nineteen && equal < total),
       wider: [...this.#kinds.values()].reduce((sum, { outcomes }) => sum + (outcomes.get('wider') ?? 0), 0),
+      revokedDiffer: (revoked?.total ?? 0) - allowed,
     }
   }
 

@@ -9,6 +9,7 @@ import type { Side } from './names.ts'
 import { type Options, readOptions } from './options.ts'
 import { runPhase, type Stage } from './phase.ts'
 import { Report } from './report.ts'
+import { runRevocations } from './revocations.ts'
 import { globalRecords, isOfNineteen, setOf } from './sets.ts'
 import { buildWorlds, startPair } from './worlds.ts'
 
@@ -45,7 +46,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
   )
   const report = new Report()
   const { implied, filteredRows, pageSize, engineSettings } = options
-  await runPhases(options, {
+  const stage = {
     admins,
     names,
     report,
@@ -56,7 +57,9 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     pageSize,
     secured: clients.secured,
     bareBase: engines.bare.base,
-  })
+  }
+  await runPhases(options, stage)
+  await runWaiting(options, stage, engines.secured.base)
   await Promise.all([clients.secured.close(), clients.bare.close()])
   return conclude(report, options)
 }
@@ -85,6 +88,14 @@ async function runPhases(options: Options, stage: Stage & { readonly report: Rep
   }
 }
 
+/** Compares polls whose permission changes while they wait, unless the options choose other operations or one set. */
+async function runWaiting(options: Options, stage: Stage, securedBase: string): Promise<void> {
+  const { seed, set, engineSettings } = options
+  const operations = operationsOf(engineSettings)
+  const isChosen = operations.some((one) => one.id === 'fetchAndLock' && isAsked(one, options))
+  if (set === null && isChosen) await runRevocations(stage, { seed, securedBase, operations })
+}
+
 function isAsked(operation: Operation, { only, nineteen }: Options): boolean {
   if (nineteen) return isOfNineteen(operation)
   return only.length === 0 || only.includes(operation.id)
@@ -97,12 +108,14 @@ async function conclude(report: Report, options: Options): Promise<number> {
   if (keep !== null) await writeFile(keep, JSON.stringify(report.unequal()))
   process.stdout.write(`${report.lines(seed, examples).join('\n')}\n`)
   process.stdout.write(`details: ${file}\n`)
-  const { total, equal, nineteenDiffer, wider } = report.totals()
+  const { total, equal, nineteenDiffer, wider, revokedDiffer } = report.totals()
   if (wider > 0) process.stdout.write(`WIDER than the engine: ${wider}; none may be\n`)
+  if (revokedDiffer > 0) process.stdout.write(`REVOKED and not equal: ${revokedDiffer}; none may be\n`)
   const added = await newSince(report, options)
   process.stdout.write(added.map((line) => `${line}\n`).join(''))
   const isEqual = equal >= (percent / 100) * total
-  return total >= atLeast && !nineteenDiffer && isEqual && wider === 0 && added.length === 0 ? 0 : 1
+  const isAllowed = !nineteenDiffer && wider === 0 && revokedDiffer === 0
+  return total >= atLeast && isAllowed && isEqual && added.length === 0 ? 0 : 1
 }
 
 async function newSince(report: Report, { against }: Options): Promise<readonly string[]> {

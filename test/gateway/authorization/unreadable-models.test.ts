@@ -5,10 +5,11 @@ const START = '<startEvent id="start"><messageEventDefinition messageRef="m"/></
 const modelOf = (key: string) =>
   `<definitions><message id="m" name="${key}-ordered"/><process id="${key}">${START}</process></definitions>`
 
-/** `read` has a model in ISO-8859-1, `hidden` one that the gateway does not read. */
+/** `read` has a model in ISO-8859-1, `hidden` one that the gateway does not read, `gone` one whose file the engine lacks. */
 const MODELS: Readonly<Record<string, Buffer>> = {
   read: Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?><!-- \u00e4 -->${modelOf('read')}`, 'latin1'),
   hidden: Buffer.from(`<!DOCTYPE definitions>${modelOf('hidden')}`),
+  gone: Buffer.from(`<!DOCTYPE definitions>${modelOf('gone')}`),
 }
 let keys = ['read']
 
@@ -41,7 +42,8 @@ t.test('a model that cannot be read is named in the log once, and needs a permis
     records: ['grant ben PROCESS_DEFINITION:read CREATE_INSTANCE', 'grant ben PROCESS_INSTANCE:* CREATE'],
     engine: ({ url }, response) => {
       const { pathname } = new URL(url, 'http://engine')
-      response.writeHead(200, { 'content-type': 'application/json' }).end(responseTo(pathname))
+      const isGone = pathname.endsWith('/data') && pathname.includes('in-gone')
+      response.writeHead(isGone ? 404 : 200, { 'content-type': 'application/json' }).end(responseTo(pathname))
     },
   })
   const send = () => ask('ben', 'POST /message', { body: { messageName: 'read-ordered' } })
@@ -51,5 +53,7 @@ t.test('a model that cannot be read is named in the log once, and needs a permis
   keys = ['read', 'hidden']
   for (const _ of [1, 2]) t.match(await send(), { status: 403, body: { resourceId: 'hidden' } })
   t.match(warnings(), [{ engine: 'default', processDefinitionId: 'hidden:1' }])
+  keys = ['read', 'gone']
+  t.match(await send(), { status: 403, body: { resourceId: 'gone' } }, 'the engine no longer has the file')
   t.match(warnings()[0]?.['msg'], /^the model of a process definition cannot be read: /)
 })
