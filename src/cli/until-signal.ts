@@ -75,7 +75,7 @@ function watchUnexpectedErrors(log: Logger) {
       if (count <= MOST_UNEXPECTED_LINES)
         log.fatal(
           { pid: process.pid, origin, err },
-          'nobody has caught this error: the process drains and ends',
+          'uncaught error: the process drains and ends',
         )
       resolve()
     })

@@ -7,7 +7,7 @@ import { setupsOf, writeSetup } from '../support/reloadable.ts'
 import { isAlive, spawnGateway, startWorkers } from '../support/started-workers.ts'
 
 const WITHIN_MS = 30_000
-const MSG = 'nobody has caught this error: the process drains and ends'
+const MSG = 'uncaught error: the process drains and ends'
 const DEFECTS = [
   ['a stray rejection', 'reject-on-sigusr2.mjs', 'unhandledRejection'],
   ['an error that is thrown', 'crash-on-sigusr2.mjs', 'uncaughtException'],

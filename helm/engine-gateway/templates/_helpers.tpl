@@ -96,7 +96,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- include "engine-gateway.file" (dict "source" .Values.users "path" "users.yaml") -}}
 {{- else if include "engine-gateway.readsUsers" . -}}
 {{- if not $isGiven -}}
-{{- fail "identity.source is file: set users.existingSecret (or users.existingConfigMap) to what holds users.yaml" -}}
+{{- fail "identity.source is file: set users.existingSecret or users.existingConfigMap to the name of the object that contains users.yaml" -}}
 {{- end -}}
 {{- include "engine-gateway.file" (dict "source" .Values.users "path" "users.yaml") -}}
 {{- end -}}
@@ -140,7 +140,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if eq $given 0 -}}
 {{- add $least 10 -}}
 {{- else if lt $given $least -}}
-{{- fail (printf "terminationGracePeriodSeconds is %d: preStopSleepSeconds and timeouts.drain of the configuration need %d, or 0 for what fits" $given $least) -}}
+{{- fail (printf "terminationGracePeriodSeconds (%d) is too short for preStopSleepSeconds and timeouts.drain: set at least %d, or 0 for a value that fits" $given $least) -}}
 {{- else -}}
 {{- $given -}}
 {{- end -}}
@@ -150,7 +150,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "engine-gateway.portOf" -}}
 {{- $url := toString .url -}}
 {{- if contains "${" $url -}}
-{{- fail (printf "a URL is a variable, whose port the chart does not know: set %s" .instead) -}}
+{{- fail (printf "a URL is a variable, so the chart does not know its port: set %s" .instead) -}}
 {{- end -}}
 {{- $port := regexFind ":[0-9]+$" (urlParse $url).host | trimPrefix ":" -}}
 {{- default (ternary "443" "80" (hasPrefix "https:" (lower $url))) $port -}}
@@ -160,7 +160,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "engine-gateway.enginePorts" -}}
 {{- $instead := "networkPolicy.egress.engines.ports" -}}
 {{- if .Values.existingConfigMap -}}
-{{- fail (printf "what is in existingConfigMap the chart does not know: set %s" $instead) -}}
+{{- fail (printf "the chart does not know the content of existingConfigMap: set %s" $instead) -}}
 {{- end -}}
 {{- $urls := list -}}
 {{- $nodes := list -}}

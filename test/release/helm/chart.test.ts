@@ -224,7 +224,7 @@ t.test('the rendered chart', { skip }, async (t) => {
       undefined,
     )
     t.match(notesOf(t, ...set), /token of the secret admin/)
-    t.match(notesOf(t), /set adminToken\.existingSecret/)
+    t.match(notesOf(t), /Set adminToken\.existingSecret/)
   })
 
   await t.test('the admin port accepts the names of its service and configured names', async (t) => {
@@ -249,10 +249,10 @@ t.test('the rendered chart', { skip }, async (t) => {
 
   await t.test('the notes name open ports, closed ports and a single replica', async (t) => {
     const policy = 'networkPolicy.enabled=true'
-    const closed = /set networkPolicy\.adminFrom/
+    const closed = /Set\s+networkPolicy\.adminFrom/
     t.match(notesOf(t, policy, 'serviceMonitor.enabled=true'), closed)
     t.notMatch(notesOf(t, policy), closed)
-    t.match(notesOf(t, policy, 'networkPolicy.egress.enabled=true'), /set networkPolicy\.egress\.engines\.to/)
+    t.match(notesOf(t, policy, 'networkPolicy.egress.enabled=true'), /Set networkPolicy\.egress\.engines\.to/)
     const route = ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public']
     t.match(notesOf(t, ...route), /behind the HTTPRoute/)
     t.match(notesOf(t, 'replicaCount=1'), /Set replicaCount to 2/)

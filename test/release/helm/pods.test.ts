@@ -51,9 +51,9 @@ t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
 
   await t.test('an autoscaler without a usable metric is refused', async (t) => {
     const on = 'autoscaling.enabled=true'
-    t.throws(() => render(on, 'autoscaling.targetCPUUtilization=0'), /nothing to go by/)
-    t.throws(() => render(on, 'autoscaling.maxReplicas=1'), /maxReplicas is 1, less than .*minReplicas, 2/)
-    t.throws(() => render(on, 'resources.requests.cpu=null'), /share of resources\.requests\.cpu/)
+    t.throws(() => render(on, 'autoscaling.targetCPUUtilization=0'), /autoscaling needs a target/)
+    t.throws(() => render(on, 'autoscaling.maxReplicas=1'), /maxReplicas \(1\) is less than .*minReplicas \(2\)/)
+    t.throws(() => render(on, 'resources.requests.cpu=null'), /percentage of resources\.requests\.cpu/)
   })
 
   await t.test('pods of one rollout are spread over zones and nodes', async (t) => {
@@ -105,7 +105,7 @@ t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
     t.equal(graceOf('terminationGracePeriodSeconds=30'), 30)
     t.throws(
       () => render('terminationGracePeriodSeconds=30', 'config.timeouts.drain=30s'),
-      /terminationGracePeriodSeconds is 30: .* need 40/,
+      /terminationGracePeriodSeconds \(30\) is too short .* set at least 40/,
     )
   })
 
