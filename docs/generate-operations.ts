@@ -164,9 +164,9 @@ function refusalOf({ checks, rows, notFound }: Operation): string {
 }
 
 function notesOf(operation: Operation): readonly string[] {
-  const { retry, cache, body, query, idempotencyKey, longPoll, only, open } = operation
+  const { effect, cache, body, query, idempotencyKey, longPoll, only, open } = operation
   return [
-    ...(retry === 'always' ? ['repeated'] : []),
+    ...(effect === 'read' ? ['repeated'] : []),
     ...(cache === undefined ? [] : [`cached ${cache.seconds} s`]),
     ...(body === undefined && query === undefined ? [] : ['validated']),
     ...(idempotencyKey === true ? ['key'] : []),

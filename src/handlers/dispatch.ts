@@ -166,7 +166,7 @@ function restrictedRows(operation: Operation, then: Handler): Handler {
   const filter = filterOf(operation)
   // For a caller who sees nothing, the query is sent with a limit of 0 items, so that the engine validates it. A query that locks items
   // ignores the limit and would lock them.
-  const isAskable = operation.retry === 'always'
+  const isAskable = operation.effect === 'read'
   const nothing = nothingOf(operation)
   return (exchange) => {
     const { rows } = exchange.match
@@ -228,7 +228,7 @@ function reportedRows(operation: Operation, then: Handler): Handler {
     // If the response cannot be read, for example because it is too long, a read is sent again and streamed. A fetch of tasks is sent only
     // once, so its error is thrown.
     const answer = await readAnswer(exchange).catch((error: unknown) => {
-      if (operation.retry === 'always') return null
+      if (operation.effect === 'read') return null
       throw error
     })
     if (answer === null) return then(exchange)

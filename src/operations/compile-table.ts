@@ -1,9 +1,10 @@
 import type { Method, Operation, Row, Rowset } from './table.ts'
+import { effectOf, mistakeInEffect } from './effect.ts'
 import { latestVersionOf, mistakeInActsOn } from './acts-on.ts'
 import { namedBy } from './tenanted.ts'
 
-function checkTenants(id: string, row: Row): void {
-  const mistake = mistakeInActsOn(row)
+function checkRow(id: string, row: Row): void {
+  const mistake = mistakeInEffect(row) ?? mistakeInActsOn(row)
   if (mistake !== null) throw new Error(`The table holds ${id} (${row.route}), which ${mistake}`)
   const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
   if (unknown === undefined) return
@@ -15,8 +16,9 @@ function checkTenants(id: string, row: Row): void {
 
 /**
  * Returns the operations of the table, with method and path template separated.
- * @throws Error if the table is wrong: two operations share an id or a route, an operation names an entity that may belong to a
- * tenant and declares no way to determine that tenant, or it names a definition by its key and does not declare `actsOn`
+ * @throws Error if the table is wrong: two operations share an id or a route, the effect of an operation contradicts its other
+ * fields, an operation names an entity that may belong to a tenant and declares no way to determine that tenant, or it names a
+ * definition by its key and does not declare `actsOn`
  */
 export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
   const ids = new Set<string>()
@@ -24,13 +26,14 @@ export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
   return rowsets.flatMap((rows) => Object.entries(rows).map(([id, written]) => {
     const derived = latestVersionOf(written)
     const { route, ...row }: Row = derived === undefined ? written : { entity: derived, ...written }
-    checkTenants(id, { route, ...row })
+    checkRow(id, { route, ...row })
     if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
     ids.add(id)
     routes.add(route)
     const [method, template = ''] = route.split(' ')
     if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
-    return { ...row, id, method, template, retry: row.retry ?? 'unsent' }
+    const effect = effectOf(written)
+    return { ...row, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
   })
   )
 }

@@ -4,6 +4,9 @@ import type { OpenName } from './open-names.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
+/** Whether an operation only reads, or also changes something at the engine. */
+export type Effect = 'read' | 'write'
+
 /** The name of a body schema in the engine's published API. `src/policy/validation` resolves it. */
 export type BodyName =
   | 'AuthorizationCreateDto'
@@ -123,10 +126,11 @@ export interface Row {
   /** The engine's response if these queries find no entity, which precedes the checks. Default: the checks run first and their refusal is sent. */
   readonly empty?: NotFoundAnswer
   /**
-   * `always`: the operation only reads, and it is retried even after bytes were sent. Default: it is retried only if no byte was sent,
-   * because a write must not be executed twice.
+   * Whether the operation only reads. A read is retried even after bytes were sent. A write is retried only if no byte was sent, because
+   * it must not be executed twice. Default: GET and OPTIONS read, and so does a POST with `rows`, unless it locks the items. Every other
+   * operation writes. The gateway does not start if the effect contradicts another field.
    */
-  readonly retry?: 'always'
+  readonly effect?: Effect
   /**
    * `repeat`: the request is repeated if the engine reports that another transaction was faster and this one was rolled back. This
    * is only safe for an operation that runs no code of a process or a listener, no expression, and no `update` of a task. Setting a
@@ -238,11 +242,13 @@ export interface Row {
 export type Rowset = Readonly<Record<string, Row>>
 
 /** A row of the table, with its operationId and with its route split into method and path. */
-export interface Operation extends Omit<Row, 'route' | 'retry'> {
+export interface Operation extends Omit<Row, 'route' | 'effect'> {
   readonly id: string
   readonly method: Method
   /** The path below the base path, with parameters in camelCase: `/task/:id`. */
   readonly template: string
+  readonly effect: Effect
+  /** `always`: the request may be sent again after bytes were sent, because it is a read. `unsent`: only if no byte was sent. */
   readonly retry: 'always' | 'unsent'
 }
 

@@ -11,7 +11,6 @@ import { isRecord } from '../request/value.ts'
 import { readBasic } from '../policy/authn/credentials.ts'
 
 const NONE: readonly Audit[] = []
-const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
 
 /** The effect of other methods of an application is unknown, so each of them counts as a write. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -107,7 +106,7 @@ function auditOf(of: Common, decision: Audit['decision'], report: Report | null)
 
 function isWrite({ context: { operation, passthrough }, method }: FastifyRequest): boolean {
   if (passthrough !== null) return !READING.has(method)
-  return operation !== null && operation.retry !== 'always' && WRITING.has(operation.method)
+  return operation?.effect === 'write'
 }
 
 /**

@@ -55,7 +55,7 @@ function foreignPlans({ names, operations, texts }: Choice, asker: Asker): reado
     const plan = planOf(operation, names, { random: Random.of(1, index), asker })
     return [
       ...aliensOf(plan),
-      ...(operation.retry === 'always' ? percentsOf(plan, texts.get(operation.id) ?? []) : []),
+      ...(operation.effect === 'read' ? percentsOf(plan, texts.get(operation.id) ?? []) : []),
     ]
   })
 }

@@ -47,7 +47,7 @@ export interface Asker {
 }
 
 export function isRead({ operation }: Plan): boolean {
-  return operation.retry === 'always'
+  return operation.effect === 'read'
 }
 
 /** Returns one of the operation's requests. Its placeholders are replaced with random choices. */
@@ -89,7 +89,7 @@ function pathOf(operation: Operation, template: Template, { random, choose }: Ch
   return operation.template.replace(/:(\w+)/g, (_, name: string) => {
     if (name === 'id' || name === 'key' || name === 'operationId') {
       if (random.chance(UNKNOWN)) return 'nosuch'
-      if (!isKey && operation.retry === 'always' && random.chance(OTHER_KIND))
+      if (!isKey && operation.effect === 'read' && random.chance(OTHER_KIND))
         return choose(random.pick(OTHERS))
     }
     const text = template.params?.[name] ?? defaultParam(operation.template, name, random)

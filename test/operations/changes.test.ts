@@ -18,7 +18,7 @@ t.test('every write to users, groups, tenants and records lists its changes', (t
 t.test('no other operation changes identities or records', (t) => {
   for (const row of OPERATIONS.filter(({ invalidates: changes }) => changes !== undefined)) {
     t.ok(KINDS.test(row.template) && isWrite(row), row.id)
-    t.equal(row.retry, 'unsent', row.id)
+    t.equal(row.effect, 'write', row.id)
   }
   t.end()
 })

@@ -93,7 +93,7 @@ function idsOf(found: readonly { readonly operation: Operation }[]): readonly st
 /** Permissions that only allow a caller to read. */
 const READING = /\.READ\w*( |$)/
 
-const WRITES = OPERATIONS.filter(({ retry }) => retry !== 'always')
+const WRITES = OPERATIONS.filter(({ effect }) => effect === 'write')
 
 function isMore(term: string): boolean {
   return !READING.test(term)
@@ -174,7 +174,7 @@ t.test('only known writes are denied with 404, as if the entity did not exist', 
 
 t.test('system data requires an admin or SYSTEM.READ, and the telemetry configuration an admin', (t) => {
   const rows = OPERATIONS.filter(
-    ({ retry, checks }) => retry === 'always' && checks.some(({ admin }) => admin),
+    ({ effect, checks }) => effect === 'read' && checks.some(({ admin }) => admin),
   )
   t.same(
     rows.map(({ id, checks }) => [id, checks.map(({ anyOf = [] }) => anyOf.join())]),

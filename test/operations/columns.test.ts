@@ -122,9 +122,9 @@ const MADE: Readonly<Record<string, string>> = {
 t.test('the id of a created entity is in the response or in the body of the request', (t) => {
   const making = OPERATIONS.filter(({ creates }) => creates !== undefined)
   t.equal(making.length, 38)
-  for (const { id, creates, retry } of making) {
+  for (const { id, creates, effect } of making) {
     t.equal(creates, MADE[id] ?? 'answer:id', id)
-    t.equal(retry, 'unsent', id)
+    t.equal(effect, 'write', id)
   }
   const deferred = OPERATIONS.filter(({ template }) => template.endsWith('-async'))
   t.ok(deferred.length > 5)

@@ -53,8 +53,13 @@ t.test('the operations of a file are sorted by path and method', async (t) => {
   }
 })
 
+t.test('a read may be repeated, and a write only if no byte of it was sent', (t) => {
+  for (const { id, effect, retry } of OPERATIONS) t.equal(retry, effect === 'read' ? 'always' : 'unsent', id)
+  t.end()
+})
+
 t.test('244 operations are pure reads: all GET and OPTIONS, and 36 queries by POST', (t) => {
-  const reads = where(({ retry }) => retry === 'always')
+  const reads = where(({ effect }) => effect === 'read')
   t.equal(reads.length, 244)
   t.same(
     METHODS.map((method) => reads.filter((row) => row.method === method).length),
@@ -64,8 +69,8 @@ t.test('244 operations are pure reads: all GET and OPTIONS, and 36 queries by PO
 })
 
 t.test('only reads that do not filter items by caller are cached for others', (t) => {
-  for (const { id, method, retry, rows, links } of where(({ cache }) => cache !== undefined)) {
-    t.match({ method, retry }, { method: 'GET', retry: 'always' }, id)
+  for (const { id, method, effect, rows, links } of where(({ cache }) => cache !== undefined)) {
+    t.match({ method, effect }, { method: 'GET', effect: 'read' }, id)
     t.equal(links, undefined, `${id}: links show the address that one client used`)
     if (rows !== undefined)
       t.equal(id, 'getTopicNames', 'whoever does not see all of them is answered before')
@@ -101,8 +106,8 @@ t.test('every write that evicts names tags of cached responses', (t) => {
   const tags = new Set(OPERATIONS.flatMap(({ cache }) => cache?.tags ?? []))
   const evicting = where(({ evicts }) => evicts !== undefined)
   t.ok(evicting.length > 0)
-  for (const { id, retry, evicts = [] } of evicting) {
-    t.equal(retry, 'unsent', id)
+  for (const { id, effect, evicts = [] } of evicting) {
+    t.equal(effect, 'write', id)
     for (const tag of evicts) t.ok(tags.has(tag), `${id} ${tag}`)
   }
   t.end()
@@ -113,8 +118,8 @@ t.test(
   (t) => {
     const heeding = where(({ idempotencyKey }) => idempotencyKey === true)
     t.same(heeding.map(({ id }) => id).sort(), HEEDING)
-    for (const { id, method, retry, checks, ...row } of heeding) {
-      t.match({ method, retry }, { method: 'POST', retry: 'unsent' }, id)
+    for (const { id, method, effect, checks, ...row } of heeding) {
+      t.match({ method, effect }, { method: 'POST', effect: 'write' }, id)
       // With one of these fields, the response is not the whole effect of the operation.
       for (const column of ['rows', 'cache', 'evicts', 'invalidates', 'longPoll', 'allowedLinks', 'answer'])
         t.notOk(column in row, `${id} ${column}`)
@@ -198,8 +203,8 @@ t.test('operations with forms or long polls use POST', (t) => {
 })
 
 t.test('an operation that takes no JSON has no body schema and is not retried', (t) => {
-  for (const { id, body, retry } of where(({ media }) => media !== undefined))
-    t.match({ body, retry }, { body: undefined, retry: 'unsent' }, id)
+  for (const { id, body, effect } of where(({ media }) => media !== undefined))
+    t.match({ body, effect }, { body: undefined, effect: 'write' }, id)
   t.end()
 })
 

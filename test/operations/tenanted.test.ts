@@ -75,7 +75,6 @@ const IGNORED = [
 const rowOf = ({ method, template, ...row }: Operation): Row => ({
   ...row,
   route: `${method} /${template.slice(1)}`,
-  retry: 'always',
 })
 
 const WRONG: readonly (readonly [claim: string, row: Row])[] = [

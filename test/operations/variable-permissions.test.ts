@@ -56,6 +56,7 @@ t.test('a check of variables by a permission without a specific counterpart is a
     id: 'x',
     method: 'GET',
     template: '/x/:id',
+    effect: 'read',
     retry: 'always',
     checks: [{ anyOf: ['USER.READ path:id'], reads: 'variables', denied: 403 }],
   } as const

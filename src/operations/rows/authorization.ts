@@ -6,19 +6,16 @@ export const authorization = {
     route: 'GET /authorization',
     checks: [],
     rows: { anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
-    retry: 'always',
   },
   availableOperationsAuthorization: {
     route: 'OPTIONS /authorization',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { create: 'AUTHORIZATION.CREATE' },
   },
   getAuthorization: {
     route: 'GET /authorization/:id',
     checks: [{ anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 }],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
     entity: 'authorization',
   },
@@ -48,7 +45,6 @@ export const authorization = {
   availableOperationsAuthorizationInstance: {
     route: 'OPTIONS /authorization/:id',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { delete: 'AUTHORIZATION.DELETE path:id', update: 'AUTHORIZATION.UPDATE path:id' },
   },
@@ -56,7 +52,6 @@ export const authorization = {
     route: 'GET /authorization/check',
     query: 'AuthorizationCheckQuery',
     checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 'absent' }],
-    retry: 'always',
     answer: 'authorization-check',
     notFound: '403 InvalidRequestException: You must have READ permission for Authorization resource.',
   },
@@ -64,7 +59,6 @@ export const authorization = {
     route: 'GET /authorization/count',
     checks: [],
     rows: { form: 'count', anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
-    retry: 'always',
   },
   createAuthorization: {
     route: 'POST /authorization/create',

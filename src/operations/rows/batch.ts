@@ -6,13 +6,11 @@ export const batch = {
     route: 'GET /batch',
     checks: [],
     rows: { anyOf: ['BATCH.READ row:id'] },
-    retry: 'always',
   },
   getBatch: {
     route: 'GET /batch/:id',
     checks: [{ anyOf: ['BATCH.READ path:id'], denied: 404 }],
     entity: 'batch',
-    retry: 'always',
     notFound: "404 InvalidRequestException: Batch with id '{id}' does not exist",
   },
   deleteBatch: {
@@ -35,18 +33,15 @@ export const batch = {
     route: 'GET /batch/count',
     checks: [],
     rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
-    retry: 'always',
   },
   getBatchStatistics: {
     route: 'GET /batch/statistics',
     checks: [],
     rows: { anyOf: ['BATCH.READ row:id'] },
-    retry: 'always',
   },
   getBatchStatisticsCount: {
     route: 'GET /batch/statistics/count',
     checks: [],
     rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
-    retry: 'always',
   },
 } satisfies Rowset

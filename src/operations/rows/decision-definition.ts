@@ -6,19 +6,16 @@ export const decisionDefinition = {
     route: 'GET /decision-definition',
     checks: [],
     rows: { anyOf: ['DECISION_DEFINITION.READ row:key'], query: 'decisionDefinitions' },
-    retry: 'always',
   },
   getDecisionDefinitionById: {
     route: 'GET /decision-definition/:id',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ decisionDefinition.key'], denied: 500 }],
-    retry: 'always',
     notFound: "404 InvalidRequestException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
   },
   getDecisionDefinitionDiagram: {
     route: 'GET /decision-definition/:id/diagram',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ decisionDefinition.key'], denied: 403 }],
-    retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'], content: 'diagram' },
     notFound: "400 NotFoundException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
@@ -40,7 +37,6 @@ export const decisionDefinition = {
   getDecisionDefinitionDmnXmlById: {
     route: 'GET /decision-definition/:id/xml',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ decisionDefinition.key'], denied: 500 }],
-    retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
     notFound: "404 InvalidRequestException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
@@ -49,19 +45,16 @@ export const decisionDefinition = {
     route: 'GET /decision-definition/count',
     checks: [],
     rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ row:key'], query: 'decisionDefinitions' },
-    retry: 'always',
   },
   getDecisionDefinitionByKey: {
     route: 'GET /decision-definition/key/:key',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
     actsOn: 'latest version',
   },
   getDecisionDefinitionDiagramByKey: {
     route: 'GET /decision-definition/key/:key/diagram',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     cache: { seconds: 30, tags: ['deployment'], content: 'diagram' },
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
     actsOn: 'latest version',
@@ -88,14 +81,12 @@ export const decisionDefinition = {
   getDecisionDefinitionByKeyAndTenantId: {
     route: 'GET /decision-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     notFound: '404 RestException: No matching decision definition with key: {key} and tenant-id: {tenantId}',
     actsOn: 'latest version',
   },
   getDecisionDefinitionDiagramByKeyAndTenant: {
     route: 'GET /decision-definition/key/:key/tenant-id/:tenantId/diagram',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     cache: { seconds: 30, tags: ['deployment'], content: 'diagram' },
     notFound: '404 RestException: No matching decision definition with key: {key} and tenant-id: {tenantId}',
     actsOn: 'latest version',
@@ -122,7 +113,6 @@ export const decisionDefinition = {
   getDecisionDefinitionDmnXmlByKeyAndTenant: {
     route: 'GET /decision-definition/key/:key/tenant-id/:tenantId/xml',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     cache: { seconds: 30, tags: ['deployment'], content: 'model' },
     notFound: '404 RestException: No matching decision definition with key: {key} and tenant-id: {tenantId}',
     actsOn: 'latest version',
@@ -130,7 +120,6 @@ export const decisionDefinition = {
   getDecisionDefinitionDmnXmlByKey: {
     route: 'GET /decision-definition/key/:key/xml',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     cache: { seconds: 30, tags: ['deployment'], content: 'model' },
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
     actsOn: 'latest version',

@@ -6,14 +6,12 @@ export const decisionRequirementsDefinition = {
     route: 'GET /decision-requirements-definition',
     checks: [],
     rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], query: 'decisionRequirementsDefinitions' },
-    retry: 'always',
   },
   getDecisionRequirementsDefinitionById: {
     route: 'GET /decision-requirements-definition/:id',
     checks: [
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 500 },
     ],
-    retry: 'always',
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   },
@@ -22,7 +20,6 @@ export const decisionRequirementsDefinition = {
     checks: [
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
     ],
-    retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'], content: 'diagram' },
     notFound: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
@@ -32,7 +29,6 @@ export const decisionRequirementsDefinition = {
     checks: [
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 500 },
     ],
-    retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
@@ -41,19 +37,16 @@ export const decisionRequirementsDefinition = {
     route: 'GET /decision-requirements-definition/count',
     checks: [],
     rows: { form: 'count', anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], query: 'decisionRequirementsDefinitions' },
-    retry: 'always',
   },
   getDecisionRequirementsDefinitionByKey: {
     route: 'GET /decision-requirements-definition/key/:key',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
     actsOn: 'latest version',
   },
   getDecisionRequirementsDefinitionDiagramByKey: {
     route: 'GET /decision-requirements-definition/key/:key/diagram',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     cache: { seconds: 30, tags: ['deployment'], content: 'diagram' },
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
     actsOn: 'latest version',
@@ -61,14 +54,12 @@ export const decisionRequirementsDefinition = {
   getDecisionRequirementsDefinitionByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
     actsOn: 'latest version',
   },
   getDecisionRequirementsDefinitionDiagramByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/diagram',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     cache: { seconds: 30, tags: ['deployment'], content: 'diagram' },
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
     actsOn: 'latest version',
@@ -76,7 +67,6 @@ export const decisionRequirementsDefinition = {
   getDecisionRequirementsDefinitionDmnXmlByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/xml',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     cache: { seconds: 30, tags: ['deployment'], content: 'model' },
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
     actsOn: 'latest version',
@@ -84,7 +74,6 @@ export const decisionRequirementsDefinition = {
   getDecisionRequirementsDefinitionDmnXmlByKey: {
     route: 'GET /decision-requirements-definition/key/:key/xml',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
-    retry: 'always',
     cache: { seconds: 30, tags: ['deployment'], content: 'model' },
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
     actsOn: 'latest version',

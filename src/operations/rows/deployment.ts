@@ -6,12 +6,10 @@ export const deployment = {
     route: 'GET /deployment',
     checks: [],
     rows: { anyOf: ['DEPLOYMENT.READ row:id'] },
-    retry: 'always',
   },
   getDeployment: {
     route: 'GET /deployment/:id',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 }],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
     entity: 'deployment',
   },
@@ -42,21 +40,18 @@ export const deployment = {
   getDeploymentResources: {
     route: 'GET /deployment/:id/resources',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
-    retry: 'always',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
     entity: 'deployment',
   },
   getDeploymentResource: {
     route: 'GET /deployment/:id/resources/:resourceId',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
-    retry: 'always',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
     entity: 'deployment',
   },
   getDeploymentResourceData: {
     route: 'GET /deployment/:id/resources/:resourceId/data',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
-    retry: 'always',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
     entity: 'deployment',
   },
@@ -64,7 +59,6 @@ export const deployment = {
     route: 'GET /deployment/count',
     checks: [],
     rows: { form: 'count', anyOf: ['DEPLOYMENT.READ row:id'] },
-    retry: 'always',
   },
   createDeployment: {
     route: 'POST /deployment/create',
@@ -77,6 +71,5 @@ export const deployment = {
   getRegisteredDeployments: {
     route: 'GET /deployment/registered',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
-    retry: 'always',
   },
 } satisfies Rowset

@@ -5,7 +5,6 @@ export const engine = {
   getProcessEngineNames: {
     route: 'GET /engine',
     checks: [],
-    retry: 'always',
     answer: 'engine-names',
     open: 'engines',
   },

@@ -13,7 +13,6 @@ export const eventSubscription = {
       ],
       query: 'eventSubscriptions',
     },
-    retry: 'always',
   },
   getEventSubscriptionsCount: {
     route: 'GET /event-subscription/count',
@@ -26,6 +25,5 @@ export const eventSubscription = {
       ],
       query: 'eventSubscriptions',
     },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -12,7 +12,6 @@ export const execution = {
       ],
       query: 'executions',
     },
-    retry: 'always',
   },
   queryExecutions: {
     route: 'POST /execution',
@@ -24,7 +23,6 @@ export const execution = {
       ],
       query: 'executions',
     },
-    retry: 'always',
   },
   getExecution: {
     route: 'GET /execution/:id',
@@ -34,7 +32,6 @@ export const execution = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], denied: 404, viaQuery: 'query' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Execution with id {id} does not exist',
   },
   createIncident: {
@@ -57,7 +54,6 @@ export const execution = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
@@ -82,7 +78,6 @@ export const execution = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
     otherTenant: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
@@ -121,7 +116,6 @@ export const execution = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
     otherTenant: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
@@ -147,7 +141,6 @@ export const execution = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], denied: 404, viaQuery: 'query' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Message event subscription for execution {id} named {messageName} does not exist',
   },
   triggerEvent: {
@@ -185,7 +178,6 @@ export const execution = {
       ],
       query: 'executions',
     },
-    retry: 'always',
   },
   queryExecutionsCount: {
     route: 'POST /execution/count',
@@ -198,6 +190,5 @@ export const execution = {
       ],
       query: 'executions',
     },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -12,7 +12,6 @@ export const externalTask = {
       ],
       query: 'externalTasks',
     },
-    retry: 'always',
   },
   queryExternalTasks: {
     route: 'POST /external-task',
@@ -24,7 +23,6 @@ export const externalTask = {
       ],
       query: 'externalTasks',
     },
-    retry: 'always',
   },
   getExternalTask: {
     route: 'GET /external-task/:id',
@@ -34,7 +32,6 @@ export const externalTask = {
         'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
       ], denied: 404, viaQuery: 'query' },
     ],
-    retry: 'always',
     notFound: '404 RestException: External task with id {id} does not exist',
   },
   handleExternalTaskBpmnError: {
@@ -73,7 +70,6 @@ export const externalTask = {
         'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    retry: 'always',
     notFound: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
@@ -168,7 +164,6 @@ export const externalTask = {
       ],
       query: 'externalTasks',
     },
-    retry: 'always',
   },
   queryExternalTasksCount: {
     route: 'POST /external-task/count',
@@ -181,7 +176,6 @@ export const externalTask = {
       ],
       query: 'externalTasks',
     },
-    retry: 'always',
   },
   fetchAndLock: {
     route: 'POST /external-task/fetchAndLock',
@@ -242,7 +236,6 @@ export const externalTask = {
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
       ],
     },
-    retry: 'always',
     cache: { seconds: 2, tags: ['external-task'], content: 'names' },
   },
 } satisfies Rowset

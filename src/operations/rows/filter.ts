@@ -7,12 +7,10 @@ export const filter = {
     checks: [],
     rows: { anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
     itemCount: 'executeFilterCount',
-    retry: 'always',
   },
   filterResourceOptions: {
     route: 'OPTIONS /filter',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { create: 'FILTER.CREATE' },
   },
@@ -20,7 +18,6 @@ export const filter = {
     route: 'GET /filter/:id',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     itemCount: 'executeFilterCount',
-    retry: 'always',
   },
   updateFilter: {
     route: 'PUT /filter/:id',
@@ -38,7 +35,6 @@ export const filter = {
   filterResourceOptionsSingle: {
     route: 'OPTIONS /filter/:id',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: {
       self: 'FILTER.READ path:id',
@@ -58,7 +54,6 @@ export const filter = {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
-    retry: 'always',
   },
   postExecuteFilterCount: {
     route: 'POST /filter/:id/count',
@@ -69,7 +64,6 @@ export const filter = {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
-    retry: 'always',
   },
   executeFilterList: {
     route: 'GET /filter/:id/list',
@@ -81,7 +75,6 @@ export const filter = {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
-    retry: 'always',
   },
   postExecuteFilterList: {
     route: 'POST /filter/:id/list',
@@ -93,7 +86,6 @@ export const filter = {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
-    retry: 'always',
   },
   executeFilterSingleResult: {
     route: 'GET /filter/:id/singleResult',
@@ -106,7 +98,6 @@ export const filter = {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
-    retry: 'always',
     notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',
   },
   postExecuteFilterSingleResult: {
@@ -120,14 +111,12 @@ export const filter = {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
-    retry: 'always',
     notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',
   },
   getFilterCount: {
     route: 'GET /filter/count',
     checks: [],
     rows: { form: 'count', anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
-    retry: 'always',
   },
   createFilter: {
     route: 'POST /filter/create',

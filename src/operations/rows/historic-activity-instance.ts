@@ -9,7 +9,6 @@ export const historicActivityInstance = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicActivityInstances',
     },
-    retry: 'always',
   },
   queryHistoricActivityInstances: {
     route: 'POST /history/activity-instance',
@@ -18,14 +17,12 @@ export const historicActivityInstance = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicActivityInstances',
     },
-    retry: 'always',
   },
   getHistoricActivityInstance: {
     route: 'GET /history/activity-instance/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey'], denied: 404, viaQuery: 'query' },
     ],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
   },
   getHistoricActivityInstancesCount: {
@@ -36,7 +33,6 @@ export const historicActivityInstance = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicActivityInstances',
     },
-    retry: 'always',
   },
   queryHistoricActivityInstancesCount: {
     route: 'POST /history/activity-instance/count',
@@ -46,6 +42,5 @@ export const historicActivityInstance = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicActivityInstances',
     },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -6,13 +6,11 @@ export const historicBatch = {
     route: 'GET /history/batch',
     checks: [],
     rows: { anyOf: ['BATCH.READ_HISTORY row:id'] },
-    retry: 'always',
   },
   getHistoricBatch: {
     route: 'GET /history/batch/:id',
     checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
     entity: 'historicBatch',
-    retry: 'always',
     notFound: "404 InvalidRequestException: Historic batch with id '{id}' does not exist",
   },
   deleteHistoricBatch: {
@@ -26,18 +24,15 @@ export const historicBatch = {
   getCleanableHistoricBatchesReport: {
     route: 'GET /history/batch/cleanable-batch-report',
     checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
-    retry: 'always',
   },
   getCleanableHistoricBatchesReportCount: {
     route: 'GET /history/batch/cleanable-batch-report/count',
     checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
-    retry: 'always',
   },
   getHistoricBatchesCount: {
     route: 'GET /history/batch/count',
     checks: [],
     rows: { form: 'count', anyOf: ['BATCH.READ_HISTORY row:id'] },
-    retry: 'always',
   },
   setRemovalTimeAsyncHistoricBatch: {
     route: 'POST /history/batch/set-removal-time',

@@ -6,12 +6,10 @@ export const historicDecisionDefinition = {
     route: 'GET /history/decision-definition/cleanable-decision-instance-report',
     checks: [],
     rows: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableDecisionInstances' },
-    retry: 'always',
   },
   getCleanableHistoricDecisionInstanceReportCount: {
     route: 'GET /history/decision-definition/cleanable-decision-instance-report/count',
     checks: [],
     rows: { form: 'count', allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableDecisionInstances' },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -6,7 +6,6 @@ export const historicDecisionInstance = {
     route: 'GET /history/decision-instance',
     checks: [],
     rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], query: 'historicDecisionInstances' },
-    retry: 'always',
   },
   getHistoricDecisionInstance: {
     route: 'GET /history/decision-instance/:id',
@@ -14,14 +13,12 @@ export const historicDecisionInstance = {
     checks: [
       { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, viaQuery: 'query' },
     ],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
   },
   getHistoricDecisionInstancesCount: {
     route: 'GET /history/decision-instance/count',
     checks: [],
     rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], query: 'historicDecisionInstances' },
-    retry: 'always',
   },
   deleteAsync: {
     route: 'POST /history/decision-instance/delete',

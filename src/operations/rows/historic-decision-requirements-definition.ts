@@ -7,7 +7,6 @@ export const historicDecisionRequirementsDefinition = {
     checks: [
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 NullValueException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: '200 []',
   },

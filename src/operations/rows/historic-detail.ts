@@ -11,7 +11,6 @@ export const historicDetail = {
       exempt: 'no execution',
       query: 'historicDetails',
     },
-    retry: 'always',
   },
   queryHistoricDetails: {
     route: 'POST /history/detail',
@@ -22,14 +21,12 @@ export const historicDetail = {
       exempt: 'no execution',
       query: 'historicDetails',
     },
-    retry: 'always',
   },
   historicDetail: {
     route: 'GET /history/detail/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
   },
   historicDetailBinary: {
@@ -37,7 +34,6 @@ export const historicDetail = {
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
   },
   getHistoricDetailsCount: {
@@ -50,6 +46,5 @@ export const historicDetail = {
       exempt: 'no execution',
       query: 'historicDetails',
     },
-    retry: 'always',
   },
 } satisfies Rowset

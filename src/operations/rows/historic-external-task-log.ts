@@ -9,7 +9,6 @@ export const historicExternalTaskLog = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicExternalTaskLogs',
     },
-    retry: 'always',
   },
   queryHistoricExternalTaskLogs: {
     route: 'POST /history/external-task-log',
@@ -20,14 +19,12 @@ export const historicExternalTaskLog = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicExternalTaskLogs',
     },
-    retry: 'always',
   },
   getHistoricExternalTaskLog: {
     route: 'GET /history/external-task-log/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey'], denied: 404, viaQuery: 'query' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Historic external task log with id {id} does not exist',
   },
   getErrorDetailsHistoricExternalTaskLog: {
@@ -35,7 +32,6 @@ export const historicExternalTaskLog = {
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey'], denied: 403 },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: No historic external task log found with id {id}: historicExternalTaskLog is null',
     otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic external task log '{id}' because it belongs to no authenticated tenant.",
   },
@@ -47,7 +43,6 @@ export const historicExternalTaskLog = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicExternalTaskLogs',
     },
-    retry: 'always',
   },
   queryHistoricExternalTaskLogsCount: {
     route: 'POST /history/external-task-log/count',
@@ -57,6 +52,5 @@ export const historicExternalTaskLog = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicExternalTaskLogs',
     },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -10,7 +10,6 @@ export const historicIdentityLinkLog = {
       exempt: 'no definition',
       query: 'historicIdentityLinks',
     },
-    retry: 'always',
   },
   getHistoricIdentityLinksCount: {
     route: 'GET /history/identity-link-log/count',
@@ -21,6 +20,5 @@ export const historicIdentityLinkLog = {
       exempt: 'no definition',
       query: 'historicIdentityLinks',
     },
-    retry: 'always',
   },
 } satisfies Rowset

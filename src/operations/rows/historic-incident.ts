@@ -10,7 +10,6 @@ export const historicIncident = {
       exempt: 'no definition',
       query: 'historicIncidents',
     },
-    retry: 'always',
   },
   getHistoricIncidentsCount: {
     route: 'GET /history/incident/count',
@@ -21,6 +20,5 @@ export const historicIncident = {
       exempt: 'no definition',
       query: 'historicIncidents',
     },
-    retry: 'always',
   },
 } satisfies Rowset

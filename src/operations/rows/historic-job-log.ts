@@ -10,7 +10,6 @@ export const historicJobLog = {
       exempt: 'no definition',
       query: 'historicJobLogs',
     },
-    retry: 'always',
   },
   queryHistoricJobLogs: {
     route: 'POST /history/job-log',
@@ -20,14 +19,12 @@ export const historicJobLog = {
       exempt: 'no definition',
       query: 'historicJobLogs',
     },
-    retry: 'always',
   },
   getHistoricJobLog: {
     route: 'GET /history/job-log/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no definition' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Historic job log with id {id} does not exist',
   },
   getStacktraceHistoricJobLog: {
@@ -35,7 +32,6 @@ export const historicJobLog = {
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 403 },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: No historic job log found with id {id}: historicJobLog is null',
     otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic job log '{id}' because it belongs to no authenticated tenant.",
   },
@@ -48,7 +44,6 @@ export const historicJobLog = {
       exempt: 'no definition',
       query: 'historicJobLogs',
     },
-    retry: 'always',
   },
   queryHistoricJobLogsCount: {
     route: 'POST /history/job-log/count',
@@ -59,6 +54,5 @@ export const historicJobLog = {
       exempt: 'no definition',
       query: 'historicJobLogs',
     },
-    retry: 'always',
   },
 } satisfies Rowset

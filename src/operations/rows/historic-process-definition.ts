@@ -6,7 +6,6 @@ export const historicProcessDefinition = {
     route: 'GET /history/process-definition/:id/statistics',
     query: 'ActivityStatisticsQuery',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
-    retry: 'always',
     notFound: '200 []',
     otherTenant: 'ignored',
   },
@@ -14,12 +13,10 @@ export const historicProcessDefinition = {
     route: 'GET /history/process-definition/cleanable-process-instance-report',
     checks: [],
     rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
-    retry: 'always',
   },
   getCleanableHistoricProcessInstanceReportCount: {
     route: 'GET /history/process-definition/cleanable-process-instance-report/count',
     checks: [],
     rows: { form: 'count', allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
-    retry: 'always',
   },
 } satisfies Rowset

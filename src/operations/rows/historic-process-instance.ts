@@ -9,7 +9,6 @@ export const historicProcessInstance = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicProcessInstances',
     },
-    retry: 'always',
   },
   queryHistoricProcessInstances: {
     route: 'POST /history/process-instance',
@@ -18,14 +17,12 @@ export const historicProcessInstance = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicProcessInstances',
     },
-    retry: 'always',
   },
   getHistoricProcessInstance: {
     route: 'GET /history/process-instance/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Historic process instance with id {id} does not exist',
   },
   deleteHistoricProcessInstance: {
@@ -53,7 +50,6 @@ export const historicProcessInstance = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicProcessInstances',
     },
-    retry: 'always',
   },
   queryHistoricProcessInstancesCount: {
     route: 'POST /history/process-instance/count',
@@ -63,7 +59,6 @@ export const historicProcessInstance = {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicProcessInstances',
     },
-    retry: 'always',
   },
   deleteHistoricProcessInstancesAsync: {
     route: 'POST /history/process-instance/delete',
@@ -82,7 +77,6 @@ export const historicProcessInstance = {
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], when: 'no definition given', denied: 403 },
     ],
     rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], ofDefinitions: true },
-    retry: 'always',
   },
   setRemovalTimeAsync: {
     route: 'POST /history/process-instance/set-removal-time',

@@ -10,7 +10,6 @@ export const historicTaskInstance = {
       exempt: 'no execution',
       query: 'historicTasks',
     },
-    retry: 'always',
   },
   queryHistoricTaskInstances: {
     route: 'POST /history/task',
@@ -20,7 +19,6 @@ export const historicTaskInstance = {
       exempt: 'no execution',
       query: 'historicTasks',
     },
-    retry: 'always',
   },
   getHistoricTaskInstancesCount: {
     route: 'GET /history/task/count',
@@ -31,7 +29,6 @@ export const historicTaskInstance = {
       exempt: 'no execution',
       query: 'historicTasks',
     },
-    retry: 'always',
   },
   queryHistoricTaskInstancesCount: {
     route: 'POST /history/task/count',
@@ -42,12 +39,10 @@ export const historicTaskInstance = {
       exempt: 'no execution',
       query: 'historicTasks',
     },
-    retry: 'always',
   },
   getHistoricTaskInstanceReport: {
     route: 'GET /history/task/report',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], denied: 403 }],
     rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
-    retry: 'always',
   },
 } satisfies Rowset

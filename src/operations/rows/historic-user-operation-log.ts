@@ -12,7 +12,6 @@ export const historicUserOperationLog = {
       ],
       exempt: 'no category and no definition',
     },
-    retry: 'always',
   },
   clearAnnotationUserOperationLog: {
     route: 'PUT /history/user-operation/:operationId/clear-annotation',
@@ -48,6 +47,5 @@ export const historicUserOperationLog = {
       ],
       exempt: 'no category and no definition',
     },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -11,7 +11,6 @@ export const historicVariableInstance = {
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },
-    retry: 'always',
   },
   queryHistoricVariableInstances: {
     route: 'POST /history/variable-instance',
@@ -22,14 +21,12 @@ export const historicVariableInstance = {
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },
-    retry: 'always',
   },
   getHistoricVariableInstance: {
     route: 'GET /history/variable-instance/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
   },
   deleteHistoricVariableInstance: {
@@ -46,7 +43,6 @@ export const historicVariableInstance = {
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
   },
   getHistoricVariableInstancesCount: {
@@ -59,7 +55,6 @@ export const historicVariableInstance = {
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },
-    retry: 'always',
   },
   queryHistoricVariableInstancesCount: {
     route: 'POST /history/variable-instance/count',
@@ -71,6 +66,5 @@ export const historicVariableInstance = {
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -12,16 +12,13 @@ export const historyCleanup = {
   getHistoryCleanupConfiguration: {
     route: 'GET /history/cleanup/configuration',
     checks: [],
-    retry: 'always',
   },
   findCleanupJob: {
     route: 'GET /history/cleanup/job',
     checks: [],
-    retry: 'always',
   },
   findCleanupJobs: {
     route: 'GET /history/cleanup/jobs',
     checks: [],
-    retry: 'always',
   },
 } satisfies Rowset

@@ -6,18 +6,16 @@ export const identity = {
     route: 'GET /identity/groups',
     checks: [],
     rows: { form: 'groups', allOf: ['GROUP.READ row:group.id', 'USER.READ row:user.id'], tenants: 'ignored' },
-    retry: 'always',
   },
   getPasswordPolicy: {
     route: 'GET /identity/password-policy',
     checks: [],
-    retry: 'always',
     open: 'passwordPolicy',
   },
   checkPassword: {
     route: 'POST /identity/password-policy',
+    effect: 'read',
     checks: [],
-    retry: 'always',
   },
   verifyUser: {
     route: 'POST /identity/verify',

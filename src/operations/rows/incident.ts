@@ -13,7 +13,6 @@ export const incident = {
       exempt: 'no definition',
       query: 'incidents',
     },
-    retry: 'always',
   },
   getIncident: {
     route: 'GET /incident/:id',
@@ -23,7 +22,6 @@ export const incident = {
         'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
       ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: No matching incident with id {id}',
   },
   resolveIncident: {
@@ -78,6 +76,5 @@ export const incident = {
       exempt: 'no definition',
       query: 'incidents',
     },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -6,18 +6,15 @@ export const jobDefinition = {
     route: 'GET /job-definition',
     checks: [],
     rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
-    retry: 'always',
   },
   queryJobDefinitions: {
     route: 'POST /job-definition',
     checks: [],
     rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
-    retry: 'always',
   },
   getJobDefinition: {
     route: 'GET /job-definition/:id',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404, viaQuery: 'query' }],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Job Definition with id {id} does not exist',
   },
   setJobPriorityJobDefinition: {
@@ -64,13 +61,11 @@ export const jobDefinition = {
     route: 'GET /job-definition/count',
     checks: [],
     rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
-    retry: 'always',
   },
   queryJobDefinitionsCount: {
     route: 'POST /job-definition/count',
     checks: [],
     rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
-    retry: 'always',
   },
   updateSuspensionStateJobDefinitions: {
     route: 'PUT /job-definition/suspended',

@@ -14,7 +14,6 @@ export const job = {
       exempt: 'no definition',
       query: 'jobs',
     },
-    retry: 'always',
   },
   queryJobs: {
     route: 'POST /job',
@@ -27,7 +26,6 @@ export const job = {
       exempt: 'no definition',
       query: 'jobs',
     },
-    retry: 'always',
   },
   getJob: {
     route: 'GET /job/:id',
@@ -37,7 +35,6 @@ export const job = {
         'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
       ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Job with id {id} does not exist',
   },
   deleteJob: {
@@ -123,7 +120,6 @@ export const job = {
         'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
       ], denied: 403, exempt: 'no definition' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: No job found with id {id}: job is null',
     otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot read the job '{id}' because it belongs to no authenticated tenant.",
   },
@@ -155,7 +151,6 @@ export const job = {
       exempt: 'no definition',
       query: 'jobs',
     },
-    retry: 'always',
   },
   queryJobsCount: {
     route: 'POST /job/count',
@@ -169,7 +164,6 @@ export const job = {
       exempt: 'no definition',
       query: 'jobs',
     },
-    retry: 'always',
   },
   setJobRetriesAsyncOperation: {
     route: 'POST /job/retries',

@@ -5,12 +5,10 @@ export const metrics = {
   interval: {
     route: 'GET /metrics',
     checks: [],
-    retry: 'always',
   },
   getMetrics: {
     route: 'GET /metrics/:metricsName/sum',
     checks: [],
-    retry: 'always',
   },
   deleteTaskMetrics: {
     route: 'DELETE /metrics/task-worker',

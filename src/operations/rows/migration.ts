@@ -44,6 +44,7 @@ export const migration = {
   },
   generateMigrationPlan: {
     route: 'POST /migration/generate',
+    effect: 'read',
     body: 'MigrationPlanGenerationDto',
     checks: [
       { anyOf: [
@@ -53,10 +54,10 @@ export const migration = {
         'PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key',
       ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
     ],
-    retry: 'always',
   },
   validateMigrationPlan: {
     route: 'POST /migration/validate',
+    effect: 'read',
     body: 'MigrationPlanDto',
     checks: [
       { anyOf: [
@@ -66,6 +67,5 @@ export const migration = {
         'PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key',
       ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
     ],
-    retry: 'always',
   },
 } satisfies Rowset

@@ -28,14 +28,13 @@ export const newerEngines = {
     route: 'GET /configuration',
     only: 'CIB seven',
     checks: [{ admin: true, denied: 403 }],
-    retry: 'always',
   },
   // The same checks as the published `GET` of the same path.
   queryHistoricActivityStatistics: {
     route: 'POST /history/process-definition/:id/statistics',
+    effect: 'read',
     only: 'CIB seven',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
-    retry: 'always',
     notFound: '200 []',
     otherTenant: 'ignored',
   },

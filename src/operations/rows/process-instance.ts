@@ -12,7 +12,6 @@ export const processInstance = {
       ],
       query: 'processInstances',
     },
-    retry: 'always',
   },
   queryProcessInstances: {
     route: 'POST /process-instance',
@@ -24,7 +23,6 @@ export const processInstance = {
       ],
       query: 'processInstances',
     },
-    retry: 'always',
   },
   getProcessInstance: {
     route: 'GET /process-instance/:id',
@@ -34,7 +32,6 @@ export const processInstance = {
         'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
       ], denied: 404, viaQuery: 'query' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
   },
   deleteProcessInstance: {
@@ -57,7 +54,6 @@ export const processInstance = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
     otherTenant: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
     preconditions: [
@@ -69,7 +65,6 @@ export const processInstance = {
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   modifyProcessInstance: {
@@ -117,7 +112,6 @@ export const processInstance = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
@@ -142,7 +136,6 @@ export const processInstance = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
     otherTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
@@ -182,7 +175,6 @@ export const processInstance = {
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
     otherTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
@@ -211,7 +203,6 @@ export const processInstance = {
       ],
       query: 'processInstances',
     },
-    retry: 'always',
   },
   queryProcessInstancesCount: {
     route: 'POST /process-instance/count',
@@ -224,7 +215,6 @@ export const processInstance = {
       ],
       query: 'processInstances',
     },
-    retry: 'always',
   },
   deleteProcessInstancesAsyncOperation: {
     route: 'POST /process-instance/delete',

@@ -6,12 +6,11 @@ export const schemaLog = {
     route: 'GET /schema/log',
     query: 'SchemaLogQuery',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
-    retry: 'always',
   },
   querySchemaLog: {
     route: 'POST /schema/log',
+    effect: 'read',
     query: 'Paging',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
-    retry: 'always',
   },
 } satisfies Rowset

@@ -7,13 +7,11 @@ export const taskAttachment = {
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   getAttachment: {
     route: 'GET /task/:id/attachment/:attachmentId',
     checks: [],
-    retry: 'always',
     otherTenant: 'ignored',
   },
   deleteAttachment: {
@@ -25,7 +23,6 @@ export const taskAttachment = {
   getAttachmentData: {
     route: 'GET /task/:id/attachment/:attachmentId/data',
     checks: [],
-    retry: 'always',
     otherTenant: 'ignored',
   },
   addAttachment: {

@@ -7,13 +7,11 @@ export const taskComment = {
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   getComment: {
     route: 'GET /task/:id/comment/:commentId',
     checks: [],
-    retry: 'always',
     otherTenant: 'ignored',
   },
   createComment: {

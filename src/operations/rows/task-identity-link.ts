@@ -7,7 +7,6 @@ export const taskIdentityLink = {
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
-    retry: 'always',
     notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },

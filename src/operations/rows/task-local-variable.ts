@@ -7,7 +7,6 @@ export const taskLocalVariable = {
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 NullValueException 0: task {id} doesn't exist: task is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
@@ -29,7 +28,6 @@ export const taskLocalVariable = {
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
     otherTenant: "500 RestException 0: Cannot get task variable {varName}: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
@@ -65,7 +63,6 @@ export const taskLocalVariable = {
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
     otherTenant: "500 RestException 0: Cannot get task variable {varName}: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },

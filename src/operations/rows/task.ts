@@ -17,7 +17,6 @@ export const task = {
       exempt: 'case',
       narrowed: 'task query',
     },
-    retry: 'always',
   },
   queryTasks: {
     route: 'POST /task',
@@ -34,7 +33,6 @@ export const task = {
       exempt: 'case',
       narrowed: 'task query',
     },
-    retry: 'always',
   },
   getTask: {
     route: 'GET /task/:id',
@@ -45,7 +43,6 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskVariablesInReturn is true', denied: 403, reads: 'variables' },
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskLocalVariablesInReturn is true', denied: 403, reads: 'variables' },
     ],
-    retry: 'always',
     notFound: '404 InvalidRequestException: No matching task with id {id}',
   },
   updateTask: {
@@ -160,7 +157,6 @@ export const task = {
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 'plain' },
     ],
-    retry: 'always',
     notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
@@ -176,7 +172,6 @@ export const task = {
         notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.task.Task.getProcessDefinitionId()" because "task" is null',
       },
     ],
-    retry: 'always',
     notFound: '400 RestException 0: Cannot get form for task {id}',
   },
   getFormVariables: {
@@ -184,7 +179,6 @@ export const task = {
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
@@ -193,7 +187,6 @@ export const task = {
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
-    retry: 'always',
     notFound: "500 NullValueException 0: Task '{id}' not found: task is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
@@ -248,7 +241,6 @@ export const task = {
       exempt: 'case',
       narrowed: 'task query',
     },
-    retry: 'always',
   },
   queryTasksCount: {
     route: 'POST /task/count',
@@ -261,7 +253,6 @@ export const task = {
       exempt: 'case',
       narrowed: 'task query',
     },
-    retry: 'always',
   },
   createTask: {
     route: 'POST /task/create',
@@ -276,6 +267,5 @@ export const task = {
     csv: true,
     checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
     rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
-    retry: 'always',
   },
 } satisfies Rowset

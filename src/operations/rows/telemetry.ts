@@ -5,7 +5,6 @@ export const telemetry = {
   getTelemetryConfiguration: {
     route: 'GET /telemetry/configuration',
     checks: [],
-    retry: 'always',
   },
   configureTelemetry: {
     route: 'POST /telemetry/configuration',
@@ -14,6 +13,5 @@ export const telemetry = {
   getTelemetryData: {
     route: 'GET /telemetry/data',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
-    retry: 'always',
   },
 } satisfies Rowset

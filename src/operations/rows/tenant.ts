@@ -6,19 +6,16 @@ export const tenant = {
     route: 'GET /tenant',
     checks: [],
     rows: { anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
-    retry: 'always',
   },
   availableTenantResourceOperations: {
     route: 'OPTIONS /tenant',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { create: 'TENANT.CREATE' },
   },
   getTenant: {
     route: 'GET /tenant/:id',
     checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
-    retry: 'always',
     notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
     entity: 'tenant',
   },
@@ -45,14 +42,12 @@ export const tenant = {
   availableTenantInstanceOperations: {
     route: 'OPTIONS /tenant/:id',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
   },
   availableTenantGroupMembersOperations: {
     route: 'OPTIONS /tenant/:id/group-members',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
   },
@@ -75,7 +70,6 @@ export const tenant = {
   availableTenantUserMembersOperations: {
     route: 'OPTIONS /tenant/:id/user-members',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
   },
@@ -99,7 +93,6 @@ export const tenant = {
     route: 'GET /tenant/count',
     checks: [],
     rows: { form: 'count', anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
-    retry: 'always',
   },
   createTenant: {
     route: 'POST /tenant/create',

@@ -6,12 +6,10 @@ export const user = {
     route: 'GET /user',
     checks: [],
     rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored', query: 'identities' },
-    retry: 'always',
   },
   availableOperations: {
     route: 'OPTIONS /user',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { create: 'USER.CREATE' },
   },
@@ -27,7 +25,6 @@ export const user = {
   availableUserOperations: {
     route: 'OPTIONS /user/:id',
     checks: [],
-    retry: 'always',
     links: true,
     allowedLinks: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
   },
@@ -45,7 +42,6 @@ export const user = {
   getUserProfile: {
     route: 'GET /user/:id/profile',
     checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
-    retry: 'always',
     notFound: '404 InvalidRequestException: User with id {id} does not exist',
     entity: 'user',
     selfAnswer: 'profile',
@@ -75,7 +71,6 @@ export const user = {
     route: 'GET /user/count',
     checks: [],
     rows: { form: 'count', anyOf: ['USER.READ row:id'], tenants: 'ignored', query: 'identities' },
-    retry: 'always',
   },
   createUser: {
     route: 'POST /user/create',

@@ -15,7 +15,6 @@ export const variableInstance = {
       exempt: 'case',
       query: 'variableInstances',
     },
-    retry: 'always',
   },
   queryVariableInstances: {
     route: 'POST /variable-instance',
@@ -30,7 +29,6 @@ export const variableInstance = {
       exempt: 'case',
       query: 'variableInstances',
     },
-    retry: 'always',
   },
   getVariableInstance: {
     route: 'GET /variable-instance/:id',
@@ -41,7 +39,6 @@ export const variableInstance = {
         'TASK.READ variableInstance.taskId',
       ], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'case' },
     ],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
   },
   getVariableInstanceBinary: {
@@ -53,7 +50,6 @@ export const variableInstance = {
         'TASK.READ variableInstance.taskId',
       ], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'case' },
     ],
-    retry: 'always',
     notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
   },
   getVariableInstancesCount: {
@@ -70,7 +66,6 @@ export const variableInstance = {
       exempt: 'case',
       query: 'variableInstances',
     },
-    retry: 'always',
   },
   queryVariableInstancesCount: {
     route: 'POST /variable-instance/count',
@@ -86,6 +81,5 @@ export const variableInstance = {
       exempt: 'case',
       query: 'variableInstances',
     },
-    retry: 'always',
   },
 } satisfies Rowset

@@ -5,6 +5,5 @@ export const version = {
   getRestAPIVersion: {
     route: 'GET /version',
     checks: [],
-    retry: 'always',
   },
 } satisfies Rowset

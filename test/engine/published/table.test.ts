@@ -28,8 +28,8 @@ t.test('the table marks exactly the published operations without a body', { skip
 
 t.test('every write whose response has an id is marked in the table', { skip: javaSkip }, (t) => {
   const withId = published.filter(({ answered }) => answered.includes('id'))
-  const named = new Map(OPERATIONS.map(({ id, retry, creates }) => [id, { retry, creates }]))
-  const writes = withId.filter(({ operationId }) => named.get(operationId)?.retry === 'unsent')
+  const named = new Map(OPERATIONS.map(({ id, effect, creates }) => [id, { effect, creates }]))
+  const writes = withId.filter(({ operationId }) => named.get(operationId)?.effect === 'write')
   t.ok(writes.length > 30)
   t.same(
     writes.map(({ operationId }) => operationId).filter((id) => named.get(id)?.creates !== 'answer:id'),

@@ -1,0 +1,29 @@
+import type { Effect, Row } from './table.ts'
+
+/** The fields that only a write has. A read has nothing to evict, to repeat after a conflict, or to execute once. */
+const FIELDS_OF_WRITES = ['conflict', 'creates', 'evicts', 'idempotencyKey', 'invalidates', 'newTasks'] as const
+
+/**
+ * Returns the effect of an operation. If the row does not name it, GET and OPTIONS read, a POST that lists or counts items reads
+ * unless it locks them, and every other operation writes.
+ */
+export function effectOf(row: Row): Effect {
+  return row.effect ?? (hasSafeMethod(row) || isQuery(row) ? 'read' : 'write')
+}
+
+/** Returns the contradiction between the effect of an operation and its other fields, or null if there is none. */
+export function mistakeInEffect(row: Row): string | null {
+  if (effectOf(row) === 'write') return row.cache === undefined ? null : 'is a write, but has `cache`'
+  if (/^(PUT|DELETE) /.test(row.route)) return 'is a read, but its method changes an entity'
+  if (row.rows?.form === 'locks') return 'is a read, but locks its items'
+  const field = FIELDS_OF_WRITES.find((name) => row[name] !== undefined)
+  return field === undefined ? null : `is a read, but has \`${field}\``
+}
+
+function hasSafeMethod({ route }: Row): boolean {
+  return /^(GET|OPTIONS) /.test(route)
+}
+
+function isQuery({ route, rows }: Row): boolean {
+  return route.startsWith('POST ') && rows !== undefined && rows.form !== 'locks'
+}
