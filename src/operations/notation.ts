@@ -108,8 +108,13 @@ export type OtherTenantAnswer = NotFoundAnswer | 'ignored'
 /** A kind of entity that belongs to nothing that an authorization record could name. */
 export type Exempt = 'case' | 'no definition' | 'no execution' | 'no category and no definition'
 
+/** The name of a check to which a validation rule refers. */
+export type CheckName = 'create' | 'read' | 'target definition' | 'update'
+
 /** One check of the engine. An absent field makes the check stricter: it then applies to every request and every caller. */
 export interface Check {
+  /** The name by which a validation rule of the body or the query refers to the check. Default: no rule refers to it. */
+  readonly name?: CheckName
   /** Alternatives. The first one that an authorization record grants or revokes decides. Default: none. Without `allOf` only admins then pass. */
   readonly anyOf?: readonly PermissionTerm[]
   /** Permissions that must all be granted. Default: none. */

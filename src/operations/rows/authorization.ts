@@ -25,7 +25,7 @@ export const authorization = {
     checks: [
       { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
       // The engine reads the record, then validates the body, and checks UPDATE last.
-      { anyOf: ['AUTHORIZATION.UPDATE path:id'], entity: 'authorization', denied: 403 },
+      { name: 'update', anyOf: ['AUTHORIZATION.UPDATE path:id'], entity: 'authorization', denied: 403 },
     ],
     notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
     invalidates: ['records'],
@@ -65,7 +65,7 @@ export const authorization = {
     creates: 'answer:id',
     body: 'AuthorizationCreateDto',
     checks: [
-      { anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
+      { name: 'create', anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
       { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true, notFound: '404 InvalidRequestException: Authorization with id {created} does not exist.' },
     ],
     invalidates: ['records'],

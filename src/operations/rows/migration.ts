@@ -10,7 +10,7 @@ export const migration = {
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
       ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{migrationPlan.sourceProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
-      { anyOf: [
+      { name: 'target definition', anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
       ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
       { allOf: [
@@ -30,7 +30,7 @@ export const migration = {
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
       ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{migrationPlan.sourceProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
-      { anyOf: [
+      { name: 'target definition', anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
       ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: ['BATCH.CREATE_BATCH_MIGRATE_PROCESS_INSTANCES', 'BATCH.CREATE'], when: 'the plan is valid', denied: 403 },

@@ -282,7 +282,7 @@ export const processDefinition = {
     idempotencyKey: true,
     body: 'StartProcessInstanceFormDto',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
+      { name: 'read', anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_INSTANCE.CREATE'], denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },
     ],

@@ -49,7 +49,7 @@ export const task = {
     route: 'PUT /task/:id',
     body: 'TaskDto',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+      { name: 'read', anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
       { anyOf: [
         'TASK.TASK_ASSIGN path:id',
         'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',

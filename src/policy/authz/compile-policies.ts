@@ -1,5 +1,6 @@
 import { SELECTOR_LISTS, LISTED_SELECTORS, type Operation } from '../../operations/table.ts'
 import { messageOf } from '../../errors.ts'
+import { assertRulesFit } from '../validation/rule-stages.ts'
 import { compileChecks, parametersOf } from './checks/compile-check.ts'
 import { compileLinkPermission } from './checks/compile-permission.ts'
 import type { OperationPolicy, Policies } from './operation-policy.ts'
@@ -18,6 +19,7 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
   const { id, method, template, rows, allowedLinks } = operation
   try {
     checkOperations(operation, byId)
+    assertRulesFit(operation)
     checkItemOperations(operation, byId)
     const parameters = parametersOf(template)
     return {

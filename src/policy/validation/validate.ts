@@ -10,16 +10,10 @@ import {
   QUERIES,
   SELECTORS,
 } from './schemas/contracts.ts'
-import type {
-  Finding,
-  EngineError,
-  IsDateText,
-  Received,
-  RulePlace,
-  ValidationRule,
-} from './schemas/engine-error.ts'
+import type { Finding, EngineError, IsDateText, Received, ValidationRule } from './schemas/engine-error.ts'
 import { DEFER, itemsOf, membersOf } from './schemas/engine-error.ts'
 import { isDateText } from './schemas/jackson.ts'
+import { checkCountOf, type RuleStage, stageOf } from './rule-stages.ts'
 
 export type { Received } from './schemas/engine-error.ts'
 
@@ -54,7 +48,7 @@ export function checkRules(operation: Checked, received: Received, options: Rule
   const context = { operation, received, isDateText: options.isDateText ?? isDateText }
   if (options.passed !== undefined) return checkAt(options.passed, context)
   if (options.refused !== undefined) return checkAt(`refusal of ${options.refused}`, context)
-  const last = checkCountOf(operation)
+  const last = checkCountOf(operation.checks)
   for (let stage = 1; stage <= last; stage += 1) checkAt(stage, context)
 }
 
@@ -114,17 +108,18 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 
 const NO_CHECKS: Checked = { template: '', checks: [] }
 
-function checkAt(stage: RulePlace, context: Context): void {
+function checkAt(stage: RuleStage, context: Context): void {
   const { operation, received } = context
   if (operation.query !== undefined)
     refuse(findAt(stage, QUERIES[operation.query], context), 'GW_INVALID_QUERY')
   if (operation.body === undefined) return
-  const { type, readAfter = 0, rules } = BODIES[operation.body]
+  const { type, readAfter, rules } = BODIES[operation.body]
   // The engine treats an empty body as an empty object, or refuses it. This depends on how the engine is deployed.
   const whole = received.body === undefined ? { ...received, body: {} } : received
   // If an empty object makes the engine fail, the gateway cannot know the failure. The engine responds itself.
   if (received.body === undefined && isFailure(findAt(0, rules, { ...context, received: whole }))) return
-  if (stage === readAfter) readAs({ type, isDateText: context.isDateText }, whole.body)
+  if (stage === stageOf({ after: readAfter }, operation.checks))
+    readAs({ type, isDateText: context.isDateText }, whole.body)
   refuse(findAt(stage, rules, { ...context, received: whole }), 'GW_INVALID_BODY')
 }
 
@@ -134,21 +129,16 @@ interface Context {
   readonly isDateText: IsDateText
 }
 
-function findAt(stage: RulePlace, rules: readonly ValidationRule[], context: Context): Finding {
+function findAt(stage: RuleStage, rules: readonly ValidationRule[], context: Context): Finding {
   const { operation, received } = context
   const { template } = operation
   for (const rule of rules) {
-    if ((rule.after === 'all' ? checkCountOf(operation) : rule.after) !== stage) continue
+    if (stageOf(rule, operation.checks) !== stage) continue
     const finding = rule.find(received, { template, isDateText: context.isDateText })
     // The engine's JSON reader may have refused such a body, and its message contains digits that are not known here.
     if (finding !== null) return hasNumerals(received.body) ? DEFER : finding
   }
   return null
-}
-
-/** Returns the number of checks that run before the engine's response. */
-function checkCountOf({ checks }: Checked): number {
-  return checks.filter(({ after }) => after !== true).length
 }
 
 /** Checks the type of a body. The engine's message for a body that it cannot map varies between processes. The gateway's message names the place. */

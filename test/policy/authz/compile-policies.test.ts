@@ -10,6 +10,11 @@ const compile = (rows: Rowset) => compilePolicies(operationsOf([rows]))
 /** Mistakes that the types allow, with the error message of each. */
 const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = [
   [
+    'a validation rule after a check that the operation does not have',
+    row({ body: 'TaskDto', checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }] }),
+    /refers to the check "read", which the operation does not have/,
+  ],
+  [
     'a condition on a member without a name',
     row({ checks: [{ when: 'body: given', anyOf: ['TASK.CREATE'], denied: 403 }] }),
     /unknown condition "body: given"/,

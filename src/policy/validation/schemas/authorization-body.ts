@@ -40,8 +40,8 @@ export const authorizationUpdate = object({
 
 /** The engine checks the permission to create after the first rule and before the second. */
 export const authorizationRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ body }) => presenceFinding(membersOf(body)) },
-  { after: 1, find: ({ body }) => recordFinding(membersOf(body)) },
+  { find: ({ body }) => presenceFinding(membersOf(body)) },
+  { after: 'create', find: ({ body }) => recordFinding(membersOf(body)) },
 ]
 
 /** An absent type fails. A null type counts as 0, a record for all users. */
@@ -56,7 +56,7 @@ function presenceFinding(record: Members): Finding {
 
 /** The engine applies the members to the record that it has read, and then checks UPDATE. */
 export const authorizationUpdateRules: readonly ValidationRule[] = [
-  { after: 'refusal of 1', find: ({ body }) => updateFinding(membersOf(body)) },
+  { beforeRefusalOf: 'update', find: ({ body }) => updateFinding(membersOf(body)) },
 ]
 
 function updateFinding(record: Members): Finding {
@@ -142,7 +142,7 @@ function subjectFinding({ userId, groupId }: Members): Finding {
 
 /** The engine looks up the permission by its name before it checks READ on authorizations. */
 export const authorizationCheckRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ query }) => checkQueryFinding(query) },
+  { find: ({ query }) => checkQueryFinding(query) },
 ]
 
 /** Returns the first error of a query of `GET /authorization/check`, or null. */

@@ -1,3 +1,4 @@
+import type { CheckName } from '../../../operations/notation.ts'
 import type { BodyName, QueryName, Selector } from '../../../operations/table.ts'
 import {
   authorizationCheckRules,
@@ -50,8 +51,8 @@ import { variableValue } from './variable-value.ts'
 /** The type of a body, and the engine's rules for it. */
 export interface Contract {
   readonly type: JavaType
-  /** The number of permission checks after which the engine reads the body. A path by key is resolved first. Default: 0. */
-  readonly readAfter?: number
+  /** The check after which the engine reads the body. A path by key is resolved first. Default: it reads the body before all checks. */
+  readonly readAfter?: CheckName
   readonly rules: readonly ValidationRule[]
 }
 
@@ -66,7 +67,7 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   MigrationPlanGenerationDto: { type: migrationGeneration, rules: generationRules },
   SignalDto: { type: signalBody, rules: signalRules },
   // The engine checks the variables of this body, because its messages name the definition's id.
-  StartProcessInstanceFormDto: { type: startForm, readAfter: 1, rules: [] },
+  StartProcessInstanceFormDto: { type: startForm, readAfter: 'read', rules: [] },
   TaskDto: { type: taskBody, rules: taskRules },
   TaskQueryDto: { type: taskQuery, rules: taskQueryRules },
   VariableValueDto: { type: variableValue, rules: variableRules },

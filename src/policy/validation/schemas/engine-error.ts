@@ -1,3 +1,4 @@
+import type { CheckName } from '../../../operations/notation.ts'
 import { isObject } from '../../../request/value.ts'
 
 /** The engine's response to a request that it refuses. */
@@ -37,16 +38,15 @@ export interface RuleContext {
   readonly isDateText: IsDateText
 }
 
-/**
- * The place of a rule among the permission checks of the operation: after so many of them, or after all. With `refusal of 1`
- * the rule precedes the second check, and the gateway applies it only if that check refuses. A request that passes the check
- * is forwarded, and the engine applies the rule.
- */
-export type RulePlace = number | `refusal of ${number}`
-
-/** A rule of the engine. */
+/** A rule of the engine. Without `after` and `beforeRefusalOf`, it precedes all permission checks of the operation. */
 export interface ValidationRule {
-  readonly after: RulePlace | 'all'
+  /** The check after which the engine applies the rule. */
+  readonly after?: CheckName | 'all checks' | undefined
+  /**
+   * The check that the rule precedes. The gateway applies the rule only if this check refuses. A request that passes the check is
+   * forwarded, and the engine applies the rule.
+   */
+  readonly beforeRefusalOf?: CheckName
   readonly find: (received: Received, context: RuleContext) => Finding
 }
 

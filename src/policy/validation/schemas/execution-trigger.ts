@@ -26,23 +26,21 @@ export const startForm = object({
 
 export const triggerRules: readonly ValidationRule[] = [
   {
-    after: 0,
     find: ({ body, params }, { isDateText }) =>
       prefixed(variablesOf(body, isDateText), `Cannot signal execution ${params['id']}: `),
   },
 ]
 
 export const decisionRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ body }, { isDateText }) => variablesOf(body, isDateText) },
+  { find: ({ body }, { isDateText }) => variablesOf(body, isDateText) },
 ]
 
 export const signalRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ body }, { isDateText }) => signalFinding(body, isDateText) },
+  { find: ({ body }, { isDateText }) => signalFinding(body, isDateText) },
 ]
 
 export const variableRules: readonly ValidationRule[] = [
   {
-    after: 0,
     find: ({ body, params }, { isDateText }) =>
       prefixed(
         valueFinding(membersOf(body), isDateText),

@@ -51,7 +51,7 @@ export const externalTaskLogQuery = object(MEMBERS)
 export const EXTERNAL_TASK_LOG_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS))
 
 export const externalTaskLogRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },
+  { find: ({ body }) => queryFinding(membersOf(body)) },
 ]
 
 /** If one of the lists contains null, the engine's message calls it `activityIds`. If it contains '', the message uses the list's own name. */

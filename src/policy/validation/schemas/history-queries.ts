@@ -60,7 +60,6 @@ export const historicDecisionInstanceRules: readonly ValidationRule[] = [sortedB
 
 function sortedBy(sorts: Sorts): ValidationRule {
   return {
-    after: 0,
     find({ body }) {
       const query = membersOf(body)
       return sortingFinding(query, sorts) ?? directionFinding(query, sorts)

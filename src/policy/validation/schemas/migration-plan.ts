@@ -30,14 +30,14 @@ const definitions = { sourceProcessDefinitionId: string, targetProcessDefinition
 export const migrationGeneration = object({ ...definitions, updateEventTriggers: boolean, variables })
 
 export const generationRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ body }, { isDateText }) => generationFinding(membersOf(body), isDateText) },
+  { find: ({ body }, { isDateText }) => generationFinding(membersOf(body), isDateText) },
 ]
 
 export const migrationPlan = object({ ...definitions, instructions: list(instruction), variables })
 
 /** The rules for a plan that is only validated. */
 export const planRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ body }, { isDateText }) => planFinding(body, isDateText) },
+  { find: ({ body }, { isDateText }) => planFinding(body, isDateText) },
 ]
 
 export const migrationExecution = object({
@@ -53,10 +53,10 @@ export const migrationExecution = object({
  * collects the instances. The checks on the migration itself follow.
  */
 export const migrationRules: readonly ValidationRule[] = [
-  { after: 0, find: (received, { isDateText }) => planFinding(planOf(received), isDateText) },
-  { after: 2, find: ({ body }) => instancesFinding(membersOf(body)) },
+  { find: (received, { isDateText }) => planFinding(planOf(received), isDateText) },
+  { after: 'target definition', find: ({ body }) => instancesFinding(membersOf(body)) },
   {
-    after: 'all',
+    after: 'all checks',
     find: (received, { template }) =>
       template.endsWith('Async') ? transientFinding(planOf(received)) : null,
   },

@@ -17,7 +17,6 @@ import { sortingFinding, sortParameters } from './sorting.ts'
  */
 export const pagingRules: readonly ValidationRule[] = [
   {
-    after: 0,
     find: ({ query }, { template }) => (template.endsWith('/count') ? null : pagingFinding(query)),
   },
 ]
@@ -26,7 +25,7 @@ const eventSubscriptionSorts: Sorts = { by: ['created', 'tenantId'] }
 
 export const eventSubscriptionRules: readonly ValidationRule[] = [
   ...pagingRules,
-  { after: 0, find: ({ query }, { isDateText }) => eventSubscriptionFinding(query, isDateText) },
+  { find: ({ query }, { isDateText }) => eventSubscriptionFinding(query, isDateText) },
 ]
 
 const schemaLogSorts: Sorts = { by: ['timestamp'] }
@@ -34,13 +33,13 @@ const schemaLogSorts: Sorts = { by: ['timestamp'] }
 /** The engine reads the query before it determines that the caller may see nothing. */
 export const schemaLogRules: readonly ValidationRule[] = [
   ...pagingRules,
-  { after: 0, find: ({ query }, { isDateText }) => schemaLogFinding(query, isDateText) },
+  { find: ({ query }, { isDateText }) => schemaLogFinding(query, isDateText) },
 ]
 
 const activityStatisticsSorts: Sorts = { by: ['activityId'] }
 
 export const activityStatisticsRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ query }, { isDateText }) => activityStatisticsFinding(query, isDateText) },
+  { find: ({ query }, { isDateText }) => activityStatisticsFinding(query, isDateText) },
 ]
 
 /** The parameters of the query for topic names. Each is a flag that takes any text. */
@@ -53,7 +52,6 @@ export const TOPIC_NAME_PARAMETERS: ReadonlySet<string> = new Set([
 /** An external task cannot be both locked and unlocked. The engine searches for such tasks and finds none. */
 export const topicNameRules: readonly ValidationRule[] = [
   {
-    after: 0,
     find({ query }) {
       const isBoth = ['withLockedTasks', 'withUnlockedTasks'].every(
         (name) => query.get(name)?.toLowerCase() === 'true',

@@ -31,7 +31,7 @@ export const taskBody = object({
 
 /** The engine reads the task, changes it and then saves it. The change is between the two permission checks. */
 export const taskRules: readonly ValidationRule[] = [
-  { after: 1, find: ({ body }) => delegationFinding(membersOf(body)['delegationState']) },
+  { after: 'read', find: ({ body }) => delegationFinding(membersOf(body)['delegationState']) },
 ]
 
 /** Checks the delegation state of a task. The engine accepts two states, in upper or lower case. */

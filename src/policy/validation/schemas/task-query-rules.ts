@@ -29,13 +29,12 @@ const FILTERS: readonly (readonly [string, FilterKind])[] = [
 
 /** The rules for a task query in a body. */
 export const taskQueryRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },
+  { find: ({ body }) => queryFinding(membersOf(body)) },
 ]
 
 /** The rules for a task query in a query string. */
 export const taskParameterRules: readonly ValidationRule[] = [
   {
-    after: 0,
     find({ query }, { isDateText }) {
       if (query.has('orQueries')) return restFailure('IllegalArgumentException', 'argument type mismatch')
       const text = readTaskQuery(query, isDateText)
