@@ -15,7 +15,8 @@ function checkRow(id: string, row: Row): void {
 }
 
 /**
- * Returns the operations of the table, with method and path template separated.
+ * Returns the operations of the table, with method and path template separated. The operations of a tag are sorted by path, then
+ * by method, because one call in a file may write several operations.
  * @throws Error if the table is wrong: two operations share an id or a route, the effect of an operation contradicts its other
  * fields, an operation names an entity that may belong to a tenant and declares no way to determine that tenant, or it names a
  * definition by its key and does not declare `actsOn`
@@ -23,21 +24,34 @@ function checkRow(id: string, row: Row): void {
 export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
   const ids = new Set<string>()
   const routes = new Set<string>()
-  return rowsets.flatMap((rows) => Object.entries(rows).map(([id, written]) => {
-    const derived = latestVersionOf(written)
-    const { route, ...row }: Row = derived === undefined ? written : { entity: derived, ...written }
-    checkRow(id, { route, ...row })
-    if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
-    ids.add(id)
-    routes.add(route)
-    const [method, template = ''] = route.split(' ')
-    if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
-    const effect = effectOf(written)
-    return { ...row, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
-  })
+  return rowsets.flatMap((rows) =>
+    Object.entries(rows)
+      .map(([id, written]) => {
+        const derived = latestVersionOf(written)
+        const { route, ...row }: Row = derived === undefined ? written : { entity: derived, ...written }
+        checkRow(id, { route, ...row })
+        if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
+        ids.add(id)
+        routes.add(route)
+        const [method, template = ''] = route.split(' ')
+        if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
+        const effect = effectOf(written)
+        return { ...row, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' } as const
+      })
+      .toSorted(byPlace),
   )
 }
 
+/** The methods, in the order of the operations of one path. */
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
+
 function isMethod(text: string | undefined): text is Method {
-  return text === 'GET' || text === 'POST' || text === 'PUT' || text === 'DELETE' || text === 'OPTIONS'
+  return METHODS.some((method) => method === text)
+}
+
+type Place = Pick<Operation, 'template' | 'method'>
+
+function byPlace(a: Place, b: Place): number {
+  if (a.template !== b.template) return a.template < b.template ? -1 : 1
+  return METHODS.indexOf(a.method) - METHODS.indexOf(b.method)
 }

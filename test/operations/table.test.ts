@@ -1,9 +1,7 @@
-import { readdirSync } from 'node:fs'
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import type { Method, Operation } from '../../src/operations/table.ts'
+import type { Method, Operation, Row } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
-import { isRecord } from '../../src/request/value.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
@@ -11,7 +9,65 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 const PUBLISHED = OPERATIONS.filter(
   ({ only, unpublished }) => only === undefined && unpublished === undefined,
 )
-const FOLDER = new URL('../../src/operations/rows/', import.meta.url)
+
+/** A secured engine checks no permission for these operations, and no tenant of a task. */
+const OPEN = [
+  'checkPassword',
+  'configureTelemetry',
+  'deleteAttachment',
+  'findCleanupJob',
+  'findCleanupJobs',
+  'getAttachment',
+  'getAttachmentData',
+  'getComment',
+  'getHistoryCleanupConfiguration',
+  'getMetrics',
+  'getPasswordPolicy',
+  'getRestAPIVersion',
+  'getTelemetryConfiguration',
+  'interval',
+]
+
+/** The operations that honor an Idempotency-Key. */
+const HEEDING = [
+  'deliverMessage',
+  'evaluateDecisionById',
+  'evaluateDecisionByKey',
+  'evaluateDecisionByKeyAndTenant',
+  'executeMigrationPlan',
+  'executeMigrationPlanAsync',
+  'signalExecution',
+  'startProcessInstance',
+  'startProcessInstanceByKey',
+  'startProcessInstanceByKeyAndTenantId',
+  'submitForm',
+  'submitFormByKey',
+  'submitFormByKeyAndTenantId',
+  'throwSignal',
+]
+
+/** The body and query schemas of nineteen operations. */
+const NINETEEN = {
+  createAuthorization: ['AuthorizationCreateDto', null],
+  getDecisionDefinitionDiagramByKey: [null, null],
+  evaluateDecisionById: ['EvaluateDecisionDto', null],
+  getEventSubscriptions: [null, 'EventSubscriptionQuery'],
+  signalExecution: ['ExecutionTriggerDto', null],
+  getTopicNames: [null, 'TopicNamesQuery'],
+  getHistoricDecisionInstance: [null, 'HistoricDecisionInstanceOptions'],
+  queryHistoricExternalTaskLogs: ['HistoricExternalTaskLogQueryDto', 'Paging'],
+  cleanupAsync: [null, 'HistoryCleanupOptions'],
+  executeMigrationPlan: ['MigrationExecutionDto', null],
+  executeMigrationPlanAsync: ['MigrationExecutionDto', null],
+  submitFormByKey: ['StartProcessInstanceFormDto', null],
+  getRenderedStartFormByKeyAndTenantId: [null, null],
+  getProcessInstanceComments: [null, null],
+  setProcessInstanceVariable: ['VariableValueDto', null],
+  throwSignal: ['SignalDto', null],
+  queryTasks: ['TaskQueryDto', 'Paging'],
+  getTaskCountByCandidateGroup: [null, null],
+  updateTask: ['TaskDto', null],
+}
 
 t.test('the table has 393 published operations, two unpublished ones and eight of newer engines', (t) => {
   const counts = METHODS.map((method) => [method, where((row) => row.method === method).length])
@@ -45,12 +101,26 @@ t.test('a duplicate name or route is refused', (t) => {
   t.end()
 })
 
-t.test('the operations of a file are sorted by path and method', async (t) => {
-  for (const { file, routes } of await routesByFile()) {
-    const places = routes.map(placeOf)
-    t.ok(places.length > 0)
-    t.same(places, places.toSorted(byPlace), file)
-  }
+t.test('the operations of a tag are sorted by path, then by method', (t) => {
+  const routes = [
+    'DELETE /b',
+    'OPTIONS /b',
+    'GET /b/:id',
+    'GET /B',
+    'POST /b',
+    'PUT /b',
+    'GET /b',
+    'GET /a',
+  ] as const
+  const rows = routes.map((route, index): [string, Row] => [
+    `${index}th`,
+    { route, checks: [], otherTenant: 'ignored' },
+  ])
+  t.same(
+    operationsOf([Object.fromEntries(rows)]).map(({ method, template }) => `${method} ${template}`),
+    ['GET /B', 'GET /a', 'GET /b', 'POST /b', 'PUT /b', 'DELETE /b', 'OPTIONS /b', 'GET /b/:id'],
+  )
+  t.end()
 })
 
 t.test('a read may be repeated, and a write only if no byte of it was sent', (t) => {
@@ -77,30 +147,6 @@ t.test('only reads that do not filter items by caller are cached for others', (t
   }
   t.end()
 })
-
-t.test('a count has the checks of its list, and a query by POST those of the query by GET', (t) => {
-  const rowOf = new Map(OPERATIONS.map((row) => [`${row.method} ${row.template}`, row]))
-  const counts = where(({ template }) => template.endsWith('/count'))
-  t.ok(counts.length > 50)
-  for (const count of counts) {
-    const path = count.template.slice(0, -'/count'.length)
-    const list = rowOf.get(`${count.method} ${path === '/filter/:id' ? `${path}/list` : path}`)
-    t.same(restrictionOf(count), list === undefined ? 'no list' : restrictionOf(list), count.id)
-    if (count.rows !== undefined) t.equal(count.rows.form, 'count', count.id)
-  }
-  const queries = where(({ method, rows }) => method === 'POST' && rows !== undefined)
-  for (const query of queries) {
-    const read = rowOf.get(`GET ${query.template}`)
-    if (read !== undefined) t.same(restrictionOf(query), restrictionOf(read), query.id)
-  }
-  t.end()
-})
-
-/** Returns the checks of an operation and the restrictions of its items. */
-function restrictionOf({ checks, entity, notFound, rows = {} }: Operation) {
-  const { anyOf, allOf, oneRecord, and, where: condition, exempt, tenants } = rows
-  return { checks, entity, notFound, anyOf, allOf, oneRecord, and, condition, exempt, tenants }
-}
 
 t.test('every write that evicts names tags of cached responses', (t) => {
   const tags = new Set(OPERATIONS.flatMap(({ cache }) => cache?.tags ?? []))
@@ -230,101 +276,6 @@ t.test('every operation that takes a task query refuses expressions in it', (t) 
   t.end()
 })
 
-/** A secured engine checks no permission for these operations, and no tenant of a task. */
-const OPEN = [
-  'checkPassword',
-  'configureTelemetry',
-  'deleteAttachment',
-  'findCleanupJob',
-  'findCleanupJobs',
-  'getAttachment',
-  'getAttachmentData',
-  'getComment',
-  'getHistoryCleanupConfiguration',
-  'getMetrics',
-  'getPasswordPolicy',
-  'getRestAPIVersion',
-  'getTelemetryConfiguration',
-  'interval',
-]
-
-/** The operations that honor an Idempotency-Key. */
-const HEEDING = [
-  'deliverMessage',
-  'evaluateDecisionById',
-  'evaluateDecisionByKey',
-  'evaluateDecisionByKeyAndTenant',
-  'executeMigrationPlan',
-  'executeMigrationPlanAsync',
-  'signalExecution',
-  'startProcessInstance',
-  'startProcessInstanceByKey',
-  'startProcessInstanceByKeyAndTenantId',
-  'submitForm',
-  'submitFormByKey',
-  'submitFormByKeyAndTenantId',
-  'throwSignal',
-]
-
-/** The body and query schemas of nineteen operations. */
-const NINETEEN = {
-  createAuthorization: ['AuthorizationCreateDto', null],
-  getDecisionDefinitionDiagramByKey: [null, null],
-  evaluateDecisionById: ['EvaluateDecisionDto', null],
-  getEventSubscriptions: [null, 'EventSubscriptionQuery'],
-  signalExecution: ['ExecutionTriggerDto', null],
-  getTopicNames: [null, 'TopicNamesQuery'],
-  getHistoricDecisionInstance: [null, 'HistoricDecisionInstanceOptions'],
-  queryHistoricExternalTaskLogs: ['HistoricExternalTaskLogQueryDto', 'Paging'],
-  cleanupAsync: [null, 'HistoryCleanupOptions'],
-  executeMigrationPlan: ['MigrationExecutionDto', null],
-  executeMigrationPlanAsync: ['MigrationExecutionDto', null],
-  submitFormByKey: ['StartProcessInstanceFormDto', null],
-  getRenderedStartFormByKeyAndTenantId: [null, null],
-  getProcessInstanceComments: [null, null],
-  setProcessInstanceVariable: ['VariableValueDto', null],
-  throwSignal: ['SignalDto', null],
-  queryTasks: ['TaskQueryDto', 'Paging'],
-  getTaskCountByCandidateGroup: [null, null],
-  updateTask: ['TaskDto', null],
-}
-
 function where(claim: (operation: Operation) => boolean): readonly Operation[] {
   return PUBLISHED.filter(claim)
-}
-
-/** Returns the routes of the operations in each file, in the order of the file. */
-async function routesByFile(): Promise<
-  readonly { readonly file: string; readonly routes: readonly string[] }[]
-> {
-  const files = readdirSync(FOLDER)
-  return Promise.all(
-    files.map(async (file) => {
-      const loaded: unknown = await import(new URL(file, FOLDER).href)
-      const rows = valuesOf(loaded).flatMap(valuesOf)
-      return { file, routes: rows.map((row) => (isRecord(row) ? String(row['route']) : '')) }
-    }),
-  )
-}
-
-function valuesOf(value: unknown): readonly unknown[] {
-  return isRecord(value) ? Object.values(value) : []
-}
-
-interface Place {
-  readonly template: string
-  readonly method: number
-}
-
-function placeOf(route: string): Place {
-  const [method, template = ''] = route.split(' ')
-  return { template, method: METHODS.findIndex((one) => one === method) }
-}
-
-function byPlace(a: Place, b: Place): number {
-  return compare(a.template, b.template) || a.method - b.method
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
 }

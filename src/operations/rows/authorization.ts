@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Authorization: 9 operations of the published API, sorted by path, then method. */
+/** Authorization: 9 operations of the published API. */
 export const authorization = {
-  queryAuthorizations: {
-    route: 'GET /authorization',
-    checks: [],
+  ...listOperations({
+    path: '/authorization',
+    operations: {
+      GET: 'queryAuthorizations',
+      'GET count': 'getAuthorizationCount',
+    },
     rows: { anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
-  },
+  }),
   availableOperationsAuthorization: {
     route: 'OPTIONS /authorization',
     checks: [],
@@ -54,11 +58,6 @@ export const authorization = {
     checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 'absent' }],
     answer: 'authorization-check',
     notFound: '403 InvalidRequestException: You must have READ permission for Authorization resource.',
-  },
-  getAuthorizationCount: {
-    route: 'GET /authorization/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
   },
   createAuthorization: {
     route: 'POST /authorization/create',

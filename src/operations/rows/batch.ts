@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Batch: 7 operations of the published API, sorted by path, then method. */
+/** Batch: 7 operations of the published API. */
 export const batch = {
-  getBatches: {
-    route: 'GET /batch',
-    checks: [],
+  ...listOperations({
+    path: '/batch',
+    operations: {
+      GET: 'getBatches',
+      'GET count': 'getBatchesCount',
+    },
     rows: { anyOf: ['BATCH.READ row:id'] },
-  },
+  }),
   getBatch: {
     route: 'GET /batch/:id',
     checks: [{ anyOf: ['BATCH.READ path:id'], denied: 404 }],
@@ -29,19 +33,12 @@ export const batch = {
     notFound: "400 InvalidRequestException 0: Unable to {suspended?suspend:activate} batch with id '{id}'",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot {suspended?suspend:activate} batch '{id}' because it belongs to no authenticated tenant.",
   },
-  getBatchesCount: {
-    route: 'GET /batch/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
-  },
-  getBatchStatistics: {
-    route: 'GET /batch/statistics',
-    checks: [],
+  ...listOperations({
+    path: '/batch/statistics',
+    operations: {
+      GET: 'getBatchStatistics',
+      'GET count': 'getBatchStatisticsCount',
+    },
     rows: { anyOf: ['BATCH.READ row:id'] },
-  },
-  getBatchStatisticsCount: {
-    route: 'GET /batch/statistics/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
-  },
+  }),
 } satisfies Rowset

@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Condition: 1 operation of the published API, sorted by path, then method. */
+/** Condition: 1 operation of the published API. */
 export const condition = {
   evaluateCondition: {
     route: 'POST /condition',

@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Decision Definition: 17 operations of the published API, sorted by path, then method. */
+/** Decision Definition: 17 operations of the published API. */
 export const decisionDefinition = {
-  getDecisionDefinitions: {
-    route: 'GET /decision-definition',
-    checks: [],
+  ...listOperations({
+    path: '/decision-definition',
+    operations: {
+      GET: 'getDecisionDefinitions',
+      'GET count': 'getDecisionDefinitionsCount',
+    },
     rows: { anyOf: ['DECISION_DEFINITION.READ row:key'], query: 'decisionDefinitions' },
-  },
+  }),
   getDecisionDefinitionById: {
     route: 'GET /decision-definition/:id',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ decisionDefinition.key'], denied: 500 }],
@@ -40,11 +44,6 @@ export const decisionDefinition = {
     cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
     notFound: "404 InvalidRequestException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
-  },
-  getDecisionDefinitionsCount: {
-    route: 'GET /decision-definition/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ row:key'], query: 'decisionDefinitions' },
   },
   getDecisionDefinitionByKey: {
     route: 'GET /decision-definition/key/:key',

@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Decision Requirements Definition: 11 operations of the published API, sorted by path, then method. */
+/** Decision Requirements Definition: 11 operations of the published API. */
 export const decisionRequirementsDefinition = {
-  getDecisionRequirementsDefinitions: {
-    route: 'GET /decision-requirements-definition',
-    checks: [],
+  ...listOperations({
+    path: '/decision-requirements-definition',
+    operations: {
+      GET: 'getDecisionRequirementsDefinitions',
+      'GET count': 'getDecisionRequirementsDefinitionsCount',
+    },
     rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], query: 'decisionRequirementsDefinitions' },
-  },
+  }),
   getDecisionRequirementsDefinitionById: {
     route: 'GET /decision-requirements-definition/:id',
     checks: [
@@ -32,11 +36,6 @@ export const decisionRequirementsDefinition = {
     cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
-  },
-  getDecisionRequirementsDefinitionsCount: {
-    route: 'GET /decision-requirements-definition/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], query: 'decisionRequirementsDefinitions' },
   },
   getDecisionRequirementsDefinitionByKey: {
     route: 'GET /decision-requirements-definition/key/:key',

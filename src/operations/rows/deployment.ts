@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Deployment: 10 operations of the published API, sorted by path, then method. */
+/** Deployment: 10 operations of the published API. */
 export const deployment = {
-  getDeployments: {
-    route: 'GET /deployment',
-    checks: [],
+  ...listOperations({
+    path: '/deployment',
+    operations: {
+      GET: 'getDeployments',
+      'GET count': 'getDeploymentsCount',
+    },
     rows: { anyOf: ['DEPLOYMENT.READ row:id'] },
-  },
+  }),
   getDeployment: {
     route: 'GET /deployment/:id',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 }],
@@ -54,11 +58,6 @@ export const deployment = {
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
     entity: 'deployment',
-  },
-  getDeploymentsCount: {
-    route: 'GET /deployment/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['DEPLOYMENT.READ row:id'] },
   },
   createDeployment: {
     route: 'POST /deployment/create',

@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Engine: 1 operation of the published API, sorted by path, then method. */
+/** Engine: 1 operation of the published API. */
 export const engine = {
   getProcessEngineNames: {
     route: 'GET /engine',

@@ -1,11 +1,14 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Event Subscription: 2 operations of the published API, sorted by path, then method. */
+/** Event Subscription: 2 operations of the published API. */
 export const eventSubscription = {
-  getEventSubscriptions: {
-    route: 'GET /event-subscription',
-    query: 'EventSubscriptionQuery',
-    checks: [],
+  ...listOperations({
+    path: '/event-subscription',
+    operations: {
+      GET: { id: 'getEventSubscriptions', query: 'EventSubscriptionQuery' },
+      'GET count': 'getEventSubscriptionsCount',
+    },
     rows: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -13,17 +16,5 @@ export const eventSubscription = {
       ],
       query: 'eventSubscriptions',
     },
-  },
-  getEventSubscriptionsCount: {
-    route: 'GET /event-subscription/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'eventSubscriptions',
-    },
-  },
+  }),
 } satisfies Rowset

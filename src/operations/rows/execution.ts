@@ -1,10 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Execution: 16 operations of the published API, sorted by path, then method. */
+/** Execution: 16 operations of the published API. */
 export const execution = {
-  getExecutions: {
-    route: 'GET /execution',
-    checks: [],
+  ...listOperations({
+    path: '/execution',
+    operations: {
+      GET: 'getExecutions',
+      POST: 'queryExecutions',
+      'GET count': 'getExecutionsCount',
+      'POST count': 'queryExecutionsCount',
+    },
     rows: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -12,18 +18,7 @@ export const execution = {
       ],
       query: 'executions',
     },
-  },
-  queryExecutions: {
-    route: 'POST /execution',
-    checks: [],
-    rows: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'executions',
-    },
-  },
+  }),
   getExecution: {
     route: 'GET /execution/:id',
     checks: [
@@ -166,29 +161,5 @@ export const execution = {
     ],
     notFound: "500 RestException 0: Cannot signal execution {id}: execution {id} doesn't exist: execution is null",
     otherTenant: "500 RestException 0: Cannot signal execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  getExecutionsCount: {
-    route: 'GET /execution/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'executions',
-    },
-  },
-  queryExecutionsCount: {
-    route: 'POST /execution/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'executions',
-    },
   },
 } satisfies Rowset

@@ -1,10 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** External Task: 18 operations of the published API, sorted by path, then method. */
+/** External Task: 18 operations of the published API. */
 export const externalTask = {
-  getExternalTasks: {
-    route: 'GET /external-task',
-    checks: [],
+  ...listOperations({
+    path: '/external-task',
+    operations: {
+      GET: 'getExternalTasks',
+      POST: 'queryExternalTasks',
+      'GET count': 'getExternalTasksCount',
+      'POST count': 'queryExternalTasksCount',
+    },
     rows: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -12,18 +18,7 @@ export const externalTask = {
       ],
       query: 'externalTasks',
     },
-  },
-  queryExternalTasks: {
-    route: 'POST /external-task',
-    checks: [],
-    rows: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'externalTasks',
-    },
-  },
+  }),
   getExternalTask: {
     route: 'GET /external-task/:id',
     checks: [
@@ -152,30 +147,6 @@ export const externalTask = {
     ],
     notFound: '404 RestException 0: External task with id {id} does not exist',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  getExternalTasksCount: {
-    route: 'GET /external-task/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'externalTasks',
-    },
-  },
-  queryExternalTasksCount: {
-    route: 'POST /external-task/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'externalTasks',
-    },
   },
   fetchAndLock: {
     route: 'POST /external-task/fetchAndLock',

@@ -1,13 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Filter: 14 operations of the published API, sorted by path, then method. */
+/** Filter: 14 operations of the published API. */
 export const filter = {
-  getFilterList: {
-    route: 'GET /filter',
-    checks: [],
+  ...listOperations({
+    path: '/filter',
+    operations: {
+      GET: { id: 'getFilterList', itemCount: 'executeFilterCount' },
+      'GET count': 'getFilterCount',
+    },
     rows: { anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
-    itemCount: 'executeFilterCount',
-  },
+  }),
   filterResourceOptions: {
     route: 'OPTIONS /filter',
     checks: [],
@@ -45,50 +48,25 @@ export const filter = {
       update: 'FILTER.UPDATE path:id',
     },
   },
-  executeFilterCount: {
-    route: 'GET /filter/:id/count',
-    expressions: 'refused',
-    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
-    rows: {
-      form: 'count',
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
-      exempt: 'case',
+  ...listOperations({
+    path: '/filter/:id/list',
+    countPath: '/filter/:id/count',
+    operations: {
+      GET: { id: 'executeFilterList', hal: true, halVariables: true },
+      POST: { id: 'postExecuteFilterList', hal: true, halVariables: true },
+      'GET count': 'executeFilterCount',
+      'POST count': 'postExecuteFilterCount',
     },
-  },
-  postExecuteFilterCount: {
-    route: 'POST /filter/:id/count',
-    expressions: 'refused',
-    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
-    rows: {
-      form: 'count',
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
-      exempt: 'case',
-    },
-  },
-  executeFilterList: {
-    route: 'GET /filter/:id/list',
-    hal: true,
-    halVariables: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     rows: {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
-  },
-  postExecuteFilterList: {
-    route: 'POST /filter/:id/list',
-    hal: true,
-    halVariables: true,
-    expressions: 'refused',
-    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
-    rows: {
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
-      exempt: 'case',
-    },
-  },
-  executeFilterSingleResult: {
-    route: 'GET /filter/:id/singleResult',
+  }),
+  ...listOperations({
+    path: '/filter/:id/singleResult',
+    operations: { GET: 'executeFilterSingleResult', POST: 'postExecuteFilterSingleResult' },
     hal: true,
     halVariables: true,
     expressions: 'refused',
@@ -99,25 +77,7 @@ export const filter = {
       exempt: 'case',
     },
     notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',
-  },
-  postExecuteFilterSingleResult: {
-    route: 'POST /filter/:id/singleResult',
-    hal: true,
-    halVariables: true,
-    expressions: 'refused',
-    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
-    rows: {
-      form: 'single',
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
-      exempt: 'case',
-    },
-    notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',
-  },
-  getFilterCount: {
-    route: 'GET /filter/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
-  },
+  }),
   createFilter: {
     route: 'POST /filter/create',
     creates: 'answer:id',

@@ -1,17 +1,18 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Group: 13 operations of the published API, sorted by path, then method. */
+/** Group: 13 operations of the published API. */
 export const group = {
-  getQueryGroups: {
-    route: 'GET /group',
-    checks: [],
+  ...listOperations({
+    path: '/group',
+    operations: {
+      GET: 'getQueryGroups',
+      POST: 'postQueryGroups',
+      'GET count': 'getGroupCount',
+      'POST count': 'queryGroupCount',
+    },
     rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
-  },
-  postQueryGroups: {
-    route: 'POST /group',
-    checks: [],
-    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
-  },
+  }),
   availableGroupOperations: {
     route: 'OPTIONS /group',
     checks: [],
@@ -71,16 +72,6 @@ export const group = {
     media: 'none',
     checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
     invalidates: ['identity'],
-  },
-  getGroupCount: {
-    route: 'GET /group/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
-  },
-  queryGroupCount: {
-    route: 'POST /group/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
   },
   createGroup: {
     route: 'POST /group/create',

@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic Batch: 7 operations of the published API, sorted by path, then method. */
+/** Historic Batch: 7 operations of the published API. */
 export const historicBatch = {
-  getHistoricBatches: {
-    route: 'GET /history/batch',
-    checks: [],
+  ...listOperations({
+    path: '/history/batch',
+    operations: {
+      GET: 'getHistoricBatches',
+      'GET count': 'getHistoricBatchesCount',
+    },
     rows: { anyOf: ['BATCH.READ_HISTORY row:id'] },
-  },
+  }),
   getHistoricBatch: {
     route: 'GET /history/batch/:id',
     checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
@@ -21,19 +25,14 @@ export const historicBatch = {
     notFound: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete historic batch '{id}' because it belongs to no authenticated tenant.",
   },
-  getCleanableHistoricBatchesReport: {
-    route: 'GET /history/batch/cleanable-batch-report',
+  ...listOperations({
+    path: '/history/batch/cleanable-batch-report',
+    operations: {
+      GET: 'getCleanableHistoricBatchesReport',
+      'GET count': 'getCleanableHistoricBatchesReportCount',
+    },
     checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
-  },
-  getCleanableHistoricBatchesReportCount: {
-    route: 'GET /history/batch/cleanable-batch-report/count',
-    checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
-  },
-  getHistoricBatchesCount: {
-    route: 'GET /history/batch/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['BATCH.READ_HISTORY row:id'] },
-  },
+  }),
   setRemovalTimeAsyncHistoricBatch: {
     route: 'POST /history/batch/set-removal-time',
     creates: 'answer:id',

@@ -1,15 +1,14 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic Decision Definition: 2 operations of the published API, sorted by path, then method. */
+/** Historic Decision Definition: 2 operations of the published API. */
 export const historicDecisionDefinition = {
-  getCleanableHistoricDecisionInstanceReport: {
-    route: 'GET /history/decision-definition/cleanable-decision-instance-report',
-    checks: [],
+  ...listOperations({
+    path: '/history/decision-definition/cleanable-decision-instance-report',
+    operations: {
+      GET: 'getCleanableHistoricDecisionInstanceReport',
+      'GET count': 'getCleanableHistoricDecisionInstanceReportCount',
+    },
     rows: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableDecisionInstances' },
-  },
-  getCleanableHistoricDecisionInstanceReportCount: {
-    route: 'GET /history/decision-definition/cleanable-decision-instance-report/count',
-    checks: [],
-    rows: { form: 'count', allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableDecisionInstances' },
-  },
+  }),
 } satisfies Rowset

@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic Decision Instance: 5 operations of the published API, sorted by path, then method. */
+/** Historic Decision Instance: 5 operations of the published API. */
 export const historicDecisionInstance = {
-  getHistoricDecisionInstances: {
-    route: 'GET /history/decision-instance',
-    checks: [],
+  ...listOperations({
+    path: '/history/decision-instance',
+    operations: {
+      GET: 'getHistoricDecisionInstances',
+      'GET count': 'getHistoricDecisionInstancesCount',
+    },
     rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], query: 'historicDecisionInstances' },
-  },
+  }),
   getHistoricDecisionInstance: {
     route: 'GET /history/decision-instance/:id',
     query: 'HistoricDecisionInstanceOptions',
@@ -14,11 +18,6 @@ export const historicDecisionInstance = {
       { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, viaQuery: 'query' },
     ],
     notFound: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
-  },
-  getHistoricDecisionInstancesCount: {
-    route: 'GET /history/decision-instance/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], query: 'historicDecisionInstances' },
   },
   deleteAsync: {
     route: 'POST /history/decision-instance/delete',

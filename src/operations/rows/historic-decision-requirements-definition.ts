@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Historic Decision Requirements Definition: 1 operation of the published API, sorted by path, then method. */
+/** Historic Decision Requirements Definition: 1 operation of the published API. */
 export const historicDecisionRequirementsDefinition = {
   getDecisionStatistics: {
     route: 'GET /history/decision-requirements-definition/:id/statistics',

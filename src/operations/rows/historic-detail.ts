@@ -1,27 +1,22 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic Detail: 5 operations of the published API, sorted by path, then method. */
+/** Historic Detail: 5 operations of the published API. */
 export const historicDetail = {
-  getHistoricDetails: {
-    route: 'GET /history/detail',
-    checks: [],
+  ...listOperations({
+    path: '/history/detail',
+    operations: {
+      GET: 'getHistoricDetails',
+      POST: 'queryHistoricDetails',
+      'GET count': 'getHistoricDetailsCount',
+    },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       reads: 'variables',
       exempt: 'no execution',
       query: 'historicDetails',
     },
-  },
-  queryHistoricDetails: {
-    route: 'POST /history/detail',
-    checks: [],
-    rows: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      reads: 'variables',
-      exempt: 'no execution',
-      query: 'historicDetails',
-    },
-  },
+  }),
   historicDetail: {
     route: 'GET /history/detail/:id',
     checks: [
@@ -35,16 +30,5 @@ export const historicDetail = {
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
-  },
-  getHistoricDetailsCount: {
-    route: 'GET /history/detail/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      reads: 'variables',
-      exempt: 'no execution',
-      query: 'historicDetails',
-    },
   },
 } satisfies Rowset

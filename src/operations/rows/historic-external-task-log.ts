@@ -1,25 +1,21 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic External Task Log: 6 operations of the published API, sorted by path, then method. */
+/** Historic External Task Log: 6 operations of the published API. */
 export const historicExternalTaskLog = {
-  getHistoricExternalTaskLogs: {
-    route: 'GET /history/external-task-log',
-    checks: [],
+  ...listOperations({
+    path: '/history/external-task-log',
+    operations: {
+      GET: 'getHistoricExternalTaskLogs',
+      POST: { id: 'queryHistoricExternalTaskLogs', body: 'HistoricExternalTaskLogQueryDto', query: 'Paging' },
+      'GET count': 'getHistoricExternalTaskLogsCount',
+      'POST count': 'queryHistoricExternalTaskLogsCount',
+    },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicExternalTaskLogs',
     },
-  },
-  queryHistoricExternalTaskLogs: {
-    route: 'POST /history/external-task-log',
-    body: 'HistoricExternalTaskLogQueryDto',
-    query: 'Paging',
-    checks: [],
-    rows: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicExternalTaskLogs',
-    },
-  },
+  }),
   getHistoricExternalTaskLog: {
     route: 'GET /history/external-task-log/:id',
     checks: [
@@ -34,23 +30,5 @@ export const historicExternalTaskLog = {
     ],
     notFound: '404 InvalidRequestException: No historic external task log found with id {id}: historicExternalTaskLog is null',
     otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic external task log '{id}' because it belongs to no authenticated tenant.",
-  },
-  getHistoricExternalTaskLogsCount: {
-    route: 'GET /history/external-task-log/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicExternalTaskLogs',
-    },
-  },
-  queryHistoricExternalTaskLogsCount: {
-    route: 'POST /history/external-task-log/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicExternalTaskLogs',
-    },
   },
 } satisfies Rowset

@@ -1,24 +1,18 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic Incident: 2 operations of the published API, sorted by path, then method. */
+/** Historic Incident: 2 operations of the published API. */
 export const historicIncident = {
-  getHistoricIncidents: {
-    route: 'GET /history/incident',
-    checks: [],
+  ...listOperations({
+    path: '/history/incident',
+    operations: {
+      GET: 'getHistoricIncidents',
+      'GET count': 'getHistoricIncidentsCount',
+    },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
       query: 'historicIncidents',
     },
-  },
-  getHistoricIncidentsCount: {
-    route: 'GET /history/incident/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      exempt: 'no definition',
-      query: 'historicIncidents',
-    },
-  },
+  }),
 } satisfies Rowset

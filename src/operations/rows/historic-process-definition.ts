@@ -1,6 +1,7 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic Process Definition: 3 operations of the published API, sorted by path, then method. */
+/** Historic Process Definition: 3 operations of the published API. */
 export const historicProcessDefinition = {
   getHistoricActivityStatistics: {
     route: 'GET /history/process-definition/:id/statistics',
@@ -9,14 +10,12 @@ export const historicProcessDefinition = {
     notFound: '200 []',
     otherTenant: 'ignored',
   },
-  getCleanableHistoricProcessInstanceReport: {
-    route: 'GET /history/process-definition/cleanable-process-instance-report',
-    checks: [],
+  ...listOperations({
+    path: '/history/process-definition/cleanable-process-instance-report',
+    operations: {
+      GET: 'getCleanableHistoricProcessInstanceReport',
+      'GET count': 'getCleanableHistoricProcessInstanceReportCount',
+    },
     rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
-  },
-  getCleanableHistoricProcessInstanceReportCount: {
-    route: 'GET /history/process-definition/cleanable-process-instance-report/count',
-    checks: [],
-    rows: { form: 'count', allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
-  },
+  }),
 } satisfies Rowset

@@ -1,23 +1,21 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic Process Instance: 10 operations of the published API, sorted by path, then method. */
+/** Historic Process Instance: 10 operations of the published API. */
 export const historicProcessInstance = {
-  getHistoricProcessInstances: {
-    route: 'GET /history/process-instance',
-    checks: [],
+  ...listOperations({
+    path: '/history/process-instance',
+    operations: {
+      GET: 'getHistoricProcessInstances',
+      POST: 'queryHistoricProcessInstances',
+      'GET count': 'getHistoricProcessInstancesCount',
+      'POST count': 'queryHistoricProcessInstancesCount',
+    },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       query: 'historicProcessInstances',
     },
-  },
-  queryHistoricProcessInstances: {
-    route: 'POST /history/process-instance',
-    checks: [],
-    rows: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicProcessInstances',
-    },
-  },
+  }),
   getHistoricProcessInstance: {
     route: 'GET /history/process-instance/:id',
     checks: [
@@ -41,24 +39,6 @@ export const historicProcessInstance = {
     ],
     notFound: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  getHistoricProcessInstancesCount: {
-    route: 'GET /history/process-instance/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicProcessInstances',
-    },
-  },
-  queryHistoricProcessInstancesCount: {
-    route: 'POST /history/process-instance/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicProcessInstances',
-    },
   },
   deleteHistoricProcessInstancesAsync: {
     route: 'POST /history/process-instance/delete',

@@ -1,10 +1,14 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic User Operation Log: 4 operations of the published API, sorted by path, then method. */
+/** Historic User Operation Log: 4 operations of the published API. */
 export const historicUserOperationLog = {
-  queryUserOperationEntries: {
-    route: 'GET /history/user-operation',
-    checks: [],
+  ...listOperations({
+    path: '/history/user-operation',
+    operations: {
+      GET: 'queryUserOperationEntries',
+      'GET count': 'queryUserOperationCount',
+    },
     rows: {
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
@@ -12,7 +16,7 @@ export const historicUserOperationLog = {
       ],
       exempt: 'no category and no definition',
     },
-  },
+  }),
   clearAnnotationUserOperationLog: {
     route: 'PUT /history/user-operation/:operationId/clear-annotation',
     media: 'none',
@@ -35,17 +39,5 @@ export const historicUserOperationLog = {
     ],
     notFound: '400 BadUserRequestException 0: operation is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
-  },
-  queryUserOperationCount: {
-    route: 'GET /history/user-operation/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'OPERATION_LOG_CATEGORY.READ row:category',
-      ],
-      exempt: 'no category and no definition',
-    },
   },
 } satisfies Rowset

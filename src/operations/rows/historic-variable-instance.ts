@@ -1,27 +1,23 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Historic Variable Instance: 7 operations of the published API, sorted by path, then method. */
+/** Historic Variable Instance: 7 operations of the published API. */
 export const historicVariableInstance = {
-  getHistoricVariableInstances: {
-    route: 'GET /history/variable-instance',
-    checks: [],
+  ...listOperations({
+    path: '/history/variable-instance',
+    operations: {
+      GET: 'getHistoricVariableInstances',
+      POST: 'queryHistoricVariableInstances',
+      'GET count': 'getHistoricVariableInstancesCount',
+      'POST count': 'queryHistoricVariableInstancesCount',
+    },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       reads: 'variables',
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },
-  },
-  queryHistoricVariableInstances: {
-    route: 'POST /history/variable-instance',
-    checks: [],
-    rows: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      reads: 'variables',
-      exempt: 'no execution',
-      query: 'historicVariableInstances',
-    },
-  },
+  }),
   getHistoricVariableInstance: {
     route: 'GET /history/variable-instance/:id',
     checks: [
@@ -44,27 +40,5 @@ export const historicVariableInstance = {
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
-  },
-  getHistoricVariableInstancesCount: {
-    route: 'GET /history/variable-instance/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      reads: 'variables',
-      exempt: 'no execution',
-      query: 'historicVariableInstances',
-    },
-  },
-  queryHistoricVariableInstancesCount: {
-    route: 'POST /history/variable-instance/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      reads: 'variables',
-      exempt: 'no execution',
-      query: 'historicVariableInstances',
-    },
   },
 } satisfies Rowset

@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** History Cleanup: 4 operations of the published API, sorted by path, then method. */
+/** History Cleanup: 4 operations of the published API. */
 export const historyCleanup = {
   cleanupAsync: {
     route: 'POST /history/cleanup',

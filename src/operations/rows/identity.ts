@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Identity: 4 operations of the published API, sorted by path, then method. */
+/** Identity: 4 operations of the published API. */
 export const identity = {
   getGroupInfo: {
     route: 'GET /identity/groups',

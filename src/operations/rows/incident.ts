@@ -1,10 +1,14 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Incident: 6 operations of the published API, sorted by path, then method. */
+/** Incident: 6 operations of the published API. */
 export const incident = {
-  getIncidents: {
-    route: 'GET /incident',
-    checks: [],
+  ...listOperations({
+    path: '/incident',
+    operations: {
+      GET: 'getIncidents',
+      'GET count': 'getIncidentsCount',
+    },
     rows: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -13,7 +17,7 @@ export const incident = {
       exempt: 'no definition',
       query: 'incidents',
     },
-  },
+  }),
   getIncident: {
     route: 'GET /incident/:id',
     checks: [
@@ -63,18 +67,5 @@ export const incident = {
     ],
     notFound: '400 BadUserRequestException 0: incident is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  getIncidentsCount: {
-    route: 'GET /incident/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      exempt: 'no definition',
-      query: 'incidents',
-    },
   },
 } satisfies Rowset

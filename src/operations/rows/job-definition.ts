@@ -1,17 +1,18 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Job Definition: 9 operations of the published API, sorted by path, then method. */
+/** Job Definition: 9 operations of the published API. */
 export const jobDefinition = {
-  getJobDefinitions: {
-    route: 'GET /job-definition',
-    checks: [],
+  ...listOperations({
+    path: '/job-definition',
+    operations: {
+      GET: 'getJobDefinitions',
+      POST: 'queryJobDefinitions',
+      'GET count': 'getJobDefinitionsCount',
+      'POST count': 'queryJobDefinitionsCount',
+    },
     rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
-  },
-  queryJobDefinitions: {
-    route: 'POST /job-definition',
-    checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
-  },
+  }),
   getJobDefinition: {
     route: 'GET /job-definition/:id',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404, viaQuery: 'query' }],
@@ -56,16 +57,6 @@ export const jobDefinition = {
     ],
     notFound: '204',
     otherTenant: 'ignored',
-  },
-  getJobDefinitionsCount: {
-    route: 'GET /job-definition/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
-  },
-  queryJobDefinitionsCount: {
-    route: 'POST /job-definition/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
   },
   updateSuspensionStateJobDefinitions: {
     route: 'PUT /job-definition/suspended',

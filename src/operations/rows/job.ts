@@ -1,11 +1,17 @@
+import { listOperations } from '../list-operations.ts'
 import { COMMAND_CHECKS } from '../job-commands.ts'
 import type { Rowset } from '../table.ts'
 
-/** Job: 15 operations of the published API, sorted by path, then method. */
+/** Job: 15 operations of the published API. */
 export const job = {
-  getJobs: {
-    route: 'GET /job',
-    checks: [],
+  ...listOperations({
+    path: '/job',
+    operations: {
+      GET: 'getJobs',
+      POST: 'queryJobs',
+      'GET count': 'getJobsCount',
+      'POST count': 'queryJobsCount',
+    },
     rows: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -14,19 +20,7 @@ export const job = {
       exempt: 'no definition',
       query: 'jobs',
     },
-  },
-  queryJobs: {
-    route: 'POST /job',
-    checks: [],
-    rows: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      exempt: 'no definition',
-      query: 'jobs',
-    },
-  },
+  }),
   getJob: {
     route: 'GET /job/:id',
     checks: [
@@ -138,32 +132,6 @@ export const job = {
     ],
     notFound: '204',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{jobOfInstance.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  getJobsCount: {
-    route: 'GET /job/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      exempt: 'no definition',
-      query: 'jobs',
-    },
-  },
-  queryJobsCount: {
-    route: 'POST /job/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      exempt: 'no definition',
-      query: 'jobs',
-    },
   },
   setJobRetriesAsyncOperation: {
     route: 'POST /job/retries',

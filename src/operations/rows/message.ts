@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Message: 1 operation of the published API, sorted by path, then method. */
+/** Message: 1 operation of the published API. */
 export const message = {
   deliverMessage: {
     route: 'POST /message',

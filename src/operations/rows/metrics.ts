@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Metrics: 3 operations of the published API, sorted by path, then method. */
+/** Metrics: 3 operations of the published API. */
 export const metrics = {
   interval: {
     route: 'GET /metrics',

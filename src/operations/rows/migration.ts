@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Migration: 4 operations of the published API, sorted by path, then method. */
+/** Migration: 4 operations of the published API. */
 export const migration = {
   executeMigrationPlan: {
     route: 'POST /migration/execute',

@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Modification: 2 operations of the published API, sorted by path, then method. */
+/** Modification: 2 operations of the published API. */
 export const modification = {
   executeModification: {
     route: 'POST /modification/execute',

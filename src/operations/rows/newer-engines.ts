@@ -21,7 +21,7 @@ const MAY_WORK_ON_TASK = [
   ], denied: 403 },
 ] as const satisfies readonly Check[]
 
-/** Operations that Camunda 7.22 lacks, sorted by path, then method. An engine that lacks them responds to permitted callers with 404 or 405. */
+/** Operations that Camunda 7.22 lacks. An engine that lacks them responds to permitted callers with 404 or 405. */
 export const newerEngines = {
   // Not compared with a running CIB seven, so only administrators may use it.
   getConfiguration: {

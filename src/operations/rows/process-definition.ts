@@ -1,16 +1,20 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Process Definition: 46 operations of the published API and two more, sorted by path, then method. */
+/** Process Definition: 46 operations of the published API and two more. */
 export const processDefinition = {
-  getProcessDefinitions: {
-    route: 'GET /process-definition',
-    checks: [],
+  ...listOperations({
+    path: '/process-definition',
+    operations: {
+      GET: 'getProcessDefinitions',
+      'GET count': 'getProcessDefinitionsCount',
+    },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ row:key'],
       where: { query: 'startablePermissionCheck', and: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'] },
       query: 'processDefinitions',
     },
-  },
+  }),
   getProcessDefinition: {
     route: 'GET /process-definition/:id',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 404 }],
@@ -152,16 +156,6 @@ export const processDefinition = {
     cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
     notFound: '404 InvalidRequestException 0: No matching definition with id {id}',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
-  },
-  getProcessDefinitionsCount: {
-    route: 'GET /process-definition/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['PROCESS_DEFINITION.READ row:key'],
-      where: { query: 'startablePermissionCheck', and: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'] },
-      query: 'processDefinitions',
-    },
   },
   getProcessDefinitionByKey: {
     route: 'GET /process-definition/key/:key',

@@ -1,10 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Process Instance: 26 operations of the published API, sorted by path, then method. */
+/** Process Instance: 26 operations of the published API. */
 export const processInstance = {
-  getProcessInstances: {
-    route: 'GET /process-instance',
-    checks: [],
+  ...listOperations({
+    path: '/process-instance',
+    operations: {
+      GET: 'getProcessInstances',
+      POST: 'queryProcessInstances',
+      'GET count': 'getProcessInstancesCount',
+      'POST count': 'queryProcessInstancesCount',
+    },
     rows: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -12,18 +18,7 @@ export const processInstance = {
       ],
       query: 'processInstances',
     },
-  },
-  queryProcessInstances: {
-    route: 'POST /process-instance',
-    checks: [],
-    rows: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'processInstances',
-    },
-  },
+  }),
   getProcessInstance: {
     route: 'GET /process-instance/:id',
     checks: [
@@ -191,30 +186,6 @@ export const processInstance = {
     ],
     notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
     otherTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  getProcessInstancesCount: {
-    route: 'GET /process-instance/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'processInstances',
-    },
-  },
-  queryProcessInstancesCount: {
-    route: 'POST /process-instance/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      query: 'processInstances',
-    },
   },
   deleteProcessInstancesAsyncOperation: {
     route: 'POST /process-instance/delete',

@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Schema Log: 2 operations of the published API, sorted by path, then method. */
+/** Schema Log: 2 operations of the published API. */
 export const schemaLog = {
   getSchemaLog: {
     route: 'GET /schema/log',

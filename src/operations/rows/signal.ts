@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Signal: 1 operation of the published API, sorted by path, then method. */
+/** Signal: 1 operation of the published API. */
 export const signal = {
   throwSignal: {
     route: 'POST /signal',

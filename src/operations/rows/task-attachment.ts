@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Task Attachment: 5 operations of the published API, sorted by path, then method. */
+/** Task Attachment: 5 operations of the published API. */
 export const taskAttachment = {
   getAttachments: {
     route: 'GET /task/:id/attachment',

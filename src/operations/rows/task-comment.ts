@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Task Comment: 3 operations of the published API, sorted by path, then method. */
+/** Task Comment: 3 operations of the published API. */
 export const taskComment = {
   getComments: {
     route: 'GET /task/:id/comment',

@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Task Identity Link: 3 operations of the published API, sorted by path, then method. */
+/** Task Identity Link: 3 operations of the published API. */
 export const taskIdentityLink = {
   getIdentityLinks: {
     route: 'GET /task/:id/identity-links',

@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Task Local Variable: 7 operations of the published API, sorted by path, then method. */
+/** Task Local Variable: 7 operations of the published API. */
 export const taskLocalVariable = {
   getTaskLocalVariables: {
     route: 'GET /task/:id/localVariables',

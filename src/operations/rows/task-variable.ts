@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Task Variable: 7 operations of the published API, sorted by path, then method. */
+/** Task Variable: 7 operations of the published API. */
 export const taskVariable = {
   getTaskVariables: {
     route: 'GET /task/:id/variables',

@@ -1,39 +1,29 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Task: 22 operations of the published API, sorted by path, then method. */
+/** Parameters that add variables to the tasks of a list, each with the operation whose checks then apply. */
+const VARIABLES_OF_ITEMS = {
+  withTaskVariablesInReturn: 'getTaskVariables',
+  withTaskLocalVariablesInReturn: 'getTaskLocalVariables',
+}
+
+/** Task: 22 operations of the published API. */
 export const task = {
-  getTasks: {
-    route: 'GET /task',
-    hal: true,
-    itemChecks: {
-      withTaskVariablesInReturn: 'getTaskVariables',
-      withTaskLocalVariablesInReturn: 'getTaskLocalVariables',
+  ...listOperations({
+    path: '/task',
+    operations: {
+      GET: { id: 'getTasks', query: 'TaskQuery', hal: true, itemChecks: VARIABLES_OF_ITEMS },
+      POST: { id: 'queryTasks', body: 'TaskQueryDto', query: 'Paging', itemChecks: VARIABLES_OF_ITEMS },
+      'GET count': { id: 'getTasksCount', query: 'TaskQuery' },
+      'POST count': { id: 'queryTasksCount', body: 'TaskQueryDto' },
     },
-    query: 'TaskQuery',
     expressions: 'refused',
-    checks: [],
     rows: {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
       narrowed: 'task query',
     },
-  },
-  queryTasks: {
-    route: 'POST /task',
-    body: 'TaskQueryDto',
-    itemChecks: {
-      withTaskVariablesInReturn: 'getTaskVariables',
-      withTaskLocalVariablesInReturn: 'getTaskLocalVariables',
-    },
-    query: 'Paging',
-    expressions: 'refused',
-    checks: [],
-    rows: {
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
-      exempt: 'case',
-      narrowed: 'task query',
-    },
-  },
+  }),
   getTask: {
     route: 'GET /task/:id',
     hal: true,
@@ -229,30 +219,6 @@ export const task = {
     ],
     notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
-  },
-  getTasksCount: {
-    route: 'GET /task/count',
-    query: 'TaskQuery',
-    expressions: 'refused',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
-      exempt: 'case',
-      narrowed: 'task query',
-    },
-  },
-  queryTasksCount: {
-    route: 'POST /task/count',
-    body: 'TaskQueryDto',
-    expressions: 'refused',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
-      exempt: 'case',
-      narrowed: 'task query',
-    },
   },
   createTask: {
     route: 'POST /task/create',

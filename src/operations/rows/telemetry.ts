@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Telemetry: 3 operations of the published API, sorted by path, then method. */
+/** Telemetry: 3 operations of the published API. */
 export const telemetry = {
   getTelemetryConfiguration: {
     route: 'GET /telemetry/configuration',

@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Tenant: 14 operations of the published API, sorted by path, then method. */
+/** Tenant: 14 operations of the published API. */
 export const tenant = {
-  queryTenants: {
-    route: 'GET /tenant',
-    checks: [],
+  ...listOperations({
+    path: '/tenant',
+    operations: {
+      GET: 'queryTenants',
+      'GET count': 'getTenantCount',
+    },
     rows: { anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
-  },
+  }),
   availableTenantResourceOperations: {
     route: 'OPTIONS /tenant',
     checks: [],
@@ -88,11 +92,6 @@ export const tenant = {
     media: 'none',
     checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
     invalidates: ['records', 'identity'],
-  },
-  getTenantCount: {
-    route: 'GET /tenant/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
   },
   createTenant: {
     route: 'POST /tenant/create',

@@ -1,12 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** User: 10 operations of the published API, sorted by path, then method. */
+/** User: 10 operations of the published API. */
 export const user = {
-  getUsers: {
-    route: 'GET /user',
-    checks: [],
+  ...listOperations({
+    path: '/user',
+    operations: {
+      GET: 'getUsers',
+      'GET count': 'getUserCount',
+    },
     rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored', query: 'identities' },
-  },
+  }),
   availableOperations: {
     route: 'OPTIONS /user',
     checks: [],
@@ -66,11 +70,6 @@ export const user = {
       { anyOf: ['USER.READ path:id'], denied: 403 },
     ],
     invalidates: ['lockouts'],
-  },
-  getUserCount: {
-    route: 'GET /user/count',
-    checks: [],
-    rows: { form: 'count', anyOf: ['USER.READ row:id'], tenants: 'ignored', query: 'identities' },
   },
   createUser: {
     route: 'POST /user/create',

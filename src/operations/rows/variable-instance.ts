@@ -1,10 +1,16 @@
+import { listOperations } from '../list-operations.ts'
 import type { Rowset } from '../table.ts'
 
-/** Variable Instance: 6 operations of the published API, sorted by path, then method. */
+/** Variable Instance: 6 operations of the published API. */
 export const variableInstance = {
-  getVariableInstances: {
-    route: 'GET /variable-instance',
-    checks: [],
+  ...listOperations({
+    path: '/variable-instance',
+    operations: {
+      GET: 'getVariableInstances',
+      POST: 'queryVariableInstances',
+      'GET count': 'getVariableInstancesCount',
+      'POST count': 'queryVariableInstancesCount',
+    },
     rows: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -15,21 +21,7 @@ export const variableInstance = {
       exempt: 'case',
       query: 'variableInstances',
     },
-  },
-  queryVariableInstances: {
-    route: 'POST /variable-instance',
-    checks: [],
-    rows: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-        'TASK.READ row:taskId',
-      ],
-      reads: 'variables',
-      exempt: 'case',
-      query: 'variableInstances',
-    },
-  },
+  }),
   getVariableInstance: {
     route: 'GET /variable-instance/:id',
     checks: [
@@ -51,35 +43,5 @@ export const variableInstance = {
       ], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'case' },
     ],
     notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
-  },
-  getVariableInstancesCount: {
-    route: 'GET /variable-instance/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-        'TASK.READ row:taskId',
-      ],
-      reads: 'variables',
-      exempt: 'case',
-      query: 'variableInstances',
-    },
-  },
-  queryVariableInstancesCount: {
-    route: 'POST /variable-instance/count',
-    checks: [],
-    rows: {
-      form: 'count',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-        'TASK.READ row:taskId',
-      ],
-      reads: 'variables',
-      exempt: 'case',
-      query: 'variableInstances',
-    },
   },
 } satisfies Rowset

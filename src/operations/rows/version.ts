@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Version: 1 operation of the published API, sorted by path, then method. */
+/** Version: 1 operation of the published API. */
 export const version = {
   getRestAPIVersion: {
     route: 'GET /version',

@@ -1,0 +1,44 @@
+import type { Check, Rows } from './notation.ts'
+import type { Row, Rowset } from './table.ts'
+
+/** A form of a list: its items or their count, with the query in the query string (GET) or in the body (POST). */
+type ListForm = 'GET' | 'POST' | 'GET count' | 'POST count'
+
+/** The id of an operation, with the fields that only this form of the list has. */
+type ListOperation = string | (Partial<Omit<Row, 'route' | 'rows' | 'checks'>> & { readonly id: string })
+
+/** What all operations of a list have in common. */
+interface ListFields extends Omit<Row, 'route' | 'rows' | 'checks'> {
+  readonly path: `/${string}`
+  /** Default: the path of the list, with `/count`. */
+  readonly countPath?: `/${string}`
+  /** The operations of the list, by form. The API does not have every form of every list. */
+  readonly operations: Readonly<Partial<Record<ListForm, ListOperation>>>
+}
+
+/** A list of the API. Its items, its checks or both restrict it. */
+type List = ListFields &
+  (
+    | { readonly rows: Rows; readonly checks?: readonly Check[] }
+    | { readonly rows?: undefined; readonly checks: readonly Check[] }
+  )
+
+/** Returns the rows of all operations of a list: its query and its count, by GET and by POST. */
+export function listOperations(list: List): Rowset {
+  const { path, countPath = `${path}/count`, operations, checks = [], rows, ...shared } = list
+  const written: Record<string, Row> = {}
+  for (const [form, operation] of Object.entries(operations)) {
+    const { id, ...own } = typeof operation === 'string' ? { id: operation } : operation
+    const method = form.startsWith('GET') ? 'GET' : 'POST'
+    const isCount = form.endsWith(' count')
+    if (Object.hasOwn(written, id)) throw new Error(`The list ${path} has two operations with the name ${id}`)
+    written[id] = {
+      ...shared,
+      ...own,
+      route: `${method} ${isCount ? countPath : path}`,
+      checks,
+      ...(rows !== undefined && { rows: isCount ? { ...rows, form: 'count' } : rows }),
+    }
+  }
+  return written
+}

@@ -1,0 +1,49 @@
+import t from 'tap'
+import { listOperations } from '../../src/operations/list-operations.ts'
+
+const rows = { anyOf: ['TASK.READ row:id'] } as const
+
+t.test('a list has a query and a count, by GET and by POST, with the same checks and items', (t) => {
+  const operations = {
+    GET: 'getAll',
+    POST: 'queryAll',
+    'GET count': 'getAllCount',
+    'POST count': 'queryAllCount',
+  } as const
+  const checks = [{ anyOf: ['FILTER.READ path:id'], denied: 403 }] as const
+  t.same(listOperations({ path: '/a', operations, checks, rows, expressions: 'refused' }), {
+    getAll: { route: 'GET /a', checks, rows, expressions: 'refused' },
+    queryAll: { route: 'POST /a', checks, rows, expressions: 'refused' },
+    getAllCount: { route: 'GET /a/count', checks, rows: { ...rows, form: 'count' }, expressions: 'refused' },
+    queryAllCount: {
+      route: 'POST /a/count',
+      checks,
+      rows: { ...rows, form: 'count' },
+      expressions: 'refused',
+    },
+  })
+  t.end()
+})
+
+t.test('a list has only the operations that it names, and a field may belong to one of them', (t) => {
+  const operations = { GET: { id: 'getAll', hal: true }, 'GET count': 'getAllCount' } as const
+  t.same(listOperations({ path: '/a/list', countPath: '/a/count', operations, rows }), {
+    getAll: { route: 'GET /a/list', checks: [], rows, hal: true },
+    getAllCount: { route: 'GET /a/count', checks: [], rows: { ...rows, form: 'count' } },
+  })
+  t.end()
+})
+
+t.test('a list that only its checks restrict has no items', (t) => {
+  const checks = [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }] as const
+  t.same(listOperations({ path: '/a', operations: { GET: 'getAll', 'GET count': 'getAllCount' }, checks }), {
+    getAll: { route: 'GET /a', checks },
+    getAllCount: { route: 'GET /a/count', checks },
+  })
+  t.end()
+})
+
+t.test('two operations of a list with the same name are an error', (t) => {
+  t.throws(() => listOperations({ path: '/a', operations: { GET: 'one', POST: 'one' }, rows }), /one/)
+  t.end()
+})
