@@ -7,7 +7,7 @@ type ListForm = 'GET' | 'POST' | 'GET count' | 'POST count'
 /** The id of an operation, with the fields that only this form of the list has. */
 type ListOperation = string | (Partial<Omit<Row, 'route' | 'rows' | 'checks'>> & { readonly id: string })
 
-/** What all operations of a list have in common. */
+/** The fields that all operations of a list have in common. */
 interface ListFields extends Omit<Row, 'route' | 'rows' | 'checks'> {
   readonly path: `/${string}`
   /** Default: the path of the list, with `/count`. */
