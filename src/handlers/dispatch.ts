@@ -44,8 +44,8 @@ interface Step {
 
 /** The steps of all handlers. The handler of an operation consists of the steps that apply to it; the first step is the outermost. */
 const STEPS: readonly Step[] = [
-  { of: ({ openAnswer }) => openAnswer !== undefined, handle: verdict },
-  { of: ({ selfAnswer }) => selfAnswer !== undefined, handle: ownProfile },
+  { of: ({ handler }) => handler === 'password verdict', handle: verdict },
+  { of: ({ handler }) => handler === 'own profile', handle: ownProfile },
   { of: ({ idempotencyKey }) => idempotencyKey === true, handle: onceWithKey },
   { of: ({ resolvesQueries }) => resolvesQueries !== undefined, handle: prepared },
   {
@@ -72,8 +72,7 @@ export function createHandlers(
 ): (operation: Operation) => RouteHandlerMethod {
   const decisionMaker = { parts, decide }
   return (operation) => {
-    const { answer } = operation
-    if (answer !== undefined) return (request, reply) => serveOwn(parts, matchOf(request), reply)
+    if (isNeverForwarded(operation)) return (request, reply) => serveOwn(parts, matchOf(request), reply)
     const nothing = nothingOf(operation)
     const sending: Sending = {
       pathOf: createPathOf(operation.template),
@@ -329,11 +328,15 @@ function narrowedRequest(
   return { method, path, headers, body, retry, conflict, newTasks, isStillPermitted }
 }
 
+function isNeverForwarded({ handler }: Operation): boolean {
+  return handler === 'engine names' || handler === 'authorization check'
+}
+
 /** Serves an operation that the gateway answers itself, because it knows more than an engine. */
 async function serveOwn(parts: Parts, match: Match, reply: FastifyReply): Promise<FastifyReply> {
   const { operation, permit, accessRequest } = match
   assertTakesJson(reply.request.headers.accept)
-  const isNames = operation.answer === 'engine-names'
+  const isNames = operation.handler === 'engine names'
   return sendAnswer(reply, jsonAnswer(isNames ? namesOf(parts) : await permit.answerCheck(accessRequest)))
 }
 

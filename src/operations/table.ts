@@ -230,12 +230,15 @@ export interface Row {
    * Default: the operation cannot be opened.
    */
   readonly open?: OpenName
-  /** If the operation is open, the gateway verifies the password itself, as it does for Basic. Default: an open operation is forwarded. */
-  readonly openAnswer?: 'password-verdict'
-  /** If the engine does not know the caller, the gateway responds with a profile itself. Users of files and tokens may be unknown to the engine. */
-  readonly selfAnswer?: 'profile'
-  /** The gateway responds itself and does not forward the request. Default: the engine responds. */
-  readonly answer?: 'engine-names' | 'authorization-check'
+  /**
+   * How the gateway responds itself, because it knows more than an engine:
+   * - `engine names`, `authorization check`: always. The request is never forwarded.
+   * - `password verdict`: if the operation is open. The gateway verifies the password, as it does for Basic.
+   * - `own profile`: if the engine does not know the caller, who is a user of a file or has a token.
+   *
+   * Default: the engine responds.
+   */
+  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile'
 }
 
 /** The operations of one tag, by operationId. */

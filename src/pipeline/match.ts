@@ -51,7 +51,7 @@ export function engineOf(
   { engineName, operation }: RequestContext,
   engines: ReadonlyMap<string, EngineParts>,
 ): EngineParts | null {
-  const isListOfAll = engineName === null && operation?.answer === 'engine-names'
+  const isListOfAll = engineName === null && operation?.handler === 'engine names'
   return engines.get(engineName ?? DEFAULT_ENGINE) ?? (isListOfAll ? fallbackOf(engines) : null)
 }
 

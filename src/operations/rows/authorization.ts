@@ -56,7 +56,7 @@ export const authorization = {
     route: 'GET /authorization/check',
     query: 'AuthorizationCheckQuery',
     checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 'absent' }],
-    answer: 'authorization-check',
+    handler: 'authorization check',
     notFound: '403 InvalidRequestException: You must have READ permission for Authorization resource.',
   },
   createAuthorization: {

@@ -5,7 +5,7 @@ export const engine = {
   getProcessEngineNames: {
     route: 'GET /engine',
     checks: [],
-    answer: 'engine-names',
+    handler: 'engine names',
     open: 'engines',
   },
 } satisfies Rowset

@@ -21,6 +21,6 @@ export const identity = {
     route: 'POST /identity/verify',
     checks: [{ anyOf: ['USER.READ body:username'], denied: 403 }],
     open: 'verify',
-    openAnswer: 'password-verdict',
+    handler: 'password verdict',
   },
 } satisfies Rowset

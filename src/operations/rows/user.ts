@@ -48,7 +48,7 @@ export const user = {
     checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
     notFound: '404 InvalidRequestException: User with id {id} does not exist',
     entity: 'user',
-    selfAnswer: 'profile',
+    handler: 'own profile',
   },
   // The engine reads the user with the path's id and writes all its data, including the password, under the id in the body.
   updateProfile: {
