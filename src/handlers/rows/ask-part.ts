@@ -1,5 +1,5 @@
 import type { AsPost } from '../../operations/row-queries.ts'
-import type { Asking } from '../../pipeline/context.ts'
+import type { ListRequest } from '../../policy/authz/rows/list-request.ts'
 import { spliceMember } from '../../policy/authz/rows/narrow.ts'
 import type { QueryMembers, QueryPart } from '../../policy/authz/rows/row-plan.ts'
 import { PAGING } from '../../request/paging.ts'
@@ -9,7 +9,7 @@ import { targetPathOf } from '../../request/target.ts'
 export class PartRefused extends Error {}
 
 /** Returns the caller's query with the parameters that a subquery sets. */
-export function askPart(asking: Asking, { set, sort }: QueryPart, asPost: AsPost | null): Asking {
+export function askPart(asking: ListRequest, { set, sort }: QueryPart, asPost: AsPost | null): ListRequest {
   const { match, upstreamRequest } = asPost === null ? asking : postOf(asking, asPost)
   const { accessRequest } = match
   if (upstreamRequest.method === 'POST') {
@@ -33,7 +33,7 @@ export function askPart(asking: Asking, { set, sort }: QueryPart, asPost: AsPost
 }
 
 /** Returns the POST that is equivalent to a GET. */
-function postOf({ match, upstreamRequest }: Asking, { texts, inQuery }: AsPost): Asking {
+function postOf({ match, upstreamRequest }: ListRequest, { texts, inQuery }: AsPost): ListRequest {
   const { accessRequest } = match
   const chosen = (names: readonly string[]) =>
     [...accessRequest.query].filter(([name]) => names.includes(name))

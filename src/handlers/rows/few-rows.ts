@@ -1,4 +1,4 @@
-import type { EngineParts } from '../../pipeline/parts.ts'
+import type { ListSource } from '../../policy/authz/rows/list-request.ts'
 
 /** Lists of up to this many items are read instead of counted with subqueries. */
 export const FEW_ROWS = 500
@@ -9,15 +9,15 @@ const LATELY_MS = 60_000
 
 /** Recent observations about the lists of each engine, by operation. */
 class Lately<Seen> {
-  readonly #known = new WeakMap<EngineParts, Map<string, { readonly seen: Seen; readonly untilMs: number }>>()
+  readonly #known = new WeakMap<ListSource, Map<string, { readonly seen: Seen; readonly untilMs: number }>>()
 
   /** Returns the observation, or null if there is no recent one. */
-  of(engine: EngineParts, operation: string): Seen | null {
+  of(engine: ListSource, operation: string): Seen | null {
     const known = this.#known.get(engine)?.get(operation)
     return known !== undefined && known.untilMs > performance.now() ? known.seen : null
   }
 
-  note(engine: EngineParts, operation: string, seen: Seen): void {
+  note(engine: ListSource, operation: string, seen: Seen): void {
     const known =
       this.#known.get(engine) ?? new Map<string, { readonly seen: Seen; readonly untilMs: number }>()
     this.#known.set(engine, known.set(operation, { seen, untilMs: performance.now() + LATELY_MS }))

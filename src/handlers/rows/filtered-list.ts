@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import type { Asking, Exchange } from '../../pipeline/context.ts'
+import type { ListRequest } from '../../policy/authz/rows/list-request.ts'
 import type { RowsForm } from '../../operations/notation.ts'
 import { ROW_QUERIES, type RowQuery } from '../../operations/row-queries.ts'
 import type { Operation } from '../../operations/table.ts'
@@ -7,7 +7,7 @@ import { otherFormOf } from '../../request/accept.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
-import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { KeepRows } from '../../policy/authz/rows/rows-decision.ts'
 import type { RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
@@ -16,14 +16,14 @@ import { OrderUnknown } from './part-reader.ts'
 import { PartRefused } from './ask-part.ts'
 import { countParts, type Listing, listParts } from './row-parts.ts'
 import { type ReadRow, SteadyList } from './steady-list.ts'
-import { type Filtering, json, readPage, readVisible, readWhole, type RowsObserver } from './visible-rows.ts'
+import { type Filtering, json, readPage, readVisible, readWhole } from './visible-rows.ts'
 
 /**
  * Answers a query with the items that the caller may see. It reads the items in order, leaves out the others, and then pages or
  * counts. The engine validates the query, and its errors are returned. Each item is decided separately.
  * @throws GatewayError if too many items would have to be read
  */
-export async function answerRows(exchange: Asking, filtering: Filtering): Promise<Answer> {
+export async function answerRows(exchange: ListRequest, filtering: Filtering): Promise<Answer> {
   const { operation, accessRequest } = exchange.match
   const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, exchange.upstreamRequest.headers['accept']) === false
@@ -33,18 +33,6 @@ export async function answerRows(exchange: Asking, filtering: Filtering): Promis
   if (planned !== null) return planned
   filtering.observe?.onPlan(filtering.keep === null ? 'none' : 'filter')
   return answerFiltered(exchange, observed, paging)
-}
-
-/** Returns an observer that counts plans and items by operation. */
-export function observerOf({ parts: { metrics }, match: { operation } }: Exchange): RowsObserver {
-  const { id } = operation
-  return {
-    onPlan: (plan) => metrics.rowsPlan({ operation: id, plan }),
-    onRows(shown, hidden) {
-      metrics.rowsRead({ operation: id, result: 'shown' }, shown)
-      metrics.rowsRead({ operation: id, result: 'hidden' }, hidden)
-    },
-  }
 }
 
 function observedKeep({ keep, observe }: Filtering): KeepRows | null {
@@ -58,7 +46,11 @@ function observedKeep({ keep, observe }: Filtering): KeepRows | null {
 }
 
 /** Returns null if all items have to be read and filtered. */
-async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
+async function answerPlanned(
+  exchange: ListRequest,
+  filtering: Filtering,
+  paging: Paging,
+): Promise<Answer | null> {
   const { keep, plan: planRows, observe } = filtering
   if (keep === null || planRows === undefined) return null
   const few = await countFew(exchange, filtering)
@@ -81,7 +73,7 @@ async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Pag
 }
 
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
-function topOf(plan: RowPlan, { match: { engine, operation } }: Asking): number {
+function topOf(plan: RowPlan, { match: { engine, operation } }: ListRequest): number {
   if (plan.plan !== 'parts') return 0
   const [parts, instances] = [plan.parts.length, plan.instances.length]
   const isSlow = (topTimes.of(engine, operation.id) ?? 0) > MS_OF_AN_INSTANCE * instances
@@ -100,7 +92,7 @@ const MS_OF_AN_INSTANCE = 2
  * Counts a short list by reading its items if the plan would take several requests. Returns null if the list is long, or if the
  * query has parameters.
  */
-async function countFew(exchange: Asking, filtering: Filtering): Promise<Answer | null> {
+async function countFew(exchange: ListRequest, filtering: Filtering): Promise<Answer | null> {
   const { engine, operation, accessRequest } = exchange.match
   const { form, query } = operation.rows ?? {}
   const isLong = query !== undefined && takesSeveral(ROW_QUERIES[query])
@@ -129,7 +121,7 @@ interface Top extends Filtering {
 
 /** Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes too many items. */
 async function answerTop(
-  exchange: Asking,
+  exchange: ListRequest,
   { keep, paging: { first, max }, observe, ...bounds }: Top,
 ): Promise<Answer | null> {
   const most = Math.min(bounds.most, bounds.maxRows)
@@ -165,13 +157,13 @@ const FIRST_TOP = 100
 const MAX_TOP_READS = 3
 
 /** Returns an empty response. The engine validates the query first, unless it is known to be valid. */
-async function answerNone(exchange: Asking, isValid: boolean, paging: Paging): Promise<Answer> {
+async function answerNone(exchange: ListRequest, isValid: boolean, paging: Paging): Promise<Answer> {
   const { match, upstreamRequest } = exchange
   if (isValid) return emptyAnswerOf(match.operation, upstreamRequest.method)
   return answerFiltered(exchange, { keep: null, maxRows: 0 }, paging)
 }
 
-async function answerParts(exchange: Asking, listing: Listing): Promise<Answer | null> {
+async function answerParts(exchange: ListRequest, listing: Listing): Promise<Answer | null> {
   try {
     return exchange.match.operation.rows?.form === 'count'
       ? await countParts(exchange, listing)
@@ -184,7 +176,7 @@ async function answerParts(exchange: Asking, listing: Listing): Promise<Answer |
   }
 }
 
-async function answerFiltered(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer> {
+async function answerFiltered(exchange: ListRequest, filtering: Filtering, paging: Paging): Promise<Answer> {
   const { operation } = exchange.match
   const form = operation.rows?.form ?? 'list'
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
@@ -201,7 +193,7 @@ function isPaged({ rows }: Operation): boolean {
 }
 
 /** Returns the engine's error for a query that it refuses. A successful response is not sent, because its items were not decided. */
-async function answerRefused(exchange: Asking): Promise<Answer> {
+async function answerRefused(exchange: ListRequest): Promise<Answer> {
   const answer = await readWhole(exchange)
   if (answer.status >= 400) return answer
   throw new GatewayError('GW_ROWS_NOT_EXACT')

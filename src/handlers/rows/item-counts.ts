@@ -60,7 +60,7 @@ async function countOf(id: string, { parts, match, upstreamRequest }: Exchange):
   const path = permit.operation.template.replace(':id', encodeURIComponent(id))
   const { seen } = await readVisible(
     {
-      match: { engine: match.engine, operation: permit.operation, permit, accessRequest },
+      match: { engine: match.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
     { keep: decision.keep, maxRows: parts.config.limits.filteredRows },

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import type { Asking } from '../../pipeline/context.ts'
+import type { ListRequest } from '../../policy/authz/rows/list-request.ts'
 import { MAX_READ_BYTES } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
@@ -9,7 +9,10 @@ import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
  * Reads data for a restricted response from the caller's engine.
  * @throws GatewayError if the engine does not respond with 200
  */
-export async function readEngineJson({ match, upstreamRequest }: Asking, path: string): Promise<unknown> {
+export async function readEngineJson(
+  { match, upstreamRequest }: ListRequest,
+  path: string,
+): Promise<unknown> {
   const headers = { ...upstreamRequest.headers, accept: 'application/json' }
   const { status, body } = await match.engine.upstream.fetch(
     { ...upstreamRequest, headers, method: 'GET', path, body: null, retry: 'always' },
@@ -19,7 +22,7 @@ export async function readEngineJson({ match, upstreamRequest }: Asking, path: s
   return jsonIn(body)
 }
 
-export async function readRows(exchange: Asking, path: string): Promise<readonly ListRow[]> {
+export async function readRows(exchange: ListRequest, path: string): Promise<readonly ListRow[]> {
   return rowsIn(await readEngineJson(exchange, path))
 }
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { EngineParts } from '../../pipeline/parts.ts'
+import type { ListSource } from '../../policy/authz/rows/list-request.ts'
 import type { SizesAge } from './merged-rows.ts'
 
 const RECENT_MS = 30_000
@@ -15,7 +15,7 @@ interface Remembered {
   readonly uneven: LRUCache<string, true>
 }
 
-const remembered = new WeakMap<EngineParts, Remembered>()
+const remembered = new WeakMap<ListSource, Remembered>()
 
 interface Sizing {
   readonly query: string
@@ -30,7 +30,7 @@ interface Size {
 }
 
 /** Returns the number of items of a query. A query that had no items is always counted again, because a subquery without items is not read. */
-export async function sizeOf(engine: EngineParts, { query, age, count }: Sizing): Promise<Size> {
+export async function sizeOf(engine: ListSource, { query, age, count }: Sizing): Promise<Size> {
   const { sizes } = rememberedOf(engine)
   const known = age === 'recent' ? sizes.get(query) : undefined
   if (known !== undefined && known > 0) return { size: known, isRecent: true }
@@ -47,11 +47,11 @@ export interface FarPage {
 }
 
 /** Returns whether such a page was recently found not to begin where the sizes predict. */
-export function isUneven(engine: EngineParts, page: FarPage): boolean {
+export function isUneven(engine: ListSource, page: FarPage): boolean {
   return rememberedOf(engine).uneven.has(keyOf(page))
 }
 
-export function noteUneven(engine: EngineParts, page: FarPage): void {
+export function noteUneven(engine: ListSource, page: FarPage): void {
   rememberedOf(engine).uneven.set(keyOf(page), true)
 }
 
@@ -60,7 +60,7 @@ function keyOf({ queries, first }: FarPage): string {
   return [Math.round(4 * Math.log2(first)), queries.length, ...queries.slice(0, 2)].join(' ')
 }
 
-function rememberedOf(engine: EngineParts): Remembered {
+function rememberedOf(engine: ListSource): Remembered {
   const found = remembered.get(engine) ?? {
     sizes: createMemory<number>(RECENT_MS),
     uneven: createMemory<true>(UNEVEN_MS),

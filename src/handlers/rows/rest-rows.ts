@@ -1,4 +1,4 @@
-import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { KeepRows } from '../../policy/authz/rows/rows-decision.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { QueryPart, RestPlan } from '../../policy/authz/rows/row-plan.ts'
 import { findEnd } from './find-end.ts'

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { AsPost } from '../../operations/row-queries.ts'
-import type { Asking } from '../../pipeline/context.ts'
-import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { ListRequest } from '../../policy/authz/rows/list-request.ts'
+import type { KeepRows } from '../../policy/authz/rows/rows-decision.ts'
 import type { PartsPlan, QueryPart } from '../../policy/authz/rows/row-plan.ts'
 import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
 import { bodyValue } from '../../request/body.ts'
@@ -24,7 +24,10 @@ import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from '
  * Counts each subquery. Returns null if too many items must be decided one by one.
  * @throws PartRefused
  */
-export async function countParts(exchange: Asking, listing: Omit<Listing, 'paging'>): Promise<Answer | null> {
+export async function countParts(
+  exchange: ListRequest,
+  listing: Omit<Listing, 'paging'>,
+): Promise<Answer | null> {
   const { plan, keep, maxRows } = listing
   const { parts, instances, hidden, rest } = plan
   const head = firstHead()
@@ -58,7 +61,7 @@ interface Counting extends Pick<PartsPlan, 'asPost'> {
  * for the end of the list.
  */
 function createCountPart(
-  exchange: Asking,
+  exchange: ListRequest,
   { asPost, onAnswer }: Counting,
 ): (part: QueryPart) => Promise<number> {
   /** Items for one unit of weight, from the subquery that was counted last. */
@@ -89,7 +92,7 @@ function countedBy(asPost: AsPost | null): AsPost | null {
   return asPost?.counts === false ? null : asPost
 }
 
-async function countAnswer(asking: Asking): Promise<Answer> {
+async function countAnswer(asking: ListRequest): Promise<Answer> {
   asking.match.accessRequest.stillAwaited?.()
   const answer = await readWhole(asking)
   if (answer.status !== 200) throw new PartRefused()
@@ -115,7 +118,7 @@ export interface Listing {
  * nothing. Returns null if the items of several subqueries have no known order.
  * @throws PartRefused, OrderUnknown; GatewayError GW_ROWS_NOT_EXACT
  */
-export async function listParts(exchange: Asking, listing: Listing): Promise<Answer | null> {
+export async function listParts(exchange: ListRequest, listing: Listing): Promise<Answer | null> {
   const { plan } = listing
   const parts = [...plan.parts, ...plan.instances]
   const [only] = parts
@@ -135,7 +138,7 @@ export async function listParts(exchange: Asking, listing: Listing): Promise<Ans
 }
 
 async function listMerged(
-  exchange: Asking,
+  exchange: ListRequest,
   parts: readonly QueryPart[],
   { plan, keep, paging, maxRows }: Listing,
 ): Promise<Answer | null> {
@@ -176,9 +179,9 @@ const MANY_OTHERS = 1000
 
 /** Returns the requests that count the subqueries of a list. */
 function countQueriesOf(
-  exchange: Asking,
+  exchange: ListRequest,
   { parts, asPost }: Pick<Reading, 'parts' | 'asPost'>,
-): readonly Asking[] {
+): readonly ListRequest[] {
   return parts.map((part) => {
     const { match, upstreamRequest } = askPart(exchange, part, countedBy(asPost))
     const [list = '', query] = upstreamRequest.path.split('?')
@@ -188,13 +191,13 @@ function countQueriesOf(
   })
 }
 
-function queryOf({ upstreamRequest: { path, body } }: Asking): string {
+function queryOf({ upstreamRequest: { path, body } }: ListRequest): string {
   return `${path} ${body?.toString()}`
 }
 
 /** Returns the current or recent size of each subquery of a list. Null if the engine does not count them. */
 async function sizesOf(
-  queries: readonly Asking[],
+  queries: readonly ListRequest[],
   { parts, age }: Pick<Reading, 'parts'> & { readonly age: SizesAge },
 ): Promise<Sizes | null> {
   const weights = parts.flatMap(({ weight }) => weight ?? [])
@@ -220,7 +223,7 @@ async function sizesOf(
  * @throws PartRefused when the reader is called
  */
 function readerOf(
-  exchange: Asking,
+  exchange: ListRequest,
   { member, onAnswer }: Pick<PageRequest, 'member'> & { readonly onAnswer: (answer: Answer) => void },
 ): Resting['read'] {
   const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
@@ -240,7 +243,7 @@ interface Reading extends Pick<PartsPlan, 'asPost'>, Pick<PageRequest, 'member' 
 }
 
 function readersOf(
-  exchange: Asking,
+  exchange: ListRequest,
   { parts, asPost, keep, member, isTold = false, onAnswer }: Reading,
 ): readonly ReadList[] {
   const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
@@ -268,7 +271,7 @@ function readersOf(
  * @throws PartRefused; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
 export async function* eachRow(
-  exchange: Asking,
+  exchange: ListRequest,
   { plan, keep, maxRows, member }: Omit<Listing, 'paging'> & Pick<PageRequest, 'member'>,
   wanted: number,
 ): AsyncGenerator<ReadRow> {
@@ -287,7 +290,7 @@ export async function* eachRow(
  * differ from the caller's.
  */
 async function listWhole(
-  exchange: Asking,
+  exchange: ListRequest,
   part: QueryPart,
   { plan, keep }: Pick<Listing, 'plan' | 'keep'>,
 ): Promise<Answer | null> {

@@ -2,12 +2,14 @@ import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../pipeline/context.ts'
 import { TOPIC_NAME_PARAMETERS } from '../../policy/validation/schemas/parameters.ts'
-import type { KeepRows, Permit } from '../../policy/authz/permit.ts'
+import type { Permit } from '../../policy/authz/permit.ts'
+import type { KeepRows } from '../../policy/authz/rows/rows-decision.ts'
 import type { Answer } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isPaging } from '../../request/paging.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
-import { answerRows, observerOf } from './filtered-list.ts'
+import { answerRows } from './filtered-list.ts'
+import { observerOf } from './rows-observer.ts'
 import { rowsIn } from './read-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from './visible-rows.ts'
@@ -81,7 +83,7 @@ async function isTopicVisible(exchange: Exchange, permit: Permit, name: string):
   const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
   const { status, body } = await answerRows(
     {
-      match: { engine: match.engine, operation: permit.operation, permit, accessRequest },
+      match: { engine: match.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
     {

@@ -1,11 +1,11 @@
 import { targetPathOf } from '../../request/target.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Asking } from '../../pipeline/context.ts'
+import type { ListRequest } from '../../policy/authz/rows/list-request.ts'
 import type { RowsForm } from '../../operations/notation.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
 import { type JsonRow, rowBatches } from '../../request/json-rows.ts'
-import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { KeepRows } from '../../policy/authz/rows/rows-decision.ts'
 import type { PlanRows, RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, SteadyList } from './steady-list.ts'
@@ -15,7 +15,7 @@ import { type Answer, MAX_READ_BYTES, releaseBody } from '../../request/answer.t
  * Returns the engine's response to the caller's request. A HEAD is sent as a GET, because items are needed for the decision. The
  * engine sets `cache-control` only for a GET, so the header is removed for a HEAD.
  */
-export async function readWhole({ match, upstreamRequest }: Asking): Promise<Answer> {
+export async function readWhole({ match, upstreamRequest }: ListRequest): Promise<Answer> {
   const { upstream } = match.engine
   if (upstreamRequest.method !== 'HEAD') return upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const answer = await upstream.fetch({ ...upstreamRequest, method: 'GET' }, MAX_READ_BYTES)
@@ -51,14 +51,20 @@ export interface ReadPage extends ListPage {
 }
 
 /** Reads one page of the list of a query, and decides its items. */
-export async function readPage(exchange: Asking, { from, size, ...page }: PageRequest): Promise<ReadPage> {
+export async function readPage(
+  exchange: ListRequest,
+  { from, size, ...page }: PageRequest,
+): Promise<ReadPage> {
   const { upstreamRequest } = exchange
   const path = listPathOf(exchange, page.form, { from, size })
   return readAsIs({ ...exchange, upstreamRequest: { ...upstreamRequest, path } }, page)
 }
 
 /** Reads a list with the given request, and decides its items. */
-export async function readAsIs({ match, upstreamRequest }: Asking, reading: RowReading): Promise<ReadPage> {
+export async function readAsIs(
+  { match, upstreamRequest }: ListRequest,
+  reading: RowReading,
+): Promise<ReadPage> {
   match.accessRequest.stillAwaited?.()
   // Items can be read only in JSON, whatever else the client accepts.
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
@@ -121,7 +127,7 @@ function slimRow({ row }: JsonRow, { member = 'id' }: RowReading): ListRow {
 
 /** Returns the path that lists the items, with the caller's query and the gateway's paging. */
 function listPathOf(
-  { match, upstreamRequest }: Asking,
+  { match, upstreamRequest }: ListRequest,
   form: RowsForm | 'list',
   { from, size }: { readonly from: number; readonly size: number },
 ): string {
@@ -199,7 +205,7 @@ const MAX_BYTES_READ = 8 * 1024 ** 2
  * @throws GatewayError if more than `maxRows` items would have to be read
  */
 export async function readVisible(
-  exchange: Asking,
+  exchange: ListRequest,
   { keep, maxRows }: Filtering,
   { form, member, wanted }: Wanted,
 ): Promise<Reading> {
@@ -240,7 +246,7 @@ class ListRefused extends Error {
 }
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */
-async function readNone(exchange: Asking, form: RowsForm | 'list'): Promise<Reading> {
+async function readNone(exchange: ListRequest, form: RowsForm | 'list'): Promise<Reading> {
   const { answer } = await readPage(exchange, { keep: null, form, from: 0, size: 0 })
   return { seen: answer.status === 200 ? [] : null, answer }
 }

@@ -31,7 +31,8 @@ import type { AuthorizeOptions } from './checks/authorize-options.ts'
 import type { CaseKeys } from './entities/case-probe.ts'
 import type { ReadRowAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
-import type { KeepRows, Permit, RowsDecision } from './permit.ts'
+import type { Permit } from './permit.ts'
+import type { KeepRows, RowsDecision } from './rows/rows-decision.ts'
 
 /** The options of all permits of one engine. */
 export interface PermitOptions extends AuthorizeOptions, PlanOptions {
