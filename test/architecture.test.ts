@@ -48,11 +48,18 @@ const LAYERS = [
   'gateway.ts',
   'handlers',
   'handlers/selection',
-  'handlers/rows',
+  'handlers/lists',
   'pipeline',
   'policy/authz/explain',
   'policy/authz',
-  'policy/authz/rows',
+  'lists/answer',
+  'lists/merge',
+  'lists/postfilter',
+  'lists/prefilter',
+  'lists/rewrite',
+  'lists/facts',
+  'lists/visibility',
+  'lists',
   'policy/authz/checks',
   'policy/authz/entities',
   'policy/authz/decision',
@@ -227,6 +234,18 @@ t.test('no operation is known by its id outside the table of operations', (t) =>
       file,
     )
   }
+  t.end()
+})
+
+t.test('lists are restricted without the framework and without the pipeline', (t) => {
+  t.same(
+    where(
+      ({ file, imports }) =>
+        isWithin(file, ['lists']) &&
+        imports.some((name) => name === 'fastify' || isWithin(name, ['pipeline', 'handlers'])),
+    ),
+    [],
+  )
   t.end()
 })
 

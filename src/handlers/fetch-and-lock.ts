@@ -3,9 +3,9 @@ import { GatewayError } from '../errors.ts'
 import type { Exchange } from '../pipeline/context.ts'
 import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
 import { jsonIn } from '../request/engine-request.ts'
-import { isOfTenants } from '../policy/authz/rows/rows.ts'
+import { isOfTenants } from '../lists/visibility/visibility.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import { rowsIn } from './rows/read-rows.ts'
+import { rowsIn } from './lists/read-rows.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 
 /** Serves a fetch of tasks that was narrowed to process definitions. See `sendFetched`. */

@@ -21,7 +21,7 @@ import type { Coverage, WarmResult, WarmRun } from './warm-process.ts'
 
 /** Test files that need no engine, and no separate process to be fast enough for their time limits. */
 const TEST_FILES = [
-  'test/{attacks,cache,handlers,operations,pipeline,policy,proxy,request}/**/*.test.ts',
+  'test/{attacks,cache,handlers,lists,operations,pipeline,policy,proxy,request}/**/*.test.ts',
   'test/gateway/*/!(log-levels|long-bodies|rate-limit).test.ts',
   'test/idempotency/{idempotency-*,record}.test.ts',
   'test/assembly/build.test.ts',

@@ -4,7 +4,7 @@ import { assertRulesFit } from '../validation/rule-stages.ts'
 import { compileChecks, parametersOf } from './checks/compile-check.ts'
 import { compileLinkPermission } from './checks/compile-permission.ts'
 import type { OperationPolicy, Policies } from './operation-policy.ts'
-import { compileRows } from './rows/compile-rows.ts'
+import { compileRows } from '../../lists/visibility/compile-rows.ts'
 
 /**
  * Compiles the policy of every operation of the table. All engines share the result.

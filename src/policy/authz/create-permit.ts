@@ -6,7 +6,7 @@ import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
-import type { Viewer, Scope, CompiledRows } from './rows/compiled-rows.ts'
+import type { Viewer, Scope, CompiledRows } from '../../lists/visibility/compiled-rows.ts'
 import { usesRevokes } from './records/records.ts'
 import {
   concernsIdentity,
@@ -16,23 +16,23 @@ import {
   onlyOf,
   rowsFor,
   scopeOf,
-} from './rows/rows.ts'
-import { createAllowedLinks } from './rows/allowed-links.ts'
-import { fetchScopeOf } from './rows/fetch-scope.ts'
+} from '../../lists/visibility/visibility.ts'
+import { createAllowedLinks } from './allowed-links.ts'
+import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
-import { missingForRows } from './rows/missing-rows.ts'
-import { grantedTasks, isNothing } from './rows/granted-tasks.ts'
-import { canNarrow, narrowTasks } from './rows/narrow-tasks.ts'
+import { missingForRows } from '../../lists/visibility/missing-rows.ts'
+import { grantedTasks, isNothing } from '../../lists/rewrite/granted-tasks.ts'
+import { canNarrow, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
 import { isFullyJudged } from '../validation/validate.ts'
-import { planRows, type PlanOptions, readsInstances } from './rows/plan-rows.ts'
-import { narrowTopics } from './rows/narrow-topics.ts'
-import { seesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
+import { planRows, type PlanOptions, readsInstances } from '../../lists/prefilter/plan-rows.ts'
+import { narrowTopics } from '../../lists/rewrite/narrow-topics.ts'
+import { seesEmbedded, seesWhole, viewerOf } from '../../lists/visibility/viewer.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
-import type { CaseKeys } from './entities/case-probe.ts'
+import type { CaseKeys } from '../../lists/facts/case-probe.ts'
 import type { ReadRowAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { Permit } from './permit.ts'
-import type { KeepRows, RowsDecision } from './rows/rows-decision.ts'
+import type { KeepRows, RowsDecision } from '../../lists/list-decision.ts'
 
 /** The options of all permits of one engine. */
 export interface PermitOptions extends AuthorizeOptions, PlanOptions {

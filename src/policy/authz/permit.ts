@@ -5,7 +5,7 @@ import type { AccessRequest } from '../../request/access-request.ts'
 import type { OtherForm } from '../../request/accept.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { OperationPolicy } from './operation-policy.ts'
-import type { FindMissingRows, RowsDecision } from './rows/rows-decision.ts'
+import type { FindMissingRows, RowsDecision } from '../../lists/list-decision.ts'
 
 /** All decisions of the records about one operation. */
 export interface Permit extends Authorize {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { queryOf } from '../../../src/request/canonical.ts'
-import { taskQueryOf } from '../../../src/policy/authz/rows/narrow-tasks.ts'
+import { taskQueryOf } from '../../../src/lists/rewrite/narrow-tasks.ts'
 import type { Random } from '../../differential/random.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { compareReaders } from './compare.ts'

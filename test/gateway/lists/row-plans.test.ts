@@ -2,7 +2,7 @@ import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import type { EngineParts, Parts } from '../../../src/pipeline/parts.ts'
 import type { Permit } from '../../../src/policy/authz/permit.ts'
-import type { RowsDecision } from '../../../src/policy/authz/rows/rows-decision.ts'
+import type { RowsDecision } from '../../../src/lists/list-decision.ts'
 import { PAGING } from '../../../src/request/paging.ts'
 import { BASE, openGateway, type Answer, type OpenGateway } from '../../support/open-gateway.ts'
 import {

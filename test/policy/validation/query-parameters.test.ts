@@ -1,6 +1,6 @@
 import t from 'tap'
 import { queryOf } from '../../../src/request/canonical.ts'
-import { taskQueryOf } from '../../../src/policy/authz/rows/narrow-tasks.ts'
+import { taskQueryOf } from '../../../src/lists/rewrite/narrow-tasks.ts'
 
 t.test('query parameters are parsed as the engine parses them', async (t) => {
   for (const [query, pairs] of [

@@ -4,11 +4,11 @@ import type { RowsExplanation, RowsPermission } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { grantedIds } from '../decision/granted-ids.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
-import type { RowsDecision } from '../rows/rows-decision.ts'
+import type { RowsDecision } from '../../../lists/list-decision.ts'
 import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
-import type { CompiledRows } from '../rows/compiled-rows.ts'
-import { concernsTasks, rowsFor } from '../rows/rows.ts'
+import type { CompiledRows } from '../../../lists/visibility/compiled-rows.ts'
+import { concernsTasks, rowsFor } from '../../../lists/visibility/visibility.ts'
 
 const SHOWN_IDS = 20
 

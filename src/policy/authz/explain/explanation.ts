@@ -1,7 +1,7 @@
 import type { MissingPermission } from '../../../errors.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import type { Check } from '../../../operations/notation.ts'
-import type { RowPlan } from '../rows/row-plan.ts'
+import type { RowPlan } from '../../../lists/list-plan.ts'
 
 /**
  * The record that decided a permission check. Its type, subject and resource id identify it, because the engine stores no

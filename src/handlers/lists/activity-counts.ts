@@ -1,0 +1,155 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from '../../errors.ts'
+import type { Exchange } from '../../pipeline/context.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { isRecord } from '../../request/value.ts'
+import type { KeepRows } from '../../lists/list-decision.ts'
+import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import { isOfTenants } from '../../lists/visibility/visibility.ts'
+import type { Answer } from '../../request/answer.ts'
+import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
+import { readWhole } from '../../lists/postfilter/visible-rows.ts'
+import { sendAnswer } from '../../pipeline/replies.ts'
+
+/** Maximum number of activities of one definition that are counted again. Each needs a request. */
+const MAX_ACTIVITIES = 200
+
+interface Counting {
+  readonly exchange: Exchange
+  readonly definition: ListRow
+  readonly keep: KeepRows
+  readonly maxRows: number
+}
+
+/**
+ * Serves the activities of a definition, counted again over the items that the caller sees. Everything that the engine counts can
+ * also be listed: the executions in one activity, and the failed jobs and incidents of the definition.
+ */
+export async function serveActivityCounts(
+  exchange: Exchange,
+  { keep, maxRows }: Pick<Counting, 'keep' | 'maxRows'>,
+): Promise<FastifyReply> {
+  const answer = await readWhole(exchange)
+  if (answer.status !== 200) return sendAnswer(exchange.reply, answer)
+  const counting = { exchange, definition: await definitionOf(exchange), keep, maxRows }
+  return sendAnswer(exchange.reply, await recounted(answer, counting))
+}
+
+/**
+ * Serves the same for a caller who sees every instance of their tenants. Usually there are no instances of other tenants, and the
+ * engine's response is sent unchanged.
+ */
+export async function serveActivityCountsOfTenants(
+  exchange: Exchange,
+  tenants: ReadonlySet<string>,
+): Promise<FastifyReply> {
+  const { filteredRows } = exchange.parts.config.limits
+  const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
+  const definition = await definitionOf(exchange)
+  const query = queryOf({ processDefinitionId: definition['id'] })
+  const own =
+    typeof definition['tenantId'] === 'string'
+      ? queryOf({ tenantIdIn: definition['tenantId'] })
+      : 'withoutTenantId=true'
+  const [all, ofOwn] = await Promise.all([
+    readEngineJson(exchange, `/process-instance/count?${query}`),
+    readEngineJson(exchange, `/process-instance/count?${query}&${own}`),
+  ])
+  if (JSON.stringify(all) === JSON.stringify(ofOwn))
+    return sendAnswer(exchange.reply, await readWhole(exchange))
+  return serveActivityCounts(exchange, { keep, maxRows: filteredRows })
+}
+
+async function definitionOf(exchange: Exchange): Promise<ListRow> {
+  const definition = await readEngineJson(
+    exchange,
+    exchange.upstreamRequest.path.replace(/\/statistics(\?.*)?$/, ''),
+  )
+  return isRecord(definition) ? definition : {}
+}
+
+async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
+  const activities = rowsIn(jsonIn(answer.body))
+  const instances = activities.reduce((sum, activity) => sum + numberOf(activity, 'instances'), 0)
+  if (activities.length > MAX_ACTIVITIES || instances > counting.maxRows)
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const [counts, failures, incidents] = await Promise.all([
+    Promise.all(activities.map((activity) => instancesIn(activity, counting))),
+    activities.some((activity) => numberOf(activity, 'failedJobs') > 0) ? failedJobs(counting) : [],
+    activities.some((activity) => rowsIn(activity['incidents']).length > 0) ? incidentsOf(counting) : [],
+  ])
+  const seen = activities.map((activity, index) => {
+    const own = incidents.filter(({ activityId }) => activityId === activity['id'])
+    return {
+      ...activity,
+      instances: counts[index] ?? 0,
+      failedJobs: failures.filter((activityId) => activityId === activity['id']).length,
+      incidents: rowsIn(activity['incidents']).flatMap((counted) => {
+        const incidentCount = own.filter(
+          ({ incidentType }) => incidentType === counted['incidentType'],
+        ).length
+        return incidentCount === 0 ? [] : [{ ...counted, incidentCount }]
+      }),
+    }
+  })
+  const shown = seen.filter((one) => one.instances + one.failedJobs + one.incidents.length > 0)
+  return { ...answer, body: Buffer.from(JSON.stringify(shown)) }
+}
+
+/**
+ * Returns how many visible instances are in an activity. The engine counts active executions, but it also lists executions that
+ * wait at a joining gateway and ended executions of a multi-instance activity. If it lists more executions than it counts and the
+ * caller sees only some of them, the number cannot be determined.
+ */
+async function instancesIn(activity: ListRow, counting: Counting): Promise<number> {
+  const total = numberOf(activity, 'instances')
+  if (total === 0) return 0
+  const all = await listed('execution', { activityId: activity['id'] }, counting)
+  const seen = await visible('execution', all, counting)
+  if (seen.length === 0 || seen.length === all.length) return seen.length === 0 ? 0 : total
+  if (all.length > total) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return seen.length
+}
+
+/** Returns the activity of each visible failed job. */
+async function failedJobs(counting: Counting): Promise<readonly unknown[]> {
+  const jobs = await listed('job', { noRetriesLeft: 'true' }, counting)
+  const definitions = await listed('job-definition', {}, counting)
+  const activities = new Map(definitions.map(({ id, activityId }) => [id, activityId]))
+  const seen = await visible('job', jobs, counting)
+  return seen.map(({ jobDefinitionId }) => activities.get(jobDefinitionId))
+}
+
+async function incidentsOf(counting: Counting): Promise<readonly ListRow[]> {
+  return visible('incident', await listed('incident', {}, counting), counting)
+}
+
+async function listed(
+  kind: string,
+  query: Readonly<Record<string, unknown>>,
+  { exchange, definition, maxRows }: Counting,
+): Promise<readonly ListRow[]> {
+  const accessRequest = queryOf({ processDefinitionId: definition['id'], ...query, maxResults: maxRows + 1 })
+  const rows = await readRows(exchange, `/${kind}?${accessRequest}`)
+  if (rows.length > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return rows
+}
+
+/** Returns the visible items. Executions do not contain their definition, so it is added before the decision. */
+async function visible(
+  kind: string,
+  rows: readonly ListRow[],
+  { definition, keep }: Counting,
+): Promise<readonly ListRow[]> {
+  const named = rows.map((row) => ({ ...row, processDefinitionId: definition['id'] }))
+  const keeps = await keep(`/${kind}`, named)
+  return rows.filter((_, index) => keeps[index] === true)
+}
+
+function queryOf(query: Readonly<Record<string, unknown>>): URLSearchParams {
+  return new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+}
+
+function numberOf(row: ListRow, member: string): number {
+  return Number(row[member] ?? 0)
+}

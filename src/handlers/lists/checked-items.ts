@@ -1,0 +1,79 @@
+import type { FastifyReply } from 'fastify'
+import type { Exchange, Match } from '../../pipeline/context.ts'
+import { enforce } from '../../pipeline/enforcement-mode.ts'
+import { sendAnswer } from '../../pipeline/replies.ts'
+import { isSurelyFalse } from '../../lists/visibility/visibility.ts'
+import { otherFormOf } from '../../request/accept.ts'
+import type { Answer } from '../../request/answer.ts'
+import { bodyFlag } from '../../request/body.ts'
+import { isRecord } from '../../request/value.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { GatewayError } from '../../errors.ts'
+import { answerRows } from '../../lists/answer/answer-list.ts'
+import { observerOf } from './rows-observer.ts'
+import { reportMissingRows } from './reported-rows.ts'
+import { readWhole } from '../../lists/postfilter/visible-rows.ts'
+
+/** Returns the operations whose data the query adds to each item. */
+function operationsAdded({ operation, accessRequest }: Match): readonly string[] {
+  const { itemChecks = {}, method } = operation
+  const isAdded = (name: string) =>
+    method === 'POST' ? bodyFlag(accessRequest.body, name) : !isSurelyFalse(accessRequest.query.get(name))
+  return Object.entries(itemChecks).flatMap(([name, id]) => (isAdded(name) ? [id] : []))
+}
+
+/** Returns whether the items of the response must be checked one by one. HAL items carry no added data. */
+export function needsItemChecks({ match, upstreamRequest }: Exchange): boolean {
+  const { engine, operation, rows } = match
+  if (engine.authorization === 'off' || engine.authorization === 'engine' || rows?.rows === 'none')
+    return false
+  return (
+    operationsAdded(match).length > 0 && otherFormOf(operation, upstreamRequest.headers['accept']) !== 'hal'
+  )
+}
+
+/** Sends a list after the checks of each item, as the engine runs them while it adds data to the items. */
+export async function serveCheckedItems(exchange: Exchange, read: ReadAnswer): Promise<FastifyReply> {
+  const { parts, match, reply } = exchange
+  const answer = await readItems(exchange, read)
+  if (answer.status === 200) {
+    await reportMissingRows(match, match.operation.template, answer)
+    match.stage = 'permit'
+    await enforce(parts, match.engine.authorization, match, () => checkItems(match, answer))
+  }
+  return sendAnswer(reply, answer)
+}
+
+/** Reads a response that needs no filter. */
+type ReadAnswer = (exchange: Exchange) => Promise<Answer>
+
+function readItems(exchange: Exchange, read: ReadAnswer): Promise<Answer> {
+  const { parts, match, request } = exchange
+  const { rows } = match
+  if (rows?.rows === 'filtered') {
+    const { keep, plan } = rows
+    const { filteredRows: maxRows } = parts.config.limits
+    return answerRows(exchange, { keep, maxRows, plan, observe: observerOf(exchange) })
+  }
+  // The gateway sends a HEAD as a GET, because the response to a HEAD has no items to check.
+  return request.method === 'HEAD' && rows === null ? readWhole(exchange) : read(exchange)
+}
+
+/**
+ * Checks the data that the query adds to each item.
+ * @throws EngineRefusal or GatewayError for the first item that is refused
+ */
+async function checkItems(match: Match & Denying, { body }: Answer): Promise<void> {
+  const items = jsonIn(body)
+  if (!Array.isArray(items) || !items.every(isRecord)) throw new GatewayError('GW_UPSTREAM_INVALID')
+  for (const id of operationsAdded(match)) {
+    const permit = match.engine.permits.get(id)
+    if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    const decision = await permit.checkItems(match.accessRequest, match.operation.template, items)
+    if (decision.permitted) continue
+    match.denialReason = decision.denialReason ?? null
+    throw decision.refusal
+  }
+}
+
+type Denying = Pick<Exchange['match'], 'denialReason'>

@@ -1,0 +1,31 @@
+import { GatewayError } from '../../errors.ts'
+import type { ListRequest } from '../../lists/list-request.ts'
+import { MAX_READ_BYTES } from '../../request/answer.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { isRecord } from '../../request/value.ts'
+import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+
+/**
+ * Reads data for a restricted response from the caller's engine.
+ * @throws GatewayError if the engine does not respond with 200
+ */
+export async function readEngineJson(
+  { match, upstreamRequest }: ListRequest,
+  path: string,
+): Promise<unknown> {
+  const headers = { ...upstreamRequest.headers, accept: 'application/json' }
+  const { status, body } = await match.engine.upstream.fetch(
+    { ...upstreamRequest, headers, method: 'GET', path, body: null, retry: 'always' },
+    MAX_READ_BYTES,
+  )
+  if (status !== 200) throw new GatewayError('GW_UPSTREAM_INVALID')
+  return jsonIn(body)
+}
+
+export async function readRows(exchange: ListRequest, path: string): Promise<readonly ListRow[]> {
+  return rowsIn(await readEngineJson(exchange, path))
+}
+
+export function rowsIn(value: unknown): readonly ListRow[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}

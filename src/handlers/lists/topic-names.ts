@@ -1,0 +1,101 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from '../../errors.ts'
+import type { Exchange } from '../../pipeline/context.ts'
+import { TOPIC_NAME_PARAMETERS } from '../../policy/validation/schemas/parameters.ts'
+import type { Permit } from '../../policy/authz/permit.ts'
+import type { KeepRows } from '../../lists/list-decision.ts'
+import type { Answer } from '../../request/answer.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { isPaging } from '../../request/paging.ts'
+import { sendAnswer } from '../../pipeline/replies.ts'
+import { answerRows } from '../../lists/answer/answer-list.ts'
+import { observerOf } from './rows-observer.ts'
+import { rowsIn } from './read-rows.ts'
+import { mapSideBySide } from '../../lists/merge/side-by-side.ts'
+import { json, readWhole, topicFlagsOf } from '../../lists/postfilter/visible-rows.ts'
+
+/** Maximum number of tasks that are read at once. If there are more, each topic is requested. */
+const MAX_READ_TASKS = 1000
+
+/**
+ * Serves the topics with a task that the caller sees. Few tasks are read. If there are many, one visible task of each topic is
+ * requested.
+ * @throws GatewayError GW_ROWS_NOT_EXACT if there are more topics than `limits.rowParts`, if one of them cannot be decided, or if
+ *   the query has a parameter that the list of external tasks may not have
+ */
+export async function serveTopicNames(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
+  const { filteredRows } = exchange.parts.config.limits
+  const names = [...exchange.match.accessRequest.query.keys()]
+  if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const observe = observerOf(exchange)
+  const maxRows = Math.min(MAX_READ_TASKS, filteredRows)
+  const few = await orTooMany(answerRows(exchange, { keep, maxRows, observe }))
+  return sendAnswer(exchange.reply, few ?? (await askEachTopic(exchange)))
+}
+
+/** Returns null if there are more items than may be read. */
+async function orTooMany(answer: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'GW_ROWS_NOT_EXACT') return null
+    throw error
+  }
+}
+
+async function askEachTopic(exchange: Exchange): Promise<Answer> {
+  const { parts, match } = exchange
+  const permit = match.engine.permits.get(match.operation.rows?.list ?? '')
+  const answer = await readWhole(exchange)
+  if (answer.status !== 200) return answer
+  const names = namesIn(answer)
+  if (permit === undefined || names.length > parts.config.limits.rowParts)
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const isShown = await mapSideBySide(names, (name) => isTopicVisible(exchange, permit, name))
+  return { ...answer, body: json(names.filter((_, index) => isShown[index])) }
+}
+
+function namesIn({ body }: Answer): readonly string[] {
+  const names = jsonIn(body)
+  if (Array.isArray(names) && names.every(isName)) return names
+  throw new GatewayError('GW_ROWS_NOT_EXACT')
+}
+
+/** Returns whether a topic can be requested. The engine ignores a condition with an empty name. */
+function isName(name: unknown): name is string {
+  return typeof name === 'string' && name !== ''
+}
+
+/** Returns whether the caller sees a task of this topic, as decided for the list of tasks. */
+async function isTopicVisible(exchange: Exchange, permit: Permit, name: string): Promise<boolean> {
+  const { parts, match, upstreamRequest } = exchange
+  const query = new Map([
+    ...topicFlagsOf(match.accessRequest.query),
+    ['topicName', name],
+    ['firstResult', '0'],
+    ['maxResults', '1'],
+  ] as const)
+  const accessRequest = { ...match.accessRequest, params: {}, query }
+  const decision = await permit.rows?.(accessRequest, false)
+  if (decision?.rows === 'none') return false
+  if (decision?.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
+  const { status, body } = await answerRows(
+    {
+      match: { engine: match.engine, operation: permit.operation, accessRequest },
+      upstreamRequest: { ...upstreamRequest, method: 'GET', path },
+    },
+    {
+      keep: decision.keep,
+      plan: decision.plan,
+      maxRows: parts.config.limits.filteredRows,
+      observe: observerOf(exchange),
+    },
+  )
+  const rows = status === 200 ? rowsIn(jsonIn(body)) : null
+  // A database that ignores case may find a task of another topic.
+  if (rows === null || rows.some(({ topicName }) => topicName !== name))
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return rows.length > 0
+}

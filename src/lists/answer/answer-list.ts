@@ -1,0 +1,232 @@
+import { GatewayError } from '../../errors.ts'
+import type { ListRequest } from '../list-request.ts'
+import type { RowsForm } from '../../operations/notation.ts'
+import { ROW_QUERIES, type RowQuery } from '../../operations/row-queries.ts'
+import type { Operation } from '../../operations/table.ts'
+import { otherFormOf } from '../../request/accept.ts'
+import { bodyValue } from '../../request/body.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { joinRows } from '../../request/json-rows.ts'
+import type { KeepRows } from '../list-decision.ts'
+import type { RowPlan } from '../list-plan.ts'
+import { type Paging, pagingOf } from '../../request/paging.ts'
+import type { Answer } from '../../request/answer.ts'
+import { FEW_ROWS, longCounts, MANY_PARTS, topTimes } from '../merge/few-rows.ts'
+import { OrderUnknown } from '../merge/part-reader.ts'
+import { PartRefused } from '../merge/ask-part.ts'
+import { countParts, type Listing, listParts } from '../merge/row-parts.ts'
+import { type ReadRow, SteadyList } from '../postfilter/steady-list.ts'
+import { type Filtering, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
+
+/**
+ * Answers a query with the items that the caller may see. It reads the items in order, leaves out the others, and then pages or
+ * counts. The engine validates the query, and its errors are returned. Each item is decided separately.
+ * @throws GatewayError if too many items would have to be read
+ */
+export async function answerRows(exchange: ListRequest, filtering: Filtering): Promise<Answer> {
+  const { operation, accessRequest } = exchange.match
+  const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
+  const isJson = otherFormOf(operation, exchange.upstreamRequest.headers['accept']) === false
+  if (paging === null || !isJson) return answerRefused(exchange)
+  const observed = { ...filtering, keep: observedKeep(filtering) }
+  const planned = await answerPlanned(exchange, observed, paging)
+  if (planned !== null) return planned
+  filtering.observe?.onPlan(filtering.keep === null ? 'none' : 'filter')
+  return answerFiltered(exchange, observed, paging)
+}
+
+function observedKeep({ keep, observe }: Filtering): KeepRows | null {
+  if (keep === null || observe === undefined) return keep
+  return async (template, rows) => {
+    const kept = await keep(template, rows)
+    const shown = kept.filter(Boolean).length
+    observe.onRows(shown, kept.length - shown)
+    return kept
+  }
+}
+
+/** Returns null if all items have to be read and filtered. */
+async function answerPlanned(
+  exchange: ListRequest,
+  filtering: Filtering,
+  paging: Paging,
+): Promise<Answer | null> {
+  const { keep, plan: planRows, observe } = filtering
+  if (keep === null || planRows === undefined) return null
+  const few = await countFew(exchange, filtering)
+  if (few !== null) return few
+  const isTried = planRows.readsInstances()
+  const early = isTried ? await answerTop(exchange, { ...filtering, paging, most: MIN_TOP }) : null
+  if (early !== null) return early
+  const plan = await planRows()
+  if (plan.plan === 'filter') return null
+  const top = isTried
+    ? null
+    : await answerTop(exchange, { ...filtering, paging, most: topOf(plan, exchange) })
+  if (top !== null) return top
+  const answer =
+    plan.plan === 'none'
+      ? await answerNone(exchange, plan.isValid, paging)
+      : await answerParts(exchange, { ...filtering, keep, plan, paging })
+  if (answer !== null) observe?.onPlan(plan.plan)
+  return answer
+}
+
+/** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
+function topOf(plan: RowPlan, { match: { engine, operation } }: ListRequest): number {
+  if (plan.plan !== 'parts') return 0
+  const [parts, instances] = [plan.parts.length, plan.instances.length]
+  const isSlow = (topTimes.of(engine, operation.id) ?? 0) > MS_OF_AN_INSTANCE * instances
+  if (parts + (isSlow ? 0 : instances) <= MANY_PARTS) return 0
+  return Math.min(Math.max(MIN_TOP, (parts + instances) * ROWS_OF_A_PART), MAX_TOP)
+}
+
+const MIN_TOP = 1000
+const MAX_TOP = 5000
+/** Reading this many items costs about as much as one subquery. */
+const ROWS_OF_A_PART = 150
+/** Time that an engine takes for the items of one instance, which it finds without sorting the list. Several such subqueries run at the same time. */
+const MS_OF_AN_INSTANCE = 2
+
+/**
+ * Counts a short list by reading its items if the plan would take several requests. Returns null if the list is long, or if the
+ * query has parameters.
+ */
+async function countFew(exchange: ListRequest, filtering: Filtering): Promise<Answer | null> {
+  const { engine, operation, accessRequest } = exchange.match
+  const { form, query } = operation.rows ?? {}
+  const isLong = query !== undefined && takesSeveral(ROW_QUERIES[query])
+  if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
+  if (longCounts.of(engine, operation.id) === true) return null
+  const answer = await readWhole(exchange)
+  if (answer.status !== 200) return answer
+  const count = bodyValue(jsonIn(answer.body), 'count')
+  if (typeof count === 'number' && count <= Math.min(FEW_ROWS, filtering.maxRows)) {
+    filtering.observe?.onPlan('filter')
+    return answerFiltered(exchange, filtering, ALL)
+  }
+  longCounts.note(engine, operation.id, true)
+  return null
+}
+
+function takesSeveral({ by, rest }: RowQuery): boolean {
+  return by !== 'keys' || rest !== undefined
+}
+
+interface Top extends Filtering {
+  readonly paging: Paging
+  /** Maximum number of items that are read. */
+  readonly most: number
+}
+
+/** Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes too many items. */
+async function answerTop(
+  exchange: ListRequest,
+  { keep, paging: { first, max }, observe, ...bounds }: Top,
+): Promise<Answer | null> {
+  const most = Math.min(bounds.most, bounds.maxRows)
+  if (exchange.match.operation.rows?.form === 'count' || Math.max(FIRST_TOP, first) > most) return null
+  const list = new SteadyList((from, size) => readPage(exchange, { keep, form: 'list', from, size }))
+  const shown: ReadRow[] = []
+  const { engine, operation } = exchange.match
+  const startMs = performance.now()
+  let [seen, count, size] = [0, 0, FIRST_TOP]
+  for (let reads = 1; reads <= MAX_TOP_READS && count + size <= most; reads += 1) {
+    const { page, rows, isLast } = await list.next(size)
+    if (page.answer.status !== 200) return null
+    if (count === 0) topTimes.note(engine, operation.id, performance.now() - startMs)
+    const visible = rows.filter(({ isVisible }) => isVisible)
+    // Items before the page are not kept.
+    shown.push(...visible.slice(Math.max(0, first - seen)))
+    seen += visible.length
+    count += rows.length
+    const left = first + max - seen
+    if (left <= 0 || isLast) {
+      observe?.onPlan('filter')
+      return answerOf('list', shown.slice(0, max), page.answer)
+    }
+    // Visible items may be clustered, so the share of the last read predicts the size of the next.
+    size = 20 + Math.ceil((1.1 * left * rows.length) / visible.length)
+  }
+  return null
+}
+
+/** Items of the first read. They show which share of the list is visible. */
+const FIRST_TOP = 100
+/** An engine may sort the whole list for each of these reads. */
+const MAX_TOP_READS = 3
+
+/** Returns an empty response. The engine validates the query first, unless it is known to be valid. */
+async function answerNone(exchange: ListRequest, isValid: boolean, paging: Paging): Promise<Answer> {
+  const { match, upstreamRequest } = exchange
+  if (isValid) return emptyAnswerOf(match.operation, upstreamRequest.method)
+  return answerFiltered(exchange, { keep: null, maxRows: 0 }, paging)
+}
+
+async function answerParts(exchange: ListRequest, listing: Listing): Promise<Answer | null> {
+  try {
+    return exchange.match.operation.rows?.form === 'count'
+      ? await countParts(exchange, listing)
+      : await listParts(exchange, listing)
+  } catch (error) {
+    // The engine gets the query as the caller sent it, and its error is returned.
+    if (error instanceof PartRefused) return answerRefused(exchange)
+    if (error instanceof OrderUnknown) return null
+    throw error
+  }
+}
+
+async function answerFiltered(exchange: ListRequest, filtering: Filtering, paging: Paging): Promise<Answer> {
+  const { operation } = exchange.match
+  const form = operation.rows?.form ?? 'list'
+  const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
+  const member = form === 'topic names' ? 'topicName' : undefined
+  const read = await readVisible(exchange, filtering, { form, member, wanted })
+  if (read.seen === null) return read.answer
+  return answerOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.answer)
+}
+
+const ALL: Paging = { first: 0, max: Number.MAX_SAFE_INTEGER }
+
+function isPaged({ rows }: Operation): boolean {
+  return rows?.form === undefined && rows?.paging !== 'ignored'
+}
+
+/** Returns the engine's error for a query that it refuses. A successful response is not sent, because its items were not decided. */
+async function answerRefused(exchange: ListRequest): Promise<Answer> {
+  const answer = await readWhole(exchange)
+  if (answer.status >= 400) return answer
+  throw new GatewayError('GW_ROWS_NOT_EXACT')
+}
+
+/** Returns the response to a query that finds nothing. */
+export function emptyAnswerOf({ rows, hal }: Operation, method: string): Answer {
+  const empty =
+    rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []
+  const marks = {
+    ...(method === 'GET' && { 'cache-control': 'no-cache' }),
+    ...(hal === true && { vary: 'Accept' }),
+  }
+  return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
+}
+
+function answerOf(form: RowsForm | 'list', seen: readonly ReadRow[], answer: Answer): Answer {
+  if (form === 'count') return { ...answer, body: json({ count: seen.length }) }
+  if (form === 'topic names') {
+    const names = new Set(seen.map(({ row }) => String(row['topicName'])))
+    return { ...answer, body: json([...names].sort((one, other) => (one < other ? -1 : 1))) }
+  }
+  if (form !== 'single') return { ...answer, body: joinRows(seen.map(({ bytes }) => bytes)) }
+  const [only] = seen
+  if (only === undefined) {
+    const { 'content-type': _, ...headers } = answer.headers
+    return { status: 204, headers, body: Buffer.alloc(0) }
+  }
+  if (seen.length === 1) return { ...answer, body: only.bytes }
+  const body = {
+    type: 'InvalidRequestException',
+    message: 'Filter does not returns a valid single result',
+    code: 0,
+  }
+  return { ...answer, status: 400, body: json(body) }
+}

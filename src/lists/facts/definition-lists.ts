@@ -1,0 +1,190 @@
+import type { SortOrder } from '../../operations/row-queries.ts'
+import { GatewayError } from '../../errors.ts'
+import { isRecord, stringIn, stringOf } from '../../request/value.ts'
+import { inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
+import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
+import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
+
+/** One version of a definition. */
+export interface DefinitionRow {
+  readonly id: string
+  readonly key: string
+  /** Null if the definition has no tenant, or its tenant is no longer known. */
+  readonly tenantId: string | null
+}
+
+/** Lists of definitions by which items are requested. */
+export interface DefinitionLists {
+  /** Returns all versions of these keys, or of all keys. Null if there are more than `max`. */
+  readonly definitions: (
+    keys: readonly string[] | null,
+    max: number,
+  ) => Promise<readonly DefinitionRow[] | null>
+  /** Returns the same for the latest version of each key and tenant. */
+  readonly latestDefinitions: DefinitionLists['definitions']
+  /** Returns the deleted definitions with process instances in the history. Null if there are too many. */
+  readonly deleted: () => Promise<readonly DefinitionRow[] | null>
+  /** Returns whether instances of definitions without a tenant may belong to a tenant, which an engine may be configured to choose. */
+  readonly hasOwnTenants: (keys: readonly string[] | null) => Promise<boolean>
+  /** Returns the sort order in which the database puts items without the value first. Null if no item has shown this yet. */
+  readonly nullsFirst: () => Promise<SortOrder | null>
+}
+
+interface ListsOptions {
+  readonly read: ReadEngine
+  readonly nowMs: () => number
+}
+
+/** The number of keys in one request. */
+const KEYS_A_QUERY = 50
+/** The time after which a deleted definition is noticed. */
+const DELETED_MS = 60_000
+/**
+ * The largest share of time that is spent on this search. An engine with a long history needs seconds to sort it, and must
+ * not do so all the time.
+ */
+const DELETED_SHARE = 1 / 20
+/** The number of intervals in which the last result is used while a new search runs. */
+const STALE_INTERVALS = 10
+const HISTORY_PAGE = 1000
+/** The largest number of deleted definitions that are searched for. */
+const MAX_DELETED = 1000
+
+/** Creates the lists of one engine's definitions. */
+export function createDefinitionLists({ read, nowMs }: ListsOptions): DefinitionLists {
+  let nulls: { readonly untilMs: number; readonly first: SortOrder | null } | null = null
+  return {
+    async nullsFirst() {
+      if (nulls !== null && nulls.untilMs >= nowMs()) return nulls.first
+      const first = await findNullsFirst(read)
+      // The order of a database does not change.
+      nulls = { first, untilMs: first === null ? nowMs() + DELETED_MS : Number.POSITIVE_INFINITY }
+      return first
+    },
+    definitions: (keys, max) => definitionsOf(read, { keys, max }),
+    latestDefinitions: (keys, max) => definitionsOf(read, { keys, max, isLatest: true }),
+    deleted: lookedForAgain(() => deletedDefinitions(read), nowMs),
+    hasOwnTenants: (keys) => hasOwnTenants(read, keys),
+  }
+}
+
+/** Returns a function that returns the last result unless it is too old. The first caller waits for a result. A failure is not stored. */
+function lookedForAgain<T>(find: () => Promise<T>, nowMs: () => number): () => Promise<T> {
+  let last: { readonly found: T; readonly freshUntilMs: number; readonly untilMs: number } | null = null
+  let looking: Promise<T> | null = null
+  const look = async (): Promise<T> => {
+    const beganMs = nowMs()
+    try {
+      const found = await find()
+      const endedMs = nowMs()
+      const intervalMs = Math.max(DELETED_MS, (endedMs - beganMs) / DELETED_SHARE)
+      last = { found, freshUntilMs: endedMs + intervalMs, untilMs: endedMs + STALE_INTERVALS * intervalMs }
+      return found
+    } finally {
+      looking = null
+    }
+  }
+  return async () => {
+    const isFresh = last !== null && last.freshUntilMs >= nowMs()
+    if (last !== null && isFresh) return last.found
+    looking ??= look()
+    if (last === null || last.untilMs < nowMs()) return looking
+    // The next call searches again.
+    looking.catch(() => undefined)
+    return last.found
+  }
+}
+
+async function definitionsOf(
+  read: ReadEngine,
+  {
+    keys,
+    max,
+    isLatest = false,
+  }: { readonly keys: readonly string[] | null; readonly max: number; readonly isLatest?: boolean },
+): Promise<readonly DefinitionRow[] | null> {
+  const found: DefinitionRow[] = []
+  for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, KEYS_A_QUERY)) {
+    const query = new URLSearchParams({ maxResults: String(max + 1 - found.length) })
+    if (some !== null) query.set('keysIn', some.join(','))
+    if (isLatest) query.set('latestVersion', 'true')
+    const path = `/process-definition?${query}`
+    for (const row of itemsIn(await read(path), { path, shape: DEFINITION })) {
+      const [id, key] = [stringIn(row, 'id') ?? '', stringIn(row, 'key') ?? '']
+      found.push({ id, key, tenantId: stringOf(row['tenantId']) })
+    }
+    if (found.length > max) return null
+  }
+  return found
+}
+
+/**
+ * Finds the definitions that are deleted. In a list of the history that is sorted by the definition's version, the items
+ * without a version are at one end; the database determines which one. These items are grouped by definition. The items of
+ * the last definition on a page are counted, and then skipped.
+ */
+async function deletedDefinitions(read: ReadEngine): Promise<readonly DefinitionRow[] | null> {
+  for (const sortOrder of ['asc', 'desc'] as const) {
+    const found = new Map<string, DefinitionRow>()
+    const sorting = [
+      { sortBy: 'definitionVersion', sortOrder },
+      { sortBy: 'definitionId', sortOrder: 'asc' },
+    ]
+    for (let first = 0, size = 1; found.size <= MAX_DELETED; size = HISTORY_PAGE) {
+      const page = new URLSearchParams({ firstResult: String(first), maxResults: String(size) })
+      const path = `${HISTORY}?${page}`
+      const rows = itemsIn(await read(path, { sorting }), { path, shape: DEFINED })
+      const gone = rows.filter((row) => typeof row['processDefinitionVersion'] !== 'number')
+      const ids = gone.map((row) => stringOf(row['processDefinitionId']))
+      for (const [at, id] of ids.entries()) {
+        const key = stringOf(gone[at]?.['processDefinitionKey'])
+        if (id !== null && key !== null) found.set(id, { id, key, tenantId: null })
+      }
+      if (gone.length < size) break
+      const last = ids.at(-1) ?? null
+      const rowsOfLast =
+        last === null ? 0 : countIn(await read(`${HISTORY}/count`, { processDefinitionId: last }))
+      first += Math.max(gone.length, ids.indexOf(last) + rowsOfLast)
+    }
+    if (found.size > MAX_DELETED) return null
+    if (found.size > 0) return [...found.values()]
+  }
+  return []
+}
+
+const HISTORY = '/history/process-instance'
+
+const DEFINITION = { texts: ['id', 'key'], nullable: ['tenantId'] }
+/** Instances of the history: the definition that they belong to, and whether they have ended. */
+const DEFINED = { texts: ['processDefinitionId', 'processDefinitionKey'] }
+const TIMED = { nullable: ['endTime'] }
+
+/** Running instances have no end. They are first or last in a list of ended instances. */
+async function findNullsFirst(read: ReadEngine): Promise<SortOrder | null> {
+  const isFirst = async (sortOrder: SortOrder) => {
+    const query = new URLSearchParams({ sortBy: 'endTime', sortOrder, maxResults: '1' })
+    const path = `/history/process-instance?${query}`
+    const rows = itemsIn(await read(path), { path, shape: TIMED })
+    return rows.some(({ endTime }) => endTime === null)
+  }
+  const [asc, desc] = await Promise.all([isFirst('asc'), isFirst('desc')])
+  return asc === desc ? null : asc ? 'asc' : 'desc'
+}
+
+async function hasOwnTenants(read: ReadEngine, keys: readonly string[] | null): Promise<boolean> {
+  const of = {
+    processDefinitionWithoutTenantId: true,
+    ...(keys !== null && { processDefinitionKeyIn: keys }),
+  }
+  const [all, ofNone] = await Promise.all([
+    read('/process-instance/count', of),
+    read('/process-instance/count', { ...of, withoutTenantId: true }),
+  ])
+  return countIn(all) !== countIn(ofNone)
+}
+
+function countIn(answer: unknown): number {
+  const count = isRecord(answer) ? answer['count'] : null
+  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
+  return count
+}

@@ -1,0 +1,155 @@
+import { LRUCache } from 'lru-cache'
+import { GatewayError } from '../../errors.ts'
+import type { DateFormat } from '../../request/date-format.ts'
+import { isRecord, stringOf } from '../../request/value.ts'
+import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
+
+/** Running instances, instances of the history, or cases that are not closed. */
+export type InstanceKind = 'process-instance' | 'history/process-instance' | 'case-instance'
+
+/** Lists of instances by which items are requested. */
+export interface InstanceLists {
+  /** Returns the ids that a query finds. Null if there are more than `max`. */
+  readonly instanceIds: (
+    kind: InstanceKind,
+    query: InstanceQuery,
+    max: number,
+  ) => Promise<readonly string[] | null>
+  readonly countInstances: (kind: InstanceKind, query: InstanceQuery) => Promise<number>
+}
+
+type InstanceQuery = Readonly<Record<string, unknown>>
+
+interface ListsOptions {
+  readonly read: ReadEngine
+  readonly dateFormat: DateFormat
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number
+  /** The number of history ids that are stored for all queries together, at about 64 bytes each. */
+  readonly maxRemembered: number
+}
+
+/** The size of a page. Short items are read in larger pages, because each request sorts all items. */
+const MIN_PAGE = 5000
+const MAX_PAGE = 10_000
+/** Half of the limit for the response of a lookup. */
+const PAGE_BYTES = 8 * 1024 ** 2
+/** The number of items that are measured to estimate their size. */
+const MEASURED = 20
+
+/** Ids are read again after this time, however often they have been confirmed. */
+const REMEMBERED_MS = 10 * 60_000
+/** An instance may become visible this much later than its start time, because its transaction must end first. */
+const LATE_MS = 60_000
+
+/**
+ * Creates lists of one engine's process instances. The ids of the history are stored. Each time, the instances that have
+ * started since are requested, and a count shows whether all others still exist. Running instances have no such start time,
+ * and are read each time.
+ */
+export function createInstanceLists({ read, dateFormat, nowMs, maxRemembered }: ListsOptions): InstanceLists {
+  const remembered = new LRUCache<string, Remembered>({
+    maxSize: maxRemembered,
+    sizeCalculation: ({ ids }) => Math.max(1, ids.length),
+  })
+  const confirmed = async (
+    query: InstanceQuery,
+    last: Remembered | undefined,
+  ): Promise<Remembered | null> => {
+    if (last === undefined || last.untilMs < nowMs()) return null
+    const found = await confirm({ read, dateFormat }, query, last)
+    return found === null ? null : { ...found, untilMs: last.untilMs }
+  }
+  const anew = async (query: InstanceQuery, max: number): Promise<Remembered | null> => {
+    const found = await readIds({ read, dateFormat }, HISTORY, query, max)
+    return found === null ? null : { ...found, untilMs: nowMs() + REMEMBERED_MS }
+  }
+  return {
+    countInstances: (kind, query) => countOf(read, kind, query),
+    async instanceIds(kind, query, max) {
+      if (kind !== HISTORY) return (await readIds({ read, dateFormat }, kind, query, max))?.ids ?? null
+      const key = JSON.stringify(query)
+      const found = (await confirmed(query, remembered.get(key))) ?? (await anew(query, max))
+      if (found === null) remembered.delete(key)
+      else remembered.set(key, found)
+      return found === null || found.ids.length > max ? null : found.ids
+    },
+  }
+}
+
+interface Found {
+  readonly ids: readonly string[]
+  /** The latest start time of the instances. Null if it is not known. */
+  readonly lastStart: number | null
+}
+
+interface Remembered extends Found {
+  readonly untilMs: number
+}
+
+/**
+ * Returns the stored ids with those of instances that have started since. Null if other instances were removed from the
+ * query's result or added to it.
+ */
+async function confirm(
+  reading: Reading,
+  query: InstanceQuery,
+  { ids: known, lastStart }: Found,
+): Promise<Found | null> {
+  if (lastStart === null) return null
+  const startedAfter = reading.dateFormat.format(lastStart - LATE_MS)
+  if (startedAfter === null) return null
+  // An engine whose date format differs from its configured one refuses this date.
+  const fresh = await readIds(reading, HISTORY, { ...query, startedAfter }, MIN_PAGE).catch(() => null)
+  if (fresh === null) return null
+  const ids = [...new Set([...known, ...fresh.ids])]
+  if ((await countOf(reading.read, HISTORY, query)) !== ids.length) return null
+  return { ids, lastStart: Math.max(lastStart, fresh.lastStart ?? lastStart) }
+}
+
+const HISTORY = 'history/process-instance'
+
+async function countOf(read: ReadEngine, kind: InstanceKind, query: InstanceQuery): Promise<number> {
+  const answer = await read(`/${kind}/count`, query)
+  const count = isRecord(answer) ? answer['count'] : null
+  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
+  return count
+}
+
+type Reading = Pick<ListsOptions, 'read' | 'dateFormat'>
+
+async function readIds(
+  { read, dateFormat }: Reading,
+  kind: InstanceKind,
+  query: InstanceQuery,
+  max: number,
+): Promise<Found | null> {
+  const ids = new Set<string>()
+  let lastStart: number | null = 0
+  for (let [from, size] = [0, MIN_PAGE]; ids.size <= max; ) {
+    const rows = await read(`/${kind}?firstResult=${from}&maxResults=${size}`, query)
+    // A refusal is different from an empty list.
+    if (!Array.isArray(rows)) throw new GatewayError('GW_UPSTREAM_INVALID')
+    for (const row of rows) {
+      const id = isRecord(row) ? stringOf(row['id']) : null
+      if (id === null) throw new GatewayError('GW_UPSTREAM_INVALID')
+      ids.add(id)
+      lastStart = laterOf(lastStart, isRecord(row) ? dateFormat.toMs(row['startTime']) : null)
+    }
+    if (rows.length < size) return { ids: [...ids], lastStart }
+    from += size
+    size = pageSizeOf(rows)
+  }
+  return null
+}
+
+/** Returns null if one of the two is unknown. */
+function laterOf(last: number | null, started: number | null): number | null {
+  return last === null || started === null ? null : Math.max(last, started)
+}
+
+function pageSizeOf(rows: readonly unknown[]): number {
+  const measured = rows.slice(-MEASURED)
+  const bytes = JSON.stringify(measured).length / measured.length
+  return Math.min(MAX_PAGE, Math.max(MIN_PAGE, Math.floor(PAGE_BYTES / bytes)))
+}

@@ -1,0 +1,49 @@
+import type { GatewayError, MissingPermission } from '../errors.ts'
+import type { ListRow } from '../policy/authz/entities/look-ups.ts'
+import type { PlanRows } from './list-plan.ts'
+
+/** The parts of a query that a restriction may change. */
+export interface Query {
+  readonly method: string
+  /** The path below the node's base, with the query string. */
+  readonly path: string
+  readonly body: Buffer | null
+}
+
+/** Rewrites a query to select the items that the caller may see. Returns null if the caller may see nothing of it. */
+export type Narrow = (query: Query, parameters: ReadonlyMap<string, string>) => Query | null
+
+/** The decision about the items of a response. */
+export type RowsDecision =
+  | { readonly rows: 'all' }
+  /** No item is visible. If `valid`, the query has been validated completely, so the engine need not check it. */
+  | { readonly rows: 'none'; readonly valid: boolean }
+  /** The query is rewritten to select the visible items, because the engine can do this exactly. */
+  | {
+      readonly rows: 'narrowed'
+      readonly narrow: Narrow
+      /** The tenants whose items the response may contain. Set if the engine may have tenants that the rewritten query cannot name. */
+      readonly tenants?: ReadonlySet<string>
+    }
+  /** The items are counted again without those of other tenants. */
+  | { readonly rows: 'recounted'; readonly tenants: ReadonlySet<string> }
+  /** All items are read, and `keep` selects the visible ones. */
+  | {
+      readonly rows: 'filtered'
+      readonly keep: KeepRows
+      /** Avoids reading items that are not visible. Absent if the table defines no query for this. */
+      readonly plan?: PlanRows
+    }
+  | { readonly rows: 'refused'; readonly refusal: GatewayError }
+
+/** A decision that removes something from the response. */
+export type Restriction = Exclude<RowsDecision, { readonly rows: 'all' | 'refused' }>
+
+/** Returns for each item of a list whether the caller sees it. */
+export type KeepRows = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>
+
+/** Returns the permissions that would open the items of a list that the caller does not see. */
+export type FindMissingRows = (
+  template: string,
+  rows: readonly ListRow[],
+) => Promise<readonly MissingPermission[]>

@@ -1,0 +1,47 @@
+import type { AsPost } from '../../operations/row-queries.ts'
+import type { ListRequest } from '../list-request.ts'
+import { spliceMember } from '../rewrite/narrow.ts'
+import type { QueryMembers, QueryPart } from '../list-plan.ts'
+import { PAGING } from '../../request/paging.ts'
+import { targetPathOf } from '../../request/target.ts'
+
+/** The engine does not accept the query of a subquery. */
+export class PartRefused extends Error {}
+
+/** Returns the caller's query with the parameters that a subquery sets. */
+export function askPart(asking: ListRequest, { set, sort }: QueryPart, asPost: AsPost | null): ListRequest {
+  const { match, upstreamRequest } = asPost === null ? asking : postOf(asking, asPost)
+  const { accessRequest } = match
+  if (upstreamRequest.method === 'POST') {
+    const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }
+    const members = { ...set, ...(sort !== undefined && { sorting: [sort] }) }
+    const body = Object.entries(members).reduce(
+      (spliced, [name, value]) => spliceMember(spliced, name, value),
+      upstreamRequest.body,
+    )
+    return { match, upstreamRequest: { ...upstreamRequest, headers, body } }
+  }
+  const texts = Object.entries<QueryMembers[string]>({ ...set, ...sort }).map(
+    ([name, value]) => [name, String(value)] as const,
+  )
+  const query = new Map([...accessRequest.query, ...texts])
+  const path = `${targetPathOf(upstreamRequest.path)}?${new URLSearchParams([...query])}`
+  return {
+    match: { ...match, accessRequest: { ...accessRequest, query } },
+    upstreamRequest: { ...upstreamRequest, path },
+  }
+}
+
+/** Returns the POST that is equivalent to a GET. */
+function postOf({ match, upstreamRequest }: ListRequest, { texts, inQuery }: AsPost): ListRequest {
+  const { accessRequest } = match
+  const chosen = (names: readonly string[]) =>
+    [...accessRequest.query].filter(([name]) => names.includes(name))
+  const body = Buffer.from(JSON.stringify(Object.fromEntries(chosen(texts))))
+  const query = new Map(chosen([...inQuery, ...PAGING]))
+  const path = `${targetPathOf(upstreamRequest.path)}?${new URLSearchParams([...query])}`
+  return {
+    match: { ...match, accessRequest: { ...accessRequest, query } },
+    upstreamRequest: { ...upstreamRequest, method: 'POST', path, body },
+  }
+}

@@ -1,0 +1,30 @@
+import type { ListSource } from '../list-request.ts'
+
+/** Lists of up to this many items are read instead of counted with subqueries. */
+export const FEW_ROWS = 500
+/** If a plan has more subqueries than this, a page or a count may first be tried with one read. */
+export const MANY_PARTS = 4
+/** An observation about a list is valid for this time. */
+const LATELY_MS = 60_000
+
+/** Recent observations about the lists of each engine, by operation. */
+class Lately<Seen> {
+  readonly #known = new WeakMap<ListSource, Map<string, { readonly seen: Seen; readonly untilMs: number }>>()
+
+  /** Returns the observation, or null if there is no recent one. */
+  of(engine: ListSource, operation: string): Seen | null {
+    const known = this.#known.get(engine)?.get(operation)
+    return known !== undefined && known.untilMs > performance.now() ? known.seen : null
+  }
+
+  note(engine: ListSource, operation: string, seen: Seen): void {
+    const known =
+      this.#known.get(engine) ?? new Map<string, { readonly seen: Seen; readonly untilMs: number }>()
+    this.#known.set(engine, known.set(operation, { seen, untilMs: performance.now() + LATELY_MS }))
+  }
+}
+
+/** Counts that were large. They are counted with subqueries at once, without a count of the whole list. */
+export const longCounts = new Lately<true>()
+/** How long the first page of an unrestricted list took to read, in milliseconds. A database may sort the whole list for it. */
+export const topTimes = new Lately<number>()

@@ -1,0 +1,128 @@
+import type { RowOrder } from '../list-plan.ts'
+import type { MaybePromise } from '../../request/maybe-promise.ts'
+import { Budget, PartReader, type PlacedRow } from './part-reader.ts'
+import { startAll } from './part-starts.ts'
+import { scanPage } from './scan-page.ts'
+import { seekPage, type Sizes } from './seek-page.ts'
+import { mapSideBySide } from './side-by-side.ts'
+import type { ReadList, ReadRow } from '../postfilter/steady-list.ts'
+
+/** Maximum number of items of all subqueries in memory. An item takes one or a few kilobytes. */
+const MAX_HELD = 4000
+
+/** `recent`: sizes that were counted some seconds ago are sufficient. */
+export type SizesAge = 'recent' | 'now'
+
+interface Merging {
+  /** Null if the subqueries are read one after another, each in the order of the engine. */
+  readonly order: RowOrder | null
+  /** Maximum number of hidden items that are left out. */
+  readonly maxHidden: number
+}
+
+interface Page {
+  readonly first: number
+  readonly max: number
+  /** Present if all items are visible in the subqueries that `counts` has sizes for. */
+  readonly sizing?: Sizing
+}
+
+interface Sizing {
+  /** Returns the sizes of the subqueries. Null if they cannot be determined, or do not help. */
+  readonly counts: (age: SizesAge) => Promise<Sizes | null>
+  /** Called if the start of a page does not follow from the sizes. */
+  readonly onUneven?: () => void
+}
+
+/**
+ * The visible items of several sorted subqueries, merged in their order. Items of equal value stay in the order of their
+ * subqueries, so that successive pages neither repeat an item nor lose one.
+ */
+export class MergedRows {
+  readonly #readers: readonly PartReader[]
+  readonly #isMerged: boolean
+
+  constructor(parts: readonly ReadList[], { order, maxHidden }: Merging) {
+    const budget = new Budget(maxHidden)
+    this.#isMerged = order !== null
+    this.#readers = parts.map((read) => new PartReader({ read, order, budget }))
+  }
+
+  /**
+   * Yields the items of one page. For a page far down the list, the items before it are counted instead of read.
+   * @throws as `upTo`
+   */
+  async *page({ first, max, sizing }: Page): AsyncGenerator<ReadRow> {
+    const isFar = this.#isMerged && first > Math.min(MAX_READ_OF_ALL, READ_OF_EACH * this.#readers.length)
+    let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing }) : 0
+    for await (const row of this.upTo(first + max - at)) {
+      at += 1
+      if (at > first) yield row
+    }
+  }
+
+  /** Moves the readers to the page. Returns how many items are before the readers. */
+  async #seek({ first, max, counts, onUneven }: Omit<Page, 'sizing'> & Sizing): Promise<number> {
+    let sizes = await counts('recent')
+    for (; sizes !== null; sizes = sizes.isRecent ? await counts('now') : null) {
+      const before = await seekPage(this.#readers, { ...sizes, first, max })
+      if (before !== null) return before
+      if (!sizes.isRecent) onUneven?.()
+    }
+    return (await scanPage(this.#readers, { first, max })) ?? startAll(this.#readers, [])
+  }
+
+  /**
+   * Yields the first `wanted` items. It reads from each subquery only as much as that takes.
+   * @throws OrderUnknown; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
+   */
+  async *upTo(wanted: number): AsyncGenerator<ReadRow> {
+    const held = this.#isMerged ? this.#readers.length : 1
+    const most = Math.max(MIN_SHARE, Math.floor(MAX_HELD / held))
+    for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
+    if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
+    let last: unknown
+    let reader: PartReader | null = null
+    for (let count = 0; count < wanted; ) {
+      const next: MaybePromise<PartReader | null> = this.#next(reader)
+      reader = next instanceof Promise ? await next : next
+      const row = reader?.held ?? null
+      if (row === null) return
+      reader?.take()
+      // An item that has moved from one subquery to another meanwhile is in both.
+      if (typeof row.row['id'] === 'string' && row.row['id'] === last) continue
+      last = row.row['id']
+      count += 1
+      yield row
+    }
+  }
+
+  /** Returns the reader of the next item. It waits only if all items that were read from a subquery are taken: most items are already in memory. */
+  #next(current: PartReader | null): MaybePromise<PartReader | null> {
+    if (!this.#isMerged) return current?.held ? current : this.#firstLeft()
+    return current?.held === null ? current.head().then(() => this.#least()) : this.#least()
+  }
+
+  /** Returns the reader whose current item comes first. */
+  #least(): PartReader | null {
+    let first: PartReader | null = null
+    let least: PlacedRow | null = null
+    for (const reader of this.#readers) {
+      const row = reader.held
+      if (row === null || (least !== null && reader.compare(least, row) <= 0)) continue
+      first = reader
+      least = row
+    }
+    return first
+  }
+
+  async #firstLeft(): Promise<PartReader | null> {
+    for (const reader of this.#readers) if ((await reader.head()) !== null) return reader
+    return null
+  }
+}
+
+/** Items before a page that are read rather than counted: for each subquery, and in total. */
+const READ_OF_EACH = 50
+const MAX_READ_OF_ALL = 1000
+const MIN_SHARE = 20

@@ -1,0 +1,189 @@
+import { GatewayError } from '../../errors.ts'
+import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { RowOrder } from '../list-plan.ts'
+import { type ListPage, type ReadList, type ReadRow, SteadyList } from '../postfilter/steady-list.ts'
+
+/** The items of several subqueries cannot be merged in the engine's order. */
+export class OrderUnknown extends Error {}
+
+/** An item with its place in the order. */
+export interface PlacedRow extends ReadRow, RowPlace {}
+
+export interface RowPlace {
+  readonly value: string | number
+}
+
+/**
+ * Returns items that are already read in the form of a subquery.
+ * @throws OrderUnknown
+ */
+export function readSorted(rows: readonly ReadRow[], order: RowOrder): ReadList {
+  const placed = rows.map((row) => ({ ...row, value: valueOf(row.row, order) }))
+  const sorted = placed.toSorted((one, other) => compareIn(order, one, other))
+  return async (from, size) => ({ rows: sorted.slice(from, from + size) })
+}
+
+/** Limit of items that may be left out before a query is refused. */
+export class Budget {
+  #left: number
+
+  constructor(rows: number) {
+    this.#left = rows
+  }
+
+  leaveOut(count: number): void {
+    this.#left -= count
+    if (this.#left < 0) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  }
+}
+
+interface Reading {
+  readonly read: ReadList
+  readonly order: RowOrder | null
+  readonly budget: Budget
+}
+
+const MIN_READ = 20
+const MAX_READ = 4000
+/** If items are longer than this, fewer of them are read at once. The previous page gives the estimate. */
+const ROW_BYTES = 2048
+
+interface Passed {
+  readonly count: number
+  readonly isAll: boolean
+}
+
+/** Reads one subquery, page by page. */
+export class PartReader {
+  readonly #reading: Reading
+  #list: SteadyList
+  #rows: readonly PlacedRow[] = []
+  #next = 0
+  #last: RowPlace | null = null
+  #size = MIN_READ
+  #most = MAX_READ
+  #isRead = false
+  #hidden = 0
+
+  constructor(reading: Reading) {
+    this.#reading = reading
+    this.#list = new SteadyList(reading.read)
+  }
+
+  /** Sets how many items of the subquery are likely to be taken, and how many are read at once at most. */
+  expect(count: number, most: number): void {
+    this.#most = Math.min(most, MAX_READ)
+    this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_READ), this.#most)
+  }
+
+  /** Restarts at a position of the subquery. */
+  startAt(from: number): void {
+    this.#list = new SteadyList(this.#reading.read, from)
+    this.#hold([])
+    this.#last = null
+    this.#isRead = false
+  }
+
+  /** Marks the subquery as read. It was counted and has no item. */
+  finish(): void {
+    this.#isRead = true
+  }
+
+  /** Skips the items before a place, as far as one read gives them. `isAll` is true if all items before the place are skipped. */
+  async passOver(isBefore: (place: RowPlace) => boolean): Promise<Passed> {
+    let count = 0
+    for (let row = await this.head(); row !== null && isBefore(row); row = this.held) {
+      this.take()
+      count += 1
+    }
+    return { count, isAll: this.#next < this.#rows.length || this.#isRead }
+  }
+
+  /** Skips the items of one read and returns their places. Returns no places at the end of the subquery. */
+  async passPage(): Promise<readonly RowPlace[]> {
+    while (this.held === null && !this.#isRead) await this.#read(true)
+    const places = this.#rows.slice(this.#next).map(({ value }) => ({ value }))
+    this.#hold([])
+    return places
+  }
+
+  /** The next item that is already read. Null if all of them are taken. */
+  get held(): PlacedRow | null {
+    return this.#rows[this.#next] ?? null
+  }
+
+  /** Returns the next item, or null at the end. */
+  async head(): Promise<PlacedRow | null> {
+    while (this.held === null && !this.#isRead) await this.#read()
+    return this.held
+  }
+
+  /** Takes the item. A page whose items are all taken is released before the next page is read. */
+  take(): void {
+    this.#next += 1
+    if (this.#next >= this.#rows.length) this.#hold([])
+  }
+
+  /** Number of items of the subquery that were left out. */
+  get hidden(): number {
+    return this.#hidden
+  }
+
+  compare(one: RowPlace, other: RowPlace): number {
+    return compareIn(this.#reading.order, one, other)
+  }
+
+  async #read(isTold = false): Promise<void> {
+    const { order, budget } = this.#reading
+    const last = this.#last
+    const { page, rows, isLast, hasMoved } = await this.#list.next(this.#size, isTold)
+    const seen = rows.filter(({ isVisible }) => isVisible)
+    this.#hidden += rows.length - seen.length
+    budget.leaveOut(rows.length - seen.length)
+    const placed = seen.map((row) => ({ ...row, value: order === null ? 0 : valueOf(row.row, order) }))
+    // An item that was inserted before the last item is not in order any more, so it is left out.
+    this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
+    this.#check(last)
+    this.#isRead = isLast
+    this.#size = Math.min(this.#size * 2, Math.max(MIN_READ, mostOf(page, this.#most)))
+  }
+
+  #hold(rows: readonly PlacedRow[]): void {
+    const last = rows.at(-1)
+    if (last !== undefined) this.#last = { value: last.value }
+    this.#rows = rows
+    this.#next = 0
+  }
+
+  /** Throws if the items are not in the known order. A database may have another order, and such subqueries are not merged. */
+  #check(last: RowPlace | null): void {
+    let before = last
+    for (const row of this.#rows) {
+      if (before !== null && this.compare(before, row) > 0) throw new OrderUnknown()
+      before = row
+    }
+  }
+}
+
+function mostOf({ rows, byteLength = 0 }: ListPage, most: number): number {
+  return Math.min(most, Math.floor((most * ROW_BYTES * rows.length) / Math.max(1, byteLength)))
+}
+
+function compareIn(order: RowOrder | null, one: RowPlace, other: RowPlace): number {
+  const found = one.value < other.value ? -1 : one.value > other.value ? 1 : 0
+  return order?.isDescending === true ? -found : found
+}
+
+/**
+ * Returns the value by which an item is sorted.
+ * @throws OrderUnknown for null, whose position depends on the database, and for a value of another type
+ */
+function valueOf(row: ListRow, order: RowOrder): string | number {
+  const { kind } = order
+  const value = row[order.member]
+  if (kind === 'id' && typeof value === 'string') return value
+  if (kind === 'number' && typeof value === 'number') return value
+  const time = kind === 'time' ? order.dateFormat.toMs(value) : null
+  if (time === null) throw new OrderUnknown()
+  return time
+}

@@ -1,0 +1,252 @@
+import { targetPathOf } from '../../request/target.ts'
+import { GatewayError } from '../../errors.ts'
+import type { ListRequest } from '../list-request.ts'
+import type { RowsForm } from '../../operations/notation.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { jsonAcceptOf } from '../../request/accept.ts'
+import { type JsonRow, rowBatches } from '../../request/json-rows.ts'
+import type { KeepRows } from '../list-decision.ts'
+import type { PlanRows, RowPlan } from '../list-plan.ts'
+import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import { type ListPage, type ReadRow, SteadyList } from './steady-list.ts'
+import { type Answer, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
+
+/**
+ * Returns the engine's response to the caller's request. A HEAD is sent as a GET, because items are needed for the decision. The
+ * engine sets `cache-control` only for a GET, so the header is removed for a HEAD.
+ */
+export async function readWhole({ match, upstreamRequest }: ListRequest): Promise<Answer> {
+  const { upstream } = match.engine
+  if (upstreamRequest.method !== 'HEAD') return upstream.fetch(upstreamRequest, MAX_READ_BYTES)
+  const answer = await upstream.fetch({ ...upstreamRequest, method: 'GET' }, MAX_READ_BYTES)
+  const { 'cache-control': _, ...headers } = answer.headers
+  return { ...answer, headers }
+}
+
+/** Keeps every item, for a caller who sees the whole list. */
+export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
+
+interface RowReading {
+  /** Null if no item is read. */
+  readonly keep: KeepRows | null
+  readonly form: RowsForm | 'list'
+  /** Members of every item that may be missing in the response. */
+  readonly known?: Readonly<Record<string, string>>
+  /** Member that is kept of each item in addition to the id. It identifies the item. */
+  readonly member?: string | undefined
+  /** As for ReadList. */
+  readonly isTold?: boolean
+}
+
+export interface PageRequest extends RowReading {
+  readonly from: number
+  readonly size: number
+}
+
+/** The result of one read of a list. */
+export interface ReadPage extends ListPage {
+  /** Its body is empty if `isTold` is true. */
+  readonly answer: Answer
+  readonly byteLength: number
+}
+
+/** Reads one page of the list of a query, and decides its items. */
+export async function readPage(
+  exchange: ListRequest,
+  { from, size, ...page }: PageRequest,
+): Promise<ReadPage> {
+  const { upstreamRequest } = exchange
+  const path = listPathOf(exchange, page.form, { from, size })
+  return readAsIs({ ...exchange, upstreamRequest: { ...upstreamRequest, path } }, page)
+}
+
+/** Reads a list with the given request, and decides its items. */
+export async function readAsIs(
+  { match, upstreamRequest }: ListRequest,
+  reading: RowReading,
+): Promise<ReadPage> {
+  match.accessRequest.stillAwaited?.()
+  // Items can be read only in JSON, whatever else the client accepts.
+  const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
+  const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
+  const { keep, form } = reading
+  const { byteLength } = answer.body
+  if (answer.status !== 200 || keep === null) return { answer, byteLength, rows: [] }
+  const template = templateOf(match.operation.template, form)
+  const rows = await rowsOf(answer, reading, (some) => keep(template, some))
+  if (reading.isTold === true) releaseBody(answer)
+  return { answer, byteLength, rows }
+}
+
+/** Number of items that are parsed and decided together. */
+const ROWS_AT_ONCE = 1000
+
+/** Returns the items of a page. Only the needed data of each item stays in memory. */
+async function rowsOf(
+  { body }: Answer,
+  { known = {}, ...reading }: RowReading,
+  keep: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
+): Promise<readonly ReadRow[]> {
+  const read: ReadRow[] = []
+  const batches = rowBatches(body, ROWS_AT_ONCE)
+  for (let batch = nextOf(batches, body); batch !== null; batch = nextOf(batches, body)) {
+    const kept = await keep(batch.map(({ row }) => ({ ...known, ...row })))
+    const shown = kept.filter(Boolean).length
+    // Without a copy, a few items would keep the whole body in memory.
+    const bytesOf = reading.isTold === true ? () => NO_BYTES : bytesIn(body, shown * 2 < batch.length)
+    for (const [index, one] of batch.entries()) {
+      const isVisible = kept[index] === true
+      read.push({ row: slimRow(one, reading), bytes: isVisible ? bytesOf(one) : NO_BYTES, isVisible })
+    }
+  }
+  return read
+}
+
+/**
+ * Returns the next batch, or null at the end.
+ * @throws GatewayError if the body is not a list of items
+ */
+function nextOf(batches: ReturnType<typeof rowBatches>, body: Buffer): readonly JsonRow[] | null {
+  try {
+    return batches.next().value ?? null
+  } catch (cause) {
+    jsonIn(body)
+    throw new GatewayError('GW_ROWS_NOT_EXACT', { cause })
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+function bytesIn(body: Buffer, isCopied: boolean): (row: JsonRow) => Buffer {
+  return ({ start, end }) => (isCopied ? Buffer.from(body.subarray(start, end)) : body.subarray(start, end))
+}
+
+function slimRow({ row }: JsonRow, { member = 'id' }: RowReading): ListRow {
+  return member === 'id' ? { id: row['id'] } : { id: row['id'], [member]: row[member] }
+}
+
+/** Returns the path that lists the items, with the caller's query and the gateway's paging. */
+function listPathOf(
+  { match, upstreamRequest }: ListRequest,
+  form: RowsForm | 'list',
+  { from, size }: { readonly from: number; readonly size: number },
+): string {
+  const path = targetPathOf(upstreamRequest.path)
+  const query = new URLSearchParams([
+    ...(form === 'topic names' ? topicFlagsOf(match.accessRequest.query) : match.accessRequest.query),
+  ])
+  query.set('firstResult', String(from))
+  query.set('maxResults', String(size))
+  return `${templateOf(path, form)}?${query}`
+}
+
+function templateOf(path: string, form: RowsForm | 'list'): string {
+  if (form === 'count')
+    return /^\/filter\/[^/]+\/count$/.test(path)
+      ? path.replace(/count$/, 'list')
+      : path.replace(/\/count$/, '')
+  if (form === 'single') return path.replace(/singleResult$/, 'list')
+  return form === 'topic names' ? '/external-task' : path
+}
+
+/** Returns the parameters of a query for topic names that the engine reads, under their names in the list of external tasks. */
+export function topicFlagsOf(query: ReadonlyMap<string, string>): [string, string][] {
+  return Object.entries(TOPIC_FLAGS).flatMap(([flag, name]) =>
+    query.get(flag)?.toLowerCase() === 'true' ? [[name, 'true']] : [],
+  )
+}
+
+const TOPIC_FLAGS = {
+  withLockedTasks: 'locked',
+  withUnlockedTasks: 'notLocked',
+  withRetriesLeft: 'withRetriesLeft',
+} as const
+
+export function json(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value))
+}
+
+/** Observes how a query is answered. */
+export interface RowsObserver {
+  readonly onPlan: (plan: RowPlan['plan']) => void
+  readonly onRows: (shown: number, hidden: number) => void
+}
+
+/** The restriction of a query. `keep` decides which items the caller sees; null if the caller sees no item. */
+export interface Filtering {
+  readonly keep: KeepRows | null
+  /** Maximum number of items that are read for filtering. */
+  readonly maxRows: number
+  /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
+  readonly plan?: PlanRows | undefined
+  readonly observe?: RowsObserver | undefined
+}
+
+/** The form of a list and the number of visible items to find. */
+interface Wanted extends Pick<RowReading, 'form' | 'member'> {
+  readonly wanted: number
+}
+
+interface Reading {
+  /** Null if the engine refused the query. `answer` is then its error. */
+  readonly seen: readonly ReadRow[] | null
+  readonly answer: Answer
+}
+
+/** Items of the first read if the caller wants few. Each further read takes twice as many. */
+const FIRST_READ = 100
+/** Maximum number of items of one read. */
+const MAX_ROWS_READ = 5000
+/** Maximum number of bytes of each further read, estimated from the previous read. */
+const MAX_BYTES_READ = 8 * 1024 ** 2
+
+/**
+ * Reads the list until enough visible items are found, or the list ends.
+ * @throws GatewayError if more than `maxRows` items would have to be read
+ */
+export async function readVisible(
+  exchange: ListRequest,
+  { keep, maxRows }: Filtering,
+  { form, member, wanted }: Wanted,
+): Promise<Reading> {
+  if (keep === null) return readNone(exchange, form)
+  const seen: ReadRow[] = []
+  const isTold = form === 'count' || member !== undefined
+  const list = new SteadyList(async (from, size) => {
+    const page = await readPage(exchange, { keep, form, member, isTold, from, size })
+    if (page.answer.status !== 200) throw new ListRefused(page.answer)
+    return page
+  })
+  let count = 0
+  let size = Math.min(maxRows + 1, Math.max(FIRST_READ, wanted), MAX_ROWS_READ)
+  try {
+    for (;;) {
+      const { page, rows, isLast } = await list.next(size)
+      seen.push(...rows.filter(({ isVisible }) => isVisible))
+      count += rows.length
+      if (isLast || seen.length >= wanted) return { seen, answer: page.answer }
+      if (count > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+      const bytesEach = page.byteLength / page.rows.length
+      const most = Math.max(FIRST_READ, Math.floor(MAX_BYTES_READ / bytesEach))
+      size = Math.min(size * 2, maxRows + 1 - count, MAX_ROWS_READ, most)
+    }
+  } catch (error) {
+    if (error instanceof ListRefused) return { seen: null, answer: error.answer }
+    throw error
+  }
+}
+
+class ListRefused extends Error {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super()
+    this.answer = answer
+  }
+}
+
+/** Sends the query with a limit of 0 items, so that the engine validates it. */
+async function readNone(exchange: ListRequest, form: RowsForm | 'list'): Promise<Reading> {
+  const { answer } = await readPage(exchange, { keep: null, form, from: 0, size: 0 })
+  return { seen: answer.status === 200 ? [] : null, answer }
+}

@@ -1,0 +1,136 @@
+import type { RowQuery } from '../../operations/row-queries.ts'
+import type { Method } from '../../operations/table.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
+import { bodyValue } from '../../request/body.ts'
+import { splitAt } from '../../request/java-text.ts'
+import { isPaging } from '../../request/paging.ts'
+import { isObject } from '../../request/value.ts'
+
+/** The values in the caller's query of the members that a plan would set. */
+export interface OwnQuery {
+  readonly key: string | null
+  readonly keys: readonly string[] | null
+  readonly exceptKeys: readonly string[] | null
+  readonly definition: string | null
+  readonly instances: readonly string[] | null
+  readonly instance: string | null
+  readonly tenantIds: readonly string[] | null
+  readonly isWithoutTenant: boolean
+  /** `other` if the order of two items cannot be determined. */
+  readonly sort: OwnSort | 'other' | null
+  /** The names of all members of the query except paging. */
+  readonly names: ReadonlySet<string>
+  /** Whether the query contains nothing that the engine could refuse. */
+  readonly isPlain: boolean
+}
+
+/** A query without conditions. */
+export const NO_CONDITION: OwnQuery = {
+  key: null,
+  keys: null,
+  exceptKeys: null,
+  definition: null,
+  instances: null,
+  instance: null,
+  tenantIds: null,
+  isWithoutTenant: false,
+  sort: null,
+  names: new Set(),
+  isPlain: true,
+}
+
+export interface OwnSort {
+  readonly by: string
+  readonly isDescending: boolean
+}
+
+/** Marks a value that the engine may read differently. There is no plan for a query that contains it. */
+const UNREADABLE = Symbol('unreadable')
+type Read<T> = T | null | typeof UNREADABLE
+
+/** Reads a query before a plan sets members in it. Returns null if a part of it cannot be read with certainty. */
+export function ownQueryOf(query: RowQuery, method: Method, request: AccessRequest): OwnQuery | null {
+  const isBody = method === 'POST'
+  const members = isBody ? membersOf(request.body) : request.query
+  if (members === null) return null
+  let isReadable = true
+  const read = <T>(value: Read<T>): T | null => {
+    if (value !== UNREADABLE) return value
+    isReadable = false
+    return null
+  }
+  const text = (name = '') => read(readText(members.get(name)))
+  const list = (name = '') => read(readList(members.get(name), isBody))
+  const names = new Set([...members.keys()].filter((name) => !isPaging(name)))
+  const known = [query.key, query.keys, query.exceptKeys, query.definition, query.instances, query.instance]
+  const own: OwnQuery = {
+    key: text(query.key),
+    keys: list(query.keys),
+    exceptKeys: list(query.exceptKeys),
+    definition: text(query.definition),
+    instances: list(query.instances),
+    instance: text(query.instance),
+    tenantIds: list('tenantIdIn'),
+    isWithoutTenant: read(readFlag(members.get('withoutTenantId'))) === true,
+    sort: sortIn(members),
+    names,
+    isPlain: [...names].every((name) => known.includes(name)),
+  }
+  const isKnown = isReadable && !names.has('orQueries') && !names.has(query.tenants)
+  return isKnown && !isOfTwoTenants(own) ? own : null
+}
+
+/**
+ * Returns whether a query selects both items of named tenants and items without a tenant. The engine applies one of the two
+ * conditions. Which one depends on the list (Camunda 7.22): `tenantIdIn` in the reports of cleanable instances, else
+ * `withoutTenantId`.
+ */
+function isOfTwoTenants({ tenantIds, isWithoutTenant }: OwnQuery): boolean {
+  return tenantIds !== null && isWithoutTenant
+}
+
+/** Returns the members of a body. A member that is null counts as absent. */
+function membersOf(body: unknown): ReadonlyMap<string, unknown> | null {
+  if (body === undefined) return new Map()
+  if (!isObject(body)) return null
+  return new Map(
+    Object.keys(body).flatMap((name) => {
+      const value = bodyValue(body, name) ?? null
+      return value === null ? [] : [[name, value] as const]
+    }),
+  )
+}
+
+function readText(value: unknown): Read<string> {
+  if (value === undefined) return null
+  return typeof value === 'string' && value !== '' ? value : UNREADABLE
+}
+
+/** Reads a comma-separated text, or a list of texts in a body. An empty list is unreadable, because the engine ignores it. */
+function readList(value: unknown, isBody: boolean): Read<readonly string[]> {
+  if (value === undefined) return null
+  const split = typeof value === 'string' && !isBody ? splitAt(value, ',') : []
+  const list: readonly unknown[] = isBody && Array.isArray(value) ? value : split
+  const texts = list.filter((one): one is string => typeof one === 'string' && one !== '')
+  return texts.length === list.length && texts.length > 0 ? texts : UNREADABLE
+}
+
+function readFlag(value: unknown): Read<boolean> {
+  if (value === undefined) return null
+  if (typeof value === 'boolean') return value
+  return value === 'true' ? true : value === 'false' ? false : UNREADABLE
+}
+
+function sortIn(members: ReadonlyMap<string, unknown>): OwnQuery['sort'] {
+  const sorting = members.get('sorting')
+  const [by, order] = [members.get('sortBy'), members.get('sortOrder')]
+  if (sorting === undefined) return by === undefined && order === undefined ? null : sortOf(by, order)
+  const [only, ...others]: readonly unknown[] = Array.isArray(sorting) ? sorting : []
+  const isSingle = isObject(only) && others.length === 0 && by === undefined && order === undefined
+  return isSingle ? sortOf(only['sortBy'], only['sortOrder']) : 'other'
+}
+
+function sortOf(by: unknown, order: unknown): OwnQuery['sort'] {
+  if (typeof by !== 'string' || (order !== 'asc' && order !== 'desc')) return 'other'
+  return { by, isDescending: order === 'desc' }
+}

@@ -1,0 +1,72 @@
+import { bodyValue } from '../../request/body.ts'
+import { isRecord } from '../../request/value.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
+import type { FindTargets } from '../../policy/authz/entities/look-ups.ts'
+import { grantedIds } from '../../policy/authz/decision/granted-ids.ts'
+import type { Attributes } from '../../request/attributes.ts'
+import { usesRevokes } from '../../policy/authz/records/records.ts'
+import { idsGranted, isVisible, scopeOf } from '../visibility/visibility.ts'
+import type { Viewer, CompiledRows } from '../visibility/compiled-rows.ts'
+import { type FetchScope, tenantsAsked } from './narrow-topics.ts'
+
+/** The largest number of definitions in one query. */
+const MAX_DEFINITIONS = 1000
+
+interface Fetching {
+  readonly rows: CompiledRows
+  readonly viewer: Viewer
+  readonly accessRequest: AccessRequest
+  readonly findTargets: FindTargets
+}
+
+/** Returns which external tasks a caller may fetch, or null if no topic can express it. */
+export async function fetchScopeOf({
+  rows,
+  viewer,
+  accessRequest,
+  findTargets,
+}: Fetching): Promise<FetchScope | null> {
+  const revokes = usesRevokes(viewer.records, viewer.principal)
+  if (revokes && speaksOfInstances(rows, viewer)) return null
+  const needsTenants = (viewer.tenants?.size ?? 0) > 0 && !namesTenants(accessRequest)
+  if (!revokes && !needsTenants)
+    return { keys: keysGranted(rows, viewer), definitionIds: null, tenants: viewer.tenants }
+  const definitions = await findTargets('definitions', accessRequest)
+  if (definitions === null || 'candidates' in definitions) return null
+  const seen = definitions.filter((definition) => isVisible(rows, {}, attributeOf(definition), viewer))
+  if (seen.length > MAX_DEFINITIONS) return null
+  return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: viewer.tenants }
+}
+
+/** Returns whether records revoke permissions on single instances. No topic can exclude an instance. */
+function speaksOfInstances({ conditions }: CompiledRows, { records, principal }: Viewer): boolean {
+  return conditions
+    .flatMap(({ permissions }) => permissions)
+    .filter(({ resource }) => resource === 'PROCESS_INSTANCE')
+    .some((permission) => grantedIds(records, principal, permission).revokedIds.length > 0)
+}
+
+/** Returns whether every topic selects the tasks of certain tenants or of no tenant. */
+function namesTenants({ body }: AccessRequest): boolean {
+  const topics = bodyValue(body, 'topics')
+  if (!Array.isArray(topics)) return true
+  return topics.every((topic: unknown) => isRecord(topic) && tenantsAsked(topic) !== 'all')
+}
+
+/**
+ * Returns the keys of definitions that meet every condition, because a task is fetched only if it may be read and updated.
+ * Null if all definitions do.
+ */
+function keysGranted(rows: CompiledRows, viewer: Viewer): readonly string[] | null {
+  const lists = rows.conditions
+    .map((condition) => ({ ...rows, conditions: [condition] }))
+    .filter((one) => scopeOf(one, viewer.principal, viewer.records) !== 'all')
+    .map((one) => idsGranted(one, 'PROCESS_DEFINITION', viewer))
+  const [first, ...others] = lists
+  return first === undefined ? null : first.filter((key) => others.every((list) => list.includes(key)))
+}
+
+/** Returns the attributes of a definition's tasks. The tasks of single instances that records name are not covered. */
+function attributeOf(definition: Attributes): (name: string) => string | null {
+  return (name) => (name === 'processInstanceId' ? null : (definition[name] ?? null))
+}

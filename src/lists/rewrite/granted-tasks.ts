@@ -1,0 +1,56 @@
+import { RESOURCES } from '../../operations/permissions.ts'
+import { namedIds } from '../../policy/authz/decision/granted-ids.ts'
+import { usesRevokes } from '../../policy/authz/records/records.ts'
+import type { CompiledRows, Viewer } from '../visibility/compiled-rows.ts'
+import { idsGranted, isVisible } from '../visibility/visibility.ts'
+
+/** The tasks that the records, the caller's links and cases open. A task is visible if it matches one of the members. */
+export interface GrantedTasks {
+  readonly processDefinitionKeys: readonly string[]
+  readonly taskIds: readonly string[]
+  /** The key of all cases, whose tasks every caller sees; null if there are no cases. */
+  readonly caseKey: string | null
+}
+
+export function isNothing({ processDefinitionKeys, taskIds, caseKey }: GrantedTasks): boolean {
+  return processDefinitionKeys.length + taskIds.length === 0 && caseKey === null
+}
+
+export function grantedTasks(
+  rows: CompiledRows,
+  viewer: Viewer,
+  caseKey: string | null,
+): GrantedTasks | 'all but some' {
+  const { records, principal, implicitGrants } = viewer
+  const linked = [...(implicitGrants?.user ?? []), ...(implicitGrants?.groups ?? [])]
+  if (usesRevokes(records, principal)) return notRevoked(rows, viewer, { linked, caseKey })
+  return {
+    processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer),
+    taskIds: [...new Set([...idsGranted(rows, 'TASK', viewer), ...linked])],
+    caseKey,
+  }
+}
+
+interface Beside {
+  readonly linked: readonly string[]
+  readonly caseKey: string | null
+}
+
+/** Decides each key and each task that a record names like an item with this key or id. */
+function notRevoked(
+  rows: CompiledRows,
+  viewer: Viewer,
+  { linked, caseKey }: Beside,
+): GrantedTasks | 'all but some' {
+  const { records, principal } = viewer
+  const recorded = { ...rows, exempt: null, tenanted: false }
+  const isOpen = (taskId: string | null, key: string | null) =>
+    isVisible(recorded, {}, (name) => (name === 'taskId' ? taskId : key), viewer)
+  if (isOpen(null, null)) return 'all but some'
+  const keys = [...namedIds(records, principal, RESOURCES.PROCESS_DEFINITION.id)]
+  const processDefinitionKeys = keys.filter((key) => isOpen(null, key))
+  const ids = [...new Set([...namedIds(records, principal, RESOURCES.TASK.id), ...linked])]
+  const isHidden = (id: string) => processDefinitionKeys.some((key) => !isOpen(id, key))
+  if (ids.some(isHidden)) return 'all but some'
+  return { processDefinitionKeys, taskIds: ids.filter((id) => isOpen(id, null)), caseKey }
+}

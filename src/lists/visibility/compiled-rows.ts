@@ -1,0 +1,42 @@
+import type { Exempt, RowsForm } from '../../operations/notation.ts'
+import type { RowQuery } from '../../operations/row-queries.ts'
+import type { Records } from '../../policy/authz/records/records.ts'
+import type { ImplicitTasks } from '../../policy/authz/entities/implicit-bits.ts'
+import type { Principal } from '../../request/principal.ts'
+import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
+
+/** The compiled restriction of the items in a response. */
+export interface CompiledRows {
+  readonly form: RowsForm | 'list'
+  /** The conditions that a visible item must meet. All of them must hold. */
+  readonly conditions: readonly RowCondition[]
+  readonly exempt: Exempt | null
+  /** Whether only members of a tenant see its items. */
+  readonly tenanted: boolean
+  /** The query that selects visible items; null if all items are read and filtered. */
+  readonly query: RowQuery | null
+  /** The restriction that replaces this one if a parameter of the query is true; null if there is none. */
+  readonly where: { readonly query: string; readonly rows: CompiledRows } | null
+}
+
+/** A condition that a visible item must meet. */
+export interface RowCondition {
+  readonly permissions: readonly Permission[]
+  /** All permissions must be granted by one record; if revocations count, each is decided separately. Default: any of them is sufficient. */
+  readonly together?: true
+}
+
+/** How much of a query's result the caller may see: everything, nothing, or the items that records name. */
+export type Scope = 'all' | 'none' | 'some'
+
+/** The facts about a caller that decide whether the caller sees an item. */
+export interface Viewer {
+  readonly principal: Principal
+  readonly records: Records
+  /** The tenants whose items the caller sees, besides items without a tenant. Null if the caller sees the items of every tenant. */
+  readonly tenants: ReadonlySet<string> | null
+  /** The tasks that the caller's links open; null if links open nothing here. */
+  readonly implicitGrants: ImplicitTasks | null
+  /** Whether users, groups and tenants are visible to themselves and their members without a record. */
+  readonly impliesIdentity: boolean
+}

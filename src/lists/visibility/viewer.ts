@@ -1,0 +1,51 @@
+import type { Operation } from '../../operations/table.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
+import type { AuthorizeOptions } from '../../policy/authz/checks/authorize-options.ts'
+import { compileRows } from './compile-rows.ts'
+import { scopeOf } from './visibility.ts'
+import type { Viewer, Scope, CompiledRows } from './compiled-rows.ts'
+import { isAdmin } from '../../policy/authz/decision/admin.ts'
+
+/**
+ * Returns the facts that decide which items a caller sees. Admins see the items of every tenant, and so does every caller
+ * if tenants are not checked.
+ */
+export function viewerOf({ principal }: Pick<AccessRequest, 'principal'>, options: AuthorizeOptions): Viewer {
+  const isFree = !options.checksTenants || isAdmin(principal, options)
+  return {
+    principal,
+    records: options.records(),
+    tenants: isFree ? null : new Set(principal.tenants),
+    implicitGrants: null,
+    impliesIdentity: options.impliesIdentity,
+  }
+}
+
+/** Returns whether the caller sees every item of the response. */
+export function seesWhole({ tenanted }: CompiledRows, scope: Scope, { tenants }: Viewer): boolean {
+  return scope === 'all' && (tenants === null || !tenanted)
+}
+
+/**
+ * Returns whether the caller may see everything that a HAL response may embed. Case definitions are embedded too, and no record
+ * names them.
+ */
+export function seesEmbedded(
+  { principal, records, tenants }: Viewer,
+  { halVariables }: Pick<Operation, 'halVariables'>,
+): boolean {
+  const isOpen = (rows: CompiledRows) => scopeOf(rows, principal, records) === 'all'
+  return tenants === null && isOpen(EMBEDDED) && (halVariables !== true || isOpen(EMBEDDED_VARIABLES))
+}
+
+const EMBEDDED = compileRows({
+  allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'],
+})
+
+const EMBEDDED_VARIABLES = compileRows({
+  anyOf: [
+    'PROCESS_INSTANCE.READ row:processInstanceId',
+    'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+    'TASK.READ row:taskId',
+  ],
+})

@@ -1,0 +1,536 @@
+import t from 'tap'
+import { MergedRows } from '../../../src/lists/merge/merged-rows.ts'
+import { OrderUnknown } from '../../../src/lists/merge/part-reader.ts'
+import { sum } from '../../../src/lists/merge/part-starts.ts'
+import type { ReadList, ReadRow } from '../../../src/lists/postfilter/steady-list.ts'
+import { Random } from '../../differential/random.ts'
+
+const BY_ID = { member: 'id', kind: 'id', isDescending: false } as const
+const SEEDS = 40
+
+interface PartRow {
+  readonly id: string
+  readonly priority: number | null
+  readonly isVisible: boolean
+}
+
+/** Returns a part that pages as an engine does. `reads` receives the number of items of each read. */
+function partOf(rows: readonly PartRow[], reads: number[] = []): ReadList {
+  return async (from, size) => {
+    const page = rows.slice(from, from + size)
+    reads.push(page.length)
+    return { rows: page.map(readOf) }
+  }
+}
+
+function readOf({ id, priority, isVisible }: PartRow): ReadRow {
+  return { row: { id, priority }, bytes: Buffer.from(id), isVisible }
+}
+
+async function idsIn(rows: AsyncIterable<ReadRow>): Promise<readonly string[]> {
+  const ids: string[] = []
+  for await (const { bytes } of rows) ids.push(bytes.toString())
+  return ids
+}
+
+function failureOf(merged: MergedRows): Promise<unknown> {
+  return idsIn(merged.upTo(10)).catch((error: unknown) => error)
+}
+
+function partsOf(random: Random): readonly (readonly PartRow[])[] {
+  return Array.from({ length: 1 + random.below(6) }, (_, part) =>
+    Array.from({ length: random.below(120) }, (_row, index) => ({
+      id: `${random.below(900)}-${part}-${index}`,
+      priority: random.below(4),
+      isVisible: random.below(5) > 0,
+    })),
+  )
+}
+
+/** Returns parts with more items, all of them visible. They are spread evenly, one part after the other, or over few values. */
+function longPartsOf(random: Random): readonly (readonly PartRow[])[] {
+  const kind = random.below(4)
+  return Array.from({ length: 2 + random.below(4) }, (_, part) =>
+    Array.from({ length: random.below(kind === 3 && part % 2 === 0 ? 6 : 600) }, (_row, index) => {
+      const at =
+        kind === 0 || kind === 3
+          ? random.below(900)
+          : kind === 1
+            ? part * 100 + random.below(150)
+            : random.below(3)
+      return {
+        id: `${String(at).padStart(3, '0')}-${random.below(900)}-${part}-${index}`,
+        priority: random.below(4),
+        isVisible: true,
+      }
+    }).toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+  )
+}
+
+function countsOf(parts: readonly (readonly PartRow[])[], isEstimate = false) {
+  return async () => ({ sizes: parts.map(({ length }) => length), isEstimate, isRecent: false })
+}
+
+/** Returns the counts of an earlier time, when there were more or fewer items. */
+function oldCountsOf(parts: readonly (readonly PartRow[])[], random: Random) {
+  const sizes = parts.map(({ length }) => Math.floor((length * random.below(200)) / 100))
+  return async () => ({ sizes, isEstimate: false, isRecent: false })
+}
+
+t.test('a far page has the same items as in the whole list', async (t) => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = new Random(seed)
+    const parts = longPartsOf(random)
+    const isById = random.below(2) === 0
+    const order = {
+      member: isById ? 'id' : 'priority',
+      kind: isById ? 'id' : 'number',
+      isDescending: false,
+    } as const
+    const sorted = parts.map((rows) => sortedBy(rows, (row) => row[isById ? 'id' : 'priority'] ?? 0))
+    const lists = () => sorted.map((rows) => partOf(rows))
+    const whole = await idsIn(new MergedRows(lists(), { order, maxHidden: 0 }).upTo(10_000))
+    for (const first of [0, 0.2, 0.5, 0.9, 1, 1.2].map((share) => Math.floor(share * whole.length))) {
+      const merged = new MergedRows(lists(), { order, maxHidden: 0 })
+      const isOld = random.below(3) === 0
+      const counts = isOld ? oldCountsOf(parts, random) : countsOf(parts, random.below(2) === 0)
+      const page = await idsIn(merged.page({ first, max: 50, sizing: { counts } }))
+      t.same(page, whole.slice(first, first + 50), `seed ${seed}, from ${first} of ${whole.length}`)
+    }
+  }
+})
+
+t.test('a far page is found even if one part has few items, all of them late in the order', async (t) => {
+  const random = new Random(2)
+  const parts = [
+    ...Array.from({ length: 5 }, (_, part) =>
+      sortedBy(
+        Array.from({ length: 2000 }, (_row, index) => rowOf(`${random.below(900_000)}-${part}-${index}`)),
+        ({ id }) => id,
+      ),
+    ),
+    Array.from({ length: 100 }, (_row, index) => rowOf(`x${String(index).padStart(3, '0')}`)),
+  ]
+  const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+  for (const first of [5000, 9000, 10_040]) {
+    const reads: number[] = []
+    const merged = new MergedRows(
+      parts.map((rows) => partOf(rows, reads)),
+      { order: BY_ID, maxHidden: 0 },
+    )
+    const page = await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))
+    t.same(page, whole.slice(first, first + 50), `from ${first}`)
+    t.ok(reads.length <= 2 * 6, `${reads.length} reads from ${first}`)
+  }
+})
+
+t.test('few items are read before a page if the parts are spread evenly', async (t) => {
+  const reads: number[] = []
+  const random = new Random(1)
+  const parts = Array.from({ length: 5 }, (_, part) =>
+    sortedBy(
+      Array.from({ length: 5000 }, (_row, index) => rowOf(`${random.below(900_000)}-${part}-${index}`)),
+      ({ id }) => id,
+    ),
+  )
+  for (const first of [5000, 12_500, 24_950]) {
+    const merged = new MergedRows(
+      parts.map((rows) => partOf(rows, reads)),
+      { order: BY_ID, maxHidden: 0 },
+    )
+    t.equal((await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))).length, 50)
+  }
+  t.ok(reads.length <= 3 * 5 * 3, `${reads.length} reads`)
+  t.ok(sum(reads) <= 3 * 5 * 700, `${reads.join()} rows`)
+})
+
+t.test(
+  'few items are read before a page even if one part has few items, all of them late in the order',
+  async (t) => {
+    const reads: number[] = []
+    const random = new Random(2)
+    const parts = [5000, 3, 5000, 0, 5000].map((count, part) =>
+      sortedBy(
+        Array.from({ length: count }, (_row, index) =>
+          rowOf(`${count === 3 ? 890_000 + index : random.below(900_000)}-${part}-${index}`),
+        ),
+        ({ id }) => id,
+      ),
+    )
+    const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+    for (const first of [5000, 7500, whole.length - 60]) {
+      const merged = new MergedRows(
+        parts.map((rows) => partOf(rows, reads)),
+        { order: BY_ID, maxHidden: 0 },
+      )
+      const page = await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))
+      t.same(page, whole.slice(first, first + 50), `from ${first}`)
+    }
+    t.ok(sum(reads) <= 3 * 3 * 700, `${reads.join()} rows`)
+  },
+)
+
+t.test('a part that was just counted as empty is not read', async (t) => {
+  const random = new Random(4)
+  const parts = [2000, 0, 2000].map((count, part) =>
+    sortedBy(
+      Array.from({ length: count }, (_row, index) => rowOf(`${random.below(900_000)}-${part}-${index}`)),
+      ({ id }) => id,
+    ),
+  )
+  const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+  const reads = parts.map((): number[] => [])
+  const merged = new MergedRows(
+    parts.map((rows, at) => partOf(rows, reads[at])),
+    { order: BY_ID, maxHidden: 0 },
+  )
+  const sizing = { counts: countsOf(parts) }
+  t.same(await idsIn(merged.page({ first: 2000, max: 50, sizing })), whole.slice(2000, 2050))
+  t.same(reads[1], [])
+})
+
+t.test('if the parts are spread unevenly, many items before a page are read at once', async (t) => {
+  const reads: number[] = []
+  const random = new Random(3)
+  // Ids that begin with the name of an activity have such an order.
+  const parts = Array.from({ length: 4 }, (_, part) =>
+    sortedBy(
+      Array.from({ length: 3000 }, (_row, index) =>
+        rowOf(`${part < 2 ? 'a' : 'b'}:${random.below(900_000)}-${part}-${index}`),
+      ),
+      ({ id }) => id,
+    ),
+  )
+  const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+  for (const first of [3000, 6000, 9000, whole.length - 50]) {
+    let uneven = 0
+    const merged = new MergedRows(
+      parts.map((rows) => partOf(rows, reads)),
+      { order: BY_ID, maxHidden: 0 },
+    )
+    const sizing = { counts: countsOf(parts), onUneven: () => void (uneven += 1) }
+    t.same(await idsIn(merged.page({ first, max: 50, sizing })), whole.slice(first, first + 50))
+    if (first === 3000 || first === 9000) t.equal(uneven, 1)
+  }
+  t.ok(reads.length <= 4 * 4 * 4, `${reads.join()} rows`)
+})
+
+t.test(
+  'no bytes are kept of items before a page, and fewer items are read at once if they are long',
+  async (t) => {
+    for (const { rowBytes, most } of [
+      { rowBytes: 100, most: 4000 },
+      { rowBytes: 20 * 2048, most: 200 },
+    ]) {
+      const read: number[] = []
+      const told: number[] = []
+      const parts = [0, 6000].map((start): ReadList => {
+        const rows = Array.from({ length: 6000 }, (_, at) => rowOf(`${start + at}`.padStart(5, '0')))
+        return async (from, size, isTold = false) => {
+          const page = rows.slice(from, from + size).map(readOf)
+          ;(isTold ? told : read).push(page.length)
+          const shown = page.map((row) => (isTold ? { ...row, bytes: Buffer.alloc(0) } : row))
+          return { rows: shown, byteLength: page.length * rowBytes }
+        }
+      })
+      const merged = new MergedRows(parts, { order: BY_ID, maxHidden: 0 })
+      const page = merged.page({ first: 9000, max: 3, sizing: { counts: UNCOUNTED } })
+      t.same(await idsIn(page), ['09000', '09001', '09002'])
+      t.ok(sum(told) > 9000 && sum(read) < 100, `${sum(told)} without bytes, ${sum(read)} with them`)
+      // The first read of a part does not know the length of its items.
+      t.ok(Math.max(...told.slice(2)) <= most + 1, `${told.join()} rows`)
+    }
+  },
+)
+
+const UNCOUNTED = async (): Promise<null> => null
+
+t.test('items that disappear while those before a page are read do not move the page', async (t) => {
+  const rows = Array.from({ length: 4000 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const odd = rows.filter((_, at) => at % 2 === 1)
+  let even = rows.filter((_, at) => at % 2 === 0)
+  let read = 0
+  const busy: ReadList = async (from, size) => {
+    const page = even.slice(from, from + size).map(readOf)
+    read += 1
+    // This is much more than the margin before the page at which reading begins.
+    if (read === 1) even = even.slice(100)
+    return { rows: page }
+  }
+  const merged = new MergedRows([busy, partOf(odd)], { order: BY_ID, maxHidden: 0 })
+  const page = await idsIn(merged.page({ first: 1000, max: 10, sizing: { counts: UNCOUNTED } }))
+  const left = sortedBy([...even, ...odd], ({ id }) => id).map(({ id }) => id)
+  t.same(page, left.slice(1000, 1010))
+})
+
+t.test('few items are read even if items have disappeared since they were counted', async (t) => {
+  const reads: number[] = []
+  const random = new Random(1)
+  const parts = Array.from({ length: 5 }, (_, part) =>
+    sortedBy(
+      Array.from({ length: 2000 }, (_row, index) => rowOf(`${random.below(900_000)}-${part}-${index}`)),
+      ({ id }) => id,
+    ),
+  )
+  const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+  const merged = new MergedRows(
+    parts.map((rows) => partOf(rows, reads)),
+    { order: BY_ID, maxHidden: 0 },
+  )
+  const counts = async (age: string) => ({
+    sizes: age === 'now' ? parts.map(({ length }) => length) : [2000, 2100, 2000, 2500, 2000],
+    isEstimate: false,
+    isRecent: age === 'recent',
+  })
+  t.same(await idsIn(merged.page({ first: 9950, max: 50, sizing: { counts } })), whole.slice(9950))
+  t.ok(sum(reads) <= 2000, `${reads.join()} rows`)
+})
+
+t.test('parts that cannot be counted or that hide items are read from the beginning', async (t) => {
+  const rows = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const hiding = rows.map((row, at) => ({ ...row, isVisible: at % 3 > 0 }))
+  const order = { order: BY_ID, maxHidden: 1000 }
+  const uncounted = new MergedRows([partOf(rows), partOf([])], order)
+  t.same(await idsIn(uncounted.page({ first: 500, max: 2, sizing: { counts: UNCOUNTED } })), ['0500', '0501'])
+  const seen = hiding.filter(({ isVisible }) => isVisible).map(({ id }) => id)
+  const merged = new MergedRows([partOf(hiding), partOf([])], order)
+  t.same(
+    await idsIn(merged.page({ first: 500, max: 2, sizing: { counts: countsOf([hiding, []]) } })),
+    seen.slice(500, 502),
+  )
+})
+
+t.test('a page near the beginning is read without counting', async (t) => {
+  const rows = Array.from({ length: 1100 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const isCounted = async (first: number, others: number): Promise<boolean> => {
+    const parts = [rows, ...Array.from({ length: others }, () => [])]
+    let counted = false
+    const counts = async () => {
+      counted = true
+      return countsOf(parts)()
+    }
+    const merged = new MergedRows(
+      parts.map((part) => partOf(part)),
+      { order: BY_ID, maxHidden: 0 },
+    )
+    t.same(await idsIn(merged.page({ first, max: 1, sizing: { counts } })), [`${first}`.padStart(4, '0')])
+    return counted
+  }
+  t.same([await isCounted(100, 1), await isCounted(101, 1)], [false, true], 'of two parts')
+  t.same([await isCounted(1000, 30), await isCounted(1001, 30)], [false, true], 'of many parts')
+})
+
+function sortedBy(rows: readonly PartRow[], order: (row: PartRow) => string | number): readonly PartRow[] {
+  return rows.toSorted((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0))
+}
+
+t.test('pages of merged parts form the whole list, without gaps or repetitions', async (t) => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = new Random(seed)
+    const parts = partsOf(random).map((rows) => sortedBy(rows, ({ id }) => id))
+    const whole = sortedBy(parts.flat(), ({ id }) => id).filter(({ isVisible }) => isVisible)
+    const size = 5 + random.below(60)
+    const paged: string[] = []
+    for (let first = 0; first < whole.length + size; first += size) {
+      const merged = new MergedRows(
+        parts.map((rows) => partOf(rows)),
+        { order: BY_ID, maxHidden: 10_000 },
+      )
+      paged.push(...(await idsIn(merged.upTo(first + size))).slice(first))
+    }
+    const ids = whole.map(({ id }) => id)
+    if (parts.length > 1) t.same(paged, ids, `seed ${seed}`)
+    else t.same(paged.toSorted(), ids.toSorted(), `seed ${seed}`)
+  }
+})
+
+t.test('pages of merged parts form the whole list if the values of the sort are equal', async (t) => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = new Random(seed)
+    const parts = partsOf(random).map((rows) => sortedBy(rows, ({ priority }) => -(priority ?? 0)))
+    const order = { member: 'priority', kind: 'number', isDescending: true } as const
+    const whole = await idsIn(
+      new MergedRows(
+        parts.map((rows) => partOf(rows)),
+        { order, maxHidden: 10_000 },
+      ).upTo(10_000),
+    )
+    const size = 5 + random.below(60)
+    const paged: string[] = []
+    for (let first = 0; first < whole.length + size; first += size) {
+      const merged = new MergedRows(
+        parts.map((rows) => partOf(rows)),
+        { order, maxHidden: 10_000 },
+      )
+      paged.push(...(await idsIn(merged.upTo(first + size))).slice(first))
+    }
+    t.same(paged, whole, `seed ${seed}`)
+  }
+})
+
+t.test('no more of a part is read than a page needs', async (t) => {
+  const reads: number[] = []
+  const rows = Array.from({ length: 5000 }, (_, index) => ({
+    id: String(index).padStart(5, '0'),
+    priority: 0,
+    isVisible: true,
+  }))
+  const merged = new MergedRows([partOf(rows, reads), partOf([], reads)], { order: BY_ID, maxHidden: 10 })
+  t.equal((await idsIn(merged.upTo(20))).length, 20)
+  t.ok(sum(reads) <= 60)
+})
+
+function rowOf(id: string, priority: number | null = 0): PartRow {
+  return { id, priority, isVisible: true }
+}
+
+t.test('parts in another order or with null values are not merged', async (t) => {
+  const disordered = new MergedRows([partOf([rowOf('b'), rowOf('a')]), partOf([])], {
+    order: BY_ID,
+    maxHidden: 10,
+  })
+  t.ok((await failureOf(disordered)) instanceof OrderUnknown)
+  const order = { member: 'priority', kind: 'number', isDescending: false } as const
+  const nothing = new MergedRows([partOf([rowOf('a', null)]), partOf([])], { order, maxHidden: 10 })
+  t.ok((await failureOf(nothing)) instanceof OrderUnknown)
+})
+
+t.test('a query is refused once too many items are left out', async (t) => {
+  const hidden = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, priority: 0, isVisible: false }))
+  await t.rejects(idsIn(new MergedRows([partOf(hidden)], { order: null, maxHidden: 29 }).upTo(10)), {
+    code: 'GW_ROWS_NOT_EXACT',
+  })
+  t.same(await idsIn(new MergedRows([partOf(hidden)], { order: null, maxHidden: 30 }).upTo(10)), [])
+})
+
+t.test('parts without an order are read one after the other', async (t) => {
+  const reads: number[] = []
+  const some = Array.from({ length: 30 }, (_, index) => rowOf(`${index}`))
+  const merged = new MergedRows([partOf(some, reads), partOf(some, reads)], { order: null, maxHidden: 0 })
+  t.equal((await idsIn(merged.upTo(10))).length, 10)
+  t.same(reads, [20])
+})
+
+/** Parts whose items change between any two reads, and all items that ever existed. */
+class BusyParts {
+  readonly ever: PartRow[]
+  #parts: readonly (readonly PartRow[])[]
+  readonly #random: Random
+  readonly #isAllVisible: boolean
+  #next = 0
+
+  constructor(parts: readonly (readonly PartRow[])[], random: Random, isAllVisible: boolean) {
+    this.#parts = parts
+    this.#isAllVisible = isAllVisible
+    this.#random = random
+    this.ever = parts.flat()
+  }
+
+  get now(): readonly PartRow[] {
+    return this.#parts.flat()
+  }
+
+  get sizes(): readonly number[] {
+    return this.#parts.map(({ length }) => length)
+  }
+
+  lists(): readonly ReadList[] {
+    return this.#parts.map(
+      (_, part): ReadList =>
+        async (from, size) => {
+          const page = (this.#parts[part] ?? []).slice(from, from + size)
+          this.#write()
+          return { rows: page.map(readOf) }
+        },
+    )
+  }
+
+  /** Removes some adjacent items at a random position of each part, and adds others. */
+  #write(): void {
+    this.#parts = this.#parts.map((rows) => {
+      const at = this.#random.below(rows.length + 1)
+      const left = rows.toSpliced(at, this.#random.below(2) * this.#random.below(15))
+      const made = Array.from({ length: this.#random.below(2) * this.#random.below(15) }, () => ({
+        id: `${this.#random.below(900)}-new-${(this.#next += 1)}`,
+        priority: this.#random.below(4),
+        isVisible: this.#isAllVisible || this.#random.below(5) > 0,
+      }))
+      this.ever.push(...made)
+      return sortedBy([...left, ...made], ({ id }) => id)
+    })
+  }
+}
+
+/** Returns how many of the sorted ids are before this one. */
+function rankIn(ids: readonly string[], id: string): number {
+  let [low, high] = [0, ids.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((ids[middle] ?? '') < id) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+t.test('items that exist all the time are on their page while other items come and go', async (t) => {
+  for (let seed = 1; seed <= 5 * SEEDS; seed += 1) {
+    const random = new Random(seed)
+    const isFar = seed % 4 === 0
+    const parts = new BusyParts(
+      isFar ? longPartsOf(random) : partsOf(random).map((rows) => sortedBy(rows, ({ id }) => id)),
+      random,
+      isFar,
+    )
+    const before = parts.now
+    const isWhole = !isFar && random.below(2) === 0
+    const first = isWhole ? 0 : isFar ? random.below(before.length + 1) : random.below(100)
+    const size = isWhole ? 10_000 : 5 + random.below(60)
+    const merged = new MergedRows(parts.lists(), { order: BY_ID, maxHidden: 10_000 })
+    const page = await idsIn(
+      merged.page({
+        first,
+        max: size,
+        sizing: { counts: async () => ({ sizes: parts.sizes, isEstimate: false, isRecent: false }) },
+      }),
+    )
+    const after = new Set(parts.now)
+    const standing = before
+      .filter((row) => after.has(row) && row.isVisible)
+      .map(({ id }) => id)
+      .toSorted()
+    const ever = parts.ever
+      .filter(({ isVisible }) => isVisible)
+      .map(({ id }) => id)
+      .toSorted()
+    const [everIds, pageIds] = [new Set(ever), new Set(page)]
+    // The page that an engine returns at any moment of the reading meets the same conditions.
+    t.same(
+      page,
+      [...new Set(page)].toSorted((one, other) => (one < other ? -1 : 1)),
+      `seed ${seed}: in order and once`,
+    )
+    t.ok(page.length <= size && page.every((id) => everIds.has(id)), `seed ${seed}: visible`)
+    const due = standing.filter((id) => rankIn(standing, id) >= first && rankIn(ever, id) < first + size)
+    t.same(
+      due.filter((id) => !pageIds.has(id)),
+      [],
+      `seed ${seed}: none is lost`,
+    )
+    const possible = new Set(
+      ever.filter((id) => rankIn(ever, id) >= first && rankIn(standing, id) < first + size),
+    )
+    t.same(
+      page.filter((id) => !possible.has(id)),
+      [],
+      `seed ${seed}: none is of another page`,
+    )
+  }
+})
+
+t.test('an item that moves from one part to another during the reading is returned once', async (t) => {
+  const merged = new MergedRows([partOf([rowOf('a'), rowOf('b')]), partOf([rowOf('b')])], {
+    order: BY_ID,
+    maxHidden: 0,
+  })
+  t.same(await idsIn(merged.upTo(10)), ['a', 'b'])
+})

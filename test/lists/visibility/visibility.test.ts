@@ -1,0 +1,118 @@
+import t from 'tap'
+import type { Rows } from '../../../src/operations/notation.ts'
+import type { ListRow } from '../../../src/policy/authz/entities/look-ups.ts'
+import { compileRows } from '../../../src/lists/visibility/compile-rows.ts'
+import { isVisible, rowsFor, scopeOf } from '../../../src/lists/visibility/visibility.ts'
+import { stringOf } from '../../../src/request/value.ts'
+import { recordsOf } from '../../support/record-lines.ts'
+
+const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
+const BY_KEY: Rows = { anyOf: ['PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
+
+function sees(rows: Rows, row: ListRow, lines: readonly string[] = []): boolean {
+  return isVisible(compileRows(rows), row, (name) => stringOf(row[name]), {
+    principal,
+    records: recordsOf(lines),
+    tenants: new Set(principal.tenants),
+    implicitGrants: null,
+    impliesIdentity: false,
+  })
+}
+
+t.test('every caller sees items that no record can name, and no other items', (t) => {
+  const cases: readonly (readonly [exempt: NonNullable<Rows['exempt']>, row: ListRow, isSeen: boolean])[] = [
+    ['no category and no definition', {}, true],
+    ['no category and no definition', { category: 'Admin' }, false],
+    ['no category and no definition', { processDefinitionKey: 'review' }, false],
+    ['no category and no definition', { category: 'Operator', processDefinitionKey: 'review' }, false],
+    ['no definition', { category: 'Admin' }, true],
+    ['no definition', { processDefinitionKey: 'review' }, false],
+    ['no execution', { processDefinitionKey: 'review' }, true],
+    ['no execution', { executionId: 'e' }, false],
+    ['case', { caseExecutionId: 'c' }, true],
+    ['case', {}, false],
+  ]
+  for (const [exempt, row, isSeen] of cases)
+    t.equal(sees({ ...BY_KEY, exempt }, row), isSeen, `${exempt}: ${JSON.stringify(row)}`)
+  t.equal(sees(BY_KEY, {}), false)
+  t.end()
+})
+
+t.test('an item of another tenant is hidden, whatever the records grant', (t) => {
+  const lines = ['grant anna PROCESS_DEFINITION:* READ_TASK']
+  const rows: Rows = { ...BY_KEY, exempt: 'no definition' }
+  for (const [row, isSeen] of [
+    [{ processDefinitionKey: 'review' }, true],
+    [{ processDefinitionKey: 'review', tenantId: 'acme' }, true],
+    [{ processDefinitionKey: 'review', tenantId: 'globex' }, false],
+    [{ tenantId: 'globex' }, false],
+  ] as const) {
+    t.equal(sees(rows, row, lines), isSeen, JSON.stringify(row))
+    t.equal(sees({ ...rows, tenants: 'ignored' }, row, lines), true, 'where tenants are ignored')
+  }
+  t.end()
+})
+
+const TASK = { id: 't1', processDefinitionKey: 'review' }
+const READ = 'TASK.READ row:id'
+const UPDATE = 'TASK.UPDATE row:id'
+
+t.test('each condition must hold for an item', (t) => {
+  const both = { allOf: [READ, UPDATE] } as const
+  const cases: readonly (readonly [rows: Rows, lines: readonly string[], isSeen: boolean])[] = [
+    [{ anyOf: [READ, UPDATE] }, ['grant anna TASK:t1 UPDATE'], true],
+    [both, ['grant anna TASK:t1 UPDATE'], false],
+    [both, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], true],
+    [{ ...both, oneRecord: true }, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], false],
+    [{ ...both, oneRecord: true }, ['grant anna TASK:t1 READ,UPDATE'], true],
+    [
+      { ...both, oneRecord: true },
+      ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE', 'revoke anna USER:x READ'],
+      true,
+    ],
+    [{ anyOf: [READ], and: [UPDATE] }, ['grant anna TASK:t1 READ'], false],
+    [{ anyOf: [READ], and: [UPDATE] }, ['grant anna TASK:t1 READ,UPDATE'], true],
+  ]
+  for (const [rows, lines, isSeen] of cases)
+    t.equal(sees(rows, TASK, lines), isSeen, JSON.stringify([rows, lines]))
+  t.end()
+})
+
+t.test('a second condition applies if the query requests it or may request it', (t) => {
+  const rows = compileRows({ anyOf: [READ], where: { query: 'withUpdate', and: [UPDATE] } })
+  const conditions = (query: Readonly<Record<string, string>>) =>
+    rowsFor(rows, { query: new Map(Object.entries(query)) }).conditions.length
+  t.equal(conditions({}), 1)
+  for (const text of ['false', '0', 'null', ' false ']) t.equal(conditions({ withUpdate: text }), 1, text)
+  for (const text of ['true', '1', 'x', 'FALSE', '']) t.equal(conditions({ withUpdate: text }), 2, text)
+  t.end()
+})
+
+t.test('the records decide whether all, some or no items are visible', (t) => {
+  const one: Rows = { anyOf: [READ] }
+  const two: Rows = { anyOf: [READ, 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
+  const together: Rows = { allOf: [READ, UPDATE], oneRecord: true }
+  const revoking = 'revoke anna USER:x READ'
+  const cases: readonly (readonly [rows: Rows, lines: readonly string[], scope: string])[] = [
+    [one, [], 'none'],
+    [one, ['grant anna TASK:t1 READ'], 'some'],
+    [one, ['grant anna TASK:* READ'], 'all'],
+    [one, ['grant anna TASK:* READ', revoking], 'all'],
+    [one, ['grant anna TASK:* READ', 'revoke anna TASK:t1 READ'], 'some'],
+    [one, ['revoke anna TASK:* READ', 'grant anna TASK:t1 READ'], 'some'],
+    [one, ['revoke anna TASK:* READ'], 'none'],
+    [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', revoking], 'all'],
+    [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', 'revoke anna TASK:t1 READ'], 'some'],
+    [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', 'grant anna TASK:t1 READ', revoking], 'some'],
+    [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', 'revoke anna TASK:* READ'], 'none'],
+    [together, ['grant anna TASK:* READ,UPDATE'], 'all'],
+    [together, ['grant anna TASK:t1 READ,UPDATE'], 'some'],
+    [together, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], 'none'],
+    [together, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE', revoking], 'some'],
+    [{ allOf: [READ, UPDATE] }, ['grant anna TASK:* READ', 'grant anna TASK:t1 UPDATE'], 'some'],
+    [{ allOf: [READ, UPDATE] }, ['grant anna TASK:* READ'], 'none'],
+  ]
+  for (const [rows, lines, scope] of cases)
+    t.equal(scopeOf(compileRows(rows), principal, recordsOf(lines)), scope, JSON.stringify([rows, lines]))
+  t.end()
+})
