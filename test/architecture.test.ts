@@ -249,6 +249,18 @@ t.test('lists are restricted without the framework and without the pipeline', (t
   t.end()
 })
 
+t.test('every threshold of lists is in lists/limits.ts', (t) => {
+  t.same(
+    where(
+      ({ file, text }) =>
+        isWithin(file, ['lists', 'handlers/lists', 'handlers/selection']) &&
+        /^(?:export )?const [A-Z][A-Z_]+ = [\d.]/m.test(text),
+    ),
+    ['lists/limits.ts'],
+  )
+  t.end()
+})
+
 t.test('main.ts is not imported, and only main.ts imports the commands', (t) => {
   t.same(
     where(({ imports }) => imports.includes('main.ts')),

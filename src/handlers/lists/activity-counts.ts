@@ -10,9 +10,7 @@ import type { Answer } from '../../request/answer.ts'
 import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
-
-/** Maximum number of activities of one definition that are counted again. Each needs a request. */
-const MAX_ACTIVITIES = 200
+import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 
 interface Counting {
   readonly exchange: Exchange
@@ -71,7 +69,7 @@ async function definitionOf(exchange: Exchange): Promise<ListRow> {
 async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
   const activities = rowsIn(jsonIn(answer.body))
   const instances = activities.reduce((sum, activity) => sum + numberOf(activity, 'instances'), 0)
-  if (activities.length > MAX_ACTIVITIES || instances > counting.maxRows)
+  if (activities.length > MAX_SINGLE_READS || instances > counting.maxRows)
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const [counts, failures, incidents] = await Promise.all([
     Promise.all(activities.map((activity) => instancesIn(activity, counting))),

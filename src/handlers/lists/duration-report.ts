@@ -6,9 +6,7 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { listOf, bodyValue } from '../../request/body.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
-
-/** Maximum number of definitions of one report that are counted one by one. */
-const MAX_DEFINITIONS = 50
+import { MAX_REPORT_DEFINITIONS } from '../../lists/limits.ts'
 
 type Query = Readonly<Record<string, unknown>>
 
@@ -34,7 +32,7 @@ function queriesOf({ match: { operation, accessRequest } }: Exchange): readonly 
     listOf(accessRequest, 'query', name).map(({ id }) => id),
   )
   const isListed = (list: typeof ids) => list !== undefined && list.length > 0 && !list.includes('')
-  if (isListed(ids) && ids !== undefined && ids.length <= MAX_DEFINITIONS)
+  if (isListed(ids) && ids !== undefined && ids.length <= MAX_REPORT_DEFINITIONS)
     return ids.map((processDefinitionId) => ({ processDefinitionId }))
   return isListed(keys) ? [{ processDefinitionKeyIn: keys }] : [{}]
 }

@@ -10,9 +10,7 @@ import type { Answer } from '../../request/answer.ts'
 import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
-
-/** Maximum number of groups, or of tasks, that are read one by one. */
-const MAX_GROUPS = 200
+import { MAX_QUERY_CHARS, MAX_SINGLE_READS } from '../../lists/limits.ts'
 
 /** Serves a user's groups and their members. Groups are decided by their own permission, and members of the visible groups by theirs. */
 export async function serveGroups(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
@@ -35,7 +33,7 @@ async function kept(keep: KeepRows, kind: string, rows: readonly ListRow[]): Pro
 }
 
 async function membersOf(exchange: Exchange, groups: readonly ListRow[]): Promise<ReadonlySet<unknown>> {
-  if (groups.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (groups.length > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const lists = await Promise.all(
     groups.map(({ id }) => readRows(exchange, `/user?memberOfGroup=${encodeURIComponent(String(id))}`)),
   )
@@ -79,7 +77,7 @@ async function tasksOfOtherTenants(
   const [all = 0, ...seen] = counts
   const hidden = seen.reduce((left, count) => left - count, all)
   if (hidden === 0) return []
-  if (hidden > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (hidden > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const found = await tasksOfKnownTenants(exchange, tenants)
   return found.length === hidden ? found : tasksLookedThrough(exchange, tenants)
 }
@@ -105,8 +103,6 @@ async function tasksOfKnownTenants(
   return isAskable ? othersAmong(await readRows(exchange, `/task?unassigned=true&${query}`), tenants) : []
 }
 
-const MAX_QUERY_CHARS = 6000
-
 function ofTenants(ids: readonly string[]): string {
   return `tenantIdIn=${ids.map(encodeURIComponent).join(',')}`
 }
@@ -123,7 +119,8 @@ async function tasksLookedThrough(
   const { filteredRows } = exchange.parts.config.limits
   const tasks = await readRows(exchange, `/task?unassigned=true&maxResults=${filteredRows + 1}`)
   const others = othersAmong(tasks, tenants)
-  if (tasks.length > filteredRows || others.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (tasks.length > filteredRows || others.length > MAX_SINGLE_READS)
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
   return others
 }
 

@@ -13,9 +13,7 @@ import { observerOf } from './rows-observer.ts'
 import { rowsIn } from './read-rows.ts'
 import { mapSideBySide } from '../../lists/merge/side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from '../../lists/postfilter/visible-rows.ts'
-
-/** Maximum number of tasks that are read at once. If there are more, each topic is requested. */
-const MAX_READ_TASKS = 1000
+import { MAX_TOPIC_TASKS } from '../../lists/limits.ts'
 
 /**
  * Serves the topics with a task that the caller sees. Few tasks are read. If there are many, one visible task of each topic is
@@ -29,7 +27,7 @@ export async function serveTopicNames(exchange: Exchange, keep: KeepRows): Promi
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(exchange)
-  const maxRows = Math.min(MAX_READ_TASKS, filteredRows)
+  const maxRows = Math.min(MAX_TOPIC_TASKS, filteredRows)
   const few = await orTooMany(answerRows(exchange, { keep, maxRows, observe }))
   return sendAnswer(exchange.reply, few ?? (await askEachTopic(exchange)))
 }

@@ -18,6 +18,7 @@ import type { Answer } from '../../request/answer.ts'
 import { PartRefused } from '../../lists/merge/ask-part.ts'
 import { eachRow } from '../../lists/merge/row-parts.ts'
 import { keepAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
+import { MAX_QUERY_IDS, MAX_SELECTED_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */
 export interface SelectionContext extends Asking {
@@ -54,15 +55,6 @@ export async function selectionQueryOf(
   if (decision.rows !== 'none' && decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
   return decision.rows === 'none' ? { list, keep: null } : { list, keep: decision.keep, plan: decision.plan }
 }
-
-/**
- * Maximum number of ids in one query of a list that takes no body, because the ids must fit into a request line of 8 KB. The limit
- * also applies to a list in which one id may match many items.
- */
-const FEW_IDS = 100
-
-/** Maximum number of ids for a list that takes only one id. Each id needs its own request. */
-const MAX_SINGLE_IDS = 1000
 
 interface Finding extends Finder {
   /** True if it is enough to know whether any id is found. */
@@ -102,7 +94,7 @@ export async function foundOf(
 function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isInUrl: boolean) {
   if (single === true) for (const id of ids) yield { [by]: id }
   else
-    for (const some of inLists(ids, isInUrl || gives !== undefined ? FEW_IDS : undefined))
+    for (const some of inLists(ids, isInUrl || gives !== undefined ? MAX_QUERY_IDS : undefined))
       yield { [by]: some }
 }
 
@@ -112,9 +104,6 @@ interface Wanted {
   /** Maximum number of ids; default: all. */
   readonly wanted?: number | undefined
 }
-
-/** Maximum number of ids that one query may select. */
-const MAX_SELECTED = 100_000
 
 /**
  * Returns the ids that a query finds.
@@ -148,7 +137,7 @@ async function plannedIds(
     const listing = { plan, keep, maxRows, member: gives }
     for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
       ids.push(...textIn(row, gives))
-      if (ids.length > MAX_SELECTED) throw new GatewayError('GW_ROWS_NOT_EXACT')
+      if (ids.length > MAX_SELECTED_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
     }
   } catch (error) {
     if (error instanceof PartRefused) return null

@@ -11,12 +11,24 @@ import type { KeepRows } from '../list-decision.ts'
 import type { RowPlan } from '../list-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
-import { FEW_ROWS, longCounts, MANY_PARTS, topTimes } from '../merge/few-rows.ts'
+import { longCounts, topTimes } from '../merge/few-rows.ts'
 import { OrderUnknown } from '../merge/part-reader.ts'
 import { PartRefused } from '../merge/ask-part.ts'
 import { countParts, type Listing, listParts } from '../merge/row-parts.ts'
 import { type ReadRow, SteadyList } from '../postfilter/steady-list.ts'
 import { type Filtering, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
+import {
+  FEW_ITEMS,
+  FEW_SUBQUERIES,
+  FIRST_READ_ITEMS,
+  INSTANCE_READ_MS,
+  ITEMS_PER_SUBQUERY,
+  MAX_TOP_ITEMS,
+  MAX_TOP_READS,
+  MIN_TOP_ITEMS,
+  SPARE_TOP_FACTOR,
+  SPARE_TOP_ITEMS,
+} from '../limits.ts'
 
 /**
  * Answers a query with the items that the caller may see. It reads the items in order, leaves out the others, and then pages or
@@ -56,7 +68,7 @@ async function answerPlanned(
   const few = await countFew(exchange, filtering)
   if (few !== null) return few
   const isTried = planRows.readsInstances()
-  const early = isTried ? await answerTop(exchange, { ...filtering, paging, most: MIN_TOP }) : null
+  const early = isTried ? await answerTop(exchange, { ...filtering, paging, most: MIN_TOP_ITEMS }) : null
   if (early !== null) return early
   const plan = await planRows()
   if (plan.plan === 'filter') return null
@@ -76,17 +88,10 @@ async function answerPlanned(
 function topOf(plan: RowPlan, { match: { engine, operation } }: ListRequest): number {
   if (plan.plan !== 'parts') return 0
   const [parts, instances] = [plan.parts.length, plan.instances.length]
-  const isSlow = (topTimes.of(engine, operation.id) ?? 0) > MS_OF_AN_INSTANCE * instances
-  if (parts + (isSlow ? 0 : instances) <= MANY_PARTS) return 0
-  return Math.min(Math.max(MIN_TOP, (parts + instances) * ROWS_OF_A_PART), MAX_TOP)
+  const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instances
+  if (parts + (isSlow ? 0 : instances) <= FEW_SUBQUERIES) return 0
+  return Math.min(Math.max(MIN_TOP_ITEMS, (parts + instances) * ITEMS_PER_SUBQUERY), MAX_TOP_ITEMS)
 }
-
-const MIN_TOP = 1000
-const MAX_TOP = 5000
-/** Reading this many items costs about as much as one subquery. */
-const ROWS_OF_A_PART = 150
-/** Time that an engine takes for the items of one instance, which it finds without sorting the list. Several such subqueries run at the same time. */
-const MS_OF_AN_INSTANCE = 2
 
 /**
  * Counts a short list by reading its items if the plan would take several requests. Returns null if the list is long, or if the
@@ -101,7 +106,7 @@ async function countFew(exchange: ListRequest, filtering: Filtering): Promise<An
   const answer = await readWhole(exchange)
   if (answer.status !== 200) return answer
   const count = bodyValue(jsonIn(answer.body), 'count')
-  if (typeof count === 'number' && count <= Math.min(FEW_ROWS, filtering.maxRows)) {
+  if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, filtering.maxRows)) {
     filtering.observe?.onPlan('filter')
     return answerFiltered(exchange, filtering, ALL)
   }
@@ -125,12 +130,12 @@ async function answerTop(
   { keep, paging: { first, max }, observe, ...bounds }: Top,
 ): Promise<Answer | null> {
   const most = Math.min(bounds.most, bounds.maxRows)
-  if (exchange.match.operation.rows?.form === 'count' || Math.max(FIRST_TOP, first) > most) return null
+  if (exchange.match.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most) return null
   const list = new SteadyList((from, size) => readPage(exchange, { keep, form: 'list', from, size }))
   const shown: ReadRow[] = []
   const { engine, operation } = exchange.match
   const startMs = performance.now()
-  let [seen, count, size] = [0, 0, FIRST_TOP]
+  let [seen, count, size] = [0, 0, FIRST_READ_ITEMS]
   for (let reads = 1; reads <= MAX_TOP_READS && count + size <= most; reads += 1) {
     const { page, rows, isLast } = await list.next(size)
     if (page.answer.status !== 200) return null
@@ -146,15 +151,10 @@ async function answerTop(
       return answerOf('list', shown.slice(0, max), page.answer)
     }
     // Visible items may be clustered, so the share of the last read predicts the size of the next.
-    size = 20 + Math.ceil((1.1 * left * rows.length) / visible.length)
+    size = SPARE_TOP_ITEMS + Math.ceil((SPARE_TOP_FACTOR * left * rows.length) / visible.length)
   }
   return null
 }
-
-/** Items of the first read. They show which share of the list is visible. */
-const FIRST_TOP = 100
-/** An engine may sort the whole list for each of these reads. */
-const MAX_TOP_READS = 3
 
 /** Returns an empty response. The engine validates the query first, unless it is known to be valid. */
 async function answerNone(exchange: ListRequest, isValid: boolean, paging: Paging): Promise<Answer> {

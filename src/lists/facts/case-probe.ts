@@ -1,10 +1,6 @@
 import { isRecord } from '../../request/value.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
-
-/** How long a response is used. A case definition that is deployed in the meantime is noticed this much later. */
-const REMEMBER_MS = 2000
-/** The number of definitions that are read. */
-const MAX_DEFINITIONS = 100
+import { CASES_MS, MAX_CASE_DEFINITIONS } from '../limits.ts'
 
 /** Reads the keys of the case definitions in an engine. Null if there are too many to read. */
 export type CaseKeys = () => Promise<readonly string[] | null>
@@ -17,7 +13,7 @@ export type CaseKeys = () => Promise<readonly string[] | null>
 export function createCaseProbe(read: ReadEngine, now: () => number): CaseKeys {
   let loaded: { readonly at: number; readonly keys: ReturnType<CaseKeys> } | null = null
   return () => {
-    if (loaded === null || now() - loaded.at > REMEMBER_MS) {
+    if (loaded === null || now() - loaded.at > CASES_MS) {
       const keys = keysIn(read)
       keys.catch(() => (loaded = null))
       loaded = { at: now(), keys }
@@ -29,8 +25,8 @@ export function createCaseProbe(read: ReadEngine, now: () => number): CaseKeys {
 async function keysIn(read: ReadEngine): ReturnType<CaseKeys> {
   const counted = await read('/case-definition/count')
   if (!isRecord(counted) || counted['count'] === 0) return []
-  const rows = await read(`/case-definition?latestVersion=true&maxResults=${MAX_DEFINITIONS}`)
-  if (!Array.isArray(rows) || rows.length === 0 || rows.length === MAX_DEFINITIONS) return null
+  const rows = await read(`/case-definition?latestVersion=true&maxResults=${MAX_CASE_DEFINITIONS}`)
+  if (!Array.isArray(rows) || rows.length === 0 || rows.length === MAX_CASE_DEFINITIONS) return null
   const keys = rows.map((row: unknown) => (isRecord(row) ? row['key'] : null))
   return keys.every((key) => typeof key === 'string') ? [...new Set(keys)] : null
 }

@@ -1,9 +1,18 @@
 import type { SortOrder } from '../../operations/row-queries.ts'
 import { GatewayError } from '../../errors.ts'
 import { isRecord, stringIn, stringOf } from '../../request/value.ts'
-import { inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
+import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
 import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
+import {
+  DELETED_MS,
+  DELETED_READ_ITEMS,
+  DELETED_SHARE,
+  MAX_DELETED,
+  MAX_QUERY_CHARS,
+  MAX_QUERY_KEYS,
+  STALE_INTERVALS,
+} from '../limits.ts'
 
 /** One version of a definition. */
 export interface DefinitionRow {
@@ -34,21 +43,6 @@ interface ListsOptions {
   readonly read: ReadEngine
   readonly nowMs: () => number
 }
-
-/** The number of keys in one request. */
-const KEYS_A_QUERY = 50
-/** The time after which a deleted definition is noticed. */
-const DELETED_MS = 60_000
-/**
- * The largest share of time that is spent on this search. An engine with a long history needs seconds to sort it, and must
- * not do so all the time.
- */
-const DELETED_SHARE = 1 / 20
-/** The number of intervals in which the last result is used while a new search runs. */
-const STALE_INTERVALS = 10
-const HISTORY_PAGE = 1000
-/** The largest number of deleted definitions that are searched for. */
-const MAX_DELETED = 1000
 
 /** Creates the lists of one engine's definitions. */
 export function createDefinitionLists({ read, nowMs }: ListsOptions): DefinitionLists {
@@ -104,7 +98,7 @@ async function definitionsOf(
   }: { readonly keys: readonly string[] | null; readonly max: number; readonly isLatest?: boolean },
 ): Promise<readonly DefinitionRow[] | null> {
   const found: DefinitionRow[] = []
-  for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, KEYS_A_QUERY)) {
+  for (const some of keys === null ? [null] : inQueries(keys, MAX_QUERY_CHARS, MAX_QUERY_KEYS)) {
     const query = new URLSearchParams({ maxResults: String(max + 1 - found.length) })
     if (some !== null) query.set('keysIn', some.join(','))
     if (isLatest) query.set('latestVersion', 'true')
@@ -130,7 +124,7 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
       { sortBy: 'definitionVersion', sortOrder },
       { sortBy: 'definitionId', sortOrder: 'asc' },
     ]
-    for (let first = 0, size = 1; found.size <= MAX_DELETED; size = HISTORY_PAGE) {
+    for (let first = 0, size = 1; found.size <= MAX_DELETED; size = DELETED_READ_ITEMS) {
       const page = new URLSearchParams({ firstResult: String(first), maxResults: String(size) })
       const path = `${HISTORY}?${page}`
       const rows = itemsIn(await read(path, { sorting }), { path, shape: DEFINED })

@@ -3,6 +3,14 @@ import { GatewayError } from '../../errors.ts'
 import type { DateFormat } from '../../request/date-format.ts'
 import { isRecord, stringOf } from '../../request/value.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
+import {
+  INSTANCE_IDS_MS,
+  LATE_INSTANCE_MS,
+  MAX_INSTANCE_READ_ITEMS,
+  MEASURED_ITEMS,
+  MIN_INSTANCE_READ_ITEMS,
+  READ_BYTES,
+} from '../limits.ts'
 
 /** Running instances, instances of the history, or cases that are not closed. */
 export type InstanceKind = 'process-instance' | 'history/process-instance' | 'case-instance'
@@ -29,19 +37,6 @@ interface ListsOptions {
   readonly maxRemembered: number
 }
 
-/** The size of a page. Short items are read in larger pages, because each request sorts all items. */
-const MIN_PAGE = 5000
-const MAX_PAGE = 10_000
-/** Half of the limit for the response of a lookup. */
-const PAGE_BYTES = 8 * 1024 ** 2
-/** The number of items that are measured to estimate their size. */
-const MEASURED = 20
-
-/** Ids are read again after this time, however often they have been confirmed. */
-const REMEMBERED_MS = 10 * 60_000
-/** An instance may become visible this much later than its start time, because its transaction must end first. */
-const LATE_MS = 60_000
-
 /**
  * Creates lists of one engine's process instances. The ids of the history are stored. Each time, the instances that have
  * started since are requested, and a count shows whether all others still exist. Running instances have no such start time,
@@ -62,7 +57,7 @@ export function createInstanceLists({ read, dateFormat, nowMs, maxRemembered }: 
   }
   const anew = async (query: InstanceQuery, max: number): Promise<Remembered | null> => {
     const found = await readIds({ read, dateFormat }, HISTORY, query, max)
-    return found === null ? null : { ...found, untilMs: nowMs() + REMEMBERED_MS }
+    return found === null ? null : { ...found, untilMs: nowMs() + INSTANCE_IDS_MS }
   }
   return {
     countInstances: (kind, query) => countOf(read, kind, query),
@@ -97,10 +92,12 @@ async function confirm(
   { ids: known, lastStart }: Found,
 ): Promise<Found | null> {
   if (lastStart === null) return null
-  const startedAfter = reading.dateFormat.format(lastStart - LATE_MS)
+  const startedAfter = reading.dateFormat.format(lastStart - LATE_INSTANCE_MS)
   if (startedAfter === null) return null
   // An engine whose date format differs from its configured one refuses this date.
-  const fresh = await readIds(reading, HISTORY, { ...query, startedAfter }, MIN_PAGE).catch(() => null)
+  const fresh = await readIds(reading, HISTORY, { ...query, startedAfter }, MIN_INSTANCE_READ_ITEMS).catch(
+    () => null,
+  )
   if (fresh === null) return null
   const ids = [...new Set([...known, ...fresh.ids])]
   if ((await countOf(reading.read, HISTORY, query)) !== ids.length) return null
@@ -126,7 +123,7 @@ async function readIds(
 ): Promise<Found | null> {
   const ids = new Set<string>()
   let lastStart: number | null = 0
-  for (let [from, size] = [0, MIN_PAGE]; ids.size <= max; ) {
+  for (let [from, size] = [0, MIN_INSTANCE_READ_ITEMS]; ids.size <= max; ) {
     const rows = await read(`/${kind}?firstResult=${from}&maxResults=${size}`, query)
     // A refusal is different from an empty list.
     if (!Array.isArray(rows)) throw new GatewayError('GW_UPSTREAM_INVALID')
@@ -149,7 +146,7 @@ function laterOf(last: number | null, started: number | null): number | null {
 }
 
 function pageSizeOf(rows: readonly unknown[]): number {
-  const measured = rows.slice(-MEASURED)
+  const measured = rows.slice(-MEASURED_ITEMS)
   const bytes = JSON.stringify(measured).length / measured.length
-  return Math.min(MAX_PAGE, Math.max(MIN_PAGE, Math.floor(PAGE_BYTES / bytes)))
+  return Math.min(MAX_INSTANCE_READ_ITEMS, Math.max(MIN_INSTANCE_READ_ITEMS, Math.floor(READ_BYTES / bytes)))
 }

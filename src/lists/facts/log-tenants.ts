@@ -3,6 +3,7 @@ import type { LookupName } from '../../operations/lookup-name.ts'
 import type { ListRow, LookUp } from '../../policy/authz/entities/look-ups.ts'
 import type { Attributes } from '../../request/attributes.ts'
 import { inLists } from '../../policy/authz/entities/lookup-lists.ts'
+import { MAX_PARALLEL_LOOKUPS } from '../limits.ts'
 
 /** The list whose items belong to tenants without naming them. */
 export const OPERATION_LOG = '/history/user-operation'
@@ -64,9 +65,6 @@ export async function tenantsOfEntries(
   return tenants
 }
 
-/** The number of simultaneous lookups. */
-const AT_ONCE = 8
-
 /** Returns the tenants of the items that name one of these entities. Each entity is looked up once, however many items name it. */
 async function namedTenants(
   rows: readonly ListRow[],
@@ -86,7 +84,7 @@ async function namedTenants(
     entity.rows.push(row)
   }
   const tenants = new Map<ListRow, string | null>()
-  for (const some of inLists([...byEntity.values()], AT_ONCE))
+  for (const some of inLists([...byEntity.values()], MAX_PARALLEL_LOOKUPS))
     await Promise.all(
       some.map(async ({ lookup, id, rows: naming }) => {
         const tenant = tenantIn(await lookUp(lookup, id))

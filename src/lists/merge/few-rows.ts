@@ -1,11 +1,5 @@
 import type { ListSource } from '../list-request.ts'
-
-/** Lists of up to this many items are read instead of counted with subqueries. */
-export const FEW_ROWS = 500
-/** If a plan has more subqueries than this, a page or a count may first be tried with one read. */
-export const MANY_PARTS = 4
-/** An observation about a list is valid for this time. */
-const LATELY_MS = 60_000
+import { OBSERVATION_MS } from '../limits.ts'
 
 /** Recent observations about the lists of each engine, by operation. */
 class Lately<Seen> {
@@ -20,7 +14,7 @@ class Lately<Seen> {
   note(engine: ListSource, operation: string, seen: Seen): void {
     const known =
       this.#known.get(engine) ?? new Map<string, { readonly seen: Seen; readonly untilMs: number }>()
-    this.#known.set(engine, known.set(operation, { seen, untilMs: performance.now() + LATELY_MS }))
+    this.#known.set(engine, known.set(operation, { seen, untilMs: performance.now() + OBSERVATION_MS }))
   }
 }
 

@@ -1,5 +1,4 @@
-/** Factor by which the distance to the next read grows. */
-const FURTHER = 8
+import { SEARCH_STEP_FACTOR } from '../limits.ts'
 
 interface Ending {
   /** The list has at least this length. */
@@ -21,7 +20,7 @@ export async function findEnd(
 ): Promise<number> {
   let [low, high] = [known, Number.POSITIVE_INFINITY]
   let from = likely
-  for (let step = size; low < high; step *= FURTHER) {
+  for (let step = size; low < high; step *= SEARCH_STEP_FACTOR) {
     const length = await lengthAt(from, size)
     if (length === size) low = from + size
     else if (length > 0) return from + length

@@ -6,9 +6,12 @@ import { scanPage } from './scan-page.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/steady-list.ts'
-
-/** Maximum number of items of all subqueries in memory. An item takes one or a few kilobytes. */
-const MAX_HELD = 4000
+import {
+  MAX_HELD_ITEMS,
+  MAX_SKIPPED_ITEMS,
+  MIN_SUBQUERY_READ_ITEMS,
+  SKIPPED_ITEMS_PER_SUBQUERY,
+} from '../limits.ts'
 
 /** `recent`: sizes that were counted some seconds ago are sufficient. */
 export type SizesAge = 'recent' | 'now'
@@ -53,7 +56,8 @@ export class MergedRows {
    * @throws as `upTo`
    */
   async *page({ first, max, sizing }: Page): AsyncGenerator<ReadRow> {
-    const isFar = this.#isMerged && first > Math.min(MAX_READ_OF_ALL, READ_OF_EACH * this.#readers.length)
+    const isFar =
+      this.#isMerged && first > Math.min(MAX_SKIPPED_ITEMS, SKIPPED_ITEMS_PER_SUBQUERY * this.#readers.length)
     let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing }) : 0
     for await (const row of this.upTo(first + max - at)) {
       at += 1
@@ -78,7 +82,7 @@ export class MergedRows {
    */
   async *upTo(wanted: number): AsyncGenerator<ReadRow> {
     const held = this.#isMerged ? this.#readers.length : 1
-    const most = Math.max(MIN_SHARE, Math.floor(MAX_HELD / held))
+    const most = Math.max(MIN_SUBQUERY_READ_ITEMS, Math.floor(MAX_HELD_ITEMS / held))
     for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
     if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
     let last: unknown
@@ -121,8 +125,3 @@ export class MergedRows {
     return null
   }
 }
-
-/** Items before a page that are read rather than counted: for each subquery, and in total. */
-const READ_OF_EACH = 50
-const MAX_READ_OF_ALL = 1000
-const MIN_SHARE = 20

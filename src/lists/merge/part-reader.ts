@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { RowOrder } from '../list-plan.ts'
 import { type ListPage, type ReadList, type ReadRow, SteadyList } from '../postfilter/steady-list.ts'
+import { ITEM_BYTES, MAX_HELD_ITEMS, MIN_SUBQUERY_READ_ITEMS } from '../limits.ts'
 
 /** The items of several subqueries cannot be merged in the engine's order. */
 export class OrderUnknown extends Error {}
@@ -43,11 +44,6 @@ interface Reading {
   readonly budget: Budget
 }
 
-const MIN_READ = 20
-const MAX_READ = 4000
-/** If items are longer than this, fewer of them are read at once. The previous page gives the estimate. */
-const ROW_BYTES = 2048
-
 interface Passed {
   readonly count: number
   readonly isAll: boolean
@@ -60,8 +56,8 @@ export class PartReader {
   #rows: readonly PlacedRow[] = []
   #next = 0
   #last: RowPlace | null = null
-  #size = MIN_READ
-  #most = MAX_READ
+  #size = MIN_SUBQUERY_READ_ITEMS
+  #most = MAX_HELD_ITEMS
   #isRead = false
   #hidden = 0
 
@@ -72,8 +68,8 @@ export class PartReader {
 
   /** Sets how many items of the subquery are likely to be taken, and how many are read at once at most. */
   expect(count: number, most: number): void {
-    this.#most = Math.min(most, MAX_READ)
-    this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_READ), this.#most)
+    this.#most = Math.min(most, MAX_HELD_ITEMS)
+    this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_SUBQUERY_READ_ITEMS), this.#most)
   }
 
   /** Restarts at a position of the subquery. */
@@ -145,7 +141,7 @@ export class PartReader {
     this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
     this.#check(last)
     this.#isRead = isLast
-    this.#size = Math.min(this.#size * 2, Math.max(MIN_READ, mostOf(page, this.#most)))
+    this.#size = Math.min(this.#size * 2, Math.max(MIN_SUBQUERY_READ_ITEMS, mostOf(page, this.#most)))
   }
 
   #hold(rows: readonly PlacedRow[]): void {
@@ -166,7 +162,7 @@ export class PartReader {
 }
 
 function mostOf({ rows, byteLength = 0 }: ListPage, most: number): number {
-  return Math.min(most, Math.floor((most * ROW_BYTES * rows.length) / Math.max(1, byteLength)))
+  return Math.min(most, Math.floor((most * ITEM_BYTES * rows.length) / Math.max(1, byteLength)))
 }
 
 function compareIn(order: RowOrder | null, one: RowPlace, other: RowPlace): number {

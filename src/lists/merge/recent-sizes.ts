@@ -1,12 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ListSource } from '../list-request.ts'
 import type { SizesAge } from './merged-rows.ts'
-
-const RECENT_MS = 30_000
-/** The distribution of values over the subqueries of a list changes slowly. */
-const UNEVEN_MS = 10 * 60_000
-/** Maximum length of all stored queries of one engine together. */
-const MAX_CHARS = 1024 ** 2
+import { MAX_STORED_CHARS, SIZE_MS, UNEVEN_MS } from '../limits.ts'
 
 /** Values that predict where a page begins. They need not be exact. */
 interface Remembered {
@@ -62,7 +57,7 @@ function keyOf({ queries, first }: FarPage): string {
 
 function rememberedOf(engine: ListSource): Remembered {
   const found = remembered.get(engine) ?? {
-    sizes: createMemory<number>(RECENT_MS),
+    sizes: createMemory<number>(SIZE_MS),
     uneven: createMemory<true>(UNEVEN_MS),
   }
   remembered.set(engine, found)
@@ -70,5 +65,5 @@ function rememberedOf(engine: ListSource): Remembered {
 }
 
 function createMemory<T extends number | true>(ttl: number): LRUCache<string, T> {
-  return new LRUCache({ ttl, maxSize: MAX_CHARS, sizeCalculation: (_, { length }) => length })
+  return new LRUCache({ ttl, maxSize: MAX_STORED_CHARS, sizeCalculation: (_, { length }) => length })
 }

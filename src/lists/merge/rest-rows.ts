@@ -4,6 +4,7 @@ import type { QueryPart, RestPlan } from '../list-plan.ts'
 import { findEnd } from './find-end.ts'
 import type { ReadRow } from '../postfilter/steady-list.ts'
 import { mapSideBySide } from './side-by-side.ts'
+import { FIRST_NULL_GROUP_ITEMS, SEARCH_READ_ITEMS, NULL_GROUP_READ_FACTOR } from '../limits.ts'
 
 /** Items that every caller sees because they lack a member. If the list is sorted by this member, they are together at one end of it. */
 export interface Resting {
@@ -21,11 +22,6 @@ interface Page {
   readonly size: number
 }
 
-/** Usually there are fewer of them. A database may sort the whole list for each read, so a few more items cost little. */
-const FIRST_READ = 200
-/** Items of one read during the search for the last of many. */
-const WINDOW = 1000
-
 /** Returns how many of them there are. Null if they must be decided one by one and are too many. */
 export async function countRest(resting: Resting): Promise<number | null> {
   const { rest } = resting
@@ -41,9 +37,13 @@ async function countFirst(resting: Resting, orders: readonly QueryPart[]): Promi
       const { rows } = await resting.read(part, { keep: keepLacking(resting), from, size })
       return rows.filter(({ isVisible }) => isVisible).length
     }
-    const few = await lackingFrom(0, FIRST_READ)
-    if (few === FIRST_READ)
-      return findEnd(lackingFrom, { known: FIRST_READ, likely: FIRST_READ, size: WINDOW })
+    const few = await lackingFrom(0, FIRST_NULL_GROUP_ITEMS)
+    if (few === FIRST_NULL_GROUP_ITEMS)
+      return findEnd(lackingFrom, {
+        known: FIRST_NULL_GROUP_ITEMS,
+        likely: FIRST_NULL_GROUP_ITEMS,
+        size: SEARCH_READ_ITEMS,
+      })
     if (few > 0) return few
   }
   return 0
@@ -64,7 +64,11 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
   const { keep, maxRows, read } = resting
   for (const part of orders) {
     // All of them come from one read: items of equal value may change their places between two reads.
-    for (const size of [FIRST_READ, 10 * FIRST_READ, maxRows + 1]) {
+    for (const size of [
+      FIRST_NULL_GROUP_ITEMS,
+      NULL_GROUP_READ_FACTOR * FIRST_NULL_GROUP_ITEMS,
+      maxRows + 1,
+    ]) {
       let count = 0
       const isLacking = keepLacking(resting)
       const keepBoth: KeepRows = async (template, rows) => {

@@ -9,7 +9,6 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
 import { PAGING, type Paging } from '../../request/paging.ts'
 import { askPart, PartRefused } from './ask-part.ts'
-import { FEW_ROWS, MANY_PARTS } from './few-rows.ts'
 import { findEnd } from './find-end.ts'
 import { MergedRows, type SizesAge } from './merged-rows.ts'
 import { readSorted } from './part-reader.ts'
@@ -19,6 +18,13 @@ import { countRest, type Resting, restRows } from './rest-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/steady-list.ts'
 import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from '../postfilter/visible-rows.ts'
+import {
+  FEW_ITEMS,
+  FEW_SUBQUERIES,
+  LIKELY_END_SHARE,
+  MAX_SKIPPED_ITEMS,
+  SEARCH_READ_ITEMS,
+} from '../limits.ts'
 
 /**
  * Counts each subquery. Returns null if too many items must be decided one by one.
@@ -37,8 +43,8 @@ export async function countParts(
     (await mapSideBySide(some, countPart)).reduce((all, one) => all + one, 0)
   // Items may be added or removed between two counts.
   const answerOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
-  const isMany = rest !== null && !rest.isMixed && parts.length > MANY_PARTS
-  if (isMany && (await sum(rest.all)) <= Math.min(FEW_ROWS, maxRows)) {
+  const isMany = rest !== null && !rest.isMixed && parts.length > FEW_SUBQUERIES
+  if (isMany && (await sum(rest.all)) <= Math.min(FEW_ITEMS, maxRows)) {
     const few = { plan: { ...plan, parts: rest.all, instances: [], rest: null }, keep, maxRows }
     let seen = 0
     for await (const _ of eachRow(exchange, few, Number.POSITIVE_INFINITY)) seen += 1
@@ -75,17 +81,12 @@ function createCountPart(
     }
     const [read] = readersOf(exchange, { parts: [part], asPost, keep: keepAll, isTold: true, onAnswer })
     const lengthAt = async (from: number, size: number) => (await read?.(from, size))?.rows.length ?? 0
-    const likely = Math.floor(NEARLY * rowsOfOne * weight)
-    const rows = await findEnd(lengthAt, { known: 0, likely, size: END_READ })
+    const likely = Math.floor(LIKELY_END_SHARE * rowsOfOne * weight)
+    const rows = await findEnd(lengthAt, { known: 0, likely, size: SEARCH_READ_ITEMS })
     rowsOfOne = rows / weight
     return rows
   }
 }
-
-/** Most subqueries have a few more items than this share of the estimate. */
-const NEARLY = 0.9
-/** Items of one read during the search for the end of a subquery. */
-const END_READ = 1000
 
 /** Returns how subqueries that are listed in this way are counted: by GET if the POST has no count. */
 function countedBy(asPost: AsPost | null): AsPost | null {
@@ -159,7 +160,8 @@ async function listMerged(
       if (isUneven(engine, page)) return null
       const sized = await sizesOf(queries, { parts, age })
       // Items that are already read may be anywhere in the order. They are skipped one by one, unless there are many.
-      const sizes = others.length > MANY_OTHERS ? [...(sized?.sizes ?? []), others.length] : sized?.sizes
+      const sizes =
+        others.length > MAX_SKIPPED_ITEMS ? [...(sized?.sizes ?? []), others.length] : sized?.sizes
       return sized === null || sized.isEstimate || sizes === undefined ? sized : { ...sized, sizes }
     },
     onUneven: () => noteUneven(engine, page),
@@ -173,9 +175,6 @@ async function listMerged(
   }
   return head.with(joinRows(bytes))
 }
-
-/** If there are more items than this that every caller sees, their size is used like that of a subquery. */
-const MANY_OTHERS = 1000
 
 /** Returns the requests that count the subqueries of a list. */
 function countQueriesOf(

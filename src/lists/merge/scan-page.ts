@@ -1,6 +1,7 @@
 import type { PartReader, RowPlace } from './part-reader.ts'
 import { standAt, startAll, sum } from './part-starts.ts'
 import { mapSideBySide } from './side-by-side.ts'
+import { MAX_PLACES, MIN_PLACES, REFILL_DIVISOR, REREAD_ITEMS } from '../limits.ts'
 
 /**
  * Moves the readers of sorted subqueries to the start of a page. All items before the page are read in large pages, and only the
@@ -15,18 +16,12 @@ export async function scanPage(
   const most = Math.max(MIN_PLACES, Math.floor(MAX_PLACES / readers.length))
   startAll(readers, [])
   for (const reader of readers) reader.expect(Math.min(first, most), most)
-  const ends = await countPlaces(readers, { wanted: first, few: most / 20 })
-  for (const reader of readers) reader.expect(BACK + max / readers.length, most)
-  const starts = ends.map((end) => Math.max(0, end - BACK))
+  const ends = await countPlaces(readers, { wanted: first, few: most / REFILL_DIVISOR })
+  for (const reader of readers) reader.expect(REREAD_ITEMS + max / readers.length, most)
+  const starts = ends.map((end) => Math.max(0, end - REREAD_ITEMS))
   const standing = await standAt(readers, starts)
   return standing?.isWhole === true && standing.before <= first ? standing.before : null
 }
-
-/** Maximum number of places of all subqueries in memory. A place takes some hundred bytes. */
-const MAX_PLACES = 80_000
-const MIN_PLACES = 100
-/** The page is read from this many items before its start, because some items may have been removed meanwhile. */
-const BACK = 5
 
 interface PlaceOfPart extends RowPlace {
   readonly part: number

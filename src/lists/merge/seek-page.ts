@@ -1,5 +1,14 @@
 import type { PartReader } from './part-reader.ts'
 import { standAt, startAll, sum } from './part-starts.ts'
+import {
+  ESTIMATE_FACTOR,
+  FEW_ITEMS,
+  MAX_SEEK_ROUNDS,
+  SEARCH_READ_ITEMS,
+  SEEK_DEVIATIONS,
+  SEEK_SPARE_ITEMS,
+  SHORT_SUBQUERY_DIVISOR,
+} from '../limits.ts'
 
 export interface Sizes {
   /** Number of items of each subquery. Subqueries after the last size are read from their top. */
@@ -22,10 +31,6 @@ interface Bounds {
   readonly high: readonly number[]
 }
 
-const MAX_ROUNDS = 4
-/** Factor for estimated sizes. The result is larger than any real subquery. */
-const MANY = 1e9
-
 /**
  * Moves the readers of sorted subqueries to the start of a page, or to a place shortly before it. If values are distributed alike
  * in all subqueries, the items of a page in the middle of the merged list are near the middle of each subquery. Each subquery is
@@ -37,16 +42,19 @@ export async function seekPage(
   readers: readonly PartReader[],
   { first, max, sizes, isEstimate }: Sought,
 ): Promise<number | null> {
-  const known = readers.map((_, at) => (sizes[at] ?? 0) * (isEstimate ? MANY : 1))
+  const known = readers.map((_, at) => (sizes[at] ?? 0) * (isEstimate ? ESTIMATE_FACTOR : 1))
   const target = Math.min(first, sum(known))
   const short = shortOf(known)
   let bounds: Bounds = { low: known.map(() => 0), high: known }
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_SEEK_ROUNDS; round += 1) {
     const { starts, margins } = nearBefore(bounds, target, short)
     if (sum(starts) === 0) return startAll(readers, starts)
     for (const [at, reader] of readers.entries()) {
       const isSized = (known[at] ?? 0) > 0 && !short.has(at)
-      reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : MAX_WINDOW, MAX_WINDOW)
+      reader.expect(
+        isSized ? 2 * (margins[at] ?? 0) + max / readers.length : SEARCH_READ_ITEMS,
+        SEARCH_READ_ITEMS,
+      )
     }
     const standing = await standAt(readers, starts, (at) => !isEstimate && sizes[at] === 0)
     // Otherwise the values are not distributed alike.
@@ -59,32 +67,26 @@ export async function seekPage(
   return null
 }
 
-/** Maximum number of items of a subquery that are read to find the start of a page. */
-const MAX_WINDOW = 1000
-
 /** Returns the subqueries that are read from their top. They have few items compared with the others, and all of them may be at one end. */
 function shortOf(sizes: readonly number[]): ReadonlySet<number> {
   const short = new Set<number>()
   let rows = 0
   for (const [at, size] of [...sizes.entries()].toSorted(([, one], [, other]) => one - other)) {
     rows += size
-    if (rows > SHORT_ROWS || size * sizes.length * SHORT_SHARE > sum(sizes)) return short
+    if (rows > FEW_ITEMS || size * sizes.length * SHORT_SUBQUERY_DIVISOR > sum(sizes)) return short
     short.add(at)
   }
   return short
 }
-
-/** Maximum number of items of all short subqueries together. */
-const SHORT_ROWS = 500
-/** A subquery is short if its size is at most the mean size divided by this number. */
-const SHORT_SHARE = 4
 
 /** Returns the likely start of the page in each subquery, less four standard deviations of items that are spread at random. */
 function nearBefore({ low, high }: Bounds, first: number, short: ReadonlySet<number>) {
   const left = sum(high) - sum(low)
   const share = left === 0 ? 0 : Math.min(1, Math.max(0, (first - sum(low)) / left))
   const rooms = low.map((from, at) => Math.max(0, (high[at] ?? from) - from))
-  const margins = rooms.map((room) => Math.ceil(4 * Math.sqrt(room * share * (1 - share))) + 5)
+  const margins = rooms.map(
+    (room) => Math.ceil(SEEK_DEVIATIONS * Math.sqrt(room * share * (1 - share))) + SEEK_SPARE_ITEMS,
+  )
   const starts = low.map((from, at) => {
     const likely = Math.floor((rooms[at] ?? 0) * share) - (margins[at] ?? 0)
     return short.has(at) ? 0 : from + Math.max(0, likely)

@@ -1,5 +1,4 @@
-/** Maximum number of concurrent requests for one response. */
-const SIDE_BY_SIDE = 4
+import { MAX_PARALLEL_READS } from '../limits.ts'
 
 /** Calls `ask` for several items concurrently, up to a limit. After a failure no further call starts. */
 export async function mapSideBySide<T, R>(
@@ -20,6 +19,6 @@ export async function mapSideBySide<T, R>(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_READS, items.length) }, work))
   return answers
 }

@@ -1,4 +1,5 @@
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import { MAX_BACK_ITEMS, MIN_BACK_ITEMS } from '../limits.ts'
 
 /** One item of a list, with the bytes that the engine wrote. */
 export interface ReadRow {
@@ -34,10 +35,6 @@ interface Continued<Page extends ListPage> {
   readonly hasMoved: boolean
 }
 
-/** How far back the last read position is searched in a list that has changed. */
-const MIN_BACK = 20
-const MAX_BACK = 4000
-
 /**
  * A list that is read in several reads while other clients write to it. Each read begins at the last item of the previous read. If
  * another item is there, items were added or removed, and earlier positions are read until a known item is found. Therefore no item
@@ -64,7 +61,7 @@ export class SteadyList<Page extends ListPage = ListPage> {
     const { page, start, isLast, hasMoved = false } = found
     const rows = page.rows.filter((row) => !isAmong(known, row))
     this.#from = start + page.rows.length
-    this.#known = [...this.#known, ...idsOf(rows)].slice(-MAX_BACK)
+    this.#known = [...this.#known, ...idsOf(rows)].slice(-MAX_BACK_ITEMS)
     return { page, rows, isLast, hasMoved }
   }
 
@@ -77,7 +74,7 @@ export class SteadyList<Page extends ListPage = ListPage> {
   /** Reads further and further back until an item is known. */
   async #searched(first: Found<Page>, known: ReadonlySet<string>, reading: Reading): Promise<Found<Page>> {
     let found = first
-    for (let back = MIN_BACK; found.start > 0 && back <= MAX_BACK; back *= 2) {
+    for (let back = MIN_BACK_ITEMS; found.start > 0 && back <= MAX_BACK_ITEMS; back *= 2) {
       if (found.page.rows.some((row) => isAmong(known, row))) break
       found = await this.#readAt(Math.max(0, this.#from - back), reading)
     }

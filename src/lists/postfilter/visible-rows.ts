@@ -10,6 +10,7 @@ import type { PlanRows, RowPlan } from '../list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, SteadyList } from './steady-list.ts'
 import { type Answer, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
+import { FIRST_READ_ITEMS, MAX_READ_ITEMS, PARSED_ITEMS, READ_BYTES } from '../limits.ts'
 
 /**
  * Returns the engine's response to the caller's request. A HEAD is sent as a GET, because items are needed for the decision. The
@@ -78,9 +79,6 @@ export async function readAsIs(
   return { answer, byteLength, rows }
 }
 
-/** Number of items that are parsed and decided together. */
-const ROWS_AT_ONCE = 1000
-
 /** Returns the items of a page. Only the needed data of each item stays in memory. */
 async function rowsOf(
   { body }: Answer,
@@ -88,7 +86,7 @@ async function rowsOf(
   keep: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
 ): Promise<readonly ReadRow[]> {
   const read: ReadRow[] = []
-  const batches = rowBatches(body, ROWS_AT_ONCE)
+  const batches = rowBatches(body, PARSED_ITEMS)
   for (let batch = nextOf(batches, body); batch !== null; batch = nextOf(batches, body)) {
     const kept = await keep(batch.map(({ row }) => ({ ...known, ...row })))
     const shown = kept.filter(Boolean).length
@@ -193,13 +191,6 @@ interface Reading {
   readonly answer: Answer
 }
 
-/** Items of the first read if the caller wants few. Each further read takes twice as many. */
-const FIRST_READ = 100
-/** Maximum number of items of one read. */
-const MAX_ROWS_READ = 5000
-/** Maximum number of bytes of each further read, estimated from the previous read. */
-const MAX_BYTES_READ = 8 * 1024 ** 2
-
 /**
  * Reads the list until enough visible items are found, or the list ends.
  * @throws GatewayError if more than `maxRows` items would have to be read
@@ -218,7 +209,7 @@ export async function readVisible(
     return page
   })
   let count = 0
-  let size = Math.min(maxRows + 1, Math.max(FIRST_READ, wanted), MAX_ROWS_READ)
+  let size = Math.min(maxRows + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
   try {
     for (;;) {
       const { page, rows, isLast } = await list.next(size)
@@ -227,8 +218,8 @@ export async function readVisible(
       if (isLast || seen.length >= wanted) return { seen, answer: page.answer }
       if (count > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
       const bytesEach = page.byteLength / page.rows.length
-      const most = Math.max(FIRST_READ, Math.floor(MAX_BYTES_READ / bytesEach))
-      size = Math.min(size * 2, maxRows + 1 - count, MAX_ROWS_READ, most)
+      const most = Math.max(FIRST_READ_ITEMS, Math.floor(READ_BYTES / bytesEach))
+      size = Math.min(size * 2, maxRows + 1 - count, MAX_READ_ITEMS, most)
     }
   } catch (error) {
     if (error instanceof ListRefused) return { seen: null, answer: error.answer }

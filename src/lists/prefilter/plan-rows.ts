@@ -30,6 +30,7 @@ import {
   visibleSetOf,
   type IdSet,
 } from '../visibility/visible-set.ts'
+import { FEW_ITEMS, MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_PLAN_KEYS, MAX_QUERY_CHARS } from '../limits.ts'
 
 /** The options of a plan. */
 export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
@@ -166,13 +167,6 @@ function asPostOf({ query, method, own, accessRequest }: Asked): PartsPlan['asPo
   return isSaid ? asPost : null
 }
 
-/** Servers accept request lines of 8 KB. */
-const MAX_QUERY_CHARS = 6000
-/** Databases accept at most 1,000 (Oracle) or 2,100 (SQL Server) values in one condition. */
-const MAX_LIST = 1000
-/** The size of a list in a query string. Together with a second list it must fit into a request line. */
-const LIST_CHARS = 3000
-
 function lengthOf(set: QueryMembers): number {
   return Object.values(set).reduce((sum, value) => sum + encodeURIComponent(String(value)).length, 0)
 }
@@ -226,7 +220,7 @@ async function listedKeys(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, own, keys, method } = asked
   if (keys.isAllBut && query.exceptKeys !== undefined) {
     const except = [...new Set([...keys.ids, ...(own.exceptKeys ?? [])])]
-    return except.length > MAX_LIST ? null : inTenants(asked, [{ [query.exceptKeys]: except }])
+    return except.length > MAX_CONDITION_VALUES ? null : inTenants(asked, [{ [query.exceptKeys]: except }])
   }
   const named = keys.isAllBut ? await visibleKeys(asked) : keys.ids
   if (query.keys === undefined || named === null) return null
@@ -238,7 +232,7 @@ function setOf(name: string): (value: string | readonly string[]) => QueryMember
 }
 
 function listsOf(ids: readonly string[], method: Method): Iterable<readonly string[]> {
-  return inQueries(ids, method === 'POST' ? Number.POSITIVE_INFINITY : LIST_CHARS, MAX_LIST)
+  return inQueries(ids, method === 'POST' ? Number.POSITIVE_INFINITY : MAX_LIST_CHARS, MAX_CONDITION_VALUES)
 }
 
 /** Plans a query for one definition. */
@@ -280,13 +274,10 @@ function deletedOf({ query, options }: Asked): MaybePromise<readonly DefinitionR
 async function visibleKeys(asked: Asked): Promise<ReadonlySet<string> | null> {
   if (asked.query.definition === undefined) return null
   const deleted = await deletedOf(asked)
-  const found = await asked.options.latestDefinitions(keysAskedFor(asked), MAX_KEYS)
+  const found = await asked.options.latestDefinitions(keysAskedFor(asked), MAX_PLAN_KEYS)
   if (deleted === null || found === null) return null
   return new Set([...found, ...deleted].filter(isVisibleIn(asked)).map(({ key }) => key))
 }
-
-/** The largest number of keys. A query has lists of them, or a subquery for each. */
-const MAX_KEYS = 2000
 
 function keysAskedFor({ keys }: Asked): readonly string[] | null {
   return keys.isAllBut ? null : [...keys.ids]
@@ -319,7 +310,7 @@ async function ofDefinitions(
   const isCounted = rows.form === 'count'
   const keys = [...new Set(untenanted)]
   const isTold = isOpen && (isCounted || isFar(accessRequest))
-  const hasOwn = isTold && (await options.hasOwnTenants(keys.length > MAX_LIST ? null : keys))
+  const hasOwn = isTold && (await options.hasOwnTenants(keys.length > MAX_CONDITION_VALUES ? null : keys))
   if (isCounted && hasOwn) return null
   const isMixed = hasOwn || (isOpen && !isTold)
   return definitions.flatMap((definition) => partsOf({ ...asked, isMixed }, definition, set))
@@ -327,10 +318,8 @@ async function ofDefinitions(
 
 /** Returns whether the page starts so late that the items before it are counted, if possible, instead of read. */
 function isFar({ query }: AccessRequest): boolean {
-  return (pagingOf(query)?.first ?? 0) >= FAR
+  return (pagingOf(query)?.first ?? 0) >= FEW_ITEMS
 }
-
-const FAR = 500
 
 /** Returns the subqueries for one definition. The items of a tenant's definition belong to the same tenant. */
 function partsOf(
@@ -477,8 +466,10 @@ function listsOfInstances(asked: Asked, ids: readonly string[]): readonly QueryM
   if (!ids.every(isListable)) return null
   const isShort = method !== 'POST' && asPostOf(asked) === null
   const chars = isShort ? roomOf(asked) : Number.POSITIVE_INFINITY
-  const lists = [...inQueries(ids, chars, MAX_LIST)]
-  const dealt = dealtOut(ids, lists.length).flatMap((list) => [...inQueries(list, chars, MAX_LIST)])
+  const lists = [...inQueries(ids, chars, MAX_CONDITION_VALUES)]
+  const dealt = dealtOut(ids, lists.length).flatMap((list) => [
+    ...inQueries(list, chars, MAX_CONDITION_VALUES),
+  ])
   return dealt.map((list) => ({ [query.instances ?? '']: list }))
 }
 
@@ -530,7 +521,7 @@ async function idsIn(
   const ids: string[] = []
   for (const { set } of parts) {
     accessRequest.stillAwaited?.()
-    const some = await options.instanceIds(kind, set, options.maxParts * MAX_LIST - ids.length)
+    const some = await options.instanceIds(kind, set, options.maxParts * MAX_CONDITION_VALUES - ids.length)
     if (some === null) return null
     ids.push(...some)
   }

@@ -8,9 +8,7 @@ import { usesRevokes } from '../../policy/authz/records/records.ts'
 import { idsGranted, isVisible, scopeOf } from '../visibility/visibility.ts'
 import type { Viewer, CompiledRows } from '../visibility/compiled-rows.ts'
 import { type FetchScope, tenantsAsked } from './narrow-topics.ts'
-
-/** The largest number of definitions in one query. */
-const MAX_DEFINITIONS = 1000
+import { MAX_CONDITION_VALUES } from '../limits.ts'
 
 interface Fetching {
   readonly rows: CompiledRows
@@ -34,7 +32,7 @@ export async function fetchScopeOf({
   const definitions = await findTargets('definitions', accessRequest)
   if (definitions === null || 'candidates' in definitions) return null
   const seen = definitions.filter((definition) => isVisible(rows, {}, attributeOf(definition), viewer))
-  if (seen.length > MAX_DEFINITIONS) return null
+  if (seen.length > MAX_CONDITION_VALUES) return null
   return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: viewer.tenants }
 }
 
