@@ -170,10 +170,10 @@ function restrictedRows(operation: Operation, then: Handler): Handler {
   const nothing = nothingOf(operation)
   return (exchange) => {
     const { rows } = exchange.match
-    if (rows === null || rows.rows === 'narrowed') return then(exchange)
-    if (rows.rows === 'none' && (rows.valid || !isAskable)) return nothing(exchange)
-    if (rows.rows === 'recounted') return recount(exchange, rows.tenants)
-    return rows.rows === 'none' ? serveFiltered(exchange, null) : filter(exchange, rows.keep, rows.plan)
+    if (rows === null || rows.strategy === 'rewrite') return then(exchange)
+    if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(exchange)
+    if (rows.strategy === 'recount') return recount(exchange, rows.tenants)
+    return rows.visibility === 'none' ? serveFiltered(exchange, null) : filter(exchange, rows.keep, rows.plan)
   }
 }
 
@@ -246,7 +246,7 @@ function fetched(_operation: Operation, then: Handler): Handler {
 
 /** Returns the tenants of the tasks that the response may contain. Undefined if the narrowed query itself restricts the tenants. */
 function tenantsOf({ match: { rows } }: Exchange): ReadonlySet<string> | undefined {
-  return rows?.rows === 'narrowed' ? rows.tenants : undefined
+  return rows?.strategy === 'rewrite' ? rows.tenants : undefined
 }
 
 function cached(_operation: Operation, then: Handler): Handler {
@@ -287,7 +287,7 @@ function upstreamRequestOf(
     headers['accept'] = decidedAcceptOf(request.headers.accept)
   if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
   if (operation.media === 'none') undescribeBody(headers)
-  if (rows?.rows === 'narrowed') headers['content-type'] = JSON_TYPE
+  if (rows?.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
   const { retry, conflict, newTasks } = operation
   return {
     isStillPermitted: () => isStillDecided(match),
@@ -321,7 +321,7 @@ function narrowedRequest(
   { rows, accessRequest }: MatchedContext,
   upstreamRequest: UpstreamRequest,
 ): UpstreamRequest | null {
-  if (rows?.rows !== 'narrowed') return upstreamRequest
+  if (rows?.strategy !== 'rewrite') return upstreamRequest
   const query = rows.narrow(upstreamRequest, accessRequest.query)
   if (query === null) return null
   const { method, path, body } = query

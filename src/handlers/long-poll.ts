@@ -180,7 +180,7 @@ class ParkedPoll implements ParkedRequest {
   }
 
   #isSameRequest(match: MatchedContext): boolean {
-    if (match.rows !== null && match.rows.rows !== 'narrowed') return false
+    if (match.rows !== null && match.rows.strategy !== 'rewrite') return false
     const sent = this.#upstreamRequest.body
     const body = this.#narrow(match, { ...this.#upstreamRequest, body: match.bytes })?.body ?? null
     return sent !== null && body !== null && sent.equals(body)

@@ -13,31 +13,41 @@ export interface Query {
 /** Rewrites a query to select the items that the caller may see. Returns null if the caller may see nothing of it. */
 export type Narrow = (query: Query, parameters: ReadonlyMap<string, string>) => Query | null
 
+/** How much of a list the caller sees: everything, nothing, or the items that records, links and tenants name. */
+export type Visibility = 'all' | 'none' | 'conditional'
+
 /** The decision about the items of a response. */
 export type RowsDecision =
-  | { readonly rows: 'all' }
+  | { readonly visibility: 'all'; readonly strategy?: never }
   /** No item is visible. If `valid`, the query has been validated completely, so the engine need not check it. */
-  | { readonly rows: 'none'; readonly valid: boolean }
+  | { readonly visibility: 'none'; readonly valid: boolean; readonly strategy?: never }
   /** The query is rewritten to select the visible items, because the engine can do this exactly. */
   | {
-      readonly rows: 'narrowed'
+      readonly visibility: 'conditional'
+      readonly strategy: 'rewrite'
       readonly narrow: Narrow
       /** The tenants whose items the response may contain. Set if the engine may have tenants that the rewritten query cannot name. */
       readonly tenants?: ReadonlySet<string>
     }
   /** The items are counted again without those of other tenants. */
-  | { readonly rows: 'recounted'; readonly tenants: ReadonlySet<string> }
+  | {
+      readonly visibility: 'conditional'
+      readonly strategy: 'recount'
+      readonly tenants: ReadonlySet<string>
+    }
   /** All items are read, and `keep` selects the visible ones. */
   | {
-      readonly rows: 'filtered'
+      readonly visibility: 'conditional'
+      readonly strategy: 'scan'
       readonly keep: KeepRows
       /** Avoids reading items that are not visible. Absent if the table defines no query for this. */
       readonly plan?: PlanRows
     }
-  | { readonly rows: 'refused'; readonly refusal: GatewayError }
+  /** The visible items cannot be determined. */
+  | { readonly visibility: 'undecidable'; readonly refusal: GatewayError; readonly strategy?: never }
 
 /** A decision that removes something from the response. */
-export type Restriction = Exclude<RowsDecision, { readonly rows: 'all' | 'refused' }>
+export type Restriction = Exclude<RowsDecision, { readonly visibility: 'all' | 'undecidable' }>
 
 /** Returns for each item of a list whether the caller sees it. */
 export type KeepRows = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>

@@ -22,16 +22,27 @@ export interface PartSort {
 }
 
 /** How the visible items of a query are requested. */
+export type Strategy = RowPlan['strategy']
+
+/** The strategies by the names that metrics and explanations publish. */
+export const STRATEGY_NAMES = {
+  denied: 'none',
+  rewrite: 'narrowed',
+  union: 'parts',
+  scan: 'filter',
+} as const satisfies Record<Strategy, string>
+
+/** A strategy with the requests for it. */
 export type RowPlan =
   /** No item is visible. If `isValid`, the engine need not validate the query. */
-  | { readonly plan: 'none'; readonly isValid: boolean }
+  | { readonly strategy: 'denied'; readonly isValid: boolean }
   /** The items are requested by one query, or by several queries that have no item in common. */
   | PartsPlan
   /** All items are read, and the visible ones are kept. */
-  | { readonly plan: 'filter' }
+  | { readonly strategy: 'scan' }
 
 export interface PartsPlan {
-  readonly plan: 'narrowed' | 'parts'
+  readonly strategy: 'rewrite' | 'union'
   /** The items that are visible by their definition, or by themselves. */
   readonly parts: readonly QueryPart[]
   /** The items that are visible only by their process instance. */
@@ -68,7 +79,7 @@ export type RowOrder = {
   readonly isDescending: boolean
 } & ({ readonly kind: 'id' | 'number' } | { readonly kind: 'time'; readonly dateFormat: DateFormat })
 
-export const FILTER = { plan: 'filter' } as const satisfies RowPlan
+export const FILTER = { strategy: 'scan' } as const satisfies RowPlan
 
 /** Creates the plan on demand, because this may require requests to the engine. */
 export interface PlanRows {

@@ -62,14 +62,14 @@ export function restrict(match: MatchedContext, decision: RowsDecision | undefin
 }
 
 function restrictionOf(decision: RowsDecision | undefined): Restriction | null {
-  if (decision === undefined || decision.rows === 'all') return null
-  if (decision.rows === 'refused') throw decision.refusal
+  if (decision === undefined || decision.visibility === 'all') return null
+  if (decision.visibility === 'undecidable') throw decision.refusal
   return decision
 }
 
 /** Reports a query that would have returned fewer items. */
-function reportRows(match: MatchedContext, { rows }: Restriction): void {
-  keep(match, rowsReport(match.stage, rows === 'none' ? 'rows: none' : 'rows: some'))
+function reportRows(match: MatchedContext, { visibility }: Restriction): void {
+  keep(match, rowsReport(match.stage, visibility === 'none' ? 'rows: none' : 'rows: some'))
   match.missingRows = match.permit.missingRows?.(match.accessRequest) ?? null
 }
 

@@ -25,7 +25,7 @@ function operationsAdded({ operation, accessRequest }: Match): readonly string[]
 /** Returns whether the items of the response must be checked one by one. HAL items carry no added data. */
 export function needsItemChecks({ match, upstreamRequest }: Exchange): boolean {
   const { engine, operation, rows } = match
-  if (engine.authorization === 'off' || engine.authorization === 'engine' || rows?.rows === 'none')
+  if (engine.authorization === 'off' || engine.authorization === 'engine' || rows?.visibility === 'none')
     return false
   return (
     operationsAdded(match).length > 0 && otherFormOf(operation, upstreamRequest.headers['accept']) !== 'hal'
@@ -50,7 +50,7 @@ type ReadAnswer = (exchange: Exchange) => Promise<Answer>
 function readItems(exchange: Exchange, read: ReadAnswer): Promise<Answer> {
   const { parts, match, request } = exchange
   const { rows } = match
-  if (rows?.rows === 'filtered') {
+  if (rows?.strategy === 'scan') {
     const { keep, plan } = rows
     const { filteredRows: maxRows } = parts.config.limits
     return answerRows(exchange, { keep, maxRows, plan, observe: observerOf(exchange) })

@@ -25,7 +25,7 @@ interface ItemsAsked {
 export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply> {
   const { parts, match, reply } = exchange
   const { rows } = match
-  const keep = rows?.rows === 'filtered' ? rows.keep : null
+  const keep = rows?.strategy === 'scan' ? rows.keep : null
   const answer =
     rows === null
       ? await readWhole(exchange)
@@ -53,10 +53,10 @@ async function countOf(id: string, { parts, match, upstreamRequest }: Exchange):
   const permit = match.engine.permits.get(match.operation.itemCount ?? '')
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const accessRequest = { ...match.accessRequest, params: { id }, query: new Map() }
-  const decision = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
-  if (decision.rows === 'all') return null
-  if (decision.rows === 'none') return 0
-  if (decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const decision = (await permit.rows?.(accessRequest, false)) ?? { visibility: 'all' }
+  if (decision.visibility === 'all') return null
+  if (decision.visibility === 'none') return 0
+  if (decision.strategy !== 'scan') throw new GatewayError('GW_ROWS_NOT_EXACT')
   const path = permit.operation.template.replace(':id', encodeURIComponent(id))
   const { seen } = await readVisible(
     {

@@ -76,8 +76,8 @@ async function isTopicVisible(exchange: Exchange, permit: Permit, name: string):
   ] as const)
   const accessRequest = { ...match.accessRequest, params: {}, query }
   const decision = await permit.rows?.(accessRequest, false)
-  if (decision?.rows === 'none') return false
-  if (decision?.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (decision?.visibility === 'none') return false
+  if (decision?.strategy !== 'scan') throw new GatewayError('GW_ROWS_NOT_EXACT')
   const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
   const { status, body } = await answerRows(
     {

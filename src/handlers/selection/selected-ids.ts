@@ -50,10 +50,13 @@ export async function selectionQueryOf(
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
     checkSelector(selector, value, selecting.match.engine.isDateText)
   const list = listOf(selecting, SELECTOR_LISTS[selector], query)
-  const decision = (await list.match.permit.rows?.(list.match.accessRequest, false)) ?? { rows: 'all' }
-  if (decision.rows === 'all') return { list, keep: keepAll }
-  if (decision.rows !== 'none' && decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
-  return decision.rows === 'none' ? { list, keep: null } : { list, keep: decision.keep, plan: decision.plan }
+  const decision = (await list.match.permit.rows?.(list.match.accessRequest, false)) ?? { visibility: 'all' }
+  if (decision.visibility === 'all') return { list, keep: keepAll }
+  if (decision.visibility !== 'none' && decision.strategy !== 'scan')
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return decision.visibility === 'none'
+    ? { list, keep: null }
+    : { list, keep: decision.keep, plan: decision.plan }
 }
 
 interface Finding extends Finder {
@@ -129,8 +132,8 @@ async function plannedIds(
   { gives, wanted }: Required<Wanted>,
 ): Promise<readonly string[] | null> {
   const plan = await planRows?.()
-  if (keep === null || plan === undefined || plan.plan === 'filter') return null
-  if (plan.plan === 'none') return idsFound(selecting, { list, keep: null })
+  if (keep === null || plan === undefined || plan.strategy === 'scan') return null
+  if (plan.strategy === 'denied') return idsFound(selecting, { list, keep: null })
   const ids: string[] = []
   const maxRows = selecting.parts.config.limits.filteredRows
   try {

@@ -43,7 +43,7 @@ export async function answerRows(exchange: ListRequest, filtering: Filtering): P
   const observed = { ...filtering, keep: observedKeep(filtering) }
   const planned = await answerPlanned(exchange, observed, paging)
   if (planned !== null) return planned
-  filtering.observe?.onPlan(filtering.keep === null ? 'none' : 'filter')
+  filtering.observe?.onPlan(filtering.keep === null ? 'denied' : 'scan')
   return answerFiltered(exchange, observed, paging)
 }
 
@@ -71,22 +71,22 @@ async function answerPlanned(
   const early = isTried ? await answerTop(exchange, { ...filtering, paging, most: MIN_TOP_ITEMS }) : null
   if (early !== null) return early
   const plan = await planRows()
-  if (plan.plan === 'filter') return null
+  if (plan.strategy === 'scan') return null
   const top = isTried
     ? null
     : await answerTop(exchange, { ...filtering, paging, most: topOf(plan, exchange) })
   if (top !== null) return top
   const answer =
-    plan.plan === 'none'
+    plan.strategy === 'denied'
       ? await answerNone(exchange, plan.isValid, paging)
       : await answerParts(exchange, { ...filtering, keep, plan, paging })
-  if (answer !== null) observe?.onPlan(plan.plan)
+  if (answer !== null) observe?.onPlan(plan.strategy)
   return answer
 }
 
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
 function topOf(plan: RowPlan, { match: { engine, operation } }: ListRequest): number {
-  if (plan.plan !== 'parts') return 0
+  if (plan.strategy !== 'union') return 0
   const [parts, instances] = [plan.parts.length, plan.instances.length]
   const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instances
   if (parts + (isSlow ? 0 : instances) <= FEW_SUBQUERIES) return 0
@@ -107,7 +107,7 @@ async function countFew(exchange: ListRequest, filtering: Filtering): Promise<An
   if (answer.status !== 200) return answer
   const count = bodyValue(jsonIn(answer.body), 'count')
   if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, filtering.maxRows)) {
-    filtering.observe?.onPlan('filter')
+    filtering.observe?.onPlan('scan')
     return answerFiltered(exchange, filtering, ALL)
   }
   longCounts.note(engine, operation.id, true)
@@ -147,7 +147,7 @@ async function answerTop(
     count += rows.length
     const left = first + max - seen
     if (left <= 0 || isLast) {
-      observe?.onPlan('filter')
+      observe?.onPlan('scan')
       return answerOf('list', shown.slice(0, max), page.answer)
     }
     // Visible items may be clustered, so the share of the last read predicts the size of the next.

@@ -6,7 +6,7 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
 import { type JsonRow, rowBatches } from '../../request/json-rows.ts'
 import type { KeepRows } from '../list-decision.ts'
-import type { PlanRows, RowPlan } from '../list-plan.ts'
+import type { PlanRows, Strategy } from '../list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, SteadyList } from './steady-list.ts'
 import { type Answer, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
@@ -166,7 +166,7 @@ export function json(value: unknown): Buffer {
 
 /** Observes how a query is answered. */
 export interface RowsObserver {
-  readonly onPlan: (plan: RowPlan['plan']) => void
+  readonly onPlan: (strategy: Strategy) => void
   readonly onRows: (shown: number, hidden: number) => void
 }
 

@@ -142,14 +142,14 @@ function knownOf(definitionId: string | null | undefined): Readonly<Record<strin
 
 const NO_INSTANCES = { instances: [], hidden: [] }
 
-function planOf(asked: Asked, plan: Omit<PartsPlan, 'plan' | 'asPost'>): RowPlan {
+function planOf(asked: Asked, plan: Omit<PartsPlan, 'strategy' | 'asPost'>): RowPlan {
   const { parts, instances, hidden, rest } = plan
   const all = [...parts, ...instances, ...hidden, ...(rest?.all ?? [])]
-  if (all.length === 0) return { plan: 'none', isValid: asked.own.isPlain && asked.isAnswerable }
+  if (all.length === 0) return { strategy: 'denied', isValid: asked.own.isPlain && asked.isAnswerable }
   const asPost = asPostOf(asked)
   const isTooLong = asPost === null && all.some(({ set }) => lengthOf(set) > roomOf(asked))
   if (all.length > asked.options.maxParts || isTooLong) return FILTER
-  return { plan: all.length === 1 && rest === null ? 'narrowed' : 'parts', asPost, ...plan }
+  return { strategy: all.length === 1 && rest === null ? 'rewrite' : 'union', asPost, ...plan }
 }
 
 /** Returns how many characters one more condition of the query may have. */
@@ -370,7 +370,7 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
  * Plans a count by lists of instances if not more instances are hidden than visible: all items minus those of the hidden
  * instances. Null otherwise.
  */
-async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'plan' | 'asPost'> | null> {
+async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'strategy' | 'asPost'> | null> {
   const { query, rows } = asked
   const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(asked)
   // The count of all items includes items without an instance, so every caller must see those.
@@ -390,7 +390,7 @@ async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'plan' 
 async function countWithoutHiddenKeys(
   asked: Asked,
   visible: readonly QueryPart[] | null,
-): Promise<Omit<PartsPlan, 'plan' | 'asPost'> | null> {
+): Promise<Omit<PartsPlan, 'strategy' | 'asPost'> | null> {
   const { query, rows } = asked
   if (rows.form !== 'count' || query.isHistory === true || visible === null || visible.length <= 1)
     return null

@@ -26,9 +26,6 @@ export interface RowCondition {
   readonly together?: true
 }
 
-/** How much of a query's result the caller may see: everything, nothing, or the items that records name. */
-export type Scope = 'all' | 'none' | 'some'
-
 /** The facts about a caller that decide whether the caller sees an item. */
 export interface Viewer {
   readonly principal: Principal

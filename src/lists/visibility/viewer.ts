@@ -3,7 +3,8 @@ import type { AccessRequest } from '../../request/access-request.ts'
 import type { AuthorizeOptions } from '../../policy/authz/checks/authorize-options.ts'
 import { compileRows } from './compile-rows.ts'
 import { scopeOf } from './visibility.ts'
-import type { Viewer, Scope, CompiledRows } from './compiled-rows.ts'
+import type { Visibility } from '../list-decision.ts'
+import type { Viewer, CompiledRows } from './compiled-rows.ts'
 import { isAdmin } from '../../policy/authz/decision/admin.ts'
 
 /**
@@ -22,7 +23,7 @@ export function viewerOf({ principal }: Pick<AccessRequest, 'principal'>, option
 }
 
 /** Returns whether the caller sees every item of the response. */
-export function seesWhole({ tenanted }: CompiledRows, scope: Scope, { tenants }: Viewer): boolean {
+export function seesWhole({ tenanted }: CompiledRows, scope: Visibility, { tenants }: Viewer): boolean {
   return scope === 'all' && (tenants === null || !tenanted)
 }
 

@@ -10,7 +10,8 @@ import { grantedIds, namedIds } from '../../policy/authz/decision/granted-ids.ts
 import { usesRevokes, type Records } from '../../policy/authz/records/records.ts'
 import { javaTrim } from '../../request/java-text.ts'
 import type { RowAttribute, ListRow } from '../../policy/authz/entities/look-ups.ts'
-import type { CompiledRows, RowCondition, Scope, Viewer } from './compiled-rows.ts'
+import type { Visibility } from '../list-decision.ts'
+import type { CompiledRows, RowCondition, Viewer } from './compiled-rows.ts'
 
 /** Returns the restriction that applies to this query. */
 export function rowsFor(rows: CompiledRows, { query }: Pick<AccessRequest, 'query'>): CompiledRows {
@@ -28,16 +29,20 @@ export function isSurelyFalse(text = 'false'): boolean {
 
 const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
-export function scopeOf(rows: CompiledRows, principal: Principal, records: Records): Scope {
+export function scopeOf(rows: CompiledRows, principal: Principal, records: Records): Visibility {
   return scopeOfAll(rows.conditions.map((condition) => conditionScope(condition, principal, records)))
 }
 
-function scopeOfAll(scopes: readonly Scope[]): Scope {
+function scopeOfAll(scopes: readonly Visibility[]): Visibility {
   if (scopes.includes('none')) return 'none'
-  return scopes.includes('some') ? 'some' : 'all'
+  return scopes.includes('conditional') ? 'conditional' : 'all'
 }
 
-function scopeTogether(permissions: readonly Permission[], principal: Principal, records: Records): Scope {
+function scopeTogether(
+  permissions: readonly Permission[],
+  principal: Principal,
+  records: Records,
+): Visibility {
   const [first] = permissions
   if (first === undefined) return 'none'
   const isOpen = (id: string | null): boolean =>
@@ -47,7 +52,7 @@ function scopeTogether(permissions: readonly Permission[], principal: Principal,
       permissions.map((one) => ({ ...one, id })),
     )
   if (isOpen(null)) return 'all'
-  return [...namedIds(records, principal, RESOURCES[first.resource].id)].some(isOpen) ? 'some' : 'none'
+  return [...namedIds(records, principal, RESOURCES[first.resource].id)].some(isOpen) ? 'conditional' : 'none'
 }
 
 /**
@@ -55,7 +60,7 @@ function scopeTogether(permissions: readonly Permission[], principal: Principal,
  * first permission with a decision decides an item. A grant on `*` then opens every item only if no earlier permission names
  * single ids, and no revocation up to this permission does.
  */
-function conditionScope(condition: RowCondition, principal: Principal, records: Records): Scope {
+function conditionScope(condition: RowCondition, principal: Principal, records: Records): Visibility {
   const { permissions } = condition
   const revokes = usesRevokes(records, principal)
   if (condition.together === true)
@@ -68,15 +73,15 @@ function conditionScope(condition: RowCondition, principal: Principal, records: 
   if (!revokes && permissions.some(isOpen)) return 'all'
   const all = permissions.map((permission) => grantedIds(records, principal, permission))
   if (!revokes) {
-    return all.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
+    return all.some(({ ids }) => ids.length > 0) ? 'conditional' : 'none'
   }
   const last = all.findIndex(({ any }) => any !== null)
   const relevant = last < 0 ? all : all.slice(0, last + 1)
   const speaksOfIds = relevant.some(
     ({ ids, revokedIds }, at) => revokedIds.length > 0 || (at < last && ids.length > 0),
   )
-  if (all[last]?.any === true) return speaksOfIds ? 'some' : 'all'
-  return relevant.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
+  if (all[last]?.any === true) return speaksOfIds ? 'conditional' : 'all'
+  return relevant.some(({ ids }) => ids.length > 0) ? 'conditional' : 'none'
 }
 
 /** Returns the ids that a permission of the restriction grants, to narrow a query. Use it only without revocations, where a grant is final. */

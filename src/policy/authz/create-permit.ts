@@ -6,7 +6,7 @@ import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
-import type { Viewer, Scope, CompiledRows } from '../../lists/visibility/compiled-rows.ts'
+import type { Viewer, CompiledRows } from '../../lists/visibility/compiled-rows.ts'
 import { usesRevokes } from './records/records.ts'
 import {
   concernsIdentity,
@@ -32,7 +32,7 @@ import type { CaseKeys } from '../../lists/facts/case-probe.ts'
 import type { ReadRowAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { Permit } from './permit.ts'
-import type { KeepRows, RowsDecision } from '../../lists/list-decision.ts'
+import type { KeepRows, RowsDecision, Visibility } from '../../lists/list-decision.ts'
 
 /** The options of all permits of one engine. */
 export interface PermitOptions extends AuthorizeOptions, PlanOptions {
@@ -105,12 +105,12 @@ interface RowsParts {
 
 /** The visible part of a query's result, with the facts about the caller. */
 interface Seeing {
-  readonly scope: Scope
+  readonly scope: Visibility
   readonly viewer: Viewer
 }
 
-const ALL: RowsDecision = { rows: 'all' }
-const NOT_EXACT: RowsDecision = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
+const ALL: RowsDecision = { visibility: 'all' }
+const NOT_EXACT: RowsDecision = { visibility: 'undecidable', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
 
 function rowsDecision(
   parts: RowsParts,
@@ -136,12 +136,12 @@ function rowsDecision(
 function decisionOfForm(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  scope: Scope,
+  scope: Visibility,
   viewer: Viewer,
 ): RowsDecision | Promise<RowsDecision> | null {
   const { form } = parts.rows
   // The response contains two lists. Each has its own permission.
-  if (form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
+  if (form === 'groups') return { visibility: 'conditional', strategy: 'scan', keep: keepOf(parts, viewer) }
   if (scope === 'none') return null
   if (form === 'locks') return locksDecision(parts, accessRequest, viewer)
   return form === 'instance counts' ? instancesDecision(parts, accessRequest, scope, viewer) : null
@@ -156,14 +156,19 @@ async function locksDecision(
   if (fetchScope === null) return NOT_EXACT
   const { definitionIds, tenants } = fetchScope
   const isOpen = definitionIds !== null && tenants !== null
-  return { rows: 'narrowed', narrow: narrowTopics(fetchScope), ...(isOpen && { tenants }) }
+  return {
+    visibility: 'conditional',
+    strategy: 'rewrite',
+    narrow: narrowTopics(fetchScope),
+    ...(isOpen && { tenants }),
+  }
 }
 
 /** Decides the instance counts of one definition. A caller that sees all of its instances gets the engine's counts. */
 async function instancesDecision(
   parts: RowsParts,
   { params }: AccessRequest,
-  scope: Scope,
+  scope: Visibility,
   viewer: Viewer,
 ): Promise<RowsDecision> {
   const { id, key } = params
@@ -172,12 +177,14 @@ async function instancesDecision(
   const isWhole =
     scope === 'all' ||
     (isFinal && idsGranted(parts.rows, 'PROCESS_DEFINITION', viewer).includes(await keyOf()))
-  return isWhole ? countsDecision(viewer) : { rows: 'filtered', keep: keepOf(parts, viewer) }
+  return isWhole
+    ? countsDecision(viewer)
+    : { visibility: 'conditional', strategy: 'scan', keep: keepOf(parts, viewer) }
 }
 
 /** Decides a count or report that is permitted completely. Only the tenants restrict it. */
 function countsDecision({ tenants }: Viewer): RowsDecision {
-  return tenants === null ? ALL : { rows: 'recounted', tenants }
+  return tenants === null ? ALL : { visibility: 'conditional', strategy: 'recount', tenants }
 }
 
 /** Reads what only the engine knows: the tasks that the caller's links open, and whether there are cases, which every caller sees. */
@@ -191,7 +198,7 @@ async function withLinksAndCases(
     ? ((await options.implicitGrants?.tasks(viewer.principal)) ?? null)
     : null
   const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
-  const opened = scope === 'none' && isLinked ? 'some' : scope
+  const opened = scope === 'none' && isLinked ? 'conditional' : scope
   const seeing = { scope: opened, viewer: { ...viewer, implicitGrants: implied } }
   const cases = rows.exempt === 'case' ? await options.caseKeys() : []
   if (cases?.length === 0) return restrictedTo(parts, accessRequest, seeing)
@@ -220,7 +227,7 @@ function restrictedTo(
   const { rows, isValid } = parts
   const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
   if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
-    return { rows: 'none', valid: isValid() }
+    return { visibility: 'none', valid: isValid() }
   return someOf(parts, accessRequest, { scope, viewer })
 }
 
@@ -237,7 +244,7 @@ function plannedFor(
   hasCases: boolean,
 ): RowsDecision {
   const { operation, rows, options, isAnswerable } = parts
-  const filtered = { rows: 'filtered', keep: keepOf(parts, viewer) } as const
+  const filtered = { visibility: 'conditional', strategy: 'scan', keep: keepOf(parts, viewer) } as const
   if (rows.query === null) return filtered
   const { method } = operation
   const planning = { method, rows, viewer, accessRequest, options, isAnswerable, hasCases }
@@ -255,9 +262,9 @@ function narrowedTasks(
   if (operation.rows?.narrowed !== 'task query' || !canNarrow(operation.method, query)) return null
   const granted = scope === 'all' ? null : grantedTasks(rows, viewer, caseKey)
   if (granted === 'all but some') return null
-  if (granted !== null && isNothing(granted)) return { rows: 'none', valid: isValid() }
+  if (granted !== null && isNothing(granted)) return { visibility: 'none', valid: isValid() }
   const tenantIds = viewer.tenants === null ? null : [...viewer.tenants]
-  return { rows: 'narrowed', narrow: narrowTasks({ granted, tenantIds }) }
+  return { visibility: 'conditional', strategy: 'rewrite', narrow: narrowTasks({ granted, tenantIds }) }
 }
 
 function createMissingRows(restriction: CompiledRows, options: PermitOptions): Permit['missingRows'] {

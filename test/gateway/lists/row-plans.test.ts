@@ -118,7 +118,9 @@ function withoutPlan(permit: Permit | undefined): Permit | undefined {
 }
 
 function filtered(decision: RowsDecision): RowsDecision {
-  return decision.rows === 'filtered' ? { rows: 'filtered', keep: decision.keep } : decision
+  return decision.strategy === 'scan'
+    ? { visibility: 'conditional', strategy: 'scan', keep: decision.keep }
+    : decision
 }
 
 function shown(answer: Answer | undefined) {

@@ -30,7 +30,7 @@ export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => P
 export function createExplainRequest(options: AuthorizeOptions): ExplainRequest {
   return async function explainRequest(permit, accessRequest) {
     const { operation, policy } = permit
-    const rows = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
+    const rows = (await permit.rows?.(accessRequest, false)) ?? { visibility: 'all' }
     const { seen, end } = await lookAtAll(permit, accessRequest)
     const missing = missingPermissionsOf(seen.filter(({ check }) => !check.after))
     const grants = smallestGrants(needsOf(missing))

@@ -7,6 +7,7 @@ import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import type { RowsDecision } from '../../../lists/list-decision.ts'
 import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
+import { STRATEGY_NAMES } from '../../../lists/list-plan.ts'
 import type { CompiledRows } from '../../../lists/visibility/compiled-rows.ts'
 import { concernsTasks, rowsFor } from '../../../lists/visibility/visibility.ts'
 
@@ -28,7 +29,7 @@ export async function explainRows(
     ? await options.implicitGrants?.tasks(accessRequest.principal)
     : undefined
   return {
-    sees: WORDS[decision.rows],
+    sees: WORDS[decision.visibility],
     plan: await planOfRows(decision),
     conditions: rows.conditions
       .flatMap(({ permissions, together }) =>
@@ -47,19 +48,18 @@ export async function explainRows(
 }
 
 async function planOfRows(decision: RowsDecision): Promise<RowsExplanation['plan']> {
-  if (decision.rows === 'none' || decision.rows === 'narrowed') return decision.rows
-  if (decision.rows !== 'filtered') return null
-  return (await decision.plan?.())?.plan ?? 'filter'
+  if (decision.visibility === 'none') return STRATEGY_NAMES.denied
+  if (decision.strategy === 'rewrite') return STRATEGY_NAMES.rewrite
+  if (decision.strategy !== 'scan') return null
+  return STRATEGY_NAMES[(await decision.plan?.())?.strategy ?? 'scan']
 }
 
 const WORDS = {
   all: 'all rows',
   none: 'no rows',
-  narrowed: 'some rows',
-  filtered: 'some rows',
-  recounted: 'some rows',
-  refused: 'cannot be told exactly',
-} as const
+  conditional: 'some rows',
+  undecidable: 'cannot be told exactly',
+} as const satisfies Record<RowsDecision['visibility'], RowsExplanation['sees']>
 
 function permissionCheckOf(
   { resource, permission }: Parameters<typeof grantedIds>[2],

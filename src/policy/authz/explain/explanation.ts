@@ -1,7 +1,7 @@
 import type { MissingPermission } from '../../../errors.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import type { Check } from '../../../operations/notation.ts'
-import type { RowPlan } from '../../../lists/list-plan.ts'
+import type { STRATEGY_NAMES, Strategy } from '../../../lists/list-plan.ts'
 
 /**
  * The record that decided a permission check. Its type, subject and resource id identify it, because the engine stores no
@@ -24,7 +24,7 @@ export interface Deciding {
 export interface RowsExplanation {
   readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
   /** How the items are requested. Null if every item is requested, or none can be. */
-  readonly plan: RowPlan['plan'] | null
+  readonly plan: (typeof STRATEGY_NAMES)[Strategy] | null
   /** The conditions that every item must meet. */
   readonly conditions: readonly { readonly anyOf: readonly RowsPermission[] }[]
   /** Whether one record must meet all conditions, unless revocations count for the caller. */
