@@ -7,7 +7,7 @@ import type { Operation } from '../operations/table.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
-import type { KeepRows } from '../lists/list-decision.ts'
+import type { Postfilter } from '../lists/list-decision.ts'
 import type { PlanRows } from '../lists/list-plan.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
@@ -173,7 +173,9 @@ function restrictedRows(operation: Operation, then: Handler): Handler {
     if (rows === null || rows.strategy === 'rewrite') return then(exchange)
     if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(exchange)
     if (rows.strategy === 'recount') return recount(exchange, rows.tenants)
-    return rows.visibility === 'none' ? serveFiltered(exchange, null) : filter(exchange, rows.keep, rows.plan)
+    return rows.visibility === 'none'
+      ? serveFiltered(exchange, null)
+      : filter(exchange, rows.postfilter, rows.plan)
   }
 }
 
@@ -191,7 +193,7 @@ function recountOf({ rows }: Operation): typeof serveReport {
 /** Returns the handler that builds the response from the items that the caller sees. */
 function filterOf({
   rows,
-}: Operation): (exchange: Exchange, keep: KeepRows, plan: PlanRows | undefined) => Promise<FastifyReply> {
+}: Operation): (exchange: Exchange, keep: Postfilter, plan: PlanRows | undefined) => Promise<FastifyReply> {
   if (rows?.form === 'groups') return serveGroups
   if (rows?.form === 'topic names') return serveTopicNames
   if (rows?.form !== 'instance counts') return serveFiltered
@@ -202,14 +204,14 @@ function filterOf({
 /** Serves a filtered list. If `keep` is null, the caller sees no item, and the engine only validates the query. */
 async function serveFiltered(
   exchange: Exchange,
-  keep: KeepRows | null,
+  keep: Postfilter | null,
   plan?: PlanRows,
 ): Promise<FastifyReply> {
   const maxRows = exchange.parts.config.limits.filteredRows
   exchange.match.isWithheld = keep === null
   return sendAnswer(
     exchange.reply,
-    await answerRows(exchange, { keep, maxRows, plan, observe: observerOf(exchange) }),
+    await answerRows(exchange, { postfilter: keep, maxRows, plan, observe: observerOf(exchange) }),
   )
 }
 

@@ -17,7 +17,7 @@ export type Narrow = (query: Query, parameters: ReadonlyMap<string, string>) => 
 export type Visibility = 'all' | 'none' | 'conditional'
 
 /** The decision about the items of a response. */
-export type RowsDecision =
+export type ListDecision =
   | { readonly visibility: 'all'; readonly strategy?: never }
   /** No item is visible. If `valid`, the query has been validated completely, so the engine need not check it. */
   | { readonly visibility: 'none'; readonly valid: boolean; readonly strategy?: never }
@@ -35,11 +35,11 @@ export type RowsDecision =
       readonly strategy: 'recount'
       readonly tenants: ReadonlySet<string>
     }
-  /** All items are read, and `keep` selects the visible ones. */
+  /** All items are read, and `postfilter` selects the visible ones. */
   | {
       readonly visibility: 'conditional'
       readonly strategy: 'scan'
-      readonly keep: KeepRows
+      readonly postfilter: Postfilter
       /** Avoids reading items that are not visible. Absent if the table defines no query for this. */
       readonly plan?: PlanRows
     }
@@ -47,10 +47,10 @@ export type RowsDecision =
   | { readonly visibility: 'undecidable'; readonly refusal: GatewayError; readonly strategy?: never }
 
 /** A decision that removes something from the response. */
-export type Restriction = Exclude<RowsDecision, { readonly visibility: 'all' | 'undecidable' }>
+export type Restriction = Exclude<ListDecision, { readonly visibility: 'all' | 'undecidable' }>
 
 /** Returns for each item of a list whether the caller sees it. */
-export type KeepRows = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>
+export type Postfilter = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>
 
 /** Returns the permissions that would open the items of a list that the caller does not see. */
 export type FindMissingRows = (

@@ -2,7 +2,7 @@ import { type Report, rowsReport } from './stage.ts'
 import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
-import type { Restriction, RowsDecision } from '../lists/list-decision.ts'
+import type { Restriction, ListDecision } from '../lists/list-decision.ts'
 import { checkRules } from '../policy/validation/validate.ts'
 import type { TraceDecision } from '../policy/authz/checks/decision-trace.ts'
 import { answerableOf } from './replies.ts'
@@ -52,7 +52,7 @@ function report({ metrics, log }: Parts, context: LocatedContext, error: unknown
  * the cache as well.
  * @throws GatewayError if the visible items cannot be determined
  */
-export function restrict(match: MatchedContext, decision: RowsDecision | undefined): void {
+export function restrict(match: MatchedContext, decision: ListDecision | undefined): void {
   const { authorization } = match.engine
   const rows = restrictionOf(decision)
   if (authorization === 'enforce') match.rows = rows
@@ -61,7 +61,7 @@ export function restrict(match: MatchedContext, decision: RowsDecision | undefin
   match.isPermittedHere = authorization === 'enforce' || (authorization === 'engine' && rows === null)
 }
 
-function restrictionOf(decision: RowsDecision | undefined): Restriction | null {
+function restrictionOf(decision: ListDecision | undefined): Restriction | null {
   if (decision === undefined || decision.visibility === 'all') return null
   if (decision.visibility === 'undecidable') throw decision.refusal
   return decision

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
-import type { KeepRows } from '../../lists/list-decision.ts'
+import type { Postfilter } from '../../lists/list-decision.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { Answer } from '../../request/answer.ts'
@@ -15,7 +15,7 @@ import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 interface Counting {
   readonly exchange: Exchange
   readonly definition: ListRow
-  readonly keep: KeepRows
+  readonly keep: Postfilter
   readonly maxRows: number
 }
 
@@ -42,7 +42,8 @@ export async function serveActivityCountsOfTenants(
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
   const { filteredRows } = exchange.parts.config.limits
-  const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
+  const keep: Postfilter = async (_template, rows) =>
+    rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const definition = await definitionOf(exchange)
   const query = queryOf({ processDefinitionId: definition['id'] })
   const own =

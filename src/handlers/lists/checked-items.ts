@@ -51,9 +51,9 @@ function readItems(exchange: Exchange, read: ReadAnswer): Promise<Answer> {
   const { parts, match, request } = exchange
   const { rows } = match
   if (rows?.strategy === 'scan') {
-    const { keep, plan } = rows
+    const { postfilter: keep, plan } = rows
     const { filteredRows: maxRows } = parts.config.limits
-    return answerRows(exchange, { keep, maxRows, plan, observe: observerOf(exchange) })
+    return answerRows(exchange, { postfilter: keep, maxRows, plan, observe: observerOf(exchange) })
   }
   // The gateway sends a HEAD as a GET, because the response to a HEAD has no items to check.
   return request.method === 'HEAD' && rows === null ? readWhole(exchange) : read(exchange)

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
-import type { KeepRows } from '../../lists/list-decision.ts'
+import type { Postfilter } from '../../lists/list-decision.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { Answer } from '../../request/answer.ts'
@@ -13,7 +13,7 @@ import { sendAnswer } from '../../pipeline/replies.ts'
 import { MAX_QUERY_CHARS, MAX_SINGLE_READS } from '../../lists/limits.ts'
 
 /** Serves a user's groups and their members. Groups are decided by their own permission, and members of the visible groups by theirs. */
-export async function serveGroups(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
+export async function serveGroups(exchange: Exchange, keep: Postfilter): Promise<FastifyReply> {
   const { reply } = exchange
   const answer = await readWhole(exchange)
   if (answer.status !== 200) return sendAnswer(reply, answer)
@@ -27,7 +27,7 @@ export async function serveGroups(exchange: Exchange, keep: KeepRows): Promise<F
   return sendAnswer(reply, jsonOf(answer, { groups: seen, groupUsers: await kept(keep, 'user', users) }))
 }
 
-async function kept(keep: KeepRows, kind: string, rows: readonly ListRow[]): Promise<readonly ListRow[]> {
+async function kept(keep: Postfilter, kind: string, rows: readonly ListRow[]): Promise<readonly ListRow[]> {
   const keeps = await keep(kind, rows)
   return rows.filter((_, index) => keeps[index] === true)
 }

@@ -25,11 +25,11 @@ interface ItemsAsked {
 export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply> {
   const { parts, match, reply } = exchange
   const { rows } = match
-  const keep = rows?.strategy === 'scan' ? rows.keep : null
+  const keep = rows?.strategy === 'scan' ? rows.postfilter : null
   const answer =
     rows === null
       ? await readWhole(exchange)
-      : await answerRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
+      : await answerRows(exchange, { postfilter: keep, maxRows: parts.config.limits.filteredRows })
   return sendAnswer(reply, answer.status === 200 ? await withCounts(answer, exchange) : answer)
 }
 
@@ -63,7 +63,7 @@ async function countOf(id: string, { parts, match, upstreamRequest }: Exchange):
       match: { engine: match.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
-    { keep: decision.keep, maxRows: parts.config.limits.filteredRows },
+    { postfilter: decision.postfilter, maxRows: parts.config.limits.filteredRows },
     { form: 'count', wanted: Number.POSITIVE_INFINITY },
   )
   if (seen === null) throw new GatewayError('GW_ROWS_NOT_EXACT')

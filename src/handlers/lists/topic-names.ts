@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../pipeline/context.ts'
 import { TOPIC_NAME_PARAMETERS } from '../../policy/validation/schemas/parameters.ts'
 import type { Permit } from '../../policy/authz/permit.ts'
-import type { KeepRows } from '../../lists/list-decision.ts'
+import type { Postfilter } from '../../lists/list-decision.ts'
 import type { Answer } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isPaging } from '../../request/paging.ts'
@@ -21,14 +21,14 @@ import { MAX_TOPIC_TASKS } from '../../lists/limits.ts'
  * @throws GatewayError GW_ROWS_NOT_EXACT if there are more topics than `limits.rowParts`, if one of them cannot be decided, or if
  *   the query has a parameter that the list of external tasks may not have
  */
-export async function serveTopicNames(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
+export async function serveTopicNames(exchange: Exchange, keep: Postfilter): Promise<FastifyReply> {
   const { filteredRows } = exchange.parts.config.limits
   const names = [...exchange.match.accessRequest.query.keys()]
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(exchange)
   const maxRows = Math.min(MAX_TOPIC_TASKS, filteredRows)
-  const few = await orTooMany(answerRows(exchange, { keep, maxRows, observe }))
+  const few = await orTooMany(answerRows(exchange, { postfilter: keep, maxRows, observe }))
   return sendAnswer(exchange.reply, few ?? (await askEachTopic(exchange)))
 }
 
@@ -85,7 +85,7 @@ async function isTopicVisible(exchange: Exchange, permit: Permit, name: string):
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
     {
-      keep: decision.keep,
+      postfilter: decision.postfilter,
       plan: decision.plan,
       maxRows: parts.config.limits.filteredRows,
       observe: observerOf(exchange),

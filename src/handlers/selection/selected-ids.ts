@@ -7,7 +7,7 @@ import { bodyTexts, bodyText } from '../../request/body.ts'
 import { isRecord, isObject } from '../../request/value.ts'
 import { readJson } from '../../request/json.ts'
 import { inLists } from '../../policy/authz/entities/lookup-lists.ts'
-import type { KeepRows } from '../../lists/list-decision.ts'
+import type { Postfilter } from '../../lists/list-decision.ts'
 import type { PlanRows } from '../../lists/list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
@@ -15,7 +15,7 @@ import { isNullText } from '../../policy/validation/schemas/jackson.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { Answer } from '../../request/answer.ts'
-import { PartRefused } from '../../lists/merge/ask-part.ts'
+import { SubqueryRefused } from '../../lists/merge/ask-part.ts'
 import { eachRow } from '../../lists/merge/row-parts.ts'
 import { keepAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
 import { MAX_QUERY_IDS, MAX_SELECTED_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
@@ -29,7 +29,7 @@ export interface SelectionContext extends Asking {
 export interface SelectionQuery {
   readonly list: Asking
   /** Null if the caller sees no item. */
-  readonly keep: KeepRows | null
+  readonly keep: Postfilter | null
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
   readonly plan?: PlanRows | undefined
 }
@@ -56,7 +56,7 @@ export async function selectionQueryOf(
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   return decision.visibility === 'none'
     ? { list, keep: null }
-    : { list, keep: decision.keep, plan: decision.plan }
+    : { list, keep: decision.postfilter, plan: decision.plan }
 }
 
 interface Finding extends Finder {
@@ -78,7 +78,8 @@ export async function foundOf(
   if (ids.length > (single === true ? MAX_SINGLE_IDS : parts.config.limits.filteredRows))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const tenants = match.permit.tenantsOf(match.accessRequest.principal)
-  const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
+  const keep: Postfilter = async (_template, rows) =>
+    rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const isInUrl = match.engine.permits.get(list)?.operation.method === 'GET'
   const found = new Set<string>()
   // No entity has an empty id.
@@ -119,7 +120,7 @@ export async function idsFound(
 ): Promise<readonly string[]> {
   const planned = await plannedIds(selecting, query, { gives, wanted })
   if (planned !== null) return planned
-  const filtering = { keep: query.keep, maxRows: selecting.parts.config.limits.filteredRows }
+  const filtering = { postfilter: query.keep, maxRows: selecting.parts.config.limits.filteredRows }
   const { seen, answer } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
   if (seen === null) throw refusalOf(answer)
   return seen.flatMap(({ row }) => textIn(row, gives))
@@ -137,13 +138,13 @@ async function plannedIds(
   const ids: string[] = []
   const maxRows = selecting.parts.config.limits.filteredRows
   try {
-    const listing = { plan, keep, maxRows, member: gives }
+    const listing = { plan, postfilter: keep, maxRows, member: gives }
     for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
       ids.push(...textIn(row, gives))
       if (ids.length > MAX_SELECTED_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
     }
   } catch (error) {
-    if (error instanceof PartRefused) return null
+    if (error instanceof SubqueryRefused) return null
     throw error
   }
   return ids

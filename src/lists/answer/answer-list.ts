@@ -7,15 +7,15 @@ import { otherFormOf } from '../../request/accept.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
-import type { KeepRows } from '../list-decision.ts'
-import type { RowPlan } from '../list-plan.ts'
+import type { Postfilter } from '../list-decision.ts'
+import type { ListPlan } from '../list-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
 import { longCounts, topTimes } from '../merge/few-rows.ts'
 import { OrderUnknown } from '../merge/part-reader.ts'
-import { PartRefused } from '../merge/ask-part.ts'
-import { countParts, type Listing, listParts } from '../merge/row-parts.ts'
-import { type ReadRow, SteadyList } from '../postfilter/steady-list.ts'
+import { SubqueryRefused } from '../merge/ask-part.ts'
+import { countSubqueries, type Listing, listSubqueries } from '../merge/row-parts.ts'
+import { type ReadRow, StableScan } from '../postfilter/steady-list.ts'
 import { type Filtering, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
 import {
   FEW_ITEMS,
@@ -40,17 +40,17 @@ export async function answerRows(exchange: ListRequest, filtering: Filtering): P
   const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, exchange.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(exchange)
-  const observed = { ...filtering, keep: observedKeep(filtering) }
+  const observed = { ...filtering, postfilter: observedPostfilter(filtering) }
   const planned = await answerPlanned(exchange, observed, paging)
   if (planned !== null) return planned
-  filtering.observe?.onPlan(filtering.keep === null ? 'denied' : 'scan')
+  filtering.observe?.onPlan(filtering.postfilter === null ? 'denied' : 'scan')
   return answerFiltered(exchange, observed, paging)
 }
 
-function observedKeep({ keep, observe }: Filtering): KeepRows | null {
-  if (keep === null || observe === undefined) return keep
+function observedPostfilter({ postfilter, observe }: Filtering): Postfilter | null {
+  if (postfilter === null || observe === undefined) return postfilter
   return async (template, rows) => {
-    const kept = await keep(template, rows)
+    const kept = await postfilter(template, rows)
     const shown = kept.filter(Boolean).length
     observe.onRows(shown, kept.length - shown)
     return kept
@@ -63,8 +63,8 @@ async function answerPlanned(
   filtering: Filtering,
   paging: Paging,
 ): Promise<Answer | null> {
-  const { keep, plan: planRows, observe } = filtering
-  if (keep === null || planRows === undefined) return null
+  const { postfilter, plan: planRows, observe } = filtering
+  if (postfilter === null || planRows === undefined) return null
   const few = await countFew(exchange, filtering)
   if (few !== null) return few
   const isTried = planRows.readsInstances()
@@ -79,15 +79,15 @@ async function answerPlanned(
   const answer =
     plan.strategy === 'denied'
       ? await answerNone(exchange, plan.isValid, paging)
-      : await answerParts(exchange, { ...filtering, keep, plan, paging })
+      : await answerParts(exchange, { ...filtering, postfilter, plan, paging })
   if (answer !== null) observe?.onPlan(plan.strategy)
   return answer
 }
 
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
-function topOf(plan: RowPlan, { match: { engine, operation } }: ListRequest): number {
+function topOf(plan: ListPlan, { match: { engine, operation } }: ListRequest): number {
   if (plan.strategy !== 'union') return 0
-  const [parts, instances] = [plan.parts.length, plan.instances.length]
+  const [parts, instances] = [plan.subqueries.length, plan.instances.length]
   const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instances
   if (parts + (isSlow ? 0 : instances) <= FEW_SUBQUERIES) return 0
   return Math.min(Math.max(MIN_TOP_ITEMS, (parts + instances) * ITEMS_PER_SUBQUERY), MAX_TOP_ITEMS)
@@ -127,11 +127,11 @@ interface Top extends Filtering {
 /** Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes too many items. */
 async function answerTop(
   exchange: ListRequest,
-  { keep, paging: { first, max }, observe, ...bounds }: Top,
+  { postfilter, paging: { first, max }, observe, ...bounds }: Top,
 ): Promise<Answer | null> {
   const most = Math.min(bounds.most, bounds.maxRows)
   if (exchange.match.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most) return null
-  const list = new SteadyList((from, size) => readPage(exchange, { keep, form: 'list', from, size }))
+  const list = new StableScan((from, size) => readPage(exchange, { postfilter, form: 'list', from, size }))
   const shown: ReadRow[] = []
   const { engine, operation } = exchange.match
   const startMs = performance.now()
@@ -160,17 +160,17 @@ async function answerTop(
 async function answerNone(exchange: ListRequest, isValid: boolean, paging: Paging): Promise<Answer> {
   const { match, upstreamRequest } = exchange
   if (isValid) return emptyAnswerOf(match.operation, upstreamRequest.method)
-  return answerFiltered(exchange, { keep: null, maxRows: 0 }, paging)
+  return answerFiltered(exchange, { postfilter: null, maxRows: 0 }, paging)
 }
 
 async function answerParts(exchange: ListRequest, listing: Listing): Promise<Answer | null> {
   try {
     return exchange.match.operation.rows?.form === 'count'
-      ? await countParts(exchange, listing)
-      : await listParts(exchange, listing)
+      ? await countSubqueries(exchange, listing)
+      : await listSubqueries(exchange, listing)
   } catch (error) {
     // The engine gets the query as the caller sent it, and its error is returned.
-    if (error instanceof PartRefused) return answerRefused(exchange)
+    if (error instanceof SubqueryRefused) return answerRefused(exchange)
     if (error instanceof OrderUnknown) return null
     throw error
   }

@@ -1,15 +1,19 @@
 import type { AsPost } from '../../operations/row-queries.ts'
 import type { ListRequest } from '../list-request.ts'
 import { spliceMember } from '../rewrite/narrow.ts'
-import type { QueryMembers, QueryPart } from '../list-plan.ts'
+import type { QueryMembers, Subquery } from '../list-plan.ts'
 import { PAGING } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
 
 /** The engine does not accept the query of a subquery. */
-export class PartRefused extends Error {}
+export class SubqueryRefused extends Error {}
 
 /** Returns the caller's query with the parameters that a subquery sets. */
-export function askPart(asking: ListRequest, { set, sort }: QueryPart, asPost: AsPost | null): ListRequest {
+export function subqueryRequestOf(
+  asking: ListRequest,
+  { set, sort }: Subquery,
+  asPost: AsPost | null,
+): ListRequest {
   const { match, upstreamRequest } = asPost === null ? asking : postOf(asking, asPost)
   const { accessRequest } = match
   if (upstreamRequest.method === 'POST') {

@@ -2,7 +2,7 @@ import type { ListSource } from '../list-request.ts'
 import { OBSERVATION_MS } from '../limits.ts'
 
 /** Recent observations about the lists of each engine, by operation. */
-class Lately<Seen> {
+class Observations<Seen> {
   readonly #known = new WeakMap<ListSource, Map<string, { readonly seen: Seen; readonly untilMs: number }>>()
 
   /** Returns the observation, or null if there is no recent one. */
@@ -19,6 +19,6 @@ class Lately<Seen> {
 }
 
 /** Counts that were large. They are counted with subqueries at once, without a count of the whole list. */
-export const longCounts = new Lately<true>()
+export const longCounts = new Observations<true>()
 /** How long the first page of an unrestricted list took to read, in milliseconds. A database may sort the whole list for it. */
-export const topTimes = new Lately<number>()
+export const topTimes = new Observations<number>()

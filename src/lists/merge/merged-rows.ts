@@ -1,6 +1,6 @@
-import type { RowOrder } from '../list-plan.ts'
+import type { ListOrder } from '../list-plan.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
-import { Budget, PartReader, type PlacedRow } from './part-reader.ts'
+import { Budget, SubqueryReader, type PlacedRow } from './part-reader.ts'
 import { startAll } from './part-starts.ts'
 import { scanPage } from './scan-page.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
@@ -18,7 +18,7 @@ export type SizesAge = 'recent' | 'now'
 
 interface Merging {
   /** Null if the subqueries are read one after another, each in the order of the engine. */
-  readonly order: RowOrder | null
+  readonly order: ListOrder | null
   /** Maximum number of hidden items that are left out. */
   readonly maxHidden: number
 }
@@ -42,13 +42,13 @@ interface Sizing {
  * subqueries, so that successive pages neither repeat an item nor lose one.
  */
 export class MergedRows {
-  readonly #readers: readonly PartReader[]
+  readonly #readers: readonly SubqueryReader[]
   readonly #isMerged: boolean
 
-  constructor(parts: readonly ReadList[], { order, maxHidden }: Merging) {
+  constructor(subqueries: readonly ReadList[], { order, maxHidden }: Merging) {
     const budget = new Budget(maxHidden)
     this.#isMerged = order !== null
-    this.#readers = parts.map((read) => new PartReader({ read, order, budget }))
+    this.#readers = subqueries.map((read) => new SubqueryReader({ read, order, budget }))
   }
 
   /**
@@ -86,9 +86,9 @@ export class MergedRows {
     for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
     if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
     let last: unknown
-    let reader: PartReader | null = null
+    let reader: SubqueryReader | null = null
     for (let count = 0; count < wanted; ) {
-      const next: MaybePromise<PartReader | null> = this.#next(reader)
+      const next: MaybePromise<SubqueryReader | null> = this.#next(reader)
       reader = next instanceof Promise ? await next : next
       const row = reader?.held ?? null
       if (row === null) return
@@ -102,14 +102,14 @@ export class MergedRows {
   }
 
   /** Returns the reader of the next item. It waits only if all items that were read from a subquery are taken: most items are already in memory. */
-  #next(current: PartReader | null): MaybePromise<PartReader | null> {
+  #next(current: SubqueryReader | null): MaybePromise<SubqueryReader | null> {
     if (!this.#isMerged) return current?.held ? current : this.#firstLeft()
     return current?.held === null ? current.head().then(() => this.#least()) : this.#least()
   }
 
   /** Returns the reader whose current item comes first. */
-  #least(): PartReader | null {
-    let first: PartReader | null = null
+  #least(): SubqueryReader | null {
+    let first: SubqueryReader | null = null
     let least: PlacedRow | null = null
     for (const reader of this.#readers) {
       const row = reader.held
@@ -120,7 +120,7 @@ export class MergedRows {
     return first
   }
 
-  async #firstLeft(): Promise<PartReader | null> {
+  async #firstLeft(): Promise<SubqueryReader | null> {
     for (const reader of this.#readers) if ((await reader.head()) !== null) return reader
     return null
   }

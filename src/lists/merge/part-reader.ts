@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
-import type { RowOrder } from '../list-plan.ts'
-import { type ListPage, type ReadList, type ReadRow, SteadyList } from '../postfilter/steady-list.ts'
+import type { ListOrder } from '../list-plan.ts'
+import { type ListPage, type ReadList, type ReadRow, StableScan } from '../postfilter/steady-list.ts'
 import { ITEM_BYTES, MAX_HELD_ITEMS, MIN_SUBQUERY_READ_ITEMS } from '../limits.ts'
 
 /** The items of several subqueries cannot be merged in the engine's order. */
@@ -18,7 +18,7 @@ export interface RowPlace {
  * Returns items that are already read in the form of a subquery.
  * @throws OrderUnknown
  */
-export function readSorted(rows: readonly ReadRow[], order: RowOrder): ReadList {
+export function readSorted(rows: readonly ReadRow[], order: ListOrder): ReadList {
   const placed = rows.map((row) => ({ ...row, value: valueOf(row.row, order) }))
   const sorted = placed.toSorted((one, other) => compareIn(order, one, other))
   return async (from, size) => ({ rows: sorted.slice(from, from + size) })
@@ -40,7 +40,7 @@ export class Budget {
 
 interface Reading {
   readonly read: ReadList
-  readonly order: RowOrder | null
+  readonly order: ListOrder | null
   readonly budget: Budget
 }
 
@@ -50,9 +50,9 @@ interface Passed {
 }
 
 /** Reads one subquery, page by page. */
-export class PartReader {
+export class SubqueryReader {
   readonly #reading: Reading
-  #list: SteadyList
+  #list: StableScan
   #rows: readonly PlacedRow[] = []
   #next = 0
   #last: RowPlace | null = null
@@ -63,7 +63,7 @@ export class PartReader {
 
   constructor(reading: Reading) {
     this.#reading = reading
-    this.#list = new SteadyList(reading.read)
+    this.#list = new StableScan(reading.read)
   }
 
   /** Sets how many items of the subquery are likely to be taken, and how many are read at once at most. */
@@ -74,7 +74,7 @@ export class PartReader {
 
   /** Restarts at a position of the subquery. */
   startAt(from: number): void {
-    this.#list = new SteadyList(this.#reading.read, from)
+    this.#list = new StableScan(this.#reading.read, from)
     this.#hold([])
     this.#last = null
     this.#isRead = false
@@ -129,10 +129,10 @@ export class PartReader {
     return compareIn(this.#reading.order, one, other)
   }
 
-  async #read(isTold = false): Promise<void> {
+  async #read(idsOnly = false): Promise<void> {
     const { order, budget } = this.#reading
     const last = this.#last
-    const { page, rows, isLast, hasMoved } = await this.#list.next(this.#size, isTold)
+    const { page, rows, isLast, hasMoved } = await this.#list.next(this.#size, idsOnly)
     const seen = rows.filter(({ isVisible }) => isVisible)
     this.#hidden += rows.length - seen.length
     budget.leaveOut(rows.length - seen.length)
@@ -165,7 +165,7 @@ function mostOf({ rows, byteLength = 0 }: ListPage, most: number): number {
   return Math.min(most, Math.floor((most * ITEM_BYTES * rows.length) / Math.max(1, byteLength)))
 }
 
-function compareIn(order: RowOrder | null, one: RowPlace, other: RowPlace): number {
+function compareIn(order: ListOrder | null, one: RowPlace, other: RowPlace): number {
   const found = one.value < other.value ? -1 : one.value > other.value ? 1 : 0
   return order?.isDescending === true ? -found : found
 }
@@ -174,7 +174,7 @@ function compareIn(order: RowOrder | null, one: RowPlace, other: RowPlace): numb
  * Returns the value by which an item is sorted.
  * @throws OrderUnknown for null, whose position depends on the database, and for a value of another type
  */
-function valueOf(row: ListRow, order: RowOrder): string | number {
+function valueOf(row: ListRow, order: ListOrder): string | number {
   const { kind } = order
   const value = row[order.member]
   if (kind === 'id' && typeof value === 'string') return value

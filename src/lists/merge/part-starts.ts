@@ -1,8 +1,8 @@
-import type { PartReader, PlacedRow } from './part-reader.ts'
+import type { SubqueryReader, PlacedRow } from './part-reader.ts'
 import { mapSideBySide } from './side-by-side.ts'
 
 /** The positions of the readers of sorted subqueries. */
-export interface Standing {
+export interface ReaderPositions {
   /** How many items of each subquery are before its reader. */
   readonly found: readonly number[]
   readonly before: number
@@ -17,7 +17,7 @@ export interface Standing {
  * Moves each reader to its start.
  * @returns how many items are before the readers
  */
-export function startAll(readers: readonly PartReader[], starts: readonly number[]): number {
+export function startAll(readers: readonly SubqueryReader[], starts: readonly number[]): number {
   for (const [at, reader] of readers.entries()) reader.startAt(starts[at] ?? 0)
   return sum(starts)
 }
@@ -29,11 +29,11 @@ export function startAll(readers: readonly PartReader[], starts: readonly number
  * @param isEmpty returns whether a subquery is known to have no items; it is not read
  * @returns null if a subquery ends before its start, or has hidden items, which the sizes include
  */
-export async function standAt(
-  readers: readonly PartReader[],
+export async function positionReaders(
+  readers: readonly SubqueryReader[],
   starts: readonly number[],
   isEmpty: (at: number) => boolean = () => false,
-): Promise<Standing | null> {
+): Promise<ReaderPositions | null> {
   startAll(readers, starts)
   for (const [at, reader] of readers.entries()) if (isEmpty(at)) reader.finish()
   const heads = await mapSideBySide(readers, (reader) => reader.head())
@@ -54,7 +54,7 @@ export async function standAt(
   return { found, before: sum(found), isWhole: passed.every(({ isAll }) => isAll) }
 }
 
-function lastOf(readers: readonly PartReader[], rows: readonly (PlacedRow | null)[]) {
+function lastOf(readers: readonly SubqueryReader[], rows: readonly (PlacedRow | null)[]) {
   let last: { readonly row: PlacedRow; readonly at: number } | null = null
   for (const [at, row] of rows.entries())
     if (row !== null && (last === null || (readers[at]?.compare(row, last.row) ?? 0) >= 0)) last = { row, at }

@@ -1,40 +1,40 @@
-import type { KeepRows } from '../list-decision.ts'
+import type { Postfilter } from '../list-decision.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
-import type { QueryPart, RestPlan } from '../list-plan.ts'
+import type { Subquery, NullGroup } from '../list-plan.ts'
 import { findEnd } from './find-end.ts'
 import type { ReadRow } from '../postfilter/steady-list.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import { FIRST_NULL_GROUP_ITEMS, SEARCH_READ_ITEMS, NULL_GROUP_READ_FACTOR } from '../limits.ts'
 
 /** Items that every caller sees because they lack a member. If the list is sorted by this member, they are together at one end of it. */
-export interface Resting {
-  readonly rest: RestPlan
-  readonly keep: KeepRows
+export interface NullGroupReading {
+  readonly nullGroup: NullGroup
+  readonly postfilter: Postfilter
   /** Maximum number of these items that are read. */
   readonly maxRows: number
   /** Reads one page of a subquery. */
-  readonly read: (part: QueryPart, page: Page) => Promise<{ readonly rows: readonly ReadRow[] }>
+  readonly read: (subquery: Subquery, page: Page) => Promise<{ readonly rows: readonly ReadRow[] }>
 }
 
 interface Page {
-  readonly keep: KeepRows
+  readonly postfilter: Postfilter
   readonly from: number
   readonly size: number
 }
 
 /** Returns how many of them there are. Null if they must be decided one by one and are too many. */
-export async function countRest(resting: Resting): Promise<number | null> {
-  const { rest } = resting
-  if (rest.isMixed) return (await restRows(resting))?.length ?? null
-  const counts = await mapSideBySide(rest.sorted, (orders) => countFirst(resting, orders))
+export async function countNullGroup(reading: NullGroupReading): Promise<number | null> {
+  const { nullGroup } = reading
+  if (nullGroup.isCrossTenant) return (await nullGroupRows(reading))?.length ?? null
+  const counts = await mapSideBySide(nullGroup.sorted, (orders) => countFirst(reading, orders))
   return counts.reduce((sum, one) => sum + one, 0)
 }
 
 /** Counts the items that lack the member. They come first in one of the orders. */
-async function countFirst(resting: Resting, orders: readonly QueryPart[]): Promise<number> {
-  for (const part of orders) {
+async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]): Promise<number> {
+  for (const subquery of orders) {
     const lackingFrom = async (from: number, size: number) => {
-      const { rows } = await resting.read(part, { keep: keepLacking(resting), from, size })
+      const { rows } = await reading.read(subquery, { postfilter: keepLacking(reading), from, size })
       return rows.filter(({ isVisible }) => isVisible).length
     }
     const few = await lackingFrom(0, FIRST_NULL_GROUP_ITEMS)
@@ -50,19 +50,22 @@ async function countFirst(resting: Resting, orders: readonly QueryPart[]): Promi
 }
 
 /** Returns the visible items in no particular order. Null if there are too many. */
-export async function restRows(resting: Resting): Promise<readonly ReadRow[] | null> {
-  const lists = await mapSideBySide(resting.rest.sorted, (orders) => rowsOf(resting, orders))
+export async function nullGroupRows(reading: NullGroupReading): Promise<readonly ReadRow[] | null> {
+  const lists = await mapSideBySide(reading.nullGroup.sorted, (orders) => rowsOf(reading, orders))
   const rows: ReadRow[] = []
   for (const list of lists) {
     if (list === null) return null
     rows.push(...list)
   }
-  return rows.length > resting.maxRows ? null : rows
+  return rows.length > reading.maxRows ? null : rows
 }
 
-async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<readonly ReadRow[] | null> {
-  const { keep, maxRows, read } = resting
-  for (const part of orders) {
+async function rowsOf(
+  reading: NullGroupReading,
+  orders: readonly Subquery[],
+): Promise<readonly ReadRow[] | null> {
+  const { postfilter, maxRows, read } = reading
+  for (const subquery of orders) {
     // All of them come from one read: items of equal value may change their places between two reads.
     for (const size of [
       FIRST_NULL_GROUP_ITEMS,
@@ -70,18 +73,18 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
       maxRows + 1,
     ]) {
       let count = 0
-      const isLacking = keepLacking(resting)
-      const keepBoth: KeepRows = async (template, rows) => {
+      const isLacking = keepLacking(reading)
+      const postfilterBoth: Postfilter = async (template, rows) => {
         const lacking = await isLacking(template, rows)
         count += lacking.filter(Boolean).length
-        const kept = await keep(
+        const kept = await postfilter(
           template,
           rows.filter((_, index) => lacking[index]),
         )
         let at = 0
         return lacking.map((one) => one && kept[at++] === true)
       }
-      const page = await read(part, { keep: keepBoth, from: 0, size })
+      const page = await read(subquery, { postfilter: postfilterBoth, from: 0, size })
       if (count === 0) break
       if (count < size) return page.rows.filter(({ isVisible }) => isVisible)
       if (size > maxRows) return null
@@ -94,7 +97,7 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
  * Returns a filter that keeps the items of a page before the first item that has the member. In the other order, some of them may
  * be at the end of the page.
  */
-function keepLacking({ rest: { member } }: Resting): KeepRows {
+function keepLacking({ nullGroup: { member } }: NullGroupReading): Postfilter {
   let isLacking = true
   return async (_, rows) =>
     rows.map((row: ListRow) => {

@@ -1,20 +1,20 @@
 import { GatewayError } from '../../errors.ts'
 import type { AsPost } from '../../operations/row-queries.ts'
 import type { ListRequest } from '../list-request.ts'
-import type { KeepRows } from '../list-decision.ts'
-import type { PartsPlan, QueryPart } from '../list-plan.ts'
+import type { Postfilter } from '../list-decision.ts'
+import type { SubqueryPlan, Subquery } from '../list-plan.ts'
 import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
 import { PAGING, type Paging } from '../../request/paging.ts'
-import { askPart, PartRefused } from './ask-part.ts'
+import { subqueryRequestOf, SubqueryRefused } from './ask-part.ts'
 import { findEnd } from './find-end.ts'
 import { MergedRows, type SizesAge } from './merged-rows.ts'
 import { readSorted } from './part-reader.ts'
 import { isUneven, noteUneven, sizeOf } from './recent-sizes.ts'
 import type { Sizes } from './seek-page.ts'
-import { countRest, type Resting, restRows } from './rest-rows.ts'
+import { countNullGroup, type NullGroupReading, nullGroupRows } from './rest-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/steady-list.ts'
 import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from '../postfilter/visible-rows.ts'
@@ -28,37 +28,46 @@ import {
 
 /**
  * Counts each subquery. Returns null if too many items must be decided one by one.
- * @throws PartRefused
+ * @throws SubqueryRefused
  */
-export async function countParts(
+export async function countSubqueries(
   exchange: ListRequest,
   listing: Omit<Listing, 'paging'>,
 ): Promise<Answer | null> {
-  const { plan, keep, maxRows } = listing
-  const { parts, instances, hidden, rest } = plan
+  const { plan, postfilter, maxRows } = listing
+  const { subqueries, instances, excluded, nullGroup } = plan
   const head = firstHead()
   const onAnswer = head.onAnswer
-  const countPart = createCountPart(exchange, { asPost: plan.asPost, onAnswer })
-  const sum = async (some: readonly QueryPart[]): Promise<number> =>
-    (await mapSideBySide(some, countPart)).reduce((all, one) => all + one, 0)
+  const countSubquery = createSubqueryCount(exchange, { asPost: plan.asPost, onAnswer })
+  const sum = async (some: readonly Subquery[]): Promise<number> =>
+    (await mapSideBySide(some, countSubquery)).reduce((all, one) => all + one, 0)
   // Items may be added or removed between two counts.
   const answerOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
-  const isMany = rest !== null && !rest.isMixed && parts.length > FEW_SUBQUERIES
-  if (isMany && (await sum(rest.all)) <= Math.min(FEW_ITEMS, maxRows)) {
-    const few = { plan: { ...plan, parts: rest.all, instances: [], rest: null }, keep, maxRows }
+  const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > FEW_SUBQUERIES
+  if (isMany && (await sum(nullGroup.all)) <= Math.min(FEW_ITEMS, maxRows)) {
+    const few = {
+      plan: { ...plan, subqueries: nullGroup.all, instances: [], nullGroup: null },
+      postfilter,
+      maxRows,
+    }
     let seen = 0
     for await (const _ of eachRow(exchange, few, Number.POSITIVE_INFINITY)) seen += 1
     return answerOf(seen)
   }
   const others =
-    rest === null
+    nullGroup === null
       ? 0
-      : await countRest({ rest, keep, maxRows, read: readerOf(exchange, { member: undefined, onAnswer }) })
+      : await countNullGroup({
+          nullGroup,
+          postfilter,
+          maxRows,
+          read: readerOf(exchange, { member: undefined, onAnswer }),
+        })
   if (others === null) return null
-  return answerOf(others + (await sum([...parts, ...instances])) - (await sum(hidden)))
+  return answerOf(others + (await sum([...subqueries, ...instances])) - (await sum(excluded)))
 }
 
-interface Counting extends Pick<PartsPlan, 'asPost'> {
+interface Counting extends Pick<SubqueryPlan, 'asPost'> {
   readonly onAnswer: (answer: Answer) => void
 }
 
@@ -66,24 +75,30 @@ interface Counting extends Pick<PartsPlan, 'asPost'> {
  * Returns a function that counts a subquery. If its list does not fit into a GET, and the POST has no count, the function searches
  * for the end of the list.
  */
-function createCountPart(
+function createSubqueryCount(
   exchange: ListRequest,
   { asPost, onAnswer }: Counting,
-): (part: QueryPart) => Promise<number> {
-  /** Items for one unit of weight, from the subquery that was counted last. */
+): (subquery: Subquery) => Promise<number> {
+  /** Items for one unit of the estimated share, from the subquery that was counted last. */
   let rowsOfOne = 0
-  return async (part) => {
-    const { weight } = part
-    if (weight === undefined || asPost?.counts !== false) {
-      const answer = await countAnswer(askPart(exchange, part, countedBy(asPost)))
+  return async (subquery) => {
+    const { estimatedShare } = subquery
+    if (estimatedShare === undefined || asPost?.counts !== false) {
+      const answer = await countAnswer(subqueryRequestOf(exchange, subquery, countedBy(asPost)))
       onAnswer(answer)
       return countIn(answer)
     }
-    const [read] = readersOf(exchange, { parts: [part], asPost, keep: keepAll, isTold: true, onAnswer })
+    const [read] = readersOf(exchange, {
+      subqueries: [subquery],
+      asPost,
+      postfilter: keepAll,
+      idsOnly: true,
+      onAnswer,
+    })
     const lengthAt = async (from: number, size: number) => (await read?.(from, size))?.rows.length ?? 0
-    const likely = Math.floor(LIKELY_END_SHARE * rowsOfOne * weight)
+    const likely = Math.floor(LIKELY_END_SHARE * rowsOfOne * estimatedShare)
     const rows = await findEnd(lengthAt, { known: 0, likely, size: SEARCH_READ_ITEMS })
-    rowsOfOne = rows / weight
+    rowsOfOne = rows / estimatedShare
     return rows
   }
 }
@@ -96,7 +111,7 @@ function countedBy(asPost: AsPost | null): AsPost | null {
 async function countAnswer(asking: ListRequest): Promise<Answer> {
   asking.match.accessRequest.stillAwaited?.()
   const answer = await readWhole(asking)
-  if (answer.status !== 200) throw new PartRefused()
+  if (answer.status !== 200) throw new SubqueryRefused()
   return answer
 }
 
@@ -107,8 +122,8 @@ function countIn({ body }: Answer): number {
 }
 
 export interface Listing {
-  readonly plan: PartsPlan
-  readonly keep: KeepRows
+  readonly plan: SubqueryPlan
+  readonly postfilter: Postfilter
   readonly paging: Paging
   /** Maximum number of items that are left out. */
   readonly maxRows: number
@@ -117,48 +132,50 @@ export interface Listing {
 /**
  * Returns a page of the items of the subqueries. Each item is still decided: a subquery that finds too much costs time, but reveals
  * nothing. Returns null if the items of several subqueries have no known order.
- * @throws PartRefused, OrderUnknown; GatewayError GW_ROWS_NOT_EXACT
+ * @throws SubqueryRefused, OrderUnknown; GatewayError GW_ROWS_NOT_EXACT
  */
-export async function listParts(exchange: ListRequest, listing: Listing): Promise<Answer | null> {
+export async function listSubqueries(exchange: ListRequest, listing: Listing): Promise<Answer | null> {
   const { plan } = listing
-  const parts = [...plan.parts, ...plan.instances]
-  const [only] = parts
+  const subqueries = [...plan.subqueries, ...plan.instances]
+  const [only] = subqueries
   // The engine's first page is also the caller's if all items on it are visible.
   if (
     only !== undefined &&
-    parts.length === 1 &&
-    plan.rest === null &&
+    subqueries.length === 1 &&
+    plan.nullGroup === null &&
     (plan.isExact || listing.paging.first === 0)
   ) {
     const whole = await listWhole(exchange, only, listing)
     if (whole !== null) return whole
   }
-  return (parts.length > 1 || plan.rest !== null) && plan.order === null
+  return (subqueries.length > 1 || plan.nullGroup !== null) && plan.order === null
     ? null
-    : listMerged(exchange, parts, listing)
+    : listMerged(exchange, subqueries, listing)
 }
 
 async function listMerged(
   exchange: ListRequest,
-  parts: readonly QueryPart[],
-  { plan, keep, paging, maxRows }: Listing,
+  subqueries: readonly Subquery[],
+  { plan, postfilter, paging, maxRows }: Listing,
 ): Promise<Answer | null> {
-  const { rest, order, asPost } = plan
+  const { nullGroup, order, asPost } = plan
   const head = firstHead()
   const onAnswer = head.onAnswer
   const read = readerOf(exchange, { member: order?.member, onAnswer })
-  const others = rest === null ? [] : await restRows({ rest, keep, maxRows, read })
+  const others = nullGroup === null ? [] : await nullGroupRows({ nullGroup, postfilter, maxRows, read })
   if (others === null) return null
-  const readers = [...readersOf(exchange, { parts, asPost, keep, member: order?.member, onAnswer })]
+  const readers = [
+    ...readersOf(exchange, { subqueries, asPost, postfilter, member: order?.member, onAnswer }),
+  ]
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
-  const queries = countQueriesOf(exchange, { parts, asPost })
+  const queries = countQueriesOf(exchange, { subqueries, asPost })
   const { engine } = exchange.match
   const page = { queries: queries.map(queryOf), first: paging.first }
   const sizing = {
     counts: async (age: SizesAge) => {
       if (isUneven(engine, page)) return null
-      const sized = await sizesOf(queries, { parts, age })
+      const sized = await sizesOf(queries, { subqueries, age })
       // Items that are already read may be anywhere in the order. They are skipped one by one, unless there are many.
       const sizes =
         others.length > MAX_SKIPPED_ITEMS ? [...(sized?.sizes ?? []), others.length] : sized?.sizes
@@ -179,10 +196,10 @@ async function listMerged(
 /** Returns the requests that count the subqueries of a list. */
 function countQueriesOf(
   exchange: ListRequest,
-  { parts, asPost }: Pick<Reading, 'parts' | 'asPost'>,
+  { subqueries, asPost }: Pick<Reading, 'subqueries' | 'asPost'>,
 ): readonly ListRequest[] {
-  return parts.map((part) => {
-    const { match, upstreamRequest } = askPart(exchange, part, countedBy(asPost))
+  return subqueries.map((subquery) => {
+    const { match, upstreamRequest } = subqueryRequestOf(exchange, subquery, countedBy(asPost))
     const [list = '', query] = upstreamRequest.path.split('?')
     const search = new URLSearchParams(query)
     for (const name of PAGING) search.delete(name)
@@ -197,10 +214,11 @@ function queryOf({ upstreamRequest: { path, body } }: ListRequest): string {
 /** Returns the current or recent size of each subquery of a list. Null if the engine does not count them. */
 async function sizesOf(
   queries: readonly ListRequest[],
-  { parts, age }: Pick<Reading, 'parts'> & { readonly age: SizesAge },
+  { subqueries, age }: Pick<Reading, 'subqueries'> & { readonly age: SizesAge },
 ): Promise<Sizes | null> {
-  const weights = parts.flatMap(({ weight }) => weight ?? [])
-  if (weights.length === parts.length) return { sizes: weights, isEstimate: true, isRecent: false }
+  const estimatedShares = subqueries.flatMap(({ estimatedShare }) => estimatedShare ?? [])
+  if (estimatedShares.length === subqueries.length)
+    return { sizes: estimatedShares, isEstimate: true, isRecent: false }
   try {
     const counted = await mapSideBySide(queries, (asking) =>
       sizeOf(asking.match.engine, {
@@ -212,53 +230,53 @@ async function sizesOf(
     const isRecent = counted.some((one) => one.isRecent)
     return { sizes: counted.map(({ size }) => size), isEstimate: false, isRecent }
   } catch (error) {
-    if (error instanceof PartRefused) return null
+    if (error instanceof SubqueryRefused) return null
     throw error
   }
 }
 
 /**
  * Returns a reader of items that a query cannot select.
- * @throws PartRefused when the reader is called
+ * @throws SubqueryRefused when the reader is called
  */
 function readerOf(
   exchange: ListRequest,
   { member, onAnswer }: Pick<PageRequest, 'member'> & { readonly onAnswer: (answer: Answer) => void },
-): Resting['read'] {
+): NullGroupReading['read'] {
   const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
-  return async (part, { keep, from, size }) => {
-    const asking = askPart(exchange, part, null)
-    const page = await readPage(asking, { keep, form, member, isTold: form === 'count', from, size })
-    if (page.answer.status !== 200) throw new PartRefused()
+  return async (subquery, { postfilter, from, size }) => {
+    const asking = subqueryRequestOf(exchange, subquery, null)
+    const page = await readPage(asking, { postfilter, form, member, idsOnly: form === 'count', from, size })
+    if (page.answer.status !== 200) throw new SubqueryRefused()
     onAnswer(page.answer)
     return page
   }
 }
 
-interface Reading extends Pick<PartsPlan, 'asPost'>, Pick<PageRequest, 'member' | 'isTold'> {
-  readonly parts: readonly QueryPart[]
-  readonly keep: KeepRows
+interface Reading extends Pick<SubqueryPlan, 'asPost'>, Pick<PageRequest, 'member' | 'idsOnly'> {
+  readonly subqueries: readonly Subquery[]
+  readonly postfilter: Postfilter
   readonly onAnswer?: (answer: Answer) => void
 }
 
 function readersOf(
   exchange: ListRequest,
-  { parts, asPost, keep, member, isTold = false, onAnswer }: Reading,
+  { subqueries, asPost, postfilter, member, idsOnly = false, onAnswer }: Reading,
 ): readonly ReadList[] {
   const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
-  return parts.map((part): ReadList => {
-    const asking = askPart(exchange, part, asPost)
+  return subqueries.map((subquery): ReadList => {
+    const asking = subqueryRequestOf(exchange, subquery, asPost)
     return async (from, size, isPassedOver = false) => {
       const page = await readPage(asking, {
-        keep,
-        known: part.known,
+        postfilter,
+        constants: subquery.constants,
         form,
         member,
-        isTold: isTold || isPassedOver,
+        idsOnly: idsOnly || isPassedOver,
         from,
         size,
       })
-      if (page.answer.status !== 200) throw new PartRefused()
+      if (page.answer.status !== 200) throw new SubqueryRefused()
       onAnswer?.(page.answer)
       return page
     }
@@ -267,20 +285,20 @@ function readersOf(
 
 /**
  * Yields the visible items of all subqueries, one subquery after another. Each item has only its id and `member`.
- * @throws PartRefused; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
+ * @throws SubqueryRefused; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
 export async function* eachRow(
   exchange: ListRequest,
-  { plan, keep, maxRows, member }: Omit<Listing, 'paging'> & Pick<PageRequest, 'member'>,
+  { plan, postfilter, maxRows, member }: Omit<Listing, 'paging'> & Pick<PageRequest, 'member'>,
   wanted: number,
 ): AsyncGenerator<ReadRow> {
-  const { rest, asPost } = plan
+  const { nullGroup, asPost } = plan
   const read = readerOf(exchange, { member, onAnswer: () => undefined })
-  const others = rest === null ? [] : await restRows({ rest, keep, maxRows, read })
+  const others = nullGroup === null ? [] : await nullGroupRows({ nullGroup, postfilter, maxRows, read })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
   yield* others.slice(0, wanted)
-  const parts = [...plan.parts, ...plan.instances]
-  const readers = readersOf(exchange, { parts, asPost, keep, member, isTold: true })
+  const subqueries = [...plan.subqueries, ...plan.instances]
+  const readers = readersOf(exchange, { subqueries, asPost, postfilter, member, idsOnly: true })
   yield* new MergedRows(readers, { order: null, maxHidden: maxRows }).upTo(wanted - others.length)
 }
 
@@ -290,11 +308,15 @@ export async function* eachRow(
  */
 async function listWhole(
   exchange: ListRequest,
-  part: QueryPart,
-  { plan, keep }: Pick<Listing, 'plan' | 'keep'>,
+  subquery: Subquery,
+  { plan, postfilter }: Pick<Listing, 'plan' | 'postfilter'>,
 ): Promise<Answer | null> {
-  const page = await readAsIs(askPart(exchange, part, plan.asPost), { keep, form: 'list', known: part.known })
-  if (page.answer.status !== 200) throw new PartRefused()
+  const page = await readAsIs(subqueryRequestOf(exchange, subquery, plan.asPost), {
+    postfilter,
+    form: 'list',
+    constants: subquery.constants,
+  })
+  if (page.answer.status !== 200) throw new SubqueryRefused()
   return page.rows.every(({ isVisible }) => isVisible) ? page.answer : null
 }
 

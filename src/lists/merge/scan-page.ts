@@ -1,5 +1,5 @@
-import type { PartReader, RowPlace } from './part-reader.ts'
-import { standAt, startAll, sum } from './part-starts.ts'
+import type { SubqueryReader, RowPlace } from './part-reader.ts'
+import { positionReaders, startAll, sum } from './part-starts.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import { MAX_PLACES, MIN_PLACES, REFILL_DIVISOR, REREAD_ITEMS } from '../limits.ts'
 
@@ -10,7 +10,7 @@ import { MAX_PLACES, MIN_PLACES, REFILL_DIVISOR, REREAD_ITEMS } from '../limits.
  *   hidden
  */
 export async function scanPage(
-  readers: readonly PartReader[],
+  readers: readonly SubqueryReader[],
   { first, max }: { readonly first: number; readonly max: number },
 ): Promise<number | null> {
   const most = Math.max(MIN_PLACES, Math.floor(MAX_PLACES / readers.length))
@@ -19,7 +19,7 @@ export async function scanPage(
   const ends = await countPlaces(readers, { wanted: first, few: most / REFILL_DIVISOR })
   for (const reader of readers) reader.expect(REREAD_ITEMS + max / readers.length, most)
   const starts = ends.map((end) => Math.max(0, end - REREAD_ITEMS))
-  const standing = await standAt(readers, starts)
+  const standing = await positionReaders(readers, starts)
   return standing?.isWhole === true && standing.before <= first ? standing.before : null
 }
 
@@ -40,7 +40,7 @@ type Compare = (one: PlaceOfPart, other: PlaceOfPart) => number
  * the subqueries that have at most `few` waiting places.
  */
 async function countPlaces(
-  readers: readonly PartReader[],
+  readers: readonly SubqueryReader[],
   { wanted, few }: { readonly wanted: number; readonly few: number },
 ): Promise<readonly number[]> {
   const ends = readers.map(() => 0)

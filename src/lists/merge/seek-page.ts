@@ -1,5 +1,5 @@
-import type { PartReader } from './part-reader.ts'
-import { standAt, startAll, sum } from './part-starts.ts'
+import type { SubqueryReader } from './part-reader.ts'
+import { positionReaders, startAll, sum } from './part-starts.ts'
 import {
   ESTIMATE_FACTOR,
   FEW_ITEMS,
@@ -19,7 +19,7 @@ export interface Sizes {
   readonly isRecent: boolean
 }
 
-interface Sought extends Omit<Sizes, 'isRecent'> {
+interface PageTarget extends Omit<Sizes, 'isRecent'> {
   /** Number of items of all subqueries before the page. */
   readonly first: number
   readonly max: number
@@ -39,8 +39,8 @@ interface Bounds {
  * @returns how many items are before the readers, never more than `first`; null if the sizes do not show that
  */
 export async function seekPage(
-  readers: readonly PartReader[],
-  { first, max, sizes, isEstimate }: Sought,
+  readers: readonly SubqueryReader[],
+  { first, max, sizes, isEstimate }: PageTarget,
 ): Promise<number | null> {
   const known = readers.map((_, at) => (sizes[at] ?? 0) * (isEstimate ? ESTIMATE_FACTOR : 1))
   const target = Math.min(first, sum(known))
@@ -56,7 +56,7 @@ export async function seekPage(
         SEARCH_READ_ITEMS,
       )
     }
-    const standing = await standAt(readers, starts, (at) => !isEstimate && sizes[at] === 0)
+    const standing = await positionReaders(readers, starts, (at) => !isEstimate && sizes[at] === 0)
     // Otherwise the values are not distributed alike.
     if (standing?.isWhole !== true) return null
     const { found, before } = standing

@@ -16,12 +16,12 @@ export interface ListPage {
 
 /**
  * Reads `size` items of a list from position `from`. A list without paging returns all its items, whatever `size` is.
- * @param isTold true if the bytes of the items are not kept, because only their identity counts
+ * @param idsOnly true if the bytes of the items are not kept, because only their identity counts
  */
 export type ReadList<Page extends ListPage = ListPage> = (
   from: number,
   size: number,
-  isTold?: boolean,
+  idsOnly?: boolean,
 ) => Promise<Page>
 
 /** The result of one read in relation to the earlier reads. */
@@ -40,7 +40,7 @@ interface Continued<Page extends ListPage> {
  * another item is there, items were added or removed, and earlier positions are read until a known item is found. Therefore no item
  * is returned twice, and no item is lost that exists during all reads.
  */
-export class SteadyList<Page extends ListPage = ListPage> {
+export class StableScan<Page extends ListPage = ListPage> {
   readonly #read: ReadList<Page>
   #from: number
   /** Ids of the items that were read, in their order. */
@@ -51,11 +51,11 @@ export class SteadyList<Page extends ListPage = ListPage> {
     this.#from = from
   }
 
-  /** @param isTold as for ReadList */
-  async next(size: number, isTold = false): Promise<Continued<Page>> {
+  /** @param idsOnly as for ReadList */
+  async next(size: number, idsOnly = false): Promise<Continued<Page>> {
     const last = this.#known.at(-1)
     const known = new Set(this.#known)
-    const reading = { size, isTold }
+    const reading = { size, idsOnly }
     const found =
       last === undefined ? await this.#readAt(this.#from, reading) : await this.#readOn(last, known, reading)
     const { page, start, isLast, hasMoved = false } = found
@@ -82,16 +82,16 @@ export class SteadyList<Page extends ListPage = ListPage> {
   }
 
   /** Reads from `start` to `size` items after those that were already read. */
-  async #readAt(start: number, { size, isTold }: Reading): Promise<Found<Page>> {
+  async #readAt(start: number, { size, idsOnly }: Reading): Promise<Found<Page>> {
     const asked = this.#from - start + size
-    const page = await this.#read(start, asked, isTold)
+    const page = await this.#read(start, asked, idsOnly)
     return { page, start, isLast: page.rows.length !== asked }
   }
 }
 
 interface Reading {
   readonly size: number
-  readonly isTold: boolean
+  readonly idsOnly: boolean
 }
 
 interface Found<Page extends ListPage> {

@@ -5,10 +5,10 @@ import type { RowsForm } from '../../operations/notation.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
 import { type JsonRow, rowBatches } from '../../request/json-rows.ts'
-import type { KeepRows } from '../list-decision.ts'
+import type { Postfilter } from '../list-decision.ts'
 import type { PlanRows, Strategy } from '../list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
-import { type ListPage, type ReadRow, SteadyList } from './steady-list.ts'
+import { type ListPage, type ReadRow, StableScan } from './steady-list.ts'
 import { type Answer, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
 import { FIRST_READ_ITEMS, MAX_READ_ITEMS, PARSED_ITEMS, READ_BYTES } from '../limits.ts'
 
@@ -25,18 +25,18 @@ export async function readWhole({ match, upstreamRequest }: ListRequest): Promis
 }
 
 /** Keeps every item, for a caller who sees the whole list. */
-export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
+export const keepAll: Postfilter = async (_template, rows) => rows.map(() => true)
 
 interface RowReading {
   /** Null if no item is read. */
-  readonly keep: KeepRows | null
+  readonly postfilter: Postfilter | null
   readonly form: RowsForm | 'list'
   /** Members of every item that may be missing in the response. */
-  readonly known?: Readonly<Record<string, string>>
+  readonly constants?: Readonly<Record<string, string>>
   /** Member that is kept of each item in addition to the id. It identifies the item. */
   readonly member?: string | undefined
   /** As for ReadList. */
-  readonly isTold?: boolean
+  readonly idsOnly?: boolean
 }
 
 export interface PageRequest extends RowReading {
@@ -46,7 +46,7 @@ export interface PageRequest extends RowReading {
 
 /** The result of one read of a list. */
 export interface ReadPage extends ListPage {
-  /** Its body is empty if `isTold` is true. */
+  /** Its body is empty if `idsOnly` is true. */
   readonly answer: Answer
   readonly byteLength: number
 }
@@ -70,28 +70,28 @@ export async function readAsIs(
   // Items can be read only in JSON, whatever else the client accepts.
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
   const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
-  const { keep, form } = reading
+  const { postfilter, form } = reading
   const { byteLength } = answer.body
-  if (answer.status !== 200 || keep === null) return { answer, byteLength, rows: [] }
+  if (answer.status !== 200 || postfilter === null) return { answer, byteLength, rows: [] }
   const template = templateOf(match.operation.template, form)
-  const rows = await rowsOf(answer, reading, (some) => keep(template, some))
-  if (reading.isTold === true) releaseBody(answer)
+  const rows = await rowsOf(answer, reading, (some) => postfilter(template, some))
+  if (reading.idsOnly === true) releaseBody(answer)
   return { answer, byteLength, rows }
 }
 
 /** Returns the items of a page. Only the needed data of each item stays in memory. */
 async function rowsOf(
   { body }: Answer,
-  { known = {}, ...reading }: RowReading,
-  keep: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
+  { constants = {}, ...reading }: RowReading,
+  postfilter: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
 ): Promise<readonly ReadRow[]> {
   const read: ReadRow[] = []
   const batches = rowBatches(body, PARSED_ITEMS)
   for (let batch = nextOf(batches, body); batch !== null; batch = nextOf(batches, body)) {
-    const kept = await keep(batch.map(({ row }) => ({ ...known, ...row })))
+    const kept = await postfilter(batch.map(({ row }) => ({ ...constants, ...row })))
     const shown = kept.filter(Boolean).length
     // Without a copy, a few items would keep the whole body in memory.
-    const bytesOf = reading.isTold === true ? () => NO_BYTES : bytesIn(body, shown * 2 < batch.length)
+    const bytesOf = reading.idsOnly === true ? () => NO_BYTES : bytesIn(body, shown * 2 < batch.length)
     for (const [index, one] of batch.entries()) {
       const isVisible = kept[index] === true
       read.push({ row: slimRow(one, reading), bytes: isVisible ? bytesOf(one) : NO_BYTES, isVisible })
@@ -170,9 +170,9 @@ export interface RowsObserver {
   readonly onRows: (shown: number, hidden: number) => void
 }
 
-/** The restriction of a query. `keep` decides which items the caller sees; null if the caller sees no item. */
+/** The restriction of a query. `postfilter` decides which items the caller sees; null if the caller sees no item. */
 export interface Filtering {
-  readonly keep: KeepRows | null
+  readonly postfilter: Postfilter | null
   /** Maximum number of items that are read for filtering. */
   readonly maxRows: number
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
@@ -197,14 +197,14 @@ interface Reading {
  */
 export async function readVisible(
   exchange: ListRequest,
-  { keep, maxRows }: Filtering,
+  { postfilter, maxRows }: Filtering,
   { form, member, wanted }: Wanted,
 ): Promise<Reading> {
-  if (keep === null) return readNone(exchange, form)
+  if (postfilter === null) return readNone(exchange, form)
   const seen: ReadRow[] = []
-  const isTold = form === 'count' || member !== undefined
-  const list = new SteadyList(async (from, size) => {
-    const page = await readPage(exchange, { keep, form, member, isTold, from, size })
+  const idsOnly = form === 'count' || member !== undefined
+  const list = new StableScan(async (from, size) => {
+    const page = await readPage(exchange, { postfilter, form, member, idsOnly, from, size })
     if (page.answer.status !== 200) throw new ListRefused(page.answer)
     return page
   })
@@ -238,6 +238,6 @@ class ListRefused extends Error {
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */
 async function readNone(exchange: ListRequest, form: RowsForm | 'list'): Promise<Reading> {
-  const { answer } = await readPage(exchange, { keep: null, form, from: 0, size: 0 })
+  const { answer } = await readPage(exchange, { postfilter: null, form, from: 0, size: 0 })
   return { seen: answer.status === 200 ? [] : null, answer }
 }

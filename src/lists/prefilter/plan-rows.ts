@@ -10,15 +10,15 @@ import { isNameable } from '../../policy/authz/entities/lookup.ts'
 import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import { pagingOf } from '../../request/paging.ts'
 import type { LookUps } from '../../policy/authz/entities/look-ups.ts'
-import type { CompiledRows, Viewer } from '../visibility/compiled-rows.ts'
+import type { CompiledRows, ListSubject } from '../visibility/compiled-rows.ts'
 import { NO_CONDITION, ownQueryOf, type OwnQuery } from './own-query.ts'
 import {
   FILTER,
-  type PartsPlan,
+  type SubqueryPlan,
   type QueryMembers,
-  type QueryPart,
-  type RestPlan,
-  type RowPlan,
+  type Subquery,
+  type NullGroup,
+  type ListPlan,
 } from '../list-plan.ts'
 import { isOfTenants, isVisible } from '../visibility/visibility.ts'
 import {
@@ -42,7 +42,7 @@ export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
 export interface Planning {
   readonly method: Method
   readonly rows: CompiledRows
-  readonly viewer: Viewer
+  readonly subject: ListSubject
   readonly accessRequest: AccessRequest
   readonly options: PlanOptions
   /** Whether the client accepts the response form, and the paging can be read. */
@@ -56,42 +56,48 @@ export interface Planning {
  * query for items that the caller may not see causes no request. A restriction that the parameters of the table cannot
  * express exactly is applied by a filter.
  */
-export async function planRows(planning: Planning): Promise<RowPlan> {
-  const { method, rows, viewer, accessRequest } = planning
+export async function planRows(planning: Planning): Promise<ListPlan> {
+  const { method, rows, subject, accessRequest } = planning
   const { query } = rows
-  if (query === null || hasDisabled(rows, viewer) || namesTasks(rows, viewer)) return FILTER
+  if (query === null || hasDisabled(rows, subject) || namesTasks(rows, subject)) return FILTER
   const own = ownQueryOf(query, method, accessRequest)
   if (own === null) return FILTER
-  const asked: Asked = { ...planning, query, own, keys: keysOf(rows, viewer, own) }
-  return own.instance === null ? planKeys(asked) : planInstance(asked, own.instance)
+  const context: PlanContext = { ...planning, query, own, keys: keysOf(rows, subject, own) }
+  return own.instance === null ? planKeys(context) : planInstance(context, own.instance)
 }
 
 /** Returns whether a plan needs ids of instances that must be read first. The ids of instances that are granted one by one are known. */
-export function readsInstances({ method, rows, viewer, accessRequest }: Planning): boolean {
+export function readsInstances({ method, rows, subject, accessRequest }: Planning): boolean {
   const { query } = rows
   if (query?.by !== 'instances' && query?.by !== 'instance') return false
   const own = ownQueryOf(query, method, accessRequest)
-  return own !== null && own.instance === null && !isNone(keysOf(rows, viewer, own))
+  return own !== null && own.instance === null && !isNone(keysOf(rows, subject, own))
 }
 
-async function planKeys(asked: Asked): Promise<RowPlan> {
-  const { keys, viewer } = asked
-  if ([...keys.ids, ...(viewer.tenants ?? [])].some((id) => !isListable(id))) return FILTER
-  const allButHidden = await countWithoutHidden(asked)
-  if (allButHidden !== null) return planOf(asked, allButHidden)
-  const parts = await keyParts(asked)
-  const allButSome = await countWithoutHiddenKeys(asked, parts)
-  if (allButSome !== null) return planOf(asked, allButSome)
-  const cases = await caseParts(asked)
-  const instances = await instanceParts(asked)
-  if (parts === null || cases === null || instances === null) return FILTER
-  const rest = await restOf(asked)
-  if (rest === 'unknown') return FILTER
-  const isExact = instances.hidden.length === 0 && !parts.some(({ isMixed }) => isMixed)
-  return planOf(asked, { parts: [...parts, ...cases], ...instances, rest, isExact, order: orderOf(asked) })
+async function planKeys(context: PlanContext): Promise<ListPlan> {
+  const { keys, subject } = context
+  if ([...keys.ids, ...(subject.tenants ?? [])].some((id) => !isListable(id))) return FILTER
+  const allButExcluded = await countWithoutExcluded(context)
+  if (allButExcluded !== null) return planOf(context, allButExcluded)
+  const subqueries = await keySubqueries(context)
+  const allButSome = await countWithoutExcludedKeys(context, subqueries)
+  if (allButSome !== null) return planOf(context, allButSome)
+  const cases = await caseSubqueries(context)
+  const instances = await instanceSubqueries(context)
+  if (subqueries === null || cases === null || instances === null) return FILTER
+  const nullGroup = await nullGroupOf(context)
+  if (nullGroup === 'unknown') return FILTER
+  const isExact = instances.excluded.length === 0 && !subqueries.some(({ isCrossTenant }) => isCrossTenant)
+  return planOf(context, {
+    subqueries: [...subqueries, ...cases],
+    ...instances,
+    nullGroup,
+    isExact,
+    order: orderOf(context),
+  })
 }
 
-interface Asked extends Planning {
+interface PlanContext extends Planning {
   readonly query: RowQuery
   readonly own: OwnQuery
   /** The visible keys that the query selects. */
@@ -99,14 +105,14 @@ interface Asked extends Planning {
 }
 
 /** Returns whether a permission is disabled. A check leaves a disabled permission out, but the engine's lists treat it differently. */
-function hasDisabled({ conditions }: CompiledRows, { records }: Viewer): boolean {
+function hasDisabled({ conditions }: CompiledRows, { records }: ListSubject): boolean {
   return conditions.some(({ permissions }) =>
     permissions.some(({ permission }) => records.disabled.has(permission)),
   )
 }
 
-function keysOf(rows: CompiledRows, viewer: Viewer, { key, keys }: OwnQuery): IdSet {
-  let visible = visibleSetOf(rows, viewer).keys
+function keysOf(rows: CompiledRows, subject: ListSubject, { key, keys }: OwnQuery): IdSet {
+  let visible = visibleSetOf(rows, subject).keys
   if (key !== null) visible = intersect(visible, [key])
   return keys === null ? visible : intersect(visible, keys)
 }
@@ -117,16 +123,16 @@ function isListable(id: string): boolean {
 }
 
 /** Plans a query for one instance. Either all or none of its items are visible. */
-async function planInstance(asked: Asked, id: string): Promise<RowPlan> {
-  const { rows, viewer, query, options } = asked
+async function planInstance(context: PlanContext, id: string): Promise<ListPlan> {
+  const { rows, subject, query, options } = context
   const found = await options.lookUp(query.isHistory ? 'historicProcessInstance' : 'processInstance', id)
   if (found === null) return FILTER
   const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(found, name))
-  const isOpen = isVisible({ ...rows, exempt: null }, {}, attribute, viewer)
-  return planOf(asked, {
-    parts: isOpen ? [{ set: {}, known: knownOf(found['definitionId']) }] : [],
+  const isOpen = isVisible({ ...rows, exempt: null }, {}, attribute, subject)
+  return planOf(context, {
+    subqueries: isOpen ? [{ set: {}, constants: constantsOf(found['definitionId']) }] : [],
     ...NO_INSTANCES,
-    rest: null,
+    nullGroup: null,
     isExact: true,
     order: null,
   })
@@ -136,30 +142,30 @@ function attributeOf({ processDefinitionKey = null, tenantId = null }: Attribute
   return name === 'tenantId' ? tenantId : processDefinitionKey
 }
 
-function knownOf(definitionId: string | null | undefined): Readonly<Record<string, string>> {
+function constantsOf(definitionId: string | null | undefined): Readonly<Record<string, string>> {
   return typeof definitionId === 'string' ? { processDefinitionId: definitionId } : {}
 }
 
-const NO_INSTANCES = { instances: [], hidden: [] }
+const NO_INSTANCES = { instances: [], excluded: [] }
 
-function planOf(asked: Asked, plan: Omit<PartsPlan, 'strategy' | 'asPost'>): RowPlan {
-  const { parts, instances, hidden, rest } = plan
-  const all = [...parts, ...instances, ...hidden, ...(rest?.all ?? [])]
-  if (all.length === 0) return { strategy: 'denied', isValid: asked.own.isPlain && asked.isAnswerable }
-  const asPost = asPostOf(asked)
-  const isTooLong = asPost === null && all.some(({ set }) => lengthOf(set) > roomOf(asked))
-  if (all.length > asked.options.maxParts || isTooLong) return FILTER
-  return { strategy: all.length === 1 && rest === null ? 'rewrite' : 'union', asPost, ...plan }
+function planOf(context: PlanContext, plan: Omit<SubqueryPlan, 'strategy' | 'asPost'>): ListPlan {
+  const { subqueries, instances, excluded, nullGroup } = plan
+  const all = [...subqueries, ...instances, ...excluded, ...(nullGroup?.all ?? [])]
+  if (all.length === 0) return { strategy: 'denied', isValid: context.own.isPlain && context.isAnswerable }
+  const asPost = asPostOf(context)
+  const isTooLong = asPost === null && all.some(({ set }) => lengthOf(set) > roomOf(context))
+  if (all.length > context.options.maxParts || isTooLong) return FILTER
+  return { strategy: all.length === 1 && nullGroup === null ? 'rewrite' : 'union', asPost, ...plan }
 }
 
 /** Returns how many characters one more condition of the query may have. */
-function roomOf({ method, accessRequest }: Asked): number {
+function roomOf({ method, accessRequest }: PlanContext): number {
   if (method === 'POST') return Number.POSITIVE_INFINITY
   return MAX_QUERY_CHARS - lengthOf(Object.fromEntries(accessRequest.query))
 }
 
 /** Returns how a GET is sent as a POST. Null if this is impossible or not necessary. */
-function asPostOf({ query, method, own, accessRequest }: Asked): PartsPlan['asPost'] {
+function asPostOf({ query, method, own, accessRequest }: PlanContext): SubqueryPlan['asPost'] {
   const { asPost } = query
   if (asPost === undefined || method === 'POST' || own.sort !== null) return null
   const known = new Set([...asPost.texts, ...asPost.inQuery])
@@ -172,59 +178,62 @@ function lengthOf(set: QueryMembers): number {
 }
 
 /** Returns the subqueries for items that are visible by their key, or null if no query expresses this. */
-async function keyParts(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, keys } = asked
-  if (isAll(keys) && own.definition === null && tellsTenants(asked)) return inTenants(asked, [{}])
-  if (query.by === 'instances') return visibleInstances(asked)
+async function keySubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query, own, keys } = context
+  if (isAll(keys) && own.definition === null && tellsTenants(context)) return inTenants(context, [{}])
+  if (query.by === 'instances') return visibleInstances(context)
   if (isNone(keys)) return []
-  if (own.definition !== null) return ownDefinition(asked, own.definition)
-  return partsBy(asked, query.by)
+  if (own.definition !== null) return ownDefinition(context, own.definition)
+  return subqueriesBy(context, query.by)
 }
 
-async function partsBy(asked: Asked, by: RowQuery['by']): Promise<readonly QueryPart[] | null> {
-  const { query, keys } = asked
+async function subqueriesBy(context: PlanContext, by: RowQuery['by']): Promise<readonly Subquery[] | null> {
+  const { query, keys } = context
   if (by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
-  return by === 'key' ? keyedParts(asked) : listedParts(asked)
+  return by === 'key' ? keyedSubqueries(context) : listedSubqueries(context)
 }
 
 /** Returns one subquery for each key. For process definitions, only existing keys are used if they can be listed. */
-async function keyedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, keys } = asked
-  const visible = await visibleKeys(asked)
+async function keyedSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query, keys } = context
+  const visible = await visibleKeys(context)
   if (visible === null && keys.isAllBut) return null
-  return withDeleted(asked, inTenants(asked, [...(visible ?? keys.ids)].map(setOf(query.key ?? ''))))
+  return withDeleted(context, inTenants(context, [...(visible ?? keys.ids)].map(setOf(query.key ?? ''))))
 }
 
 /** Returns whether the query itself can select tenants. */
-function tellsTenants(asked: Asked): boolean {
-  return asked.query.tenants !== 'definitions' || !isRestricted(asked)
+function tellsTenants(context: PlanContext): boolean {
+  return context.query.tenants !== 'definitions' || !isRestricted(context)
 }
 
 /** Returns subqueries by lists of keys if the query supports lists, otherwise one for each definition. */
-async function listedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query } = asked
-  const listed = query.by === 'keys' ? await listedKeys(asked) : null
-  return listed === null ? definitionParts(asked) : withDeleted(asked, listed)
+async function listedSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query } = context
+  const listed = query.by === 'keys' ? await listedKeys(context) : null
+  return listed === null ? definitionSubqueries(context) : withDeleted(context, listed)
 }
 
 /** Adds subqueries for the items of deleted definitions to subqueries by keys if the keys do not find these items. */
-async function withDeleted(asked: Asked, parts: readonly QueryPart[]): Promise<readonly QueryPart[] | null> {
-  if (asked.query.keysMissDeleted !== true) return parts
-  const deleted = await deletedOf(asked)
-  const others = deleted === null ? null : await ofDefinitions(asked, deleted.filter(isVisibleIn(asked)))
-  return others === null ? null : [...parts, ...others]
+async function withDeleted(
+  context: PlanContext,
+  subqueries: readonly Subquery[],
+): Promise<readonly Subquery[] | null> {
+  if (context.query.keysMissDeleted !== true) return subqueries
+  const deleted = await deletedOf(context)
+  const others = deleted === null ? null : await ofDefinitions(context, deleted.filter(isVisibleIn(context)))
+  return others === null ? null : [...subqueries, ...others]
 }
 
 /** Returns subqueries by lists of keys, or null if no list expresses the keys. */
-async function listedKeys(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, keys, method } = asked
+async function listedKeys(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query, own, keys, method } = context
   if (keys.isAllBut && query.exceptKeys !== undefined) {
     const except = [...new Set([...keys.ids, ...(own.exceptKeys ?? [])])]
-    return except.length > MAX_CONDITION_VALUES ? null : inTenants(asked, [{ [query.exceptKeys]: except }])
+    return except.length > MAX_CONDITION_VALUES ? null : inTenants(context, [{ [query.exceptKeys]: except }])
   }
-  const named = keys.isAllBut ? await visibleKeys(asked) : keys.ids
+  const named = keys.isAllBut ? await visibleKeys(context) : keys.ids
   if (query.keys === undefined || named === null) return null
-  return inTenants(asked, [...listsOf([...named], method)].map(setOf(query.keys)))
+  return inTenants(context, [...listsOf([...named], method)].map(setOf(query.keys)))
 }
 
 function setOf(name: string): (value: string | readonly string[]) => QueryMembers {
@@ -236,55 +245,55 @@ function listsOf(ids: readonly string[], method: Method): Iterable<readonly stri
 }
 
 /** Plans a query for one definition. */
-async function ownDefinition(asked: Asked, id: string): Promise<readonly QueryPart[] | null> {
-  const { keys, viewer, options } = asked
+async function ownDefinition(context: PlanContext, id: string): Promise<readonly Subquery[] | null> {
+  const { keys, subject, options } = context
   const found = await options.lookUp('processDefinition', id)
   const key = found?.['key'] ?? null
   // The definition may be deleted while its items still exist.
   if (found === null || key === null) return null
   const definition = { id, key, tenantId: found['tenantId'] ?? null }
-  if (!has(keys, key) || !isOfTenants(definition.tenantId, viewer.tenants)) return []
-  return ofDefinitions(asked, [definition], {})
+  if (!has(keys, key) || !isOfTenants(definition.tenantId, subject.tenants)) return []
+  return ofDefinitions(context, [definition], {})
 }
 
 /** Returns one subquery for each visible definition, or for each key if there are too many definitions. */
-async function definitionParts(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query } = asked
+async function definitionSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query } = context
   if (query.definition === undefined) return null
-  const visible = await visibleDefinitions(asked)
-  if (visible !== null) return ofDefinitions(asked, visible)
-  return query.key === undefined || !tellsTenants(asked) ? null : keyedParts(asked)
+  const visible = await visibleDefinitions(context)
+  if (visible !== null) return ofDefinitions(context, visible)
+  return query.key === undefined || !tellsTenants(context) ? null : keyedSubqueries(context)
 }
 
 /** Returns the visible definitions, including deleted ones. Null if there are more than the maximum number of subqueries, or too many are deleted. */
-async function visibleDefinitions(asked: Asked): Promise<readonly DefinitionRow[] | null> {
-  const { definitions, maxParts } = asked.options
-  const deleted = await deletedOf(asked)
-  const found = deleted === null ? null : await definitions(keysAskedFor(asked), maxParts)
+async function visibleDefinitions(context: PlanContext): Promise<readonly DefinitionRow[] | null> {
+  const { definitions, maxParts } = context.options
+  const deleted = await deletedOf(context)
+  const found = deleted === null ? null : await definitions(keysAskedFor(context), maxParts)
   if (deleted === null || found === null) return null
-  return [...found, ...goneOf(deleted, found)].filter(isVisibleIn(asked))
+  return [...found, ...goneOf(deleted, found)].filter(isVisibleIn(context))
 }
 
 /** Returns the deleted definitions whose items still exist. */
-function deletedOf({ query, options }: Asked): MaybePromise<readonly DefinitionRow[] | null> {
+function deletedOf({ query, options }: PlanContext): MaybePromise<readonly DefinitionRow[] | null> {
   return query.isHistory === true ? options.deleted() : []
 }
 
 /** Returns the keys of visible process definitions, including deleted ones. Null if items have other keys, or there are too many. */
-async function visibleKeys(asked: Asked): Promise<ReadonlySet<string> | null> {
-  if (asked.query.definition === undefined) return null
-  const deleted = await deletedOf(asked)
-  const found = await asked.options.latestDefinitions(keysAskedFor(asked), MAX_PLAN_KEYS)
+async function visibleKeys(context: PlanContext): Promise<ReadonlySet<string> | null> {
+  if (context.query.definition === undefined) return null
+  const deleted = await deletedOf(context)
+  const found = await context.options.latestDefinitions(keysAskedFor(context), MAX_PLAN_KEYS)
   if (deleted === null || found === null) return null
-  return new Set([...found, ...deleted].filter(isVisibleIn(asked)).map(({ key }) => key))
+  return new Set([...found, ...deleted].filter(isVisibleIn(context)).map(({ key }) => key))
 }
 
-function keysAskedFor({ keys }: Asked): readonly string[] | null {
+function keysAskedFor({ keys }: PlanContext): readonly string[] | null {
   return keys.isAllBut ? null : [...keys.ids]
 }
 
-function isVisibleIn({ keys, viewer }: Asked): (definition: DefinitionRow) => boolean {
-  return ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, viewer.tenants)
+function isVisibleIn({ keys, subject }: PlanContext): (definition: DefinitionRow) => boolean {
+  return ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, subject.tenants)
 }
 
 function goneOf(
@@ -300,20 +309,22 @@ function goneOf(
  * and no query can exclude these. Returns null if they would be counted.
  */
 async function ofDefinitions(
-  asked: Asked,
+  context: PlanContext,
   definitions: readonly DefinitionRow[],
   set?: QueryMembers,
-): Promise<readonly QueryPart[] | null> {
-  const { query, rows, options, accessRequest } = asked
+): Promise<readonly Subquery[] | null> {
+  const { query, rows, options, accessRequest } = context
   const untenanted = definitions.filter(({ tenantId }) => tenantId === null).map(({ key }) => key)
-  const isOpen = isRestricted(asked) && query.tenants === 'definitions' && untenanted.length > 0
+  const isOpen = isRestricted(context) && query.tenants === 'definitions' && untenanted.length > 0
   const isCounted = rows.form === 'count'
   const keys = [...new Set(untenanted)]
-  const isTold = isOpen && (isCounted || isFar(accessRequest))
-  const hasOwn = isTold && (await options.hasOwnTenants(keys.length > MAX_CONDITION_VALUES ? null : keys))
+  const idsOnly = isOpen && (isCounted || isFar(accessRequest))
+  const hasOwn = idsOnly && (await options.hasOwnTenants(keys.length > MAX_CONDITION_VALUES ? null : keys))
   if (isCounted && hasOwn) return null
-  const isMixed = hasOwn || (isOpen && !isTold)
-  return definitions.flatMap((definition) => partsOf({ ...asked, isMixed }, definition, set))
+  const isCrossTenant = hasOwn || (isOpen && !idsOnly)
+  return definitions.flatMap((definition) =>
+    definitionSubqueriesOf({ ...context, isCrossTenant }, definition, set),
+  )
 }
 
 /** Returns whether the page starts so late that the items before it are counted, if possible, instead of read. */
@@ -322,38 +333,38 @@ function isFar({ query }: AccessRequest): boolean {
 }
 
 /** Returns the subqueries for one definition. The items of a tenant's definition belong to the same tenant. */
-function partsOf(
-  asked: Asked & { readonly isMixed: boolean },
+function definitionSubqueriesOf(
+  context: PlanContext & { readonly isCrossTenant: boolean },
   { id, tenantId }: DefinitionRow,
   set?: QueryMembers,
-): readonly QueryPart[] {
-  const { definition } = asked.query
+): readonly Subquery[] {
+  const { definition } = context.query
   const own = set ?? (definition === undefined ? {} : { [definition]: id })
-  const sets = tenantId === null ? tenantSets(asked) : [{}]
-  const isMixed = asked.isMixed && tenantId === null
+  const sets = tenantId === null ? tenantSets(context) : [{}]
+  const isCrossTenant = context.isCrossTenant && tenantId === null
   return sets.map((tenants) => ({
     set: { ...own, ...tenants },
-    known: knownOf(id),
-    ...(isMixed && { isMixed }),
+    constants: constantsOf(id),
+    ...(isCrossTenant && { isCrossTenant }),
   }))
 }
 
 /** Returns subqueries for the same items, restricted to the caller's tenants and to items without a tenant. */
-function inTenants(asked: Asked, sets: readonly QueryMembers[]): readonly QueryPart[] {
+function inTenants(context: PlanContext, sets: readonly QueryMembers[]): readonly Subquery[] {
   return sets.flatMap((set) =>
-    tenantSets(asked).map((tenants) => ({ set: { ...set, ...tenants }, known: {} })),
+    tenantSets(context).map((tenants) => ({ set: { ...set, ...tenants }, constants: {} })),
   )
 }
 
-function isRestricted({ rows, viewer }: Planning): boolean {
-  return rows.tenanted && viewer.tenants !== null
+function isRestricted({ rows, subject }: Planning): boolean {
+  return rows.tenanted && subject.tenants !== null
 }
 
 /** Returns the members that select the caller's tenants, for one subquery or for two. They are empty if only definitions determine tenants. */
-function tenantSets(asked: Asked): readonly QueryMembers[] {
-  const { query, own, viewer } = asked
-  if (!isRestricted(asked) || query.tenants === 'definitions' || query.tenants === 'none') return [{}]
-  const tenants = [...(viewer.tenants ?? [])]
+function tenantSets(context: PlanContext): readonly QueryMembers[] {
+  const { query, own, subject } = context
+  if (!isRestricted(context) || query.tenants === 'definitions' || query.tenants === 'none') return [{}]
+  const tenants = [...(subject.tenants ?? [])]
   // A query with both conditions has no plan: own-query.ts.
   if (own.isWithoutTenant) return [{}]
   if (own.tenantIds !== null) {
@@ -370,102 +381,124 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
  * Plans a count by lists of instances if not more instances are hidden than visible: all items minus those of the hidden
  * instances. Null otherwise.
  */
-async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'strategy' | 'asPost'> | null> {
-  const { query, rows } = asked
-  const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(asked)
+async function countWithoutExcluded(
+  context: PlanContext,
+): Promise<Omit<SubqueryPlan, 'strategy' | 'asPost'> | null> {
+  const { query, rows } = context
+  const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(context)
   // The count of all items includes items without an instance, so every caller must see those.
-  if (rows.form !== 'count' || !isKnown || !mayFindRest(asked)) return null
-  const ids = await hiddenInstances(asked, othersOf(asked))
-  const hidden = ids === null ? null : listsOfInstances(asked, ids)
-  const parts = inTenants(asked, [{}])
-  return hidden === null
+  if (rows.form !== 'count' || !isKnown || !mayFindNullGroup(context)) return null
+  const ids = await excludedInstances(context, othersOf(context))
+  const excluded = ids === null ? null : listsOfInstances(context, ids)
+  const subqueries = inTenants(context, [{}])
+  return excluded === null
     ? null
-    : { parts, instances: [], hidden: hidden.map(weighed), rest: null, isExact: false, order: null }
+    : {
+        subqueries,
+        instances: [],
+        excluded: excluded.map(withEstimatedShare),
+        nullGroup: null,
+        isExact: false,
+        order: null,
+      }
 }
 
 /**
  * Plans a count of running items if most keys are visible: all items minus those of the other keys. Null otherwise. The
  * history may contain items of deleted definitions, which a list of hidden keys would miss.
  */
-async function countWithoutHiddenKeys(
-  asked: Asked,
-  visible: readonly QueryPart[] | null,
-): Promise<Omit<PartsPlan, 'strategy' | 'asPost'> | null> {
-  const { query, rows } = asked
+async function countWithoutExcludedKeys(
+  context: PlanContext,
+  visible: readonly Subquery[] | null,
+): Promise<Omit<SubqueryPlan, 'strategy' | 'asPost'> | null> {
+  const { query, rows } = context
   if (rows.form !== 'count' || query.isHistory === true || visible === null || visible.length <= 1)
     return null
-  const { granted, revoked } = visibleSetOf(rows, asked.viewer).instances
-  const isKnown = query.rest !== undefined && tellsTenants(asked) && granted.length + revoked.length === 0
+  const { granted, revoked } = visibleSetOf(rows, context.subject).instances
+  const isKnown = query.rest !== undefined && tellsTenants(context) && granted.length + revoked.length === 0
   // The count of all items includes items without a key, so every caller must see those.
-  if (!isKnown || !mayFindRest(asked)) return null
-  const hidden = await keyParts(othersOf(asked))
-  if (hidden === null || hidden.length + 1 >= visible.length) return null
-  return { parts: inTenants(asked, [{}]), instances: [], hidden, rest: null, isExact: false, order: null }
+  if (!isKnown || !mayFindNullGroup(context)) return null
+  const excluded = await keySubqueries(othersOf(context))
+  if (excluded === null || excluded.length + 1 >= visible.length) return null
+  return {
+    subqueries: inTenants(context, [{}]),
+    instances: [],
+    excluded,
+    nullGroup: null,
+    isExact: false,
+    order: null,
+  }
 }
 
 /** Returns the same request for all keys except the visible ones. */
-function othersOf(asked: Asked): Asked {
-  const { ids, isAllBut } = asked.keys
-  return { ...asked, keys: { ids, isAllBut: !isAllBut } }
+function othersOf(context: PlanContext): PlanContext {
+  const { ids, isAllBut } = context.keys
+  return { ...context, keys: { ids, isAllBut: !isAllBut } }
 }
 
 /**
  * Returns the instances of the keys in `others`. Null if they outnumber the visible ones, if no query finds them, or if
  * records name single instances.
  */
-async function hiddenInstances(asked: Asked, others: Asked): Promise<readonly string[] | null> {
-  const { granted, revoked } = visibleSetOf(asked.rows, asked.viewer).instances
+async function excludedInstances(
+  context: PlanContext,
+  others: PlanContext,
+): Promise<readonly string[] | null> {
+  const { granted, revoked } = visibleSetOf(context.rows, context.subject).instances
   if (granted.length + revoked.length > 0) return null
-  const [visible, hidden] = [await countInstances(asked), await countInstances(others)]
-  return visible === null || hidden === null || hidden > visible ? null : idsOfDefinitions(others)
+  const [visible, excluded] = [await countInstances(context), await countInstances(others)]
+  return visible === null || excluded === null || excluded > visible ? null : idsOfDefinitions(others)
 }
 
 /** Returns lists of the cases whose items every caller sees. Null if no query expresses this, or there are too many. */
-async function caseParts(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, keys, rows, hasCases } = asked
+async function caseSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query, own, keys, rows, hasCases } = context
   // An item of a process instance does not belong to a case.
   if (!hasCases || rows.exempt !== 'case' || own.instances !== null) return []
-  if (isAll(keys) && tellsTenants(asked)) return []
+  if (isAll(keys) && tellsTenants(context)) return []
   const name = query.cases
   if (name === undefined || own.names.has(name)) return null
   const ids = await idsIn(
-    asked,
+    context,
     'case-instance',
-    inTenants({ ...asked, query: CASES, own: NO_CONDITION }, [{}]),
+    inTenants({ ...context, query: CASES, own: NO_CONDITION }, [{}]),
   )
   if (ids === null) return null
-  // A case may have more or fewer items than a process instance, so these lists have no weight.
-  return listsOfInstances({ ...asked, query: { ...query, instances: name } }, ids)?.map(partOf) ?? null
+  // A case may have more or fewer items than a process instance, so these lists have no estimated share.
+  return (
+    listsOfInstances({ ...context, query: { ...query, instances: name } }, ids)?.map(instancesSubquery) ??
+    null
+  )
 }
 
 /** Selects the tenants of cases. */
 const CASES: RowQuery = { by: 'instances', tenants: 'two queries' }
 
 /** Returns lists of the visible instances. Null if there are too many, or items without an instance are visible, too. */
-async function visibleInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, keys } = asked
+async function visibleInstances(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query, own, keys } = context
   if (keys.isAllBut && query.hasRowsOfNone === true && own.instances === null) return null
-  const ids = own.instances === null ? await idsOfKeys(asked) : await idsAmong(asked, own.instances)
-  return (ids === null ? null : listsOfInstances(asked, ids))?.map(weighed) ?? null
+  const ids = own.instances === null ? await idsOfKeys(context) : await idsAmong(context, own.instances)
+  return (ids === null ? null : listsOfInstances(context, ids))?.map(withEstimatedShare) ?? null
 }
 
 /** Returns the subquery for a list of instances. */
-function partOf(set: QueryMembers): QueryPart {
-  return { set, known: {} }
+function instancesSubquery(set: QueryMembers): Subquery {
+  return { set, constants: {} }
 }
 
-/** Adds a weight to the subquery. Large sets of instances have about the same number of items for each instance. */
-function weighed(set: QueryMembers): QueryPart {
+/** Adds an estimated share to the subquery. Large sets of instances have about the same number of items for each instance. */
+function withEstimatedShare(set: QueryMembers): Subquery {
   const [list] = Object.values(set)
-  return { ...partOf(set), ...(Array.isArray(list) && { weight: list.length }) }
+  return { ...instancesSubquery(set), ...(Array.isArray(list) && { estimatedShare: list.length }) }
 }
 
 /** Splits the ids into lists for subqueries. Null if an id cannot be an element of a list. */
-function listsOfInstances(asked: Asked, ids: readonly string[]): readonly QueryMembers[] | null {
-  const { query, method } = asked
+function listsOfInstances(context: PlanContext, ids: readonly string[]): readonly QueryMembers[] | null {
+  const { query, method } = context
   if (!ids.every(isListable)) return null
-  const isShort = method !== 'POST' && asPostOf(asked) === null
-  const chars = isShort ? roomOf(asked) : Number.POSITIVE_INFINITY
+  const isShort = method !== 'POST' && asPostOf(context) === null
+  const chars = isShort ? roomOf(context) : Number.POSITIVE_INFINITY
   const lists = [...inQueries(ids, chars, MAX_CONDITION_VALUES)]
   const dealt = dealtOut(ids, lists.length).flatMap((list) => [
     ...inQueries(list, chars, MAX_CONDITION_VALUES),
@@ -481,13 +514,13 @@ function dealtOut(ids: readonly string[], count: number): readonly (readonly str
 }
 
 /** Returns those of the given instances that the caller sees. */
-async function idsAmong(asked: Asked, ids: readonly string[]): Promise<readonly string[]> {
-  const { rows, viewer, query, options, accessRequest } = asked
+async function idsAmong(context: PlanContext, ids: readonly string[]): Promise<readonly string[]> {
+  const { rows, subject, query, options, accessRequest } = context
   const kind = query.isHistory ? 'historicProcessInstance' : 'processInstance'
   const found = await options.lookUpAll(kind, ids, accessRequest.stillAwaited)
   return [...found].flatMap(([id, attributes]) => {
     const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(attributes, name))
-    return isVisible({ ...rows, exempt: null }, {}, attribute, viewer) ? [id] : []
+    return isVisible({ ...rows, exempt: null }, {}, attribute, subject) ? [id] : []
   })
 }
 
@@ -495,31 +528,31 @@ async function idsAmong(asked: Asked, ids: readonly string[]): Promise<readonly 
  * Returns the instances of visible definitions, and the instances that are visible themselves. Null if there are too many,
  * or no query finds them.
  */
-async function idsOfKeys(asked: Asked): Promise<readonly string[] | null> {
-  const { rows, viewer, keys } = asked
-  const { granted, revoked } = visibleSetOf(rows, viewer).instances
-  const found = isNone(keys) ? [] : await idsOfDefinitions(asked)
+async function idsOfKeys(context: PlanContext): Promise<readonly string[] | null> {
+  const { rows, subject, keys } = context
+  const { granted, revoked } = visibleSetOf(rows, subject).instances
+  const found = isNone(keys) ? [] : await idsOfDefinitions(context)
   if (found === null) return null
   const ids = new Set(found)
   for (const id of revoked) ids.delete(id)
-  for (const id of await idsAmong(asked, granted)) ids.add(id)
+  for (const id of await idsAmong(context, granted)) ids.add(id)
   return [...ids]
 }
 
 /** Reads the ids with the plan for a list of instances. */
-async function idsOfDefinitions(asked: Asked): Promise<readonly string[] | null> {
-  const parts = await partsOfInstances(asked)
-  return parts === null ? null : idsIn(asked, kindOf(asked), parts)
+async function idsOfDefinitions(context: PlanContext): Promise<readonly string[] | null> {
+  const subqueries = await subqueriesOfInstances(context)
+  return subqueries === null ? null : idsIn(context, kindOf(context), subqueries)
 }
 
 /** Returns the ids that these queries find, or null if there are more than the subqueries may name. */
 async function idsIn(
-  { options, accessRequest }: Asked,
+  { options, accessRequest }: PlanContext,
   kind: InstanceKind,
-  parts: readonly QueryPart[],
+  subqueries: readonly Subquery[],
 ): Promise<readonly string[] | null> {
   const ids: string[] = []
-  for (const { set } of parts) {
+  for (const { set } of subqueries) {
     accessRequest.stillAwaited?.()
     const some = await options.instanceIds(kind, set, options.maxParts * MAX_CONDITION_VALUES - ids.length)
     if (some === null) return null
@@ -529,31 +562,33 @@ async function idsIn(
 }
 
 /** Returns the number of instances, or null if no query finds them. */
-async function countInstances(asked: Asked): Promise<number | null> {
-  const parts = await partsOfInstances(asked)
-  if (parts === null) return null
+async function countInstances(context: PlanContext): Promise<number | null> {
+  const subqueries = await subqueriesOfInstances(context)
+  if (subqueries === null) return null
   let count = 0
-  for (const { set } of parts) count += await asked.options.countInstances(kindOf(asked), set)
+  for (const { set } of subqueries) count += await context.options.countInstances(kindOf(context), set)
   return count
 }
 
 /** Returns the queries for the instances of visible definitions. Null if there are too many, or no query expresses this. */
-async function partsOfInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const instances = ROW_QUERIES[asked.query.isHistory ? 'historicProcessInstances' : 'processInstances']
-  const parts = await keyParts({ ...asked, query: instances, own: NO_CONDITION, method: 'POST' })
-  return parts === null || parts.length > asked.options.maxParts ? null : parts
+async function subqueriesOfInstances(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const instances = ROW_QUERIES[context.query.isHistory ? 'historicProcessInstances' : 'processInstances']
+  const subqueries = await keySubqueries({ ...context, query: instances, own: NO_CONDITION, method: 'POST' })
+  return subqueries === null || subqueries.length > context.options.maxParts ? null : subqueries
 }
 
-function kindOf({ query }: Asked): InstanceKind {
+function kindOf({ query }: PlanContext): InstanceKind {
   return query.isHistory === true ? 'history/process-instance' : 'process-instance'
 }
 
 /** Returns the subqueries for items that are visible, or hidden, by their instance alone. Null if no query expresses this. */
-async function instanceParts(asked: Asked): Promise<Pick<PartsPlan, 'instances' | 'hidden'> | null> {
-  const { query, own, keys, rows, viewer, options, accessRequest, method } = asked
+async function instanceSubqueries(
+  context: PlanContext,
+): Promise<Pick<SubqueryPlan, 'instances' | 'excluded'> | null> {
+  const { query, own, keys, rows, subject, options, accessRequest, method } = context
   // The subqueries are lists of instances already.
   if (query.by === 'instances') return NO_INSTANCES
-  const { granted, revoked } = visibleSetOf(rows, viewer).instances
+  const { granted, revoked } = visibleSetOf(rows, subject).instances
   const isAsked = (id: string) => own.instances === null || own.instances.includes(id)
   const [opened, closed] = [granted.filter(isAsked), revoked.filter(isAsked)]
   if (opened.length + closed.length === 0) return NO_INSTANCES
@@ -565,53 +600,56 @@ async function instanceParts(asked: Asked): Promise<Pick<PartsPlan, 'instances' 
     const { processDefinitionKey, tenantId } = found.get(id) ?? {}
     if (
       typeof processDefinitionKey !== 'string' ||
-      !isOfTenants(tenantId, rows.tenanted ? viewer.tenants : null)
+      !isOfTenants(tenantId, rows.tenanted ? subject.tenants : null)
     )
       return false
     return has(keys, processDefinitionKey) === isByKey
   }
-  const parts = (ids: readonly string[]): readonly QueryPart[] => {
+  const subqueries = (ids: readonly string[]): readonly Subquery[] => {
     if (!ids.every(isListable)) return []
     const values = query.instances === undefined ? ids : [...listsOf(ids, method)]
-    return values.map((value) => ({ set: { [name]: value }, known: {} }))
+    return values.map((value) => ({ set: { [name]: value }, constants: {} }))
   }
-  return { instances: parts(opened.filter(isBy(false))), hidden: parts(closed.filter(isBy(true))) }
+  return {
+    instances: subqueries(opened.filter(isBy(false))),
+    excluded: subqueries(closed.filter(isBy(true))),
+  }
 }
 
 /** Returns the plan for items that every caller sees. Null if the query finds no such items, `unknown` if they cannot be requested. */
-async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
-  const { query, own, method, options } = asked
+async function nullGroupOf(context: PlanContext): Promise<NullGroup | null | 'unknown'> {
+  const { query, own, method, options } = context
   const { rest } = query
-  if (!mayFindRest(asked)) return null
+  if (!mayFindNullGroup(context)) return null
   // A body may have its own sort order.
   if (rest === undefined || (method === 'POST' && own.names.has('sortBy'))) return 'unknown'
   // These items are read in an order of the plan. The engine would not get the caller's order, and could not refuse it.
-  if (own.sort !== null && orderOf(asked) === null) return 'unknown'
+  if (own.sort !== null && orderOf(context) === null) return 'unknown'
   const first = await options.nullsFirst()
-  const all = inTenants(asked, [{}])
+  const all = inTenants(context, [{}])
   const orders = first === null ? BOTH : [first]
   return {
     all,
-    sorted: all.map((part) =>
-      orders.map((sortOrder) => ({ ...part, sort: { sortBy: rest.sortBy, sortOrder } })),
+    sorted: all.map((subquery) =>
+      orders.map((sortOrder) => ({ ...subquery, sort: { sortBy: rest.sortBy, sortOrder } })),
     ),
     member: rest.member,
-    isMixed: !tellsTenants(asked),
+    isCrossTenant: !tellsTenants(context),
   }
 }
 
 const BOTH = ['asc', 'desc'] as const
 
-function mayFindRest(asked: Asked): boolean {
-  const { own, keys, rows } = asked
+function mayFindNullGroup(context: PlanContext): boolean {
+  const { own, keys, rows } = context
   const names = [own.key, own.keys, own.definition, own.instances]
   // The items of cases have their own subqueries.
   if (rows.exempt === null || rows.exempt === 'case' || names.some((one) => one !== null)) return false
   // In this case the subqueries already include every item.
-  return !(isAll(keys) && tellsTenants(asked))
+  return !(isAll(keys) && tellsTenants(context))
 }
 
-function orderOf({ query, own, options: { dateFormat } }: Asked): PartsPlan['order'] {
+function orderOf({ query, own, options: { dateFormat } }: PlanContext): SubqueryPlan['order'] {
   const { sort } = own
   if (sort === null)
     return query.order === undefined ? null : { member: query.order, kind: 'id', isDescending: false }

@@ -5,14 +5,14 @@ import type { FindTargets } from '../../policy/authz/entities/look-ups.ts'
 import { grantedIds } from '../../policy/authz/decision/granted-ids.ts'
 import type { Attributes } from '../../request/attributes.ts'
 import { usesRevokes } from '../../policy/authz/records/records.ts'
-import { idsGranted, isVisible, scopeOf } from '../visibility/visibility.ts'
-import type { Viewer, CompiledRows } from '../visibility/compiled-rows.ts'
+import { idsGranted, isVisible, visibilityOf } from '../visibility/visibility.ts'
+import type { ListSubject, CompiledRows } from '../visibility/compiled-rows.ts'
 import { type FetchScope, tenantsAsked } from './narrow-topics.ts'
 import { MAX_CONDITION_VALUES } from '../limits.ts'
 
 interface Fetching {
   readonly rows: CompiledRows
-  readonly viewer: Viewer
+  readonly subject: ListSubject
   readonly accessRequest: AccessRequest
   readonly findTargets: FindTargets
 }
@@ -20,24 +20,24 @@ interface Fetching {
 /** Returns which external tasks a caller may fetch, or null if no topic can express it. */
 export async function fetchScopeOf({
   rows,
-  viewer,
+  subject,
   accessRequest,
   findTargets,
 }: Fetching): Promise<FetchScope | null> {
-  const revokes = usesRevokes(viewer.records, viewer.principal)
-  if (revokes && speaksOfInstances(rows, viewer)) return null
-  const needsTenants = (viewer.tenants?.size ?? 0) > 0 && !namesTenants(accessRequest)
+  const revokes = usesRevokes(subject.records, subject.principal)
+  if (revokes && speaksOfInstances(rows, subject)) return null
+  const needsTenants = (subject.tenants?.size ?? 0) > 0 && !namesTenants(accessRequest)
   if (!revokes && !needsTenants)
-    return { keys: keysGranted(rows, viewer), definitionIds: null, tenants: viewer.tenants }
+    return { keys: keysGranted(rows, subject), definitionIds: null, tenants: subject.tenants }
   const definitions = await findTargets('definitions', accessRequest)
   if (definitions === null || 'candidates' in definitions) return null
-  const seen = definitions.filter((definition) => isVisible(rows, {}, attributeOf(definition), viewer))
+  const seen = definitions.filter((definition) => isVisible(rows, {}, attributeOf(definition), subject))
   if (seen.length > MAX_CONDITION_VALUES) return null
-  return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: viewer.tenants }
+  return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: subject.tenants }
 }
 
 /** Returns whether records revoke permissions on single instances. No topic can exclude an instance. */
-function speaksOfInstances({ conditions }: CompiledRows, { records, principal }: Viewer): boolean {
+function speaksOfInstances({ conditions }: CompiledRows, { records, principal }: ListSubject): boolean {
   return conditions
     .flatMap(({ permissions }) => permissions)
     .filter(({ resource }) => resource === 'PROCESS_INSTANCE')
@@ -55,11 +55,11 @@ function namesTenants({ body }: AccessRequest): boolean {
  * Returns the keys of definitions that meet every condition, because a task is fetched only if it may be read and updated.
  * Null if all definitions do.
  */
-function keysGranted(rows: CompiledRows, viewer: Viewer): readonly string[] | null {
+function keysGranted(rows: CompiledRows, subject: ListSubject): readonly string[] | null {
   const lists = rows.conditions
     .map((condition) => ({ ...rows, conditions: [condition] }))
-    .filter((one) => scopeOf(one, viewer.principal, viewer.records) !== 'all')
-    .map((one) => idsGranted(one, 'PROCESS_DEFINITION', viewer))
+    .filter((one) => visibilityOf(one, subject.principal, subject.records) !== 'all')
+    .map((one) => idsGranted(one, 'PROCESS_DEFINITION', subject))
   const [first, ...others] = lists
   return first === undefined ? null : first.filter((key) => others.every((list) => list.includes(key)))
 }

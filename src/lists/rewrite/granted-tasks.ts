@@ -1,7 +1,7 @@
 import { RESOURCES } from '../../operations/permissions.ts'
 import { namedIds } from '../../policy/authz/decision/granted-ids.ts'
 import { usesRevokes } from '../../policy/authz/records/records.ts'
-import type { CompiledRows, Viewer } from '../visibility/compiled-rows.ts'
+import type { CompiledRows, ListSubject } from '../visibility/compiled-rows.ts'
 import { idsGranted, isVisible } from '../visibility/visibility.ts'
 
 /** The tasks that the records, the caller's links and cases open. A task is visible if it matches one of the members. */
@@ -18,15 +18,15 @@ export function isNothing({ processDefinitionKeys, taskIds, caseKey }: GrantedTa
 
 export function grantedTasks(
   rows: CompiledRows,
-  viewer: Viewer,
+  subject: ListSubject,
   caseKey: string | null,
 ): GrantedTasks | 'all but some' {
-  const { records, principal, implicitGrants } = viewer
+  const { records, principal, implicitGrants } = subject
   const linked = [...(implicitGrants?.user ?? []), ...(implicitGrants?.groups ?? [])]
-  if (usesRevokes(records, principal)) return notRevoked(rows, viewer, { linked, caseKey })
+  if (usesRevokes(records, principal)) return notRevoked(rows, subject, { linked, caseKey })
   return {
-    processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer),
-    taskIds: [...new Set([...idsGranted(rows, 'TASK', viewer), ...linked])],
+    processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', subject),
+    taskIds: [...new Set([...idsGranted(rows, 'TASK', subject), ...linked])],
     caseKey,
   }
 }
@@ -39,13 +39,13 @@ interface Beside {
 /** Decides each key and each task that a record names like an item with this key or id. */
 function notRevoked(
   rows: CompiledRows,
-  viewer: Viewer,
+  subject: ListSubject,
   { linked, caseKey }: Beside,
 ): GrantedTasks | 'all but some' {
-  const { records, principal } = viewer
+  const { records, principal } = subject
   const recorded = { ...rows, exempt: null, tenanted: false }
   const isOpen = (taskId: string | null, key: string | null) =>
-    isVisible(recorded, {}, (name) => (name === 'taskId' ? taskId : key), viewer)
+    isVisible(recorded, {}, (name) => (name === 'taskId' ? taskId : key), subject)
   if (isOpen(null, null)) return 'all but some'
   const keys = [...namedIds(records, principal, RESOURCES.PROCESS_DEFINITION.id)]
   const processDefinitionKeys = keys.filter((key) => isOpen(null, key))

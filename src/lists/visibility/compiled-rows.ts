@@ -27,7 +27,7 @@ export interface RowCondition {
 }
 
 /** The facts about a caller that decide whether the caller sees an item. */
-export interface Viewer {
+export interface ListSubject {
   readonly principal: Principal
   readonly records: Records
   /** The tenants whose items the caller sees, besides items without a tenant. Null if the caller sees the items of every tenant. */

@@ -2,23 +2,23 @@ import type { MissingPermission } from '../../errors.ts'
 import { RESOURCES, type ResourceName } from '../../operations/permissions.ts'
 import type { PermissionCheck } from '../../policy/authz/decision/permission-check.ts'
 import type { ListRow, RowAttribute } from '../../policy/authz/entities/look-ups.ts'
-import type { CompiledRows, Viewer } from './compiled-rows.ts'
+import type { CompiledRows, ListSubject } from './compiled-rows.ts'
 import { missingForRow } from './visibility.ts'
 
 interface Rows {
   readonly rows: CompiledRows
   readonly list: readonly ListRow[]
   readonly attributes: readonly RowAttribute[]
-  readonly viewer: Viewer
+  readonly subject: ListSubject
 }
 
 /** Returns the permissions that would open the items that the caller does not see. Each requirement occurs once, however many items have it. */
-export function missingForRows({ rows, list, attributes, viewer }: Rows): readonly MissingPermission[] {
+export function missingForRows({ rows, list, attributes, subject }: Rows): readonly MissingPermission[] {
   const needs = new Map<string, readonly MissingPermission[]>()
   for (const [index, row] of list.entries()) {
     const attribute = attributes[index]
     if (attribute === undefined) continue
-    for (const checks of missingForRow(rows, row, attribute, viewer)) {
+    for (const checks of missingForRow(rows, row, attribute, subject)) {
       const alternatives = widest(checks)
       const key = JSON.stringify(
         alternatives.map(({ resource, permission, id }) => [resource, permission, id]),

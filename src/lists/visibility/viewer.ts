@@ -2,16 +2,19 @@ import type { Operation } from '../../operations/table.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { AuthorizeOptions } from '../../policy/authz/checks/authorize-options.ts'
 import { compileRows } from './compile-rows.ts'
-import { scopeOf } from './visibility.ts'
+import { visibilityOf } from './visibility.ts'
 import type { Visibility } from '../list-decision.ts'
-import type { Viewer, CompiledRows } from './compiled-rows.ts'
+import type { ListSubject, CompiledRows } from './compiled-rows.ts'
 import { isAdmin } from '../../policy/authz/decision/admin.ts'
 
 /**
  * Returns the facts that decide which items a caller sees. Admins see the items of every tenant, and so does every caller
  * if tenants are not checked.
  */
-export function viewerOf({ principal }: Pick<AccessRequest, 'principal'>, options: AuthorizeOptions): Viewer {
+export function subjectOf(
+  { principal }: Pick<AccessRequest, 'principal'>,
+  options: AuthorizeOptions,
+): ListSubject {
   const isFree = !options.checksTenants || isAdmin(principal, options)
   return {
     principal,
@@ -23,8 +26,12 @@ export function viewerOf({ principal }: Pick<AccessRequest, 'principal'>, option
 }
 
 /** Returns whether the caller sees every item of the response. */
-export function seesWhole({ tenanted }: CompiledRows, scope: Visibility, { tenants }: Viewer): boolean {
-  return scope === 'all' && (tenants === null || !tenanted)
+export function seesWhole(
+  { tenanted }: CompiledRows,
+  visibility: Visibility,
+  { tenants }: ListSubject,
+): boolean {
+  return visibility === 'all' && (tenants === null || !tenanted)
 }
 
 /**
@@ -32,10 +39,10 @@ export function seesWhole({ tenanted }: CompiledRows, scope: Visibility, { tenan
  * names them.
  */
 export function seesEmbedded(
-  { principal, records, tenants }: Viewer,
+  { principal, records, tenants }: ListSubject,
   { halVariables }: Pick<Operation, 'halVariables'>,
 ): boolean {
-  const isOpen = (rows: CompiledRows) => scopeOf(rows, principal, records) === 'all'
+  const isOpen = (rows: CompiledRows) => visibilityOf(rows, principal, records) === 'all'
   return tenants === null && isOpen(EMBEDDED) && (halVariables !== true || isOpen(EMBEDDED_VARIABLES))
 }
 

@@ -11,7 +11,7 @@ import { usesRevokes, type Records } from '../../policy/authz/records/records.ts
 import { javaTrim } from '../../request/java-text.ts'
 import type { RowAttribute, ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { Visibility } from '../list-decision.ts'
-import type { CompiledRows, RowCondition, Viewer } from './compiled-rows.ts'
+import type { CompiledRows, RowCondition, ListSubject } from './compiled-rows.ts'
 
 /** Returns the restriction that applies to this query. */
 export function rowsFor(rows: CompiledRows, { query }: Pick<AccessRequest, 'query'>): CompiledRows {
@@ -29,16 +29,18 @@ export function isSurelyFalse(text = 'false'): boolean {
 
 const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
-export function scopeOf(rows: CompiledRows, principal: Principal, records: Records): Visibility {
-  return scopeOfAll(rows.conditions.map((condition) => conditionScope(condition, principal, records)))
+export function visibilityOf(rows: CompiledRows, principal: Principal, records: Records): Visibility {
+  return leastVisibility(
+    rows.conditions.map((condition) => conditionVisibility(condition, principal, records)),
+  )
 }
 
-function scopeOfAll(scopes: readonly Visibility[]): Visibility {
-  if (scopes.includes('none')) return 'none'
-  return scopes.includes('conditional') ? 'conditional' : 'all'
+function leastVisibility(visibilities: readonly Visibility[]): Visibility {
+  if (visibilities.includes('none')) return 'none'
+  return visibilities.includes('conditional') ? 'conditional' : 'all'
 }
 
-function scopeTogether(
+function visibilityTogether(
   permissions: readonly Permission[],
   principal: Principal,
   records: Records,
@@ -60,13 +62,15 @@ function scopeTogether(
  * first permission with a decision decides an item. A grant on `*` then opens every item only if no earlier permission names
  * single ids, and no revocation up to this permission does.
  */
-function conditionScope(condition: RowCondition, principal: Principal, records: Records): Visibility {
+function conditionVisibility(condition: RowCondition, principal: Principal, records: Records): Visibility {
   const { permissions } = condition
   const revokes = usesRevokes(records, principal)
   if (condition.together === true)
     return revokes
-      ? scopeOfAll(permissions.map((one) => conditionScope({ permissions: [one] }, principal, records)))
-      : scopeTogether(permissions, principal, records)
+      ? leastVisibility(
+          permissions.map((one) => conditionVisibility({ permissions: [one] }, principal, records)),
+        )
+      : visibilityTogether(permissions, principal, records)
   const isOpen = ({ resource, permission }: Permission): boolean =>
     isAuthorized(records, principal, { resource, permission, id: null }) === true
   // Checked first, because listing the ids of a caller that has many takes milliseconds.
@@ -116,17 +120,17 @@ export function isVisible(
   { conditions, exempt, tenanted }: CompiledRows,
   row: ListRow,
   attribute: RowAttribute,
-  viewer: Viewer,
+  subject: ListSubject,
 ): boolean {
-  if (tenanted && !isOfTenants(attribute('tenantId'), viewer.tenants)) return false
+  if (tenanted && !isOfTenants(attribute('tenantId'), subject.tenants)) return false
   if (exempt !== null && isExempt(exempt, row, attribute)) return true
-  return conditions.every((condition) => isMet(condition, attribute, viewer))
+  return conditions.every((condition) => isMet(condition, attribute, subject))
 }
 
 /** Returns whether an item, with its ids, meets one condition. */
-function isMet(condition: RowCondition, attribute: RowAttribute, viewer: Viewer): boolean {
-  const { principal, records } = viewer
-  const permissionChecks = rowChecksOf(condition, attribute, viewer)
+function isMet(condition: RowCondition, attribute: RowAttribute, subject: ListSubject): boolean {
+  const { principal, records } = subject
+  const permissionChecks = rowChecksOf(condition, attribute, subject)
   if (condition.together !== true) return decideAny(records, principal, permissionChecks)
   return usesRevokes(records, principal)
     ? permissionChecks.every((permissionCheck) => decideAny(records, principal, [permissionCheck]))
@@ -136,7 +140,7 @@ function isMet(condition: RowCondition, attribute: RowAttribute, viewer: Viewer)
 function rowChecksOf(
   { permissions }: RowCondition,
   attribute: RowAttribute,
-  { principal, implicitGrants, impliesIdentity }: Viewer,
+  { principal, implicitGrants, impliesIdentity }: ListSubject,
 ): readonly PermissionCheck[] {
   return permissions.map(({ resource, permission, attribute: source }) => {
     const id = 'name' in source ? attribute(source.name) : null
@@ -157,14 +161,14 @@ export function missingForRow(
   rows: CompiledRows,
   row: ListRow,
   attribute: RowAttribute,
-  viewer: Viewer,
+  subject: ListSubject,
 ): readonly (readonly PermissionCheck[])[] {
-  const isAnothers = rows.tenanted && !isOfTenants(attribute('tenantId'), viewer.tenants)
-  if (isAnothers || isVisible(rows, row, attribute, viewer)) return []
+  const isAnothers = rows.tenanted && !isOfTenants(attribute('tenantId'), subject.tenants)
+  if (isAnothers || isVisible(rows, row, attribute, subject)) return []
   return rows.conditions
-    .filter((condition) => !isMet(condition, attribute, viewer))
+    .filter((condition) => !isMet(condition, attribute, subject))
     .flatMap((condition) => {
-      const checks = rowChecksOf(condition, attribute, viewer)
+      const checks = rowChecksOf(condition, attribute, subject)
       return condition.together === true ? checks.map((one) => [one]) : [checks]
     })
 }

@@ -2,7 +2,7 @@ import { RESOURCES } from '../../operations/permissions.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
 import { isAuthorized } from '../../policy/authz/decision/decide.ts'
 import { namedIds } from '../../policy/authz/decision/granted-ids.ts'
-import type { CompiledRows, Viewer } from './compiled-rows.ts'
+import type { CompiledRows, ListSubject } from './compiled-rows.ts'
 import { isVisible } from './visibility.ts'
 
 /** A set of ids, or all ids except those in the set. */
@@ -22,15 +22,15 @@ export interface VisibleSet {
  * Returns the keys and instances whose items a caller sees, regardless of tenants. Each key that a record names is decided
  * like an item with this key. All others are decided like a key that no record names.
  */
-export function visibleSetOf(rows: CompiledRows, viewer: Viewer): VisibleSet {
+export function visibleSetOf(rows: CompiledRows, subject: ListSubject): VisibleSet {
   const { key: keyName, instance } = rowSubjectsOf(rows)
   const untenanted = { ...rows, exempt: null, tenanted: false }
   const isOpen = (key: string | null) =>
-    isVisible(untenanted, {}, (name) => (name === keyName ? key : null), viewer)
+    isVisible(untenanted, {}, (name) => (name === keyName ? key : null), subject)
   const isAllBut = isOpen(null)
-  const named = candidatesOf(rows, viewer)
+  const named = candidatesOf(rows, subject)
   const ids = new Set([...named].filter((id) => isOpen(id) !== isAllBut))
-  return { keys: { isAllBut, ids }, instances: instancesOf(instance, viewer) }
+  return { keys: { isAllBut, ids }, instances: instancesOf(instance, subject) }
 }
 
 /**
@@ -58,7 +58,7 @@ export function rowSubjectsOf({ conditions }: Pick<CompiledRows, 'conditions'>):
 }
 
 /** Returns whether records or links on tasks may open items. A set of keys and instances cannot express this. */
-export function namesTasks(rows: CompiledRows, { records, principal, implicitGrants }: Viewer): boolean {
+export function namesTasks(rows: CompiledRows, { records, principal, implicitGrants }: ListSubject): boolean {
   if (rowSubjectsOf(rows).task === null) return false
   const isLinked = implicitGrants !== null && implicitGrants.user.size + implicitGrants.groups.size > 0
   return isLinked || namedIds(records, principal, RESOURCES.TASK.id).size > 0
@@ -75,7 +75,7 @@ function nameOf({ attribute }: Permission): string | undefined {
 /** Returns all ids whose decision may differ from that of an id that no record names. */
 function candidatesOf(
   rows: CompiledRows,
-  { records, principal, impliesIdentity }: Viewer,
+  { records, principal, impliesIdentity }: ListSubject,
 ): ReadonlySet<string> {
   const { instance } = rowSubjectsOf(rows)
   const types = rows.conditions
@@ -87,7 +87,10 @@ function candidatesOf(
   return ids
 }
 
-function instancesOf(permission: Permission | null, { records, principal }: Viewer): VisibleSet['instances'] {
+function instancesOf(
+  permission: Permission | null,
+  { records, principal }: ListSubject,
+): VisibleSet['instances'] {
   const granted: string[] = []
   const revoked: string[] = []
   if (permission !== null)

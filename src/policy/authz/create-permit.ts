@@ -6,7 +6,7 @@ import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
-import type { Viewer, CompiledRows } from '../../lists/visibility/compiled-rows.ts'
+import type { ListSubject, CompiledRows } from '../../lists/visibility/compiled-rows.ts'
 import { usesRevokes } from './records/records.ts'
 import {
   concernsIdentity,
@@ -15,7 +15,7 @@ import {
   isVisible,
   onlyOf,
   rowsFor,
-  scopeOf,
+  visibilityOf,
 } from '../../lists/visibility/visibility.ts'
 import { createAllowedLinks } from './allowed-links.ts'
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
@@ -26,13 +26,13 @@ import { canNarrow, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
 import { isFullyJudged } from '../validation/validate.ts'
 import { planRows, type PlanOptions, readsInstances } from '../../lists/prefilter/plan-rows.ts'
 import { narrowTopics } from '../../lists/rewrite/narrow-topics.ts'
-import { seesEmbedded, seesWhole, viewerOf } from '../../lists/visibility/viewer.ts'
+import { seesEmbedded, seesWhole, subjectOf } from '../../lists/visibility/viewer.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
 import type { CaseKeys } from '../../lists/facts/case-probe.ts'
 import type { ReadRowAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { Permit } from './permit.ts'
-import type { KeepRows, RowsDecision, Visibility } from '../../lists/list-decision.ts'
+import type { Postfilter, ListDecision, Visibility } from '../../lists/list-decision.ts'
 
 /** The options of all permits of one engine. */
 export interface PermitOptions extends AuthorizeOptions, PlanOptions {
@@ -68,7 +68,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
         : (body, accessRequest) => keepAllowedLinks(body, accessRequest, options.records()),
     answerCheck: (accessRequest) =>
       answerAuthorizationCheck(accessRequest, { ...options, records: options.records() }),
-    tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
+    tenantsOf: (principal) => subjectOf({ principal }, options).tenants,
     rows: rows === null ? createWhole(operation, options) : createRows(operation, rows, options),
     missingRows: rows === null ? null : createMissingRows(rows, options),
   }
@@ -78,7 +78,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
   if (operation.hal !== true) return null
   return (accessRequest, other) =>
-    other === 'hal' && !seesEmbedded(viewerOf(accessRequest, options), operation) ? NOT_EXACT : ALL
+    other === 'hal' && !seesEmbedded(subjectOf(accessRequest, options), operation) ? NOT_EXACT : ALL
 }
 
 function createRows(operation: Operation, restriction: CompiledRows, options: PermitOptions): Permit['rows'] {
@@ -105,54 +105,55 @@ interface RowsParts {
 
 /** The visible part of a query's result, with the facts about the caller. */
 interface Seeing {
-  readonly scope: Visibility
-  readonly viewer: Viewer
+  readonly visibility: Visibility
+  readonly subject: ListSubject
 }
 
-const ALL: RowsDecision = { visibility: 'all' }
-const NOT_EXACT: RowsDecision = { visibility: 'undecidable', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
+const ALL: ListDecision = { visibility: 'all' }
+const NOT_EXACT: ListDecision = { visibility: 'undecidable', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
 
 function rowsDecision(
   parts: RowsParts,
   accessRequest: AccessRequest,
   other: OtherForm | false,
-): RowsDecision | Promise<RowsDecision> {
+): ListDecision | Promise<ListDecision> {
   const { rows, options } = parts
-  const viewer = viewerOf(accessRequest, options)
-  if (rows.form === 'group counts' || rows.form === 'report') return countsDecision(viewer)
-  const scope = scopeOf(rows, viewer.principal, viewer.records)
-  const seesAll = seesWhole(rows, scope, viewer)
+  const subject = subjectOf(accessRequest, options)
+  if (rows.form === 'group counts' || rows.form === 'report') return countsDecision(subject)
+  const visibility = visibilityOf(rows, subject.principal, subject.records)
+  const seesAll = seesWhole(rows, visibility, subject)
   // A HAL response has another shape and embeds entities of other kinds.
-  if (other === 'hal') return seesAll && seesEmbedded(viewer, parts.operation) ? ALL : NOT_EXACT
+  if (other === 'hal') return seesAll && seesEmbedded(subject, parts.operation) ? ALL : NOT_EXACT
   if (seesAll) return ALL
-  const special = decisionOfForm(parts, accessRequest, scope, viewer)
+  const special = decisionOfForm(parts, accessRequest, visibility, subject)
   if (special !== null) return special
-  if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
-    return restrictedTo(parts, accessRequest, { scope, viewer })
-  return withLinksAndCases(parts, accessRequest, { scope, viewer })
+  if (visibility === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
+    return restrictedTo(parts, accessRequest, { visibility, subject })
+  return withLinksAndCases(parts, accessRequest, { visibility, subject })
 }
 
 /** Returns the decision for a special form of response. Null for a list, or for a form that is computed from a list. */
 function decisionOfForm(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  scope: Visibility,
-  viewer: Viewer,
-): RowsDecision | Promise<RowsDecision> | null {
+  visibility: Visibility,
+  subject: ListSubject,
+): ListDecision | Promise<ListDecision> | null {
   const { form } = parts.rows
   // The response contains two lists. Each has its own permission.
-  if (form === 'groups') return { visibility: 'conditional', strategy: 'scan', keep: keepOf(parts, viewer) }
-  if (scope === 'none') return null
-  if (form === 'locks') return locksDecision(parts, accessRequest, viewer)
-  return form === 'instance counts' ? instancesDecision(parts, accessRequest, scope, viewer) : null
+  if (form === 'groups')
+    return { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(parts, subject) }
+  if (visibility === 'none') return null
+  if (form === 'locks') return locksDecision(parts, accessRequest, subject)
+  return form === 'instance counts' ? instancesDecision(parts, accessRequest, visibility, subject) : null
 }
 
 async function locksDecision(
   { rows, options: { findTargets } }: RowsParts,
   accessRequest: AccessRequest,
-  viewer: Viewer,
-): Promise<RowsDecision> {
-  const fetchScope = await fetchScopeOf({ rows, viewer, accessRequest, findTargets })
+  subject: ListSubject,
+): Promise<ListDecision> {
+  const fetchScope = await fetchScopeOf({ rows, subject, accessRequest, findTargets })
   if (fetchScope === null) return NOT_EXACT
   const { definitionIds, tenants } = fetchScope
   const isOpen = definitionIds !== null && tenants !== null
@@ -168,22 +169,22 @@ async function locksDecision(
 async function instancesDecision(
   parts: RowsParts,
   { params }: AccessRequest,
-  scope: Visibility,
-  viewer: Viewer,
-): Promise<RowsDecision> {
+  visibility: Visibility,
+  subject: ListSubject,
+): Promise<ListDecision> {
   const { id, key } = params
   const keyOf = async () => key ?? (await parts.options.lookUp('processDefinition', id ?? ''))?.['key'] ?? ''
-  const isFinal = !usesRevokes(viewer.records, viewer.principal)
+  const isFinal = !usesRevokes(subject.records, subject.principal)
   const isWhole =
-    scope === 'all' ||
-    (isFinal && idsGranted(parts.rows, 'PROCESS_DEFINITION', viewer).includes(await keyOf()))
+    visibility === 'all' ||
+    (isFinal && idsGranted(parts.rows, 'PROCESS_DEFINITION', subject).includes(await keyOf()))
   return isWhole
-    ? countsDecision(viewer)
-    : { visibility: 'conditional', strategy: 'scan', keep: keepOf(parts, viewer) }
+    ? countsDecision(subject)
+    : { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(parts, subject) }
 }
 
 /** Decides a count or report that is permitted completely. Only the tenants restrict it. */
-function countsDecision({ tenants }: Viewer): RowsDecision {
+function countsDecision({ tenants }: ListSubject): ListDecision {
   return tenants === null ? ALL : { visibility: 'conditional', strategy: 'recount', tenants }
 }
 
@@ -191,19 +192,19 @@ function countsDecision({ tenants }: Viewer): RowsDecision {
 async function withLinksAndCases(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  { scope, viewer }: Seeing,
-): Promise<RowsDecision> {
+  { visibility, subject }: Seeing,
+): Promise<ListDecision> {
   const { rows, options } = parts
   const implied = concernsTasks(rows)
-    ? ((await options.implicitGrants?.tasks(viewer.principal)) ?? null)
+    ? ((await options.implicitGrants?.tasks(subject.principal)) ?? null)
     : null
   const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
-  const opened = scope === 'none' && isLinked ? 'conditional' : scope
-  const seeing = { scope: opened, viewer: { ...viewer, implicitGrants: implied } }
+  const opened = visibility === 'none' && isLinked ? 'conditional' : visibility
+  const seeing = { visibility: opened, subject: { ...subject, implicitGrants: implied } }
   const cases = rows.exempt === 'case' ? await options.caseKeys() : []
   if (cases?.length === 0) return restrictedTo(parts, accessRequest, seeing)
   return (
-    besideCases(parts, accessRequest, seeing, cases) ?? plannedFor(parts, accessRequest, seeing.viewer, true)
+    besideCases(parts, accessRequest, seeing, cases) ?? plannedFor(parts, accessRequest, seeing.subject, true)
   )
 }
 
@@ -213,7 +214,7 @@ function besideCases(
   accessRequest: AccessRequest,
   seeing: Seeing,
   keys: readonly string[] | null,
-): RowsDecision | null {
+): ListDecision | null {
   const [key, ...others] = keys ?? []
   return key === undefined || others.length > 0 ? null : narrowedTasks(parts, accessRequest, seeing, key)
 }
@@ -222,32 +223,40 @@ function besideCases(
 function restrictedTo(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  { scope, viewer }: Seeing,
-): RowsDecision {
+  { visibility, subject }: Seeing,
+): ListDecision {
   const { rows, isValid } = parts
-  const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
-  if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
+  const mayBeSelf = subject.impliesIdentity && concernsIdentity(rows)
+  if (visibility === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
     return { visibility: 'none', valid: isValid() }
-  return someOf(parts, accessRequest, { scope, viewer })
+  return someOf(parts, accessRequest, { visibility, subject })
 }
 
-function someOf(parts: RowsParts, accessRequest: AccessRequest, { scope, viewer }: Seeing): RowsDecision {
-  const narrowed = narrowedTasks(parts, accessRequest, { scope, viewer }, null)
-  return narrowed ?? plannedFor(parts, accessRequest, viewer, false)
+function someOf(
+  parts: RowsParts,
+  accessRequest: AccessRequest,
+  { visibility, subject }: Seeing,
+): ListDecision {
+  const narrowed = narrowedTasks(parts, accessRequest, { visibility, subject }, null)
+  return narrowed ?? plannedFor(parts, accessRequest, subject, false)
 }
 
 /** Returns a filter, with a plan if there is one. `hasCases` is true if there are items of cases, which every caller sees. */
 function plannedFor(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  viewer: Viewer,
+  subject: ListSubject,
   hasCases: boolean,
-): RowsDecision {
+): ListDecision {
   const { operation, rows, options, isAnswerable } = parts
-  const filtered = { visibility: 'conditional', strategy: 'scan', keep: keepOf(parts, viewer) } as const
+  const filtered = {
+    visibility: 'conditional',
+    strategy: 'scan',
+    postfilter: postfilterOf(parts, subject),
+  } as const
   if (rows.query === null) return filtered
   const { method } = operation
-  const planning = { method, rows, viewer, accessRequest, options, isAnswerable, hasCases }
+  const planning = { method, rows, subject, accessRequest, options, isAnswerable, hasCases }
   const plan = Object.assign(() => planRows(planning), { readsInstances: () => readsInstances(planning) })
   return { ...filtered, plan }
 }
@@ -256,14 +265,14 @@ function plannedFor(
 function narrowedTasks(
   { operation, rows, isValid }: RowsParts,
   { query }: AccessRequest,
-  { scope, viewer }: Seeing,
+  { visibility, subject }: Seeing,
   caseKey: string | null,
-): RowsDecision | null {
+): ListDecision | null {
   if (operation.rows?.narrowed !== 'task query' || !canNarrow(operation.method, query)) return null
-  const granted = scope === 'all' ? null : grantedTasks(rows, viewer, caseKey)
+  const granted = visibility === 'all' ? null : grantedTasks(rows, subject, caseKey)
   if (granted === 'all but some') return null
   if (granted !== null && isNothing(granted)) return { visibility: 'none', valid: isValid() }
-  const tenantIds = viewer.tenants === null ? null : [...viewer.tenants]
+  const tenantIds = subject.tenants === null ? null : [...subject.tenants]
   return { visibility: 'conditional', strategy: 'rewrite', narrow: narrowTasks({ granted, tenantIds }) }
 }
 
@@ -273,19 +282,19 @@ function createMissingRows(restriction: CompiledRows, options: PermitOptions): P
     const implicitGrants = concernsTasks(rows)
       ? ((await options.implicitGrants?.tasks(accessRequest.principal)) ?? null)
       : null
-    const viewer = { ...viewerOf(accessRequest, options), implicitGrants }
+    const subject = { ...subjectOf(accessRequest, options), implicitGrants }
     const attributes = await options.readRowAttributes(template, list)
-    return missingForRows({ rows, list, attributes, viewer })
+    return missingForRows({ rows, list, attributes, subject })
   }
 }
 
-function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {
+function postfilterOf({ rows, options }: RowsParts, subject: ListSubject): Postfilter {
   return async (template, list) => {
     const attributes = await options.readRowAttributes(template, list)
     const restriction = rows.form === 'groups' ? onlyOf(rows, template) : rows
     return list.map((row, index) => {
       const attribute = attributes[index]
-      return attribute !== undefined && isVisible(restriction, row, attribute, viewer)
+      return attribute !== undefined && isVisible(restriction, row, attribute, subject)
     })
   }
 }

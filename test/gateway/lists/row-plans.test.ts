@@ -2,7 +2,7 @@ import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import type { EngineParts, Parts } from '../../../src/pipeline/parts.ts'
 import type { Permit } from '../../../src/policy/authz/permit.ts'
-import type { RowsDecision } from '../../../src/lists/list-decision.ts'
+import type { ListDecision } from '../../../src/lists/list-decision.ts'
 import { PAGING } from '../../../src/request/paging.ts'
 import { BASE, openGateway, type Answer, type OpenGateway } from '../../support/open-gateway.ts'
 import {
@@ -117,9 +117,9 @@ function withoutPlan(permit: Permit | undefined): Permit | undefined {
   return { ...permit, rows: async (request, other) => filtered(await rows(request, other)) }
 }
 
-function filtered(decision: RowsDecision): RowsDecision {
+function filtered(decision: ListDecision): ListDecision {
   return decision.strategy === 'scan'
-    ? { visibility: 'conditional', strategy: 'scan', keep: decision.keep }
+    ? { visibility: 'conditional', strategy: 'scan', postfilter: decision.postfilter }
     : decision
 }
 

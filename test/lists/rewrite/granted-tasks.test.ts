@@ -2,7 +2,7 @@ import t from 'tap'
 import { linkBitsOf } from '../../../src/policy/authz/entities/implicit-grants.ts'
 import { compileRows } from '../../../src/lists/visibility/compile-rows.ts'
 import { grantedTasks } from '../../../src/lists/rewrite/granted-tasks.ts'
-import { isVisible, scopeOf } from '../../../src/lists/visibility/visibility.ts'
+import { isVisible, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 import { Random } from '../../differential/random.ts'
 
@@ -45,7 +45,7 @@ t.test('the keys and ids of a query select exactly the visible tasks', (t) => {
       impliesIdentity: false,
     }
     // Then the query is not restricted.
-    if (scopeOf(rows, principal, viewer.records) === 'all') continue
+    if (visibilityOf(rows, principal, viewer.records) === 'all') continue
     const granted = grantedTasks(rows, viewer, 'care')
     if (granted === 'all but some') continue
     narrowed[lines.some((line) => line.startsWith('revoke')) ? 'revoked' : 'plain'] += 1

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Rows } from '../../../src/operations/notation.ts'
 import type { ListRow } from '../../../src/policy/authz/entities/look-ups.ts'
 import { compileRows } from '../../../src/lists/visibility/compile-rows.ts'
-import { isVisible, rowsFor, scopeOf } from '../../../src/lists/visibility/visibility.ts'
+import { isVisible, rowsFor, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
 import { stringOf } from '../../../src/request/value.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
@@ -113,6 +113,10 @@ t.test('the records decide whether all, some or no items are visible', (t) => {
     [{ allOf: [READ, UPDATE] }, ['grant anna TASK:* READ'], 'none'],
   ]
   for (const [rows, lines, scope] of cases)
-    t.equal(scopeOf(compileRows(rows), principal, recordsOf(lines)), scope, JSON.stringify([rows, lines]))
+    t.equal(
+      visibilityOf(compileRows(rows), principal, recordsOf(lines)),
+      scope,
+      JSON.stringify([rows, lines]),
+    )
   t.end()
 })

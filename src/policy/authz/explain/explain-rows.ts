@@ -4,7 +4,7 @@ import type { RowsExplanation, RowsPermission } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { grantedIds } from '../decision/granted-ids.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
-import type { RowsDecision } from '../../../lists/list-decision.ts'
+import type { ListDecision } from '../../../lists/list-decision.ts'
 import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { STRATEGY_NAMES } from '../../../lists/list-plan.ts'
@@ -19,7 +19,7 @@ const SHOWN_IDS = 20
  */
 export async function explainRows(
   restriction: CompiledRows | null,
-  decision: RowsDecision,
+  decision: ListDecision,
   { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: AuthorizeOptions },
 ): Promise<RowsExplanation | null> {
   if (restriction === null) return null
@@ -47,7 +47,7 @@ export async function explainRows(
   }
 }
 
-async function planOfRows(decision: RowsDecision): Promise<RowsExplanation['plan']> {
+async function planOfRows(decision: ListDecision): Promise<RowsExplanation['plan']> {
   if (decision.visibility === 'none') return STRATEGY_NAMES.denied
   if (decision.strategy === 'rewrite') return STRATEGY_NAMES.rewrite
   if (decision.strategy !== 'scan') return null
@@ -59,7 +59,7 @@ const WORDS = {
   none: 'no rows',
   conditional: 'some rows',
   undecidable: 'cannot be told exactly',
-} as const satisfies Record<RowsDecision['visibility'], RowsExplanation['sees']>
+} as const satisfies Record<ListDecision['visibility'], RowsExplanation['sees']>
 
 function permissionCheckOf(
   { resource, permission }: Parameters<typeof grantedIds>[2],
