@@ -1,11 +1,11 @@
 import type { ListOrder } from '../list-plan.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
-import { Budget, SubqueryReader, type PlacedRow } from './part-reader.ts'
-import { startAll } from './part-starts.ts'
+import { Budget, SubqueryReader, type PlacedRow } from './subquery-reader.ts'
+import { startAll } from './reader-positions.ts'
 import { scanPage } from './scan-page.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
 import { mapSideBySide } from './side-by-side.ts'
-import type { ReadList, ReadRow } from '../postfilter/steady-list.ts'
+import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
 import {
   MAX_HELD_ITEMS,
   MAX_SKIPPED_ITEMS,

@@ -1,5 +1,5 @@
-import type { SubqueryReader } from './part-reader.ts'
-import { positionReaders, startAll, sum } from './part-starts.ts'
+import type { SubqueryReader } from './subquery-reader.ts'
+import { positionReaders, startAll, sum } from './reader-positions.ts'
 import {
   ESTIMATE_FACTOR,
   FEW_ITEMS,

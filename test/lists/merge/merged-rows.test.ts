@@ -1,8 +1,8 @@
 import t from 'tap'
 import { MergedRows } from '../../../src/lists/merge/merged-rows.ts'
-import { OrderUnknown } from '../../../src/lists/merge/part-reader.ts'
-import { sum } from '../../../src/lists/merge/part-starts.ts'
-import type { ReadList, ReadRow } from '../../../src/lists/postfilter/steady-list.ts'
+import { OrderUnknown } from '../../../src/lists/merge/subquery-reader.ts'
+import { sum } from '../../../src/lists/merge/reader-positions.ts'
+import type { ReadList, ReadRow } from '../../../src/lists/postfilter/stable-scan.ts'
 import { Random } from '../../differential/random.ts'
 
 const BY_ID = { member: 'id', kind: 'id', isDescending: false } as const

@@ -2,7 +2,7 @@ import type { Postfilter } from '../list-decision.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { Subquery, NullGroup } from '../list-plan.ts'
 import { findEnd } from './find-end.ts'
-import type { ReadRow } from '../postfilter/steady-list.ts'
+import type { ReadRow } from '../postfilter/stable-scan.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import { FIRST_NULL_GROUP_ITEMS, SEARCH_READ_ITEMS, NULL_GROUP_READ_FACTOR } from '../limits.ts'
 

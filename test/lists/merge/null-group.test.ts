@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countNullGroup, type NullGroupReading, nullGroupRows } from '../../../src/lists/merge/rest-rows.ts'
+import { countNullGroup, type NullGroupReading, nullGroupRows } from '../../../src/lists/merge/null-group.ts'
 import type { SubquerySort, Subquery } from '../../../src/lists/list-plan.ts'
 
 type Nulls = 'first' | 'last'

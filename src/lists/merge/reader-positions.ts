@@ -1,4 +1,4 @@
-import type { SubqueryReader, PlacedRow } from './part-reader.ts'
+import type { SubqueryReader, PlacedRow } from './subquery-reader.ts'
 import { mapSideBySide } from './side-by-side.ts'
 
 /** The positions of the readers of sorted subqueries. */

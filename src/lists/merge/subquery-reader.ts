@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { ListOrder } from '../list-plan.ts'
-import { type ListPage, type ReadList, type ReadRow, StableScan } from '../postfilter/steady-list.ts'
+import { type ListPage, type ReadList, type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
 import { ITEM_BYTES, MAX_HELD_ITEMS, MIN_SUBQUERY_READ_ITEMS } from '../limits.ts'
 
 /** The items of several subqueries cannot be merged in the engine's order. */
