@@ -2,7 +2,7 @@ import { build } from './build.ts'
 import { buildDryRun, buildGateway, decideRequest } from '../gateway.ts'
 import { answerQuestion } from '../pipeline/answer-question.ts'
 import { createExplain } from '../pipeline/explain.ts'
-import { createHandlers } from '../handlers/dispatch.ts'
+import { createHandlers } from '../handlers/handler-steps.ts'
 import { registerPassthrough } from '../handlers/passthrough.ts'
 import type { BuildOptions, Runtime } from './runtime.ts'
 
