@@ -29,8 +29,31 @@ import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { answerableOf, sendRefusal } from './pipeline/replies.ts'
 import type { BuildDryRun } from './pipeline/explain.ts'
 import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
-import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
+import { peekCached, sendCached } from './handlers/cached.ts'
+import { fromEngine } from './handlers/from-engine.ts'
+import {
+  checkFetchedTasks,
+  checkItems,
+  countItems,
+  executeOnce,
+  type Handler,
+  type HandlerStep,
+  holdLongPoll,
+  nothingOf,
+  preferDeployedNodes,
+  reportItems,
+  restrictItems,
+  selectEntities,
+  serveProfileOfCaller,
+  shareCached,
+  verifyPassword,
+} from './handlers/handler-steps.ts'
 import { findPrevious } from './handlers/idempotent.ts'
+import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-request.ts'
+import { isNeverForwarded, serveOwn } from './handlers/own-answer.ts'
+import { registerPassthrough } from './handlers/passthrough.ts'
+import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
+import { serveAgain } from './handlers/serve-again.ts'
 import type { DecideRequest, MatchedContext } from './pipeline/context.ts'
 import type { Decision } from './policy/authz/checks/decision.ts'
 import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
@@ -40,39 +63,31 @@ import { otherFormOf } from './request/accept.ts'
 type Stepped = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
 
 /**
- * Builds the gateway. The stages are registered in the order in which a request passes them. A refusal that a stage throws becomes
- * the response. `handlerOf` creates the last stage of each operation.
+ * Builds the gateway. The stages have the numbers of docs/architecture.md, and a request passes them in the order in which they are
+ * registered here. A refusal that a stage throws becomes the response.
  */
-export function buildGateway(parts: Parts, handlerOf: RouteOptions['handlerOf']): FastifyInstance {
+export function buildGateway(parts: Parts): FastifyInstance {
   // 1. Canonical: all later stages and the engine read the target in the same way.
   const app = createCanonicalApp(parts.config)
+  // 12. Observe: registered early, because it counts the start of a request, and records the refusals of all other stages.
   observe(app, parts)
-  // CORS, if it is configured. Pages of listed origins may then read responses, and preflights are answered before authentication.
+  // 1. CORS, if it is configured. Pages of listed origins may then read responses, and preflights are answered before authentication.
   const cors = parts.config.cors === null ? null : createCors(parts.config.cors)
   if (cors !== null) shareAnswers(app, cors)
+  // 5. Load shedding: while the process is overloaded, every request is refused before any other work is done for it.
   shed(app, parts)
-  const stages = [findEngine(parts), authenticate(parts), findOperation, admit(parts)]
-  return registerStages(app, parts, {
-    onRequest: cors === null ? stages : [answerPreflights(cors), ...stages],
-    handlerOf,
+  registerStages(app, parts, {
+    onRequest: [
+      ...(cors === null ? [] : [answerPreflights(cors)]), // 1. canonical: preflights end here
+      findEngine(parts), // 2. engine
+      authenticate(parts), // 3. authenticate
+      findOperation, // 4. operation
+      admit(parts), // 5. admit
+    ],
+    handlerOf: createHandlerOf(parts), // 9. cache, 10. forward, 11. store or evict: HANDLER_STEPS
   })
-}
-
-/** Builds the same stages for `explain`, up to the decision. Only lookups reach the engine, and nothing is counted, logged or limited. */
-export const buildDryRun: BuildDryRun = (parts, contextOf) => {
-  const app = createCanonicalApp(parts.config)
-  app.decorateRequest('context')
-  app.addHook('onRequest', function enter(request, _reply, done) {
-    request.context = contextOf(request.id)
-    // The question names the engine, so its path must not.
-    const isNamed = namedTargetOf(request.originalUrl, parts.config.basePath) !== null
-    request.context.operation = isNamed ? null : (request.routeOptions.config.operation ?? null)
-    done()
-  })
-  return registerStages(app, parts, {
-    onRequest: [findOperation],
-    handlerOf: () => (_request, reply) => reply.send(),
-  })
+  registerPassthrough(app, parts)
+  return app
 }
 
 interface StageOptions extends Pick<RouteOptions, 'handlerOf'> {
@@ -93,9 +108,9 @@ function registerStages(
   app.register(
     async function api(scope) {
       for (const stage of onRequest) scope.addHook('onRequest', stage)
-      scope.addHook('preValidation', readBody(parts))
-      scope.addHook('preHandler', permit(parts))
-      scope.addHook('preHandler', checkLateRules(parts))
+      scope.addHook('preValidation', readBody(parts)) // 6. body
+      scope.addHook('preHandler', permit(parts)) // 7. permit
+      scope.addHook('preHandler', checkLateRules(parts)) // 8. late rules
       scope.setNotFoundHandler(notFound)
       await registerRoutes(scope, {
         operations,
@@ -106,6 +121,49 @@ function registerStages(
     { prefix: config.basePath },
   )
   return app
+}
+
+/**
+ * The steps of the handlers (stages 9 to 11), the outermost first. When the route of an operation is registered, its handler is
+ * built from the steps that apply to the operation. Each step serves a request or passes it to the next step, and the last step sends
+ * it to the engine.
+ */
+const HANDLER_STEPS: readonly HandlerStep[] = [
+  // These two know more about the caller than the engine does.
+  verifyPassword,
+  serveProfileOfCaller,
+  // Before the steps that read from the engine: a repetition gets the stored response without them.
+  executeOnce,
+  // Before the request is sent in any form, because these two change it.
+  selectEntities,
+  preferDeployedNodes,
+  // These two read the items of a list, and restrict them themselves.
+  countItems,
+  checkItems,
+  // Before all steps that send the request as it is or share its response. A restriction that the query does not contain ends here.
+  restrictItems,
+  holdLongPoll,
+  // These two read a response before the caller gets it.
+  reportItems,
+  checkFetchedTasks,
+  shareCached,
+]
+
+/** Builds the same stages for `explain`, up to the decision. Only lookups reach the engine, and nothing is counted, logged or limited. */
+export const buildDryRun: BuildDryRun = (parts, contextOf) => {
+  const app = createCanonicalApp(parts.config)
+  app.decorateRequest('context')
+  app.addHook('onRequest', function enter(request, _reply, done) {
+    request.context = contextOf(request.id)
+    // The question names the engine, so its path must not.
+    const isNamed = namedTargetOf(request.originalUrl, parts.config.basePath) !== null
+    request.context.operation = isNamed ? null : (request.routeOptions.config.operation ?? null)
+    done()
+  })
+  return registerStages(app, parts, {
+    onRequest: [findOperation],
+    handlerOf: () => (_request, reply) => reply.send(),
+  })
 }
 
 // 2. Which engine? The engine that the path names, or the default engine.
@@ -193,7 +251,7 @@ function permit(parts: Parts): Stepped {
 }
 
 /** Decides a request (stage 7). The handlers call it again for a request that has waited. */
-export const decideRequest: DecideRequest = (parts, match, request) => {
+const decideRequest: DecideRequest = (parts, match, request) => {
   const { engine, operation } = match
   match.recordsVersion = engine.recordsVersion()
   const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
@@ -248,8 +306,7 @@ function conclude(
   return chain(rows, (said) => restrict(match, said))
 }
 
-// 8. Rules that the engine checks only after permission. The handler contains stages 9 to 11: the cache, the engine, and the invalidation
-// of cached responses.
+// 8. Rules that the engine checks only after permission.
 function checkLateRules(parts: Parts): Stepped {
   return function checkLateRulesHook(request, _reply, done) {
     const match = matchOf(request)
@@ -264,5 +321,38 @@ function checkLateRules(parts: Parts): Stepped {
     // connection before it writes.
     if (operation.cache === undefined) done()
     else setImmediate(done)
+  }
+}
+
+// 9 to 11. The handler of an operation: the cache in the memory of this process, and then the steps that apply to the operation.
+function createHandlerOf(parts: Parts): RouteOptions['handlerOf'] {
+  const decisionMaker = { parts, decide: decideRequest }
+  return function handlerOf(operation) {
+    if (isNeverForwarded(operation)) return (request, reply) => serveOwn(parts, matchOf(request), reply)
+    const nothing = nothingOf(operation)
+    const outgoingRequest = createOutgoingRequest(parts, operation)
+    // 10. Forward, and 11. store or evict: handlers/from-engine.ts.
+    const handle = HANDLER_STEPS.filter((step) => step.appliesTo(operation)).reduceRight<Handler>(
+      (next, step) => step.create(operation, next),
+      fromEngine(operation),
+    )
+    function serveDecided(request: FastifyRequest, reply: FastifyReply): ReturnType<Handler> {
+      const match = matchOf(request)
+      // 9. Is the response cached? Shared entries contain only data that every permitted caller may see. A response that only Redis has
+      // is read by the step `shareCached`.
+      const hit = peekCached(parts, match, request)
+      if (hit !== null) return sendCached(hit, request, reply)
+      const asked = outgoingRequest(match, request)
+      const upstreamRequest = narrowedRequest(match, asked)
+      return upstreamRequest === null
+        ? nothing({ parts, decisionMaker, match, upstreamRequest: asked, request, reply })
+        : handle({ parts, decisionMaker, match, upstreamRequest, request, reply })
+    }
+    return function serve(request, reply) {
+      const served = serveDecided(request, reply)
+      return served instanceof Promise
+        ? served.catch((error: unknown) => serveAgain(error, { decisionMaker, request, reply, serveDecided }))
+        : served
+    }
   }
 }

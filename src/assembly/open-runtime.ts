@@ -1,16 +1,13 @@
 import { build } from './build.ts'
-import { buildDryRun, buildGateway, decideRequest } from '../gateway.ts'
+import { buildDryRun, buildGateway } from '../gateway.ts'
 import { answerQuestion } from '../pipeline/answer-question.ts'
 import { createExplain } from '../pipeline/explain.ts'
-import { createHandlers } from '../handlers/handler-steps.ts'
-import { registerPassthrough } from '../handlers/passthrough.ts'
 import type { BuildOptions, Runtime } from './runtime.ts'
 
 /** Builds a runtime and its request handlers. @throws ConfigError that names every problem of every file */
 export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   const runtimeParts = await build(options)
-  const app = buildGateway(runtimeParts.parts, createHandlers(runtimeParts.parts, decideRequest))
-  registerPassthrough(app, runtimeParts.parts)
+  const app = buildGateway(runtimeParts.parts)
   const explain = createExplain(runtimeParts.parts, buildDryRun)
   const close = async () => {
     await app.close()

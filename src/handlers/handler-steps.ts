@@ -1,25 +1,16 @@
-import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { targetSearchOf } from '../request/target.ts'
-import type { DecideRequest, DecisionMaker, Exchange, Match, MatchedContext } from '../pipeline/context.ts'
-import type { Answer } from '../request/answer.ts'
-import { isOpen, matchOf } from '../pipeline/match.ts'
+import type { FastifyReply } from 'fastify'
+import type { Exchange } from '../pipeline/context.ts'
+import { isOpen } from '../pipeline/match.ts'
 import type { Operation } from '../operations/table.ts'
-import type { Parts } from '../pipeline/parts.ts'
-import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
-import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { Postfilter } from '../lists/list-decision.ts'
 import type { PlanRows } from '../lists/list-plan.ts'
-import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
-import { createPathOf, type PathOf } from '../pipeline/routes.ts'
 import { serveActivityCounts, serveActivityCountsOfTenants } from './lists/activity-counts.ts'
 import { serveGroupCounts, serveGroups } from './lists/group-counts.ts'
-import { callerHeadersOf } from '../pipeline/caller-headers.ts'
-import { decideAgain, isOutdated, isStillDecided } from '../pipeline/decide-again.ts'
 import { hasIdempotencyKey, serveIdempotent } from './idempotent.ts'
 import { serveFetched } from './fetch-and-lock.ts'
-import { fromEngine, readAnswer } from './from-engine.ts'
-import { isCacheable, peekCached, sendCached, serveCached } from './cached.ts'
+import { readAnswer } from './from-engine.ts'
+import { isCacheable, serveCached } from './cached.ts'
 import { servePasswordVerdict } from './password-verdict.ts'
 import { isAboutSelf, serveOwnProfile } from './own-profile.ts'
 import { asksItemCounts, serveItemCounts } from './lists/item-counts.ts'
@@ -32,155 +23,138 @@ import { observerOf } from './lists/rows-observer.ts'
 import { reportMissingRows } from './lists/reported-rows.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
+import { narrowedRequest } from './outgoing-request.ts'
 
 /** Returns the reply that the framework has to send. Undefined if the response is already written. */
-type Handler = (exchange: Exchange) => FastifyReply | Promise<FastifyReply | undefined>
+export type Handler = (exchange: Exchange) => FastifyReply | Promise<FastifyReply | undefined>
 
-/** One step of the handler of an operation. `then` handles requests that the step does not apply to. */
-interface Step {
-  /** Whether an operation has the step. */
-  readonly of: (operation: Operation) => boolean
-  readonly handle: (operation: Operation, then: Handler) => Handler
+/** One step of the handlers. `src/gateway.ts` defines the order of the steps. */
+export interface HandlerStep {
+  /** Returns whether the handler of an operation has this step. Called when the route of the operation is registered. */
+  readonly appliesTo: (operation: Operation) => boolean
+  /** Creates the step. It passes requests that it does not serve itself to `next`. */
+  readonly create: (operation: Operation, next: Handler) => Handler
 }
 
-/** The steps of all handlers. The handler of an operation consists of the steps that apply to it; the first step is the outermost. */
-const STEPS: readonly Step[] = [
-  { of: ({ handler }) => handler === 'password verdict', handle: verdict },
-  { of: ({ handler }) => handler === 'own profile', handle: ownProfile },
-  { of: ({ idempotencyKey }) => idempotencyKey === true, handle: onceWithKey },
-  { of: ({ resolvesQueries }) => resolvesQueries !== undefined, handle: prepared },
-  {
-    of: ({ starts, resolvesQueries }) => starts !== undefined && resolvesQueries === undefined,
-    handle: withAffinity,
-  },
-  { of: ({ itemCount }) => itemCount !== undefined, handle: withItemCounts },
-  { of: ({ itemChecks }) => itemChecks !== undefined, handle: withItemChecks },
-  // Every operation has this step: a restriction by the decision must never be skipped because a field of the operation is missing.
-  { of: () => true, handle: restrictedRows },
-  { of: ({ longPoll }) => longPoll === true, handle: polled },
-  { of: ({ rows }) => rows !== undefined && (rows.form ?? 'locks') === 'locks', handle: reportedRows },
-  { of: () => true, handle: fetched },
-  { of: ({ cache }) => cache !== undefined, handle: cached },
-]
-
-/**
- * Creates the handler of each operation (stages 9 to 11). It reads the cache or sends the request to a node, and then stores the
- * response or invalidates stale entries.
- */
-export function createHandlers(
-  parts: Parts,
-  decide: DecideRequest,
-): (operation: Operation) => RouteHandlerMethod {
-  const decisionMaker = { parts, decide }
-  return (operation) => {
-    if (isNeverForwarded(operation)) return (request, reply) => serveOwn(parts, matchOf(request), reply)
-    const nothing = nothingOf(operation)
-    const sending: Sending = {
-      pathOf: createPathOf(operation.template),
-      keepsAnswer: operation.creates?.startsWith('answer:') === true && parts.config.log.audit !== 'off',
-    }
-    const handle = STEPS.filter((step) => step.of(operation)).reduceRight<Handler>(
-      (then, step) => step.handle(operation, then),
-      fromEngine(operation),
-    )
-    function serveDecided(request: FastifyRequest, reply: FastifyReply): ReturnType<Handler> {
-      const match = matchOf(request)
-      // 9. Is the response cached? Shared entries contain only data that every permitted caller may see.
-      const hit = peekCached(parts, match, request)
-      if (hit !== null) return sendCached(hit, request, reply)
-      const asked = upstreamRequestOf(parts, match, request, sending)
-      const upstreamRequest = narrowedRequest(match, asked)
-      return upstreamRequest === null
-        ? nothing({ parts, decisionMaker, match, upstreamRequest: asked, request, reply })
-        : handle({ parts, decisionMaker, match, upstreamRequest, request, reply })
-    }
-    return function serve(request, reply) {
-      const served = serveDecided(request, reply)
-      return served instanceof Promise
-        ? served.catch((error: unknown) => serveAgain(error, { decisionMaker, request, reply, serveDecided }))
-        : served
-    }
-  }
+/** Verifies a password that a caller without credentials sends in the body. */
+export const verifyPassword: HandlerStep = {
+  appliesTo: ({ handler }) => handler === 'password verdict',
+  create: (_operation, next) => (exchange) =>
+    isOpen(exchange.match) ? servePasswordVerdict(exchange) : next(exchange),
 }
 
-interface ServeAgainOptions {
-  readonly decisionMaker: DecisionMaker
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly serveDecided: (request: FastifyRequest, reply: FastifyReply) => ReturnType<Handler>
+/** Serves the caller's own profile, also if the engine does not know the caller. */
+export const serveProfileOfCaller: HandlerStep = {
+  appliesTo: ({ handler }) => handler === 'own profile',
+  create: (_operation, next) => (exchange) =>
+    isAboutSelf(exchange) ? serveOwnProfile(exchange, readAnswer) : next(exchange),
 }
 
-/** Limit of decisions about one request, because records may change all the time. */
-const MAX_DECISIONS = 4
-
-/** Decides and serves a request again that was not sent because its decision no longer held. */
-async function serveAgain(
-  error: unknown,
-  { decisionMaker, request, reply, serveDecided }: ServeAgainOptions,
-): Promise<FastifyReply | undefined> {
-  let cause = error
-  for (let decisions = 1; decisions < MAX_DECISIONS && isOutdated(cause); decisions += 1) {
-    await decideAgain(decisionMaker, matchOf(request), request)
-    try {
-      return await serveDecided(request, reply)
-    } catch (again) {
-      cause = again
-    }
-  }
-  throw cause
-}
-
-function verdict(_operation: Operation, then: Handler): Handler {
-  return (exchange) => (isOpen(exchange.match) ? servePasswordVerdict(exchange) : then(exchange))
-}
-
-function ownProfile(_operation: Operation, then: Handler): Handler {
-  return (exchange) => (isAboutSelf(exchange) ? serveOwnProfile(exchange, readAnswer) : then(exchange))
-}
-
-function onceWithKey(_operation: Operation, then: Handler): Handler {
-  return (exchange) =>
+/** Executes a request with an `Idempotency-Key` once. Repetitions get the stored response. */
+export const executeOnce: HandlerStep = {
+  appliesTo: ({ idempotencyKey }) => idempotencyKey === true,
+  create: (_operation, next) => (exchange) =>
     hasIdempotencyKey(exchange.match, exchange.request)
       ? serveIdempotent(exchange, { prepare, ask: readAnswer })
-      : then(exchange)
+      : next(exchange),
 }
 
-function prepared(_operation: Operation, then: Handler): Handler {
-  return (exchange) => prepare(exchange).then(then)
+/** Replaces queries in the body with the ids of the entities that the caller sees. */
+export const selectEntities: HandlerStep = {
+  appliesTo: ({ resolvesQueries }) => resolvesQueries !== undefined,
+  create: (_operation, next) => (exchange) => prepare(exchange).then(next),
 }
 
-function withAffinity(_operation: Operation, then: Handler): Handler {
-  return (exchange) => (hasDeploymentAffinity(exchange.match) ? prepare(exchange).then(then) : then(exchange))
+/** Sends a start to a node that has the deployment of the definition. */
+export const preferDeployedNodes: HandlerStep = {
+  // Operations with queries in the body have `selectEntities`, which does this too.
+  appliesTo: ({ starts, resolvesQueries }) => starts !== undefined && resolvesQueries === undefined,
+  create: (_operation, next) => (exchange) =>
+    hasDeploymentAffinity(exchange.match) ? prepare(exchange).then(next) : next(exchange),
 }
 
-function withItemCounts(_operation: Operation, then: Handler): Handler {
-  return (exchange) => (asksItemCounts(exchange.match) ? serveItemCounts(exchange) : then(exchange))
+/** Counts the items of each entity in a list, restricted to the items that the caller sees. */
+export const countItems: HandlerStep = {
+  appliesTo: ({ itemCount }) => itemCount !== undefined,
+  create: (_operation, next) => (exchange) =>
+    asksItemCounts(exchange.match) ? serveItemCounts(exchange) : next(exchange),
 }
 
-function withItemChecks(_operation: Operation, then: Handler): Handler {
-  return (exchange) => (needsItemChecks(exchange) ? serveCheckedItems(exchange, readAnswer) : then(exchange))
+/** Removes data of another operation from the items of a list if the caller may not read it. */
+export const checkItems: HandlerStep = {
+  appliesTo: ({ itemChecks }) => itemChecks !== undefined,
+  create: (_operation, next) => (exchange) =>
+    needsItemChecks(exchange) ? serveCheckedItems(exchange, readAnswer) : next(exchange),
 }
 
-function restrictedRows(operation: Operation, then: Handler): Handler {
-  const recount = recountOf(operation)
-  const filter = filterOf(operation)
-  // For a caller who sees nothing, the query is sent with a limit of 0 items, so that the engine validates it. A query that locks items
-  // ignores the limit and would lock them.
-  const isAskable = operation.effect === 'read'
-  const nothing = nothingOf(operation)
-  return (exchange) => {
-    const { rows } = exchange.match
-    if (rows === null || rows.strategy === 'rewrite') return then(exchange)
-    if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(exchange)
-    if (rows.strategy === 'recount') return recount(exchange, rows.tenants)
-    return rows.visibility === 'none'
-      ? serveFiltered(exchange, null)
-      : filter(exchange, rows.postfilter, rows.plan)
-  }
+/** Builds a response that contains only the items that the caller sees, if the engine cannot be asked for them alone. */
+export const restrictItems: HandlerStep = {
+  // Every operation has this step: a restriction by the decision must never be skipped because a field of the operation is missing.
+  appliesTo: () => true,
+  create: (operation, next) => {
+    const recount = recountOf(operation)
+    const filter = filterOf(operation)
+    // For a caller who sees nothing, the query is sent with a limit of 0 items, so that the engine validates it. A query that locks
+    // items ignores the limit and would lock them.
+    const isAskable = operation.effect === 'read'
+    const nothing = nothingOf(operation)
+    return (exchange) => {
+      const { rows } = exchange.match
+      if (rows === null || rows.strategy === 'rewrite') return next(exchange)
+      if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(exchange)
+      if (rows.strategy === 'recount') return recount(exchange, rows.tenants)
+      return rows.visibility === 'none'
+        ? serveFiltered(exchange, null)
+        : filter(exchange, rows.postfilter, rows.plan)
+    }
+  },
+}
+
+/** Holds a request that waits for tasks. */
+export const holdLongPoll: HandlerStep = {
+  appliesTo: ({ longPoll }) => longPoll === true,
+  create: (_operation, next) => (exchange) =>
+    holdMsOf(exchange.match) > 0
+      ? servePoll(exchange, { tenants: tenantsOf(exchange), narrow: narrowedRequest })
+      : next(exchange),
+}
+
+/** Reads the response in the mode `report` to list the missing permissions in the audit log. */
+export const reportItems: HandlerStep = {
+  appliesTo: ({ rows }) => rows !== undefined && (rows.form ?? 'locks') === 'locks',
+  create: (operation, next) => async (exchange) => {
+    const { match, request, reply } = exchange
+    if (match.missingRows === null || request.method === 'HEAD') return next(exchange)
+    // If the response cannot be read, for example because it is too long, a read is sent again and streamed. A fetch of tasks is sent only
+    // once, so its error is thrown.
+    const answer = await readAnswer(exchange).catch((error: unknown) => {
+      if (operation.effect === 'read') return null
+      throw error
+    })
+    if (answer === null) return next(exchange)
+    await reportMissingRows(match, operation.template, answer)
+    return sendAnswer(reply, answer)
+  },
+}
+
+/** Checks the tenants of fetched tasks before the caller gets them. */
+export const checkFetchedTasks: HandlerStep = {
+  appliesTo: () => true,
+  create: (_operation, next) => (exchange) => {
+    const tenants = tenantsOf(exchange)
+    return tenants === undefined ? next(exchange) : serveFetched(exchange, tenants)
+  },
+}
+
+/** Shares one response of the engine among all callers who may see it. */
+export const shareCached: HandlerStep = {
+  appliesTo: ({ cache }) => cache !== undefined,
+  create: (_operation, next) => (exchange) =>
+    isCacheable(exchange.match, exchange.request) ? serveCached(exchange) : next(exchange),
 }
 
 /** Returns the handler for a caller without any visible item. */
-function nothingOf({ rows }: Operation): Handler {
+export function nothingOf({ rows }: Operation): Handler {
   return rows?.form === 'locks' ? serveFetchOfNothing : ({ match, reply }) => serveNothing(match, reply)
 }
 
@@ -215,45 +189,9 @@ async function serveFiltered(
   )
 }
 
-function polled(_operation: Operation, then: Handler): Handler {
-  return (exchange) =>
-    holdMsOf(exchange.match) > 0
-      ? servePoll(exchange, { tenants: tenantsOf(exchange), narrow: narrowedRequest })
-      : then(exchange)
-}
-
-/** Reads the response in the mode `report` to list the missing permissions in the audit log. */
-function reportedRows(operation: Operation, then: Handler): Handler {
-  return async (exchange) => {
-    const { match, request, reply } = exchange
-    if (match.missingRows === null || request.method === 'HEAD') return then(exchange)
-    // If the response cannot be read, for example because it is too long, a read is sent again and streamed. A fetch of tasks is sent only
-    // once, so its error is thrown.
-    const answer = await readAnswer(exchange).catch((error: unknown) => {
-      if (operation.effect === 'read') return null
-      throw error
-    })
-    if (answer === null) return then(exchange)
-    await reportMissingRows(match, operation.template, answer)
-    return sendAnswer(reply, answer)
-  }
-}
-
-function fetched(_operation: Operation, then: Handler): Handler {
-  return (exchange) => {
-    const tenants = tenantsOf(exchange)
-    return tenants === undefined ? then(exchange) : serveFetched(exchange, tenants)
-  }
-}
-
 /** Returns the tenants of the tasks that the response may contain. Undefined if the narrowed query itself restricts the tenants. */
 function tenantsOf({ match: { rows } }: Exchange): ReadonlySet<string> | undefined {
   return rows?.strategy === 'rewrite' ? rows.tenants : undefined
-}
-
-function cached(_operation: Operation, then: Handler): Handler {
-  return (exchange) =>
-    isCacheable(exchange.match, exchange.request) ? serveCached(exchange) : then(exchange)
 }
 
 /** Adds what must be read from the engine before the request can be sent. */
@@ -266,89 +204,4 @@ async function selected(exchange: Exchange): Promise<Exchange> {
   const { match, upstreamRequest } = exchange
   if (match.operation.resolvesQueries === undefined || upstreamRequest.body === null) return exchange
   return { ...exchange, upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(exchange) } }
-}
-
-/** Facts that all requests of an operation share. */
-interface Sending {
-  readonly pathOf: PathOf
-  /** True if the response names the created entities and the audit log records them. */
-  readonly keepsAnswer: boolean
-}
-
-function upstreamRequestOf(
-  parts: Parts,
-  match: MatchedContext,
-  request: FastifyRequest,
-  { pathOf, keepsAnswer }: Sending,
-): UpstreamRequest & { readonly headers: Record<string, string> } {
-  const { engine, operation, accessRequest, bytes, rows } = match
-  const headers = callerHeadersOf(parts, match, request)
-  headers['x-request-id'] = request.id
-  // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
-  if (operation.hal === true && engine.authorization === 'enforce')
-    headers['accept'] = decidedAcceptOf(request.headers.accept)
-  if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
-  if (operation.media === 'none') undescribeBody(headers)
-  if (rows?.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
-  const { retry, conflict, newTasks } = operation
-  return {
-    isStillPermitted: () => isStillDecided(match),
-    method: request.method,
-    path: pathOf(accessRequest.params) + targetSearchOf(request.url),
-    headers,
-    body: bytes,
-    retry,
-    conflict,
-    newTasks,
-    keepsAnswer,
-  }
-}
-
-const JSON_TYPE = 'application/json'
-
-/** Replaces the headers of the caller, which describe a body without bytes. */
-function describeEmptyObject(headers: Record<string, string>): void {
-  headers['content-type'] = JSON_TYPE
-  delete headers['content-encoding']
-}
-
-/** Removes the headers of the caller that describe a body that is not forwarded. */
-function undescribeBody(headers: Record<string, string>): void {
-  delete headers['content-type']
-  delete headers['content-encoding']
-}
-
-/** Restricts the request to the items that the caller sees. Returns null if the caller sees no item. */
-function narrowedRequest(
-  { rows, accessRequest }: MatchedContext,
-  upstreamRequest: UpstreamRequest,
-): UpstreamRequest | null {
-  if (rows?.strategy !== 'rewrite') return upstreamRequest
-  const query = rows.narrow(upstreamRequest, accessRequest.query)
-  if (query === null) return null
-  const { method, path, body } = query
-  const { headers, retry, conflict, newTasks, isStillPermitted } = upstreamRequest
-  return { method, path, headers, body, retry, conflict, newTasks, isStillPermitted }
-}
-
-function isNeverForwarded({ handler }: Operation): boolean {
-  return handler === 'engine names' || handler === 'authorization check'
-}
-
-/** Serves an operation that the gateway answers itself, because it knows more than an engine. */
-async function serveOwn(parts: Parts, match: Match, reply: FastifyReply): Promise<FastifyReply> {
-  const { operation, permit, accessRequest } = match
-  assertTakesJson(reply.request.headers.accept)
-  const isNames = operation.handler === 'engine names'
-  return sendAnswer(reply, jsonAnswer(isNames ? namesOf(parts) : await permit.answerCheck(accessRequest)))
-}
-
-function namesOf({ engines }: Parts): unknown {
-  return [...engines.keys()].map((name) => ({ name }))
-}
-
-/** Returns a response with the headers of the engine's response to a GET. */
-function jsonAnswer(value: unknown): Answer {
-  const headers = { 'cache-control': 'no-cache', 'content-type': 'application/json' }
-  return { status: 200, headers, body: Buffer.from(JSON.stringify(value)) }
 }

@@ -6,9 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { build } from '../../src/assembly/build.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
-import { buildGateway, decideRequest } from '../../src/gateway.ts'
-import { createHandlers } from '../../src/handlers/handler-steps.ts'
-import { registerPassthrough } from '../../src/handlers/passthrough.ts'
+import { buildGateway } from '../../src/gateway.ts'
 import { createListener } from '../../src/server/listener.ts'
 import { createLogger } from '../../src/log.ts'
 import type { Parts } from '../../src/pipeline/parts.ts'
@@ -80,8 +78,7 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   })
   if (options.watch === true) await start()
   const used = options.wrap?.(parts) ?? parts
-  const app = buildGateway(used, createHandlers(used, decideRequest))
-  registerPassthrough(app, used)
+  const app = buildGateway(used)
   const listener = createListener(used.config, {
     handle: (request, response) => app.routing(request, response),
     metrics: used.metrics,

@@ -1,0 +1,73 @@
+import type { FastifyRequest } from 'fastify'
+import type { Operation } from '../operations/table.ts'
+import { callerHeadersOf } from '../pipeline/caller-headers.ts'
+import type { MatchedContext } from '../pipeline/context.ts'
+import { isStillDecided } from '../pipeline/decide-again.ts'
+import type { Parts } from '../pipeline/parts.ts'
+import { createPathOf } from '../pipeline/routes.ts'
+import { EMPTY_OBJECT } from '../policy/validation/media.ts'
+import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
+import { decidedAcceptOf } from '../request/accept.ts'
+import { targetSearchOf } from '../request/target.ts'
+
+/** Returns the request to the engine for a request that is permitted. It is not restricted yet: see `narrowedRequest`. */
+export type OutgoingRequest = (
+  match: MatchedContext,
+  request: FastifyRequest,
+) => UpstreamRequest & { readonly headers: Record<string, string> }
+
+export function createOutgoingRequest(parts: Parts, operation: Operation): OutgoingRequest {
+  const pathOf = createPathOf(operation.template)
+  // The response names the created entities, and the audit log records them.
+  const keepsAnswer = operation.creates?.startsWith('answer:') === true && parts.config.log.audit !== 'off'
+  const { retry, conflict, newTasks } = operation
+  return function outgoingRequest(match, request) {
+    const { engine, accessRequest, bytes, rows } = match
+    const headers = callerHeadersOf(parts, match, request)
+    headers['x-request-id'] = request.id
+    // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
+    if (operation.hal === true && engine.authorization === 'enforce')
+      headers['accept'] = decidedAcceptOf(request.headers.accept)
+    if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
+    if (operation.media === 'none') undescribeBody(headers)
+    if (rows?.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
+    return {
+      isStillPermitted: () => isStillDecided(match),
+      method: request.method,
+      path: pathOf(accessRequest.params) + targetSearchOf(request.url),
+      headers,
+      body: bytes,
+      retry,
+      conflict,
+      newTasks,
+      keepsAnswer,
+    }
+  }
+}
+
+const JSON_TYPE = 'application/json'
+
+/** Replaces the headers of the caller, which describe a body without bytes. */
+function describeEmptyObject(headers: Record<string, string>): void {
+  headers['content-type'] = JSON_TYPE
+  delete headers['content-encoding']
+}
+
+/** Removes the headers of the caller that describe a body that is not forwarded. */
+function undescribeBody(headers: Record<string, string>): void {
+  delete headers['content-type']
+  delete headers['content-encoding']
+}
+
+/** Restricts the request to the items that the caller sees. Returns null if the caller sees no item. */
+export function narrowedRequest(
+  { rows, accessRequest }: MatchedContext,
+  upstreamRequest: UpstreamRequest,
+): UpstreamRequest | null {
+  if (rows?.strategy !== 'rewrite') return upstreamRequest
+  const query = rows.narrow(upstreamRequest, accessRequest.query)
+  if (query === null) return null
+  const { method, path, body } = query
+  const { headers, retry, conflict, newTasks, isStillPermitted } = upstreamRequest
+  return { method, path, headers, body, retry, conflict, newTasks, isStillPermitted }
+}
