@@ -4,22 +4,18 @@ import type { Logger } from '../log.ts'
 import { type Admin, type AdminOptions, createAdmin, type Readiness } from '../metrics/admin-listener.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import type { ProcessStatus } from '../status/process-status.ts'
+import { EXPLAIN, type ServingProcesses, STATUS } from './questions.ts'
 import { type Status, statusOf } from '../status/status.ts'
 import { createStatusPage } from '../status/status-page.ts'
 import type { Reload, Reloaded } from './reload.ts'
 import { createRunningConfig } from './running-config.ts'
 import { versionOf } from './version.ts'
 
-interface Operated extends Pick<AdminOptions, 'metrics' | 'readiness' | 'explain'> {
+interface Operated extends Pick<AdminOptions, 'metrics' | 'readiness'> {
   /** Returns the configuration in force. */
   readonly current: () => Config
   readonly reload: Reload
-  /** Returns the statuses of the processes that serve, and the configured number of processes. */
-  readonly processes: () => Promise<{
-    readonly statuses: readonly ProcessStatus[]
-    readonly configured: number
-  }>
+  readonly processes: ServingProcesses
   readonly log: Logger
 }
 
@@ -36,10 +32,10 @@ export function openAdmin(
   const version = versionOf()
   const readinessNow = async () => withConfiguration(await readiness(), reload.isApplied())
   async function readStatus(): Promise<Status> {
-    const [{ statuses, configured }, state] = await Promise.all([processes(), readinessNow()])
+    const [statuses, state] = await Promise.all([processes.askEach(STATUS), readinessNow()])
     return statusOf({
       processes: statuses,
-      workers: configured,
+      workers: processes.configured,
       readiness: state,
       configuration: reload.status(),
       version,
@@ -55,11 +51,14 @@ export function openAdmin(
     access: () => current().admin,
     configuration: createRunningConfig(current),
     slowGuesses: (address, verify) => throttle.attempt({ user: 'admin', address }, verify),
+    explain: async (question) => (await processes.askOne(EXPLAIN, question)) ?? NO_WORKER,
     reload: async () => answerOf(await reload.run('request')),
     readiness: readinessNow,
     status: { page: createStatusPage(OPERATIONS), read: () => latest.fetch('status') },
   })
 }
+
+const NO_WORKER = { status: 503, value: { error: 'No worker responds' } }
 
 function answerOf(reloaded: Reloaded) {
   return { status: reloaded.result === 'applied' ? 200 : 422, value: reloaded }

@@ -1,5 +1,6 @@
 import { loadConfig } from '../config/config.ts'
 import { openAdmin } from './open-admin.ts'
+import { onlyProcess } from './questions.ts'
 import { createReload, logWarnings } from './reload.ts'
 import { atKey, type Running, watchConfig } from './running.ts'
 import { openServing, type ServingOptions } from './serving.ts'
@@ -17,7 +18,7 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   // Watch the file before the first build, so that changes during the build are noticed.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
   const serving = await openServing({ config, log, open })
-  const { current, explain, replace, reopenAudit, readiness, begin, listen, drain } = serving
+  const { current, replace, reopenAudit, readiness, begin, listen, drain } = serving
   const { metrics } = current().parts
   const load = () => (file === null ? current().config : loadConfig(file))
   const reload = createReload({
@@ -35,9 +36,8 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
       current: () => current().config,
       metrics,
       readiness,
-      explain,
       reload,
-      processes: async () => ({ statuses: [serving.status()], configured: 1 }),
+      processes: onlyProcess(serving),
       log,
     }),
   )

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { WorkerAnswer, WorkerTopic, ToWorker } from './worker-messages.ts'
+import type { Ask, ToWorker, WorkerAnswer } from './worker-messages.ts'
 
 /** The error if no answer arrived in time, or if the other process has ended. */
 export class NoAnswer extends Error {}
@@ -11,7 +11,7 @@ export class Gone extends NoAnswer {}
 export interface Calls {
   /** Sends a message and resolves to the value of the answer. @throws NoAnswer, or Error with the problem that the other side reports */
   readonly ask: (
-    topic: WorkerTopic,
+    topic: Ask['topic'],
     value: unknown,
     withinMs: number,
     connection?: Socket,

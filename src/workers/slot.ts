@@ -2,12 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
-import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
+import { type ProcessQuestion, READINESS } from '../server/questions.ts'
 import { createBackOff } from './back-off.ts'
 import { NoAnswer } from './calls.ts'
-import { isReadiness, problemsIn } from './worker-messages.ts'
+import { problemsIn } from './worker-messages.ts'
 import type { Ending, Fork, WorkerProcess } from './worker-process.ts'
 
 interface SlotOptions {
@@ -190,32 +189,18 @@ export class Slot {
   }
 
   async #askReadiness(current: SlotWorker, withinMs: number): Promise<void> {
-    const readiness = await current.process.ask('readiness', null, withinMs)
-    if (isReadiness(readiness)) current.lastReport = { readiness, at: performance.now() }
+    const readiness = await current.process.ask(READINESS.name, null, withinMs)
+    if (READINESS.isAnswer(readiness)) current.lastReport = { readiness, at: performance.now() }
   }
 
-  /** Returns the metrics of the worker. Returns null if the worker does not listen yet or does not answer in time. */
-  async snapshot(withinMs: number): Promise<Snapshot | null> {
+  /**
+   * Returns the worker's answer to a question. Returns null if the worker does not listen yet, or if the answer cannot be read.
+   * @throws Error if the worker fails; NoAnswer if it does not answer in time
+   */
+  async ask<Answer>(question: ProcessQuestion<Answer>, parameters: unknown = null): Promise<Answer | null> {
     if (!this.isListening) return null
-    const snapshot = await this.#current?.process.ask('metrics', null, withinMs).catch(() => null)
-    return isSnapshot(snapshot) ? snapshot : null
-  }
-
-  /** Returns the status of the worker. Returns null if the worker does not listen yet or does not answer in time. */
-  async status(withinMs: number): Promise<ProcessStatus | null> {
-    if (!this.isListening) return null
-    const status = await this.#current?.process.ask('status', null, withinMs).catch(() => null)
-    return isProcessStatus(status) ? status : null
-  }
-
-  /** Reopens the audit file of the worker. Resolves even if the worker does not answer. */
-  async reopenAudit(withinMs: number): Promise<void> {
-    if (this.isListening) await this.#current?.process.ask('reopenAudit', null, withinMs).catch(() => null)
-  }
-
-  /** Returns the worker's answer to a question of the `explain` endpoint. @throws NoAnswer */
-  async explain(question: unknown, withinMs: number): Promise<unknown> {
-    return this.#current?.process.ask('explain', question, withinMs)
+    const answer = await this.#current?.process.ask(question.name, parameters, question.withinMs)
+    return question.isAnswer(answer) ? answer : null
   }
 
   /** Drains the worker. The slot starts no other worker. */

@@ -2,6 +2,7 @@ import { type Config, loadConfig } from '../config/config.ts'
 import type { OpenRuntime, RuntimeParts } from '../assembly/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
 import { openAdmin } from '../server/open-admin.ts'
+import { REOPEN_AUDIT } from '../server/questions.ts'
 import { createReload, logWarnings } from '../server/reload.ts'
 import { atKey, type Running, watchConfig } from '../server/running.ts'
 import { versionOf } from '../server/version.ts'
@@ -49,7 +50,7 @@ export async function startWorkers({
     current: () => workerPool.config,
     warnings: () => latest.warnings,
     replace,
-    reopenAudit: () => workerPool.reopenAudit(),
+    reopenAudit: async () => void (await workerPool.askEach(REOPEN_AUDIT)),
     metrics,
     log,
   })
@@ -57,11 +58,7 @@ export async function startWorkers({
     current: () => workerPool.config,
     metrics: { contentType: metrics.contentType, text: () => workerPool.metricsText() },
     readiness: () => workerPool.readiness(),
-    explain: (question) => workerPool.explain(question),
-    processes: async () => ({
-      statuses: await workerPool.statuses(),
-      configured: workerPool.config.workers,
-    }),
+    processes: workerPool,
     reload,
     log,
   })

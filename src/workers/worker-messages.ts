@@ -1,16 +1,12 @@
 import type { Config } from '../config/config.ts'
-import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
+import { questionNamed } from '../server/questions.ts'
 
-/** The topics of the primary's calls to a worker. With `connection`, the worker serves the connection that is sent with the message. */
-export type WorkerTopic =
-  | 'metrics'
-  | 'readiness'
-  | 'status'
-  | 'explain'
-  | 'replace'
-  | 'reopenAudit'
-  | 'connection'
+/**
+ * Messages that change what a worker serves. With `replace`, the worker puts a configuration in force. With `connection`, it
+ * serves the connection that is sent with the message. All other requests to a worker are questions: server/questions.ts.
+ */
+export type WorkerOrder = 'replace' | 'connection'
 
 export type ToWorker =
   | { readonly type: 'begin'; readonly config: Config }
@@ -22,7 +18,8 @@ export type ToWorker =
 export interface Ask {
   readonly type: 'ask'
   readonly id: number
-  readonly topic: WorkerTopic
+  /** An order, or the name of a question. */
+  readonly topic: string
   readonly value: unknown
 }
 
@@ -60,18 +57,14 @@ export function readToPrimary(message: unknown): ToPrimary | null {
   return null
 }
 
-const TOPICS: ReadonlySet<unknown> = new Set<WorkerTopic>([
-  'metrics',
-  'readiness',
-  'status',
-  'explain',
-  'replace',
-  'reopenAudit',
-  'connection',
-])
+const ORDERS: ReadonlySet<string> = new Set<WorkerOrder>(['replace', 'connection'])
 
-function isTopic(value: unknown): value is WorkerTopic {
-  return TOPICS.has(value)
+export function isOrder(topic: string): topic is WorkerOrder {
+  return ORDERS.has(topic)
+}
+
+function isTopic(value: unknown): value is string {
+  return typeof value === 'string' && (isOrder(value) || questionNamed(value) !== null)
 }
 
 /** Returns whether a value is a configuration. Checks only a few members, because the primary has validated it. */
@@ -79,19 +72,8 @@ export function isConfig(value: unknown): value is Config {
   return isRecord(value) && value['version'] === 1 && isRecord(value['engines']) && isRecord(value['listen'])
 }
 
-/** Returns whether a value is a readiness report. */
-export function isReadiness(value: unknown): value is Readiness {
-  if (!isRecord(value) || typeof value['ready'] !== 'boolean' || !isRecord(value['checks'])) return false
-  return Object.values(value['checks']).every((state) => typeof state === 'string')
-}
-
 /** Returns the problems that a worker found in a replacement configuration. With no problems, the configuration is in force. */
 export function problemsIn(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
   return ['(the gateway): a worker sent a response that cannot be read']
-}
-
-/** Returns whether a value is a response for the admin listener. */
-export function isJsonAnswer(value: unknown): value is JsonAnswer {
-  return isRecord(value) && typeof value['status'] === 'number' && 'value' in value
 }

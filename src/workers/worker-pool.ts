@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
+import type { Readiness } from '../metrics/admin-listener.ts'
 import { createTotals } from '../metrics/aggregate.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { ProcessStatus } from '../status/process-status.ts'
-import { isJsonAnswer } from './worker-messages.ts'
+import { METRICS, type ProcessQuestion, READINESS, type ServingProcesses } from '../server/questions.ts'
 import { Slot } from './slot.ts'
 import type { Fork, WorkerProcess } from './worker-process.ts'
 
@@ -17,18 +16,12 @@ interface WorkerPoolOptions {
   readonly log: Logger
 }
 
-/** A probe waits for one second. If a worker does not answer within this shorter time, its last report is used. */
-const READINESS_MS = 500
-const METRICS_MS = 2000
-const REOPEN_MS = 2000
-/** The worker may need lookups at an engine for its answer. */
-const EXPLAIN_MS = 30_000
 const WATCH_MS = 5000
 /** The additional time before workers are killed. A worker ends at the drain deadline without a signal. */
 const BEYOND_DRAIN_MS = 1000
 
 /** The slots of all workers. */
-export class WorkerPool {
+export class WorkerPool implements ServingProcesses {
   readonly #slots: readonly Slot[]
   readonly #totals = createTotals()
   readonly #metrics: Metrics
@@ -52,6 +45,11 @@ export class WorkerPool {
 
   get config(): Config {
     return this.#config
+  }
+
+  /** The configured number of workers. */
+  get configured(): number {
+    return this.#config.workers
   }
 
   #listening(): readonly Slot[] {
@@ -78,14 +76,21 @@ export class WorkerPool {
     if (distinct.size > 0) throw new ConfigError('The configuration', [...distinct])
   }
 
-  /** Reopens the audit file of each worker. A worker that does not answer in time finds the new file with its own periodic check. */
-  async reopenAudit(): Promise<void> {
-    await Promise.all(this.#slots.map((slot) => slot.reopenAudit(REOPEN_MS)))
+  async askEach<Answer>(question: ProcessQuestion<Answer>, parameters?: unknown): Promise<readonly Answer[]> {
+    const answers = await Promise.all(
+      this.#slots.map((slot) => slot.ask(question, parameters).catch(() => null)),
+    )
+    return answers.filter((answer) => answer !== null)
+  }
+
+  async askOne<Answer>(question: ProcessQuestion<Answer>, parameters?: unknown): Promise<Answer | null> {
+    const [slot] = this.#listening()
+    return (await slot?.ask(question, parameters)) ?? null
   }
 
   /** Returns the readiness of the gateway. It is ready if at least one worker is ready. */
   async readiness(): Promise<Readiness> {
-    const reports = await Promise.all(this.#slots.map((slot) => slot.readiness(READINESS_MS)))
+    const reports = await Promise.all(this.#slots.map((slot) => slot.readiness(READINESS.withinMs)))
     return {
       ready: !this.#isDraining && reports.some(({ ready }) => ready),
       checks: {
@@ -102,21 +107,8 @@ export class WorkerPool {
   }
 
   async #count(slot: Slot): Promise<void> {
-    const snapshot = await slot.snapshot(METRICS_MS)
+    const snapshot = await slot.ask(METRICS).catch(() => null)
     if (snapshot !== null) this.#totals.update(slot.number, snapshot)
-  }
-
-  /** Returns the statuses of the workers that answer in time. */
-  async statuses(): Promise<readonly ProcessStatus[]> {
-    const statuses = await Promise.all(this.#slots.map((slot) => slot.status(METRICS_MS)))
-    return statuses.filter((status) => status !== null)
-  }
-
-  /** Asks one worker, because all workers make the same decisions. */
-  async explain(question: unknown): Promise<JsonAnswer> {
-    const [slot] = this.#listening()
-    const answer = await slot?.explain(question, EXPLAIN_MS)
-    return isJsonAnswer(answer) ? answer : { status: 503, value: { error: 'No worker responds' } }
   }
 
   /** Resolves when all workers have ended. Kills the remaining workers one second after the deadline, and returns their number. */

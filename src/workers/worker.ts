@@ -4,8 +4,16 @@ import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { createLogger, type Logger, openDestination } from '../log.ts'
 import { configProblemsOf } from '../server/reload.ts'
+import { questionNamed } from '../server/questions.ts'
 import { openServing, type Serving } from '../server/serving.ts'
-import { type Ask, isConfig, readToWorker, type WorkerTopic, type ToPrimary } from './worker-messages.ts'
+import {
+  type Ask,
+  isConfig,
+  isOrder,
+  readToWorker,
+  type WorkerOrder,
+  type ToPrimary,
+} from './worker-messages.ts'
 
 export interface RunningWorker {
   /** Resolves when the primary requests a drain, or has ended. */
@@ -84,19 +92,17 @@ interface ServingContext {
 
 async function answer({ id, topic, value }: Ask, context: ServingContext): Promise<void> {
   try {
-    context.send({ type: 'answer', id, value: await ANSWERS[topic](context, value) })
+    const answered = isOrder(topic)
+      ? ORDERS[topic](context, value)
+      : questionNamed(topic)?.answer(context.serving, value)
+    context.send({ type: 'answer', id, value: await answered })
   } catch (error) {
     context.send({ type: 'failure', id, problem: messageOf(error) })
   }
 }
 
-const ANSWERS: Readonly<Record<WorkerTopic, (context: ServingContext, value: unknown) => unknown>> = {
-  metrics: ({ serving }) => serving.current().parts.metrics.snapshot(),
-  readiness: ({ serving }) => serving.readiness(),
-  status: ({ serving }) => serving.status(),
-  explain: ({ serving }, question) => serving.explain(question),
+const ORDERS: Readonly<Record<WorkerOrder, (context: ServingContext, value: unknown) => unknown>> = {
   replace,
-  reopenAudit: ({ serving }) => serving.reopenAudit(),
   connection: ({ serving, connection }) => {
     if (connection !== null) serving.serveConnection(connection)
   },

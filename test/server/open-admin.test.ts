@@ -19,15 +19,18 @@ async function open(t: Test, { token = null, onProcesses = () => undefined }: Gi
       current: () => ({ ...config, admin: { ...config.admin, token } }),
       metrics: createMetrics({ version: '1' }),
       readiness: () => ({ ready: true, checks: {} }),
-      explain: async () => ({ status: 200, value: {} }),
       reload: {
         run: async () => ({ result: 'applied', changed: [] }),
         isApplied: () => true,
         status: () => ({ isApplied: true, appliedAtMs: 0, lastReload: null, warnings: [] }),
       },
-      processes: async () => {
-        onProcesses()
-        return { statuses: [], configured: 1 }
+      processes: {
+        askEach: async () => {
+          onProcesses()
+          return []
+        },
+        askOne: async () => null,
+        configured: 1,
       },
       log: createLogger({ level: 'error', destination: { write: () => undefined } }),
     },
@@ -35,6 +38,14 @@ async function open(t: Test, { token = null, onProcesses = () => undefined }: Gi
   t.teardown(() => admin.close())
   return admin
 }
+
+t.test('an explain request that no worker answers returns 503', async (t) => {
+  const admin = await open(t, {})
+  const headers = { 'content-type': 'application/json', 'x-requested-by': 'a test' }
+  const answer = await fetch(`${admin.address}/explain`, { method: 'POST', headers, body: '{}' })
+  t.equal(answer.status, 503)
+  t.same(await answer.json(), { error: 'No worker responds' })
+})
 
 t.test('concurrent requests share a status', async (t) => {
   let made = 0

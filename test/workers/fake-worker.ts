@@ -1,12 +1,11 @@
 import type { Config } from '../../src/config/config.ts'
 import { NoAnswer } from '../../src/workers/calls.ts'
-import type { WorkerTopic } from '../../src/workers/worker-messages.ts'
 import type { Ending, Fork } from '../../src/workers/worker-process.ts'
 
 export interface FakeWorker {
-  readonly asked: { readonly topic: WorkerTopic; readonly value: unknown }[]
+  readonly asked: { readonly topic: string; readonly value: unknown }[]
   /** Returns the response to a call. Default: no problems, and ready. */
-  answer: (topic: WorkerTopic, value: unknown) => Promise<unknown>
+  answer: (topic: string, value: unknown) => Promise<unknown>
   readonly end: (code: number) => void
   readonly killed: () => boolean
 }

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { type Config, ConfigError } from '../../src/config/config.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
+import { EXPLAIN } from '../../src/server/questions.ts'
 import { WorkerPool } from '../../src/workers/worker-pool.ts'
 import { until } from '../support/cache-harness.ts'
 import { configOf } from '../support/open-gateway.ts'
@@ -100,10 +101,18 @@ t.test('the pool is ready if at least one worker is ready', async (t) => {
   t.match(await workerPool.readiness(), { ready: false })
 })
 
-t.test('an explain request that no worker answers returns 503', async (t) => {
+t.test('a question to one worker returns its answer, or null if the answer cannot be read', async (t) => {
   const { workerPool, at } = await startCrew(t, 1)
   at(0).answer = () => Promise.resolve({ status: 200, value: { decision: 'permitted' } })
-  t.match(await workerPool.explain({}), { status: 200 })
+  t.match(await workerPool.askOne(EXPLAIN, {}), { status: 200 })
   at(0).answer = () => Promise.resolve('strange')
-  t.match(await workerPool.explain({}), { status: 503 })
+  t.equal(await workerPool.askOne(EXPLAIN, {}), null)
+})
+
+t.test('a question to each worker returns the answers that arrive', async (t) => {
+  const { workerPool, at } = await startCrew(t)
+  const answer = { status: 200, value: 1 }
+  at(0).answer = noAnswer
+  at(1).answer = () => Promise.resolve(answer)
+  t.same(await workerPool.askEach(EXPLAIN), [answer])
 })

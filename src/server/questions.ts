@@ -1,0 +1,99 @@
+import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
+import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
+import { isRecord } from '../request/value.ts'
+import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
+import type { Serving } from './serving.ts'
+
+/**
+ * A question to the processes that serve requests. It is declared here only: the message to a worker, the worker's answer and the
+ * timeout follow from the declaration. A route of the admin listener asks it with `ServingProcesses`.
+ */
+export interface ProcessQuestion<Answer> {
+  /** Identifies the question in messages to workers. */
+  readonly name: string
+  /** How long the primary waits for the answer of a worker. */
+  readonly withinMs: number
+  /** Returns the answer of one process. `parameters` come from the client of the admin listener, so they are not checked yet. */
+  readonly answer: (serving: Serving, parameters: unknown) => Answer | Promise<Answer>
+  /** Returns whether a value has the form of an answer. The value comes from another process. */
+  readonly isAnswer: (value: unknown) => value is Answer
+}
+
+/** The processes that serve requests: this process, or all workers. */
+export interface ServingProcesses {
+  /** Asks each process, and returns the answers that arrive in time. The caller combines them. */
+  askEach<Answer>(question: ProcessQuestion<Answer>, parameters?: unknown): Promise<readonly Answer[]>
+  /**
+   * Asks one process, because all of them give the same answer. Returns null if no process answers.
+   * @throws Error if the process that was asked fails or does not answer in time
+   */
+  askOne<Answer>(question: ProcessQuestion<Answer>, parameters?: unknown): Promise<Answer | null>
+  /** The configured number of processes. */
+  readonly configured: number
+}
+
+export const METRICS: ProcessQuestion<Snapshot> = {
+  name: 'metrics',
+  withinMs: 2000,
+  answer: (serving) => serving.current().parts.metrics.snapshot(),
+  isAnswer: isSnapshot,
+}
+
+export const READINESS: ProcessQuestion<Readiness> = {
+  name: 'readiness',
+  // A probe waits for one second. If a worker does not answer within this shorter time, its last report is used.
+  withinMs: 500,
+  answer: (serving) => serving.readiness(),
+  isAnswer: isReadiness,
+}
+
+export const STATUS: ProcessQuestion<ProcessStatus> = {
+  name: 'status',
+  withinMs: 2000,
+  answer: (serving) => serving.status(),
+  isAnswer: isProcessStatus,
+}
+
+/** May a user send a request? The parameters are the question of the client. */
+export const EXPLAIN: ProcessQuestion<JsonAnswer> = {
+  name: 'explain',
+  // The process may need lookups at an engine for its answer.
+  withinMs: 30_000,
+  answer: (serving, question) => serving.explain(question),
+  isAnswer: isJsonAnswer,
+}
+
+/** Reopens the audit file. A process that does not answer in time finds the new file with its own periodic check. */
+export const REOPEN_AUDIT: ProcessQuestion<unknown> = {
+  name: 'reopenAudit',
+  withinMs: 2000,
+  answer: (serving) => serving.reopenAudit(),
+  isAnswer: (_value): _value is unknown => true,
+}
+
+const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
+  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT].map((question) => [question.name, question]),
+)
+
+/** Returns the question with this name. Null if there is none. */
+export function questionNamed(name: string): ProcessQuestion<unknown> | null {
+  return QUESTIONS.get(name) ?? null
+}
+
+/** Returns this process as the only one that serves. */
+export function onlyProcess(serving: Serving): ServingProcesses {
+  return {
+    askEach: async (question, parameters) => [await question.answer(serving, parameters)],
+    askOne: async (question, parameters) => question.answer(serving, parameters),
+    configured: 1,
+  }
+}
+
+function isReadiness(value: unknown): value is Readiness {
+  if (!isRecord(value) || typeof value['ready'] !== 'boolean' || !isRecord(value['checks'])) return false
+  return Object.values(value['checks']).every((state) => typeof state === 'string')
+}
+
+function isJsonAnswer(value: unknown): value is JsonAnswer {
+  return isRecord(value) && typeof value['status'] === 'number' && 'value' in value
+}
