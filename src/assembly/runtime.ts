@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { Cache } from '../cache/cache.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
-import type { AdminOptions, Readiness } from '../metrics/admin-listener.ts'
+import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../log.ts'
 import type { Parts } from '../pipeline/parts.ts'
@@ -17,7 +17,7 @@ export interface Runtime {
   readonly runtimeParts: RuntimeParts
   readonly handle: RequestListener
   /** Returns as JSON whether a user may do something. */
-  readonly explain: AdminOptions['explain']
+  readonly explain: (question: unknown) => Promise<JsonAnswer>
   /** Closes the runtime after the last response has ended. */
   readonly close: () => Promise<void>
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { adminEnvironment, type Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
+import type { AdminRoute } from '../metrics/admin-listener.ts'
 import { CommandError } from './command-failure.ts'
 
 /** The address of a running gateway's admin listener. */
@@ -63,8 +64,11 @@ function originIn(text: string): string {
 const WITHIN_MS = 30_000
 const MAX_BYTES = 16 * 1024 ** 2
 
-/** Returns the JSON response of a running gateway. @throws CommandError with the reason if there is no response */
-export async function askAdmin({ origin, token }: AdminAddress, path: string): Promise<unknown> {
+/** Returns the JSON response of a running gateway to a GET. @throws CommandError with the reason if there is no response */
+export async function askAdmin(
+  { origin, token }: AdminAddress,
+  { path }: Pick<AdminRoute, 'path'> & { readonly method: 'GET' },
+): Promise<unknown> {
   const signal = AbortSignal.timeout(WITHIN_MS)
   const headers = {
     accept: 'application/json',

@@ -2,6 +2,7 @@ import { changesBetween, restartProblems } from '../config/config-changes.ts'
 import { loadConfig } from '../config/config.ts'
 import { isMapping } from '../config/mapping.ts'
 import { redactedOf, secretDigestsOf } from '../config/redacted.ts'
+import { ADMIN_ROUTES } from '../server/admin-routes.ts'
 import { isObject, stringIn } from '../request/value.ts'
 import { counted } from '../pipeline/plural.ts'
 import { ADMIN_OPTIONS, type AdminAddress, adminAddressOf, askAdmin } from './ask-admin.ts'
@@ -30,7 +31,7 @@ the command shows that a secret differs.`,
   run: async ({ values: { config: file, format, ...given }, streams }) => {
     const config = loadConfig(file)
     const address = adminAddressOf(given, config)
-    const running = runningOf(await askAdmin(address, '/config'))
+    const running = runningOf(await askAdmin(address, ADMIN_ROUTES.configuration))
     const differences = await differencesBetween(running, config, address)
     if (running.secrets === null)
       streams.stderr.write('secrets were not compared: the running gateway has no admin.token\n')

@@ -1,6 +1,6 @@
 import { Server as TlsServer } from 'node:tls'
 import { fastify } from 'fastify'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { ServerTls } from '../config/tls-types.ts'
 import type { Logger } from '../log.ts'
 import { urlOf } from '../tls/listener-url.ts'
@@ -8,7 +8,6 @@ import { onRenewal } from '../tls/renewal-lines.ts'
 import { keepRenewed } from '../tls/tls-listener.ts'
 import { GatewayError } from '../errors.ts'
 import { type AdminAccess, checkOrigin, checkPost, checkToken, type SlowGuesses } from './admin-access.ts'
-import type { Metrics } from './registry.ts'
 
 export interface Readiness {
   readonly ready: boolean
@@ -28,6 +27,31 @@ export interface AdminPage {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** A request that has passed the rules of access. */
+export interface AdminRequest {
+  readonly query: unknown
+  /** The parsed JSON. Undefined without a body. */
+  readonly body: unknown
+}
+
+export interface AdminAnswer {
+  readonly status: number
+  /** The media type. */
+  readonly type: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Text, or a value that is sent as JSON. */
+  readonly body: unknown
+}
+
+export interface AdminRoute {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** Default: requests with a body are refused. */
+  readonly maxBodyBytes?: number
+  /** Returns the response. A rejection becomes a 500. */
+  readonly answer: (request: AdminRequest) => AdminAnswer | Promise<AdminAnswer>
+}
+
 export interface AdminOptions {
   /** The rules of access. They are read for every request because a reload may change them. */
   readonly access: () => AdminAccess
@@ -37,16 +61,7 @@ export interface AdminOptions {
   readonly port: number
   /** Null for plain HTTP. */
   readonly tls: ServerTls | null
-  readonly metrics: Pick<Metrics, 'contentType' | 'text'>
-  readonly readiness: () => Readiness | Promise<Readiness>
-  /** Returns whether a user may do something. A rejection becomes a 500. */
-  readonly explain: (question: unknown) => Promise<JsonAnswer>
-  /** The current status, and a page for users that requests it repeatedly. */
-  readonly status: { readonly page: AdminPage; readonly read: () => Promise<unknown> }
-  /** Returns the configuration in force, without its secrets. */
-  readonly configuration: () => Promise<unknown>
-  /** Reloads the configuration. */
-  readonly reload: () => Promise<JsonAnswer>
+  readonly routes: readonly AdminRoute[]
   readonly log: Pick<Logger, 'error' | 'info'>
 }
 
@@ -59,8 +74,6 @@ const ANSWER_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 }
-
-const MAX_QUESTION_BYTES = 64 * 1024
 
 export interface Admin {
   /** The address that it is bound to: `http://127.0.0.1:9090` */
@@ -100,17 +113,7 @@ export async function createAdmin({ host, port, tls, ...handlers }: AdminOptions
 
 function addAnswers(
   app: FastifyInstance,
-  {
-    access,
-    slowGuesses,
-    metrics,
-    readiness,
-    explain,
-    status,
-    configuration,
-    reload,
-    log,
-  }: Omit<AdminOptions, 'host' | 'port' | 'tls'>,
+  { access, slowGuesses, routes, log }: Pick<AdminOptions, 'access' | 'slowGuesses' | 'routes' | 'log'>,
 ) {
   app.addHook('onRequest', async (request, reply) => {
     void reply.type('text/plain; charset=utf-8').headers(ANSWER_HEADERS)
@@ -118,30 +121,17 @@ function addAnswers(
     await checkToken(request.raw, access(), (verify) => slowGuesses(request.ip, verify))
     checkPost(request.raw)
   })
-  app.get('/livez', async () => 'ok\n')
-  app.get('/readyz', async (request, reply) => {
-    const state = await readiness()
-    void reply.code(state.ready ? 200 : 503)
-    return isVerbose(request.query) ? verboseTextOf(state) : textOf(state)
-  })
-  app.get('/metrics', async (_request, reply) => {
-    void reply.type(metrics.contentType)
-    return metrics.text()
-  })
-  app.get('/status', async (_request, reply) => {
-    void reply.type('text/html; charset=utf-8').headers(status.page.headers)
-    return status.page.html
-  })
-  app.get('/status.json', async (_request, reply) => {
-    return jsonOf({ status: 200, value: await status.read() }, reply)
-  })
-  app.get('/config', async (_request, reply) => {
-    return jsonOf({ status: 200, value: await configuration() }, reply)
-  })
-  app.post('/explain', { bodyLimit: MAX_QUESTION_BYTES }, async (request, reply) => {
-    return jsonOf(await explain(request.body), reply)
-  })
-  app.post('/reload', async (_request, reply) => jsonOf(await reload(), reply))
+  for (const { method, path: url, maxBodyBytes, answer } of routes)
+    app.route({
+      method,
+      url,
+      ...(maxBodyBytes === undefined ? {} : { bodyLimit: maxBodyBytes }),
+      handler: async ({ query, body: asked }, reply) => {
+        const { status, type, headers = {}, body } = await answer({ query, body: asked })
+        void reply.code(status).type(type).headers(headers)
+        return body
+      },
+    })
   app.setNotFoundHandler(async (_request, reply) => {
     void reply.code(404)
     return 'not found\n'
@@ -157,26 +147,11 @@ function addAnswers(
   })
 }
 
-function jsonOf({ status, value }: JsonAnswer, reply: FastifyReply): unknown {
-  void reply.code(status).type('application/json; charset=utf-8')
-  return value
+export function jsonAnswerOf({ status, value }: JsonAnswer): AdminAnswer {
+  return { status, type: 'application/json; charset=utf-8', body: value }
 }
 
-function isVerbose(query: unknown): boolean {
-  return typeof query === 'object' && query !== null && 'verbose' in query
-}
-
-function textOf({ ready }: Readiness): string {
-  return ready ? 'ok\n' : 'not ready\n'
-}
-
-function verboseTextOf(state: Readiness): string {
-  const lines = Object.entries(state.checks).map(
-    ([name, word]) => `[${word === 'ok' ? '+' : '-'}] ${oneLine(`${name} ${word}`)}\n`,
-  )
-  return lines.join('') + textOf(state)
-}
-
-function oneLine(text: string): string {
+/** Returns a text without line breaks. */
+export function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, ' ')
 }

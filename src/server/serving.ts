@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { OpenRuntime, RuntimeParts } from '../assembly/runtime.ts'
+import type { OpenRuntime, Runtime, RuntimeParts } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Logger } from '../log.ts'
-import type { AdminOptions, Readiness } from '../metrics/admin-listener.ts'
+import type { Readiness } from '../metrics/admin-listener.ts'
 import { createRuntimeReplacement } from './replace-runtime.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
 import { versionOf } from './version.ts'
@@ -14,7 +14,7 @@ export interface Serving {
   /** Replaces the configuration. @throws ConfigError; the current configuration then stays in force */
   readonly replace: (config: Config) => Promise<void>
   /** Returns as JSON whether a user may do something under the configuration in force. */
-  readonly explain: AdminOptions['explain']
+  readonly explain: Runtime['explain']
   /** Puts the first runtime in force and reads users and records. */
   readonly begin: () => Promise<void>
   /** Resolves to `http://127.0.0.1:8080`. */

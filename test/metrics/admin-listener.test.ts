@@ -7,6 +7,8 @@ import { GatewayError } from '../../src/errors.ts'
 import { createAdmin } from '../../src/metrics/admin-listener.ts'
 import type { Readiness } from '../../src/metrics/admin-listener.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
+import { adminRoutesOf } from '../../src/server/admin-routes.ts'
+import { administered } from '../support/administered.ts'
 import { writeCertificates } from '../support/certificates.ts'
 
 const OPEN: AdminAccess = { host: '127.0.0.1', hosts: [], token: null }
@@ -31,15 +33,12 @@ async function openAdmin(t: Test, parts: Given = {}) {
     slowGuesses: parts.slowGuesses ?? ((_address, verify) => verify()),
     host: parts.host ?? '127.0.0.1',
     port: 0,
-    metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
-    explain: async (question) => ({ status: 200, value: { question } }),
-    status: {
-      page: { html: '<p>how it is', headers: { 'content-security-policy': "default-src 'none'" } },
-      read: async () => ({ ready: true }),
-    },
-    configuration: async () => ({ config: { version: 1 }, secrets: null }),
-    reload: async () => ({ status: 422, value: { result: 'refused', problems: ['listen.port: no'] } }),
-    readiness: parts.readiness ?? (() => ({ ready: true, checks: {} })),
+    routes: adminRoutesOf(
+      administered({
+        metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
+        ...(parts.readiness === undefined ? {} : { readiness: parts.readiness }),
+      }),
+    ),
     tls: parts.tls ?? null,
     log: { error: (...words: unknown[]) => void errors.push(words), info: () => undefined },
   })

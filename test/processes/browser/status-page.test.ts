@@ -1,11 +1,12 @@
 import t, { type Test } from 'tap'
 import type { AdminAccess } from '../../../src/metrics/admin-access.ts'
 import { createAdmin } from '../../../src/metrics/admin-listener.ts'
-import { createMetrics } from '../../../src/metrics/registry.ts'
 import { OPERATIONS } from '../../../src/operations/all.ts'
+import { adminRoutesOf } from '../../../src/server/admin-routes.ts'
 import type { EngineStatus, ProcessStatus } from '../../../src/status/process-status.ts'
 import { type ConfigurationStatus, statusOf } from '../../../src/status/status.ts'
 import { createStatusPage } from '../../../src/status/status-page.ts'
+import { administered } from '../../support/administered.ts'
 import { BROWSER_PATIENCE_MS, openPage, type OpenPage } from '../../support/chromium.ts'
 import { startNode } from '../../support/fake-engine.ts'
 import { BASE } from '../../support/open-gateway.ts'
@@ -76,23 +77,21 @@ async function openAdmin(t: Test, { process, configuration = CONFIGURATION, expl
     port: 0,
     access: () => given,
     slowGuesses: (_address, verify) => verify(),
-    metrics: createMetrics({ version: '1' }),
-    readiness: () => ({ ready: true, checks: {} }),
-    explain: async (question) => ({ status: 200, value: explain?.(question) ?? {} }),
-    configuration: async () => ({}),
-    reload: async () => ({ status: 200, value: {} }),
-    status: {
-      page: createStatusPage(OPERATIONS),
-      read: async () =>
-        statusOf({
-          processes: [process()],
-          workers: 1,
-          readiness: { ready: true, checks: {} },
-          configuration,
-          version: '1',
-          mayAsk: given.token !== null,
-        }),
-    },
+    routes: adminRoutesOf(
+      administered({
+        explain: (question) => explain?.(question) ?? {},
+        statusPage: createStatusPage(OPERATIONS),
+        status: async () =>
+          statusOf({
+            processes: [process()],
+            workers: 1,
+            readiness: { ready: true, checks: {} },
+            configuration,
+            version: '1',
+            mayAsk: given.token !== null,
+          }),
+      }),
+    ),
     tls: null,
     log: { error: () => undefined, info: () => undefined },
   })

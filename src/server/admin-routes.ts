@@ -1,0 +1,124 @@
+import type {
+  AdminAnswer,
+  AdminPage,
+  AdminRequest,
+  AdminRoute,
+  Readiness,
+} from '../metrics/admin-listener.ts'
+import { jsonAnswerOf, oneLine } from '../metrics/admin-listener.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import { isRecord } from '../request/value.ts'
+import { EXPLAIN, type ServingProcesses } from './questions.ts'
+import type { Reload } from './reload.ts'
+
+/** The gateway as the admin listener reads and controls it, with one process or with several workers. */
+export interface AdministeredGateway {
+  /** The processes that serve. A route that needs something of them asks a question: questions.ts. */
+  readonly processes: ServingProcesses
+  /** The metrics of all processes. */
+  readonly metrics: Pick<Metrics, 'contentType' | 'text'>
+  readonly readiness: () => Readiness | Promise<Readiness>
+  /** The status of all processes. Requests within a second get the same status. */
+  readonly status: () => Promise<unknown>
+  /** A page for users that requests the status repeatedly. */
+  readonly statusPage: AdminPage
+  /** The configuration in force, without its secrets. */
+  readonly configuration: () => Promise<unknown>
+  readonly reload: Pick<Reload, 'run'>
+}
+
+interface AdminRouteDeclaration extends Omit<AdminRoute, 'answer'> {
+  /** The row of the route in docs/configuration/reload.md. */
+  readonly purpose: string
+  readonly answer: (gateway: AdministeredGateway, request: AdminRequest) => AdminAnswer | Promise<AdminAnswer>
+}
+
+/** The routes of the admin listener. All of them can be used with one process and with several workers. */
+export const ADMIN_ROUTES = {
+  alive: {
+    method: 'GET',
+    path: '/livez',
+    purpose: 'responds 200 while the process runs',
+    answer: () => textAnswerOf(200, 'ok\n'),
+  },
+  readiness: {
+    method: 'GET',
+    path: '/readyz',
+    purpose:
+      'responds 200 if the gateway is ready for requests, otherwise 503; with `?verbose`, one line for each check',
+    answer: async ({ readiness }, { query }) => {
+      const state = await readiness()
+      const text = isRecord(query) && 'verbose' in query ? verboseTextOf(state) : textOf(state)
+      return textAnswerOf(state.ready ? 200 : 503, text)
+    },
+  },
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    purpose: 'the metrics of all processes, for Prometheus',
+    answer: async ({ metrics }) => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
+  },
+  statusPage: {
+    method: 'GET',
+    path: '/status',
+    purpose: 'the status page for browsers',
+    answer: ({ statusPage: { html, headers } }) => ({
+      status: 200,
+      type: 'text/html; charset=utf-8',
+      headers,
+      body: html,
+    }),
+  },
+  status: {
+    method: 'GET',
+    path: '/status.json',
+    purpose: 'the values of the status page',
+    answer: async ({ status }) => jsonAnswerOf({ status: 200, value: await status() }),
+  },
+  configuration: {
+    method: 'GET',
+    path: '/config',
+    purpose: 'the configuration in force, without secrets',
+    answer: async ({ configuration }) => jsonAnswerOf({ status: 200, value: await configuration() }),
+  },
+  explain: {
+    method: 'POST',
+    path: '/explain',
+    purpose: 'whether a user may send a request, and why',
+    maxBodyBytes: 64 * 1024,
+    answer: async ({ processes }, { body }) =>
+      jsonAnswerOf((await processes.askOne(EXPLAIN, body)) ?? NO_PROCESS_ANSWERS),
+  },
+  reload: {
+    method: 'POST',
+    path: '/reload',
+    purpose: 'reads the configuration again and applies it',
+    answer: async ({ reload }) => {
+      const reloaded = await reload.run('request')
+      return jsonAnswerOf({ status: reloaded.result === 'applied' ? 200 : 422, value: reloaded })
+    },
+  },
+} as const satisfies Readonly<Record<string, AdminRouteDeclaration>>
+
+/** Returns the routes of the admin listener of this gateway. */
+export function adminRoutesOf(gateway: AdministeredGateway): readonly AdminRoute[] {
+  const declared: readonly AdminRouteDeclaration[] = Object.values(ADMIN_ROUTES)
+  return declared.map(({ answer, ...route }) => ({ ...route, answer: (request) => answer(gateway, request) }))
+}
+
+const NO_PROCESS_ANSWERS = { status: 503, value: { error: 'No worker responds' } }
+
+function textAnswerOf(status: number, text: string): AdminAnswer {
+  return { status, type: 'text/plain; charset=utf-8', body: text }
+}
+
+function textOf({ ready }: Readiness): string {
+  return ready ? 'ok\n' : 'not ready\n'
+}
+
+function verboseTextOf(state: Readiness): string {
+  const lines = Object.entries(state.checks).map(
+    ([name, word]) => `[${word === 'ok' ? '+' : '-'}] ${oneLine(`${name} ${word}`)}\n`,
+  )
+  return lines.join('') + textOf(state)
+}
