@@ -1,6 +1,6 @@
 import { administratorWarnings } from './administrators.ts'
 import { takeAdmission } from './build-limits.ts'
-import { type BuiltApplication, buildApplications } from './build-applications.ts'
+import { buildApplications } from './build-applications.ts'
 import { buildChangeBus, buildTurns, takeCache } from './build-cache.ts'
 import {
   type BuiltEngine,
@@ -9,7 +9,6 @@ import {
   hasSameTokens,
   hasSameUsers,
 } from './build-engine.ts'
-import type { ChangeBus } from '../redis/change-bus.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { warningsOf } from '../config/warnings.ts'
 import { tellingSuccessor } from './successor.ts'
@@ -18,7 +17,7 @@ import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
 import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
+import type { BuildOptions, KeptUsers, RuntimeParts } from './runtime.ts'
 import { ParkedRequests } from '../pipeline/parked-requests.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { createRememberedTokens } from '../policy/authn/token-memory.ts'
@@ -27,17 +26,17 @@ import { TOKEN_THROTTLE } from '../policy/authn/tokens.ts'
 import { createTurnstile } from '../policy/authn/turnstile.ts'
 import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
-import { withModes } from './modes.ts'
-import { endPolls, withNodes } from './running-nodes.ts'
-import { withGauges } from './running-gauges.ts'
+import { combined } from './component.ts'
+import { createModeChecks } from './modes.ts'
+import { createNodeWatch, endPolls } from './running-nodes.ts'
+import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
-import { withCertificates } from './running-certificates.ts'
+import { createCertificateGauges } from './running-certificates.ts'
 import { takeTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
-import type { TurnTaker } from '../redis/shared-turns.ts'
-import { openSourceFiles, type SourceFiles } from './source-files.ts'
-import { createIssuerKeySets, type IssuerKeySets } from './token-issuers.ts'
+import { openSourceFiles } from './source-files.ts'
+import { createIssuerKeySets } from './token-issuers.ts'
 
 /** Builds all dependencies of the gateway. @throws ConfigError that names every problem of every file */
 export async function build(options: BuildOptions): Promise<RuntimeParts> {
@@ -54,11 +53,16 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const applications = buildApplications({ config, metrics, log, traces })
   const { stores, ...taken } = takeCache({ config, metrics, log }, before ?? null)
-  const running = runningOf(
-    { built, applications },
-    { files, changeBus, turns, issuers },
-    { config, metrics, log },
-  )
+  const sources = createRunningSources({ files, changeBus, turns, issuers, engines: sourcesByEngine(built) })
+  const engineNodes = built.map(({ nodes }) => nodes)
+  const applicationNodes = applications.map(({ nodes }) => nodes)
+  const running = combined([
+    sources,
+    createNodeWatch(engineNodes, applicationNodes),
+    createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
+    createEngineGauges(gaugedEnginesOf(built), { config, metrics, log }),
+    createModeChecks([...engines.values()]),
+  ])
   let successor: (() => RuntimeParts) | null = null
   const { pressure } = admission
   const publicAddress = createPublicAddress(config)
@@ -85,7 +89,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     keptIssuers: issuers.kept,
     start: running.start,
     readiness: running.readiness,
-    missing: running.missing,
+    missing: sources.missing,
     status: () => ({
       engines: built.map(engineStatusOf),
       traffic: metrics.traffic(),
@@ -93,24 +97,19 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
       pressure: PRESSURE_KINDS.filter(pressure.isOver),
     }),
     subjectsOf: (name) => knownSubjectsOf(built.find(({ parts }) => parts.name === name)?.sources ?? null),
-    connections: () =>
-      connectionChecksOf(
-        config,
-        built.map(({ nodes }) => nodes),
-        applications.map(({ nodes }) => nodes),
-      ),
+    connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
     enter: () => {
       taken.own()
       takenTraces.own()
       admission.own()
-      running.show(metrics)
+      running.gauges(metrics)
     },
     tell: (to) => {
       successor = to
     },
     stop: running.close,
     reopenAudit: audit.reopen,
-    endPolls: () => built.forEach(({ nodes }) => endPolls(nodes)),
+    endPolls: () => engineNodes.forEach(endPolls),
     close: async () => {
       running.close()
       const closing = built.map(({ close }) => close())
@@ -209,42 +208,21 @@ function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
   })
 }
 
-function runningOf(
-  {
-    built,
-    applications,
-  }: { readonly built: readonly BuiltEngine[]; readonly applications: readonly BuiltApplication[] },
-  beside: {
-    readonly files: SourceFiles
-    readonly changeBus: ChangeBus | null
-    readonly turns: TurnTaker
-    readonly issuers: IssuerKeySets
-  },
-  shared: Pick<EngineOptions, 'config' | 'metrics' | 'log'>,
-): RunningSources {
-  const engines = new Map(
+function sourcesByEngine(
+  built: readonly BuiltEngine[],
+): Parameters<typeof createRunningSources>[0]['engines'] {
+  return new Map(
     built.map(({ parts: { name, authorization }, sources, issuers }) => [
       name,
       { sources, authorization, issuers },
     ]),
   )
-  const nodes = built.map((one) => one.nodes)
-  const nodesOfApplications = applications.map((one) => one.nodes)
-  const running = withCertificates(
-    withNodes(createRunningSources({ ...beside, engines }), nodes, nodesOfApplications),
-    shared.config,
-    [...nodes, ...nodesOfApplications],
-  )
-  const gauged = withGauges(
-    running,
-    built.flatMap(({ nodes: { engine, own }, gauges, dateFormat }) =>
-      gauges === null ? [] : [{ engine, own, gauges, dateFormat }],
-    ),
-    shared,
-  )
-  return withModes(
-    gauged,
-    built.map(({ parts }) => parts),
+}
+
+/** Returns the engines for which gauges are configured. */
+function gaugedEnginesOf(built: readonly BuiltEngine[]): readonly GaugedEngine[] {
+  return built.flatMap(({ nodes: { engine, own }, gauges, dateFormat }) =>
+    gauges === null ? [] : [{ engine, own, gauges, dateFormat }],
   )
 }
 

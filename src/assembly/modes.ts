@@ -1,28 +1,24 @@
 import type { Metrics } from '../metrics/registry.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
-import type { RunningSources } from './runtime.ts'
+import type { Component } from './component.ts'
 
-/** Adds the modes in force to the readiness checks and to the metrics. */
-export function withModes(
-  sources: RunningSources,
+/** Creates the readiness checks and the gauge for the modes in force. */
+export function createModeChecks(
   engines: readonly Pick<EngineParts, 'name' | 'authorization' | 'validation'>[],
-): RunningSources {
+): Component {
   const modes = engines.flatMap(({ name: engine, authorization, validation }) => [
     { engine, section: 'authorization', mode: authorization },
     { engine, section: 'validation', mode: validation },
   ])
   return {
-    ...sources,
     // A gateway that refuses nothing is still ready.
-    readiness: () => {
-      const { ready, checks } = sources.readiness()
-      const words = modes.map(({ engine, section, mode }) => [`${section} of ${engine}:`, wordOf(mode)])
-      return { ready, checks: { ...checks, ...Object.fromEntries(words) } }
-    },
-    show: (metrics) => {
-      sources.show(metrics)
-      addGauge(metrics, modes)
-    },
+    readiness: () => ({
+      ready: true,
+      checks: Object.fromEntries(
+        modes.map(({ engine, section, mode }) => [`${section} of ${engine}:`, wordOf(mode)]),
+      ),
+    }),
+    gauges: (metrics) => addGauge(metrics, modes),
   }
 }
 

@@ -2,31 +2,24 @@ import type { Config } from '../config/config.ts'
 import { certificateEndOf, certificateFilesOf, tlsFilesOf, tlsProblemsOf } from '../config/tls-files.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { WatchedNodes } from './running-nodes.ts'
-import type { RunningSources } from './runtime.ts'
+import type { Component } from './component.ts'
 
 /** A scrape reads the files again if the last read is older than this. */
 const READ_AGAIN_MS = 10_000
 
-/** Adds gauges for the expiry of certificates, both from files and from the nodes' TLS connections. */
-export function withCertificates(
-  sources: RunningSources,
+/** Creates the gauges for the expiry of certificates, both from files and from the nodes' TLS connections. */
+export function createCertificateGauges(
   config: Config,
   nodes: readonly Pick<WatchedNodes, 'own'>[],
-): RunningSources {
+): Component {
   const files = rememberFor(READ_AGAIN_MS, () => readFiles(config))
-  return {
-    ...sources,
-    show: (metrics) => {
-      sources.show(metrics)
-      addGauges(metrics, files, nodes)
-    },
-  }
+  return { gauges: (metrics) => addGauges(metrics, files, nodes) }
 }
 
 function addGauges(
   metrics: Metrics,
   files: () => ReturnType<typeof readFiles>,
-  nodes: Parameters<typeof withCertificates>[2],
+  nodes: readonly Pick<WatchedNodes, 'own'>[],
 ): void {
   metrics.gauges(
     {

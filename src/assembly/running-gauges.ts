@@ -8,7 +8,7 @@ import { createLeases, type Leases, OWN_LEASES } from '../redis/lease.ts'
 import { monotonicMs, namespaceOf } from './build-cache.ts'
 import { askerOf } from './engine-client.ts'
 import type { DateFormat } from '../request/date-format.ts'
-import type { RunningSources } from './runtime.ts'
+import type { Component } from './component.ts'
 
 /** An engine for which gauges are configured. */
 export interface GaugedEngine {
@@ -25,30 +25,20 @@ interface Shared {
   readonly log: Logger
 }
 
-/** Adds the polling of engine gauges. If replicas share a Redis, only one replica polls each engine. */
-export function withGauges(
-  sources: RunningSources,
-  engines: readonly GaugedEngine[],
-  shared: Shared,
-): RunningSources {
+/** Creates the polling of engine gauges. If replicas share a Redis, only one replica polls each engine. */
+export function createEngineGauges(engines: readonly GaugedEngine[], shared: Shared): Component {
   const leases = createEngineLeases(engines, shared.config)
   const pollers = new Map(engines.map((one) => [one.engine, createEnginePoller(one, leases, shared)]))
   return {
-    ...sources,
-    start: (withinMs) => {
+    start: () => {
       leases.start()
       for (const poller of pollers.values()) poller.start()
-      return sources.start(withinMs)
     },
     close: () => {
-      sources.close()
       for (const poller of pollers.values()) poller.stop()
       leases.close()
     },
-    show: (metrics) => {
-      sources.show(metrics)
-      showGauges(metrics, pollers)
-    },
+    gauges: (metrics) => addGauges(metrics, pollers),
   }
 }
 
@@ -81,7 +71,7 @@ function createEnginePoller(
   })
 }
 
-function showGauges(metrics: Metrics, pollers: ReadonlyMap<string, Poller>): void {
+function addGauges(metrics: Metrics, pollers: ReadonlyMap<string, Poller>): void {
   const byEngine = [...pollers]
   for (const { name, help, label } of GAUGES) {
     const labels = label === null ? ['engine'] : ['engine', label]

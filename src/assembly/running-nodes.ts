@@ -3,7 +3,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { NodeEvent } from '../proxy/nodes/node-pool.ts'
 import type { ProbeTimes, Upstream } from '../proxy/upstream.ts'
-import type { RunningSources } from './runtime.ts'
+import type { Component } from './component.ts'
 
 /** The nodes of an engine or of a passthrough application. */
 export interface WatchedNodes {
@@ -27,31 +27,23 @@ export function probeTimesOf(
   return probe ? { intervalMs: interval, timeoutMs: timeout, deployments } : null
 }
 
-/** Adds the monitoring of nodes: probes if they are configured, readiness checks and gauges. */
-export function withNodes(
-  sources: RunningSources,
+/** Creates the monitoring of nodes: probes if they are configured, readiness checks and gauges. */
+export function createNodeWatch(
   engines: readonly EngineNodes[],
   applications: readonly WatchedNodes[],
-): RunningSources {
+): Component {
   const all: readonly WatchedNodes[] = [...engines, ...applications]
   return {
-    ...sources,
-    start: (withinMs) => {
+    start: () => {
       for (const { own, probes } of all) if (probes !== null) own.startProbes(probes)
-      return sources.start(withinMs)
     },
     // An engine without a healthy node does not make the gateway unready: clients still need the other engines.
-    readiness: () => {
-      const { ready, checks } = sources.readiness()
-      const words = all.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])
-      return { ready, checks: { ...checks, ...Object.fromEntries(words) } }
-    },
-    close: () => {
-      sources.close()
-      engines.forEach(endPolls)
-    },
-    show: (metrics) => {
-      sources.show(metrics)
+    readiness: () => ({
+      ready: true,
+      checks: Object.fromEntries(all.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])),
+    }),
+    close: () => engines.forEach(endPolls),
+    gauges: (metrics) => {
       addGauge(metrics, all)
       addPollGauge(metrics, engines)
       addLimitGauges(metrics, all)

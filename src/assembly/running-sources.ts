@@ -69,7 +69,7 @@ export function createRunningSources({
     }),
     missing: () =>
       missing().map(({ engine, source, of }) => `engines.${engine}: its ${source}: ${of.state().problem}`),
-    show: (metrics) => addGauges(metrics, read),
+    gauges: (metrics) => addGauges(metrics, read),
   }
 }
 

@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http'
 import type { Cache } from '../cache/cache.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
-import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../log.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
@@ -10,6 +9,7 @@ import type { KeptAuthentication } from '../policy/authn/authenticate.ts'
 import type { RememberedTokens } from '../policy/authn/token-memory.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
+import type { Component } from './component.ts'
 import type { KeptIssuers } from './token-issuers.ts'
 
 /** A configuration and everything that was built from it. One runtime is in force; replaced runtimes finish their requests. */
@@ -49,8 +49,8 @@ export interface RuntimeParts {
   /** The keys of token issuers, for the next runtime. */
   readonly keptIssuers: KeptIssuers
   /** Starts to read and watch users and records. Resolves after the first read, or after `withinMs`. */
-  readonly start: RunningSources['start']
-  readonly readiness: RunningSources['readiness']
+  readonly start: (withinMs?: number) => Promise<void>
+  readonly readiness: () => Readiness
   readonly missing: RunningSources['missing']
   readonly status: () => ProcessStatus
   /** Returns the users and groups that are known at an engine. @throws GatewayError if users or records are unavailable now */
@@ -68,7 +68,7 @@ export interface RuntimeParts {
    * Stops reading and listening for changes of users and records, and ends waiting long polls. Requests in flight continue with
    * the last state that was read.
    */
-  readonly stop: RunningSources['close']
+  readonly stop: () => void
   /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
   /** Responds to all long polls that wait for work, and to those that arrive later. */
@@ -96,20 +96,13 @@ export interface ConnectionCheck {
   readonly run: (withinMs: number) => Promise<string>
 }
 
-/** The sources of all engines, with a common lifecycle. */
-export interface RunningSources {
-  /** Starts reading, watching and listening. Resolves when every engine has been queried once, or after `withinMs`. */
-  readonly start: (withinMs?: number) => Promise<void>
-  readonly close: () => void
-  /**
-   * Returns ready once the records of every engine have been read. If one engine becomes unavailable later, the gateway stays
-   * ready for the others.
-   */
-  readonly readiness: () => Readiness
+/**
+ * The sources of all engines, with a common lifecycle. They are ready once the records of every engine have been read. If one engine
+ * becomes unavailable later, the gateway stays ready for the others.
+ */
+export interface RunningSources extends Component {
   /** Returns a line for each source that decisions need and that has never been read. */
   readonly missing: () => readonly string[]
-  /** Makes scrapes show the state of these sources. */
-  readonly show: (metrics: Metrics) => void
 }
 
 /** State about the users of one engine. It holds no reference to the configuration under which it was collected. */
