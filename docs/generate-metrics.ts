@@ -117,9 +117,9 @@ const NOTES: Readonly<Record<string, string>> = {
 export async function describeMetrics(): Promise<readonly MetricDescription[]> {
   const config = loadConfig(new URL('../config/gateway.yaml', import.meta.url).pathname)
   const log = createLogger({ level: 'silent' })
-  const { parts, enter, close } = await build({ config, log, version: '' })
+  const { parts, activate, close } = await build({ config, log, version: '' })
   const { metrics } = parts
-  enter()
+  activate()
   createReload({
     load: () => config,
     current: () => config,

@@ -17,7 +17,7 @@ export interface TakenCache {
    * Makes this runtime responsible for closing the cache and for its gauge. The runtime that created the cache is no longer in
    * force.
    */
-  readonly own: () => void
+  readonly activate: () => void
   /** Closes the stores that no successor has taken over. */
   readonly close: (successor: Cache | undefined) => Promise<void>
 }
@@ -40,7 +40,7 @@ export function takeCache(
   let isOwn = kept === null
   return {
     stores: { cache, idempotencyStore },
-    own: () => {
+    activate: () => {
       isOwn = true
       addGauge(metrics, cache)
     },

@@ -39,7 +39,7 @@ export function takeAdmission(options: AdmissionOptions, before: InheritedAdmiss
     pressure: inherited.pressure,
     takeRate: (name, engine) =>
       buildTakeRate({ name, rate: settingsOf(config, engine).rate }, inherited, store),
-    own: () => {
+    activate: () => {
       isOwn = true
       inherited.pressure.limit(limitsOf(config))
     },

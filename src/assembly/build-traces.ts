@@ -16,7 +16,7 @@ export interface TakenTraces {
   /** Null if no traces are configured. */
   readonly traces: Traces | null
   /** Makes this runtime responsible for closing the traces. */
-  readonly own: () => void
+  readonly activate: () => void
   /** Exports the waiting spans, in parallel with the closing of other resources. */
   readonly flush: () => Promise<void>
   /** Closes the traces after the last request, unless a successor has taken them over. */
@@ -33,7 +33,7 @@ export async function takeTraces(
   let isOwn = !kept
   return {
     traces,
-    own: () => {
+    activate: () => {
       isOwn = true
     },
     flush: async () => {

@@ -98,13 +98,13 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     }),
     subjectsOf: (name) => knownSubjectsOf(built.find(({ parts }) => parts.name === name)?.sources ?? null),
     connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
-    enter: () => {
-      taken.own()
-      takenTraces.own()
-      admission.own()
+    activate: () => {
+      taken.activate()
+      takenTraces.activate()
+      admission.activate()
       running.gauges(metrics)
     },
-    tell: (to) => {
+    forwardTo: (to) => {
       successor = to
     },
     stop: running.close,

@@ -58,12 +58,12 @@ export interface RuntimeParts {
   /** Returns the checks for remote systems. */
   readonly connections: () => readonly ConnectionCheck[]
   /** Puts these parts in force: they close their own resources, and scrapes show their state. */
-  readonly enter: () => void
+  readonly activate: () => void
   /**
    * Sets the successor that is informed of changes made by requests of this runtime. Null if it has no successor. The function is
    * called each time because a runtime that held a reference to its successor would keep all later ones alive.
    */
-  readonly tell: (successor: (() => RuntimeParts) | null) => void
+  readonly forwardTo: (successor: (() => RuntimeParts) | null) => void
   /**
    * Stops reading and listening for changes of users and records, and ends waiting long polls. Requests in flight continue with
    * the last state that was read.
@@ -117,7 +117,7 @@ export interface Admission {
   readonly pressure: Pressure
   readonly takeRate: (name: string, engine: EngineConfig) => TakeRate | null
   /** Puts this admission in force: its limits apply, and it becomes responsible for closing. */
-  readonly own: () => void
+  readonly activate: () => void
   readonly close: (hasSuccessor: boolean) => void
   /** The state that the next runtime takes over. */
   readonly inherited: InheritedAdmission

@@ -91,17 +91,17 @@ export function createRuntimeReplacement({
     const number = (opened += 1)
     live.set(number, next)
     // Set before the first read of the new runtime, because the read may miss writes that happen in the meantime.
-    old.runtimeParts.tell(() => successorOf(oldNumber).runtimeParts)
+    old.runtimeParts.forwardTo(() => successorOf(oldNumber).runtimeParts)
     try {
       await begin(next, isDraining)
     } catch (error) {
-      old.runtimeParts.tell(null)
+      old.runtimeParts.forwardTo(null)
       live.delete(number)
       // Not awaited, because an engine may not respond.
       void close(next)
       throw error
     }
-    next.runtimeParts.enter()
+    next.runtimeParts.activate()
     currentNumber = number
     retiring.set(old, retire(oldNumber, serve(next.handle)))
   }

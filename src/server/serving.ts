@@ -65,7 +65,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
     explain: (question) => replacement.current().explain(question),
     replace: replacement.replace,
     begin: async () => {
-      current().enter()
+      current().activate()
       await current().start()
     },
     reopenAudit: replacement.reopenAudit,

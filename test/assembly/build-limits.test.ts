@@ -17,7 +17,7 @@ t.test(
     )
     t.equal(after.pressure, before.pressure)
     t.equal(before.pressure.reserve(2 * 1024 ** 2), null)
-    after.own()
+    after.activate()
     t.match(before.pressure.reserve(2 * 1024 ** 2), { code: 'GW_OVERLOADED' })
     t.end()
   },
