@@ -73,10 +73,7 @@ function watchUnexpectedErrors(log: Logger) {
     process.on('uncaughtException', (err, origin) => {
       count += 1
       if (count <= MOST_UNEXPECTED_LINES)
-        log.fatal(
-          { pid: process.pid, origin, err },
-          'uncaught error: the process drains and ends',
-        )
+        log.fatal({ pid: process.pid, origin, err }, 'uncaught error: the process drains and ends')
       resolve()
     })
   })

@@ -32,9 +32,9 @@ const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = 
     /unknown condition "body:a b given"/,
   ],
   [
-    'a member that the look-up does not give',
+    'a member that the lookup does not have',
     row({ checks: [{ anyOf: ['TASK.READ task.procesInstanceId'], denied: 403 }] }),
-    /names a member that the look-up task does not give/,
+    /names a member that the lookup task does not have/,
   ],
   [
     'an entity by a parameter that the path does not have',
@@ -44,7 +44,7 @@ const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = 
   [
     'an entity by a member of nothing',
     row({ checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition(each:id).key'], denied: 403 }] }),
-    /processDefinition is looked up by each, which is not there/,
+    /processDefinition is looked up by each, which this check does not have/,
   ],
   [
     'a parameter that the path does not have',
@@ -54,64 +54,60 @@ const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = 
   [
     'members of a set that is not there',
     row({ checks: [{ anyOf: ['USER.READ each.id'], denied: 403 }] }),
-    /asks about each, which is not there/,
+    /names each, which this check does not have/,
   ],
   [
     'something else than rows, to restrict them',
     row({ rows: { anyOf: ['USER.READ path:id'] } }),
-    /"USER.READ path:id" restricts rows, and asks about path/,
+    /"USER.READ path:id" restricts the items of a list, so it cannot name path/,
   ],
   [
     'something else than the path, to offer a link',
     row({ allowedLinks: { self: 'USER.READ body:id' } }),
-    /"USER.READ body:id" asks about what is no parameter of the path/,
+    /"USER.READ body:id" names something other than a parameter of the path/,
   ],
-  [
-    'a status with a digit too many',
-    row({ notFound: '4040 RestException: gone' }),
-    /is no answer of the form/,
-  ],
-  ['a status that is no refusal', row({ notFound: '200 RestException: gone' }), /is no answer of the form/],
-  ['a misspelt type', row({ notFound: '404 RestExeption: gone' }), /is no answer of the form/],
+  ['a status with a digit too many', row({ notFound: '4040 RestException: gone' }), /does not have the form/],
+  ['a status that is no refusal', row({ notFound: '200 RestException: gone' }), /does not have the form/],
+  ['a misspelt type', row({ notFound: '404 RestExeption: gone' }), /does not have the form/],
   [
     'a misspelt code',
     row({ checks: [{ denied: 403, notFound: '404 RestException 1: gone' }] }),
-    /is no answer of the form/,
+    /does not have the form/,
   ],
   [
     'another tenant’s answer without a type',
     row({ otherTenant: '404 : gone' }),
-    /"404 : gone" is no answer of the form/,
+    /"404 : gone" does not have the form/,
   ],
   [
     'an empty answer without a message',
     row({ empty: '400 RestException: ' }),
-    /"400 RestException: " is no answer of the form/,
+    /"400 RestException: " does not have the form/,
   ],
   [
     'a placeholder of the body where there is none',
     { route: 'GET /user/:id/novelty', checks: [], notFound: '404 RestException: no {userId}' },
-    /nothing can fill the placeholder \{userId\}/,
+    /unknown placeholder \{userId\}/,
   ],
   [
     'a placeholder of an entity that the row does not look up',
     row({ notFound: '404 RestException: no {incident.incidentType}' }),
-    /nothing can fill the placeholder \{incident.incidentType\}/,
+    /unknown placeholder \{incident.incidentType\}/,
   ],
   [
     'a placeholder of an entity that has no such member',
     row({ entity: 'incident', notFound: '404 RestException: no {incident.type}' }),
-    /nothing can fill the placeholder \{incident.type\}/,
+    /unknown placeholder \{incident.type\}/,
   ],
   [
     'a placeholder of a set that is not there',
     row({ otherTenant: "404 RestException: no '{each.id}'" }),
-    /nothing can fill the placeholder \{each.id\}/,
+    /unknown placeholder \{each.id\}/,
   ],
   [
     'a placeholder of what is not created yet',
     row({ notFound: '404 RestException: no {created}' }),
-    /nothing can fill the placeholder \{created\}/,
+    /unknown placeholder \{created\}/,
   ],
   [
     'a list that is no operation',
@@ -179,7 +175,7 @@ t.test('a misspelt operation is refused by the types and by an error that names 
     // @ts-expect-error no such command
     [row({ checks: [{ when: 'the job runs amok', denied: 403 }] }), /unknown command amok/],
     // @ts-expect-error no number
-    [row({ notFound: 'four RestException: gone' }), /"four RestException: gone" is no answer/],
+    [row({ notFound: 'four RestException: gone' }), /"four RestException: gone" does not have the form/],
   ] as const) {
     t.throws(() => compile({ newcomer: wrong }), {
       message: /^The table holds newcomer \(POST \/user\/:id\/novelty\)/,

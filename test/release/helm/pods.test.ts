@@ -52,7 +52,10 @@ t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
   await t.test('an autoscaler without a usable metric is refused', async (t) => {
     const on = 'autoscaling.enabled=true'
     t.throws(() => render(on, 'autoscaling.targetCPUUtilization=0'), /autoscaling needs a target/)
-    t.throws(() => render(on, 'autoscaling.maxReplicas=1'), /maxReplicas \(1\) is less than .*minReplicas \(2\)/)
+    t.throws(
+      () => render(on, 'autoscaling.maxReplicas=1'),
+      /maxReplicas \(1\) is less than .*minReplicas \(2\)/,
+    )
     t.throws(() => render(on, 'resources.requests.cpu=null'), /percentage of resources\.requests\.cpu/)
   })
 

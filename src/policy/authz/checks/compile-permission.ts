@@ -24,7 +24,7 @@ export function compileLinkPermission(
   const permission = compilePermission(term)
   const { attribute } = permission
   if (attribute.from !== 'none' && !(attribute.from === 'path' && parameters.has(attribute.name)))
-    throw new Error(`"${term}" asks about what is no parameter of the path`)
+    throw new Error(`"${term}" names something other than a parameter of the path`)
   return permission
 }
 
@@ -34,7 +34,7 @@ export function compileRowPermissions(terms: readonly PermissionTerm[]): readonl
     const permission = compilePermission(term)
     const { from } = permission.attribute
     if (from !== 'row' && from !== 'any' && from !== 'none')
-      throw new Error(`"${term}" restricts rows, and asks about ${from}`)
+      throw new Error(`"${term}" restricts the items of a list, so it cannot name ${from}`)
     return permission
   })
 }
@@ -46,7 +46,7 @@ function compilePermission(term: PermissionTerm): Permission {
   if (!isResource(resource)) throw new Error(`unknown resource in "${term}"`)
   const bit = bitOf(resource, permission)
   if (bit === null) throw new Error(`unknown permission in "${term}"`)
-  if (more.length > 0) throw new Error(`unknown ending of "${term}"`)
+  if (more.length > 0) throw new Error(`"${term}" has more than two parts`)
   return { resource, permission, bit, attribute: attributeOf(attribute) }
 }
 
@@ -62,7 +62,7 @@ function checkAttribute(
 ): void {
   const { from } = attribute
   if (from === 'row' || (from === 'each' && scope.each === null) || (from === 'created' && !scope.isAfter))
-    throw new Error(`"${term}" asks about ${from}, which is not there`)
+    throw new Error(`"${term}" names ${from}, which this check does not have`)
   if (from === 'path' && !scope.parameters.has(attribute.name))
     throw new Error(`"${term}" names a parameter that the path does not have`)
   if (from === 'lookup') checkLookup(attribute, scope, term)
@@ -75,7 +75,7 @@ function checkLookup(
 ): void {
   checkReference(attribute, scope)
   if (!hasMember(attribute.lookup, attribute.name))
-    throw new Error(`"${term}" names a member that the look-up ${attribute.lookup} does not give`)
+    throw new Error(`"${term}" names a member that the lookup ${attribute.lookup} does not have`)
 }
 
 const WORDS: Readonly<Record<string, CompiledAttribute>> = {
@@ -120,7 +120,7 @@ function checkReference(
   if (by.from === 'path' && !parameters.has(name))
     throw new Error(`${lookup} is looked up by a parameter that the path does not have`)
   if (by.from === 'each' && each === null)
-    throw new Error(`${lookup} is looked up by each, which is not there`)
+    throw new Error(`${lookup} is looked up by each, which this check does not have`)
 }
 
 function referenceOf(text: string): Reference {

@@ -19,7 +19,7 @@ export function compileTemplate(text: NotFoundAnswer, scope: NamingScope): Templ
   const [, digits, type, code, message = ''] = ANSWER.exec(text) ?? []
   const status = Number(digits)
   if (type === undefined || status < 400 || status > 599)
-    throw new Error(`"${text}" is no answer of the form "404 SomeException: message"`)
+    throw new Error(`"${text}" does not have the form "404 SomeException: message"`)
   const write = compileMessage(message, scope)
   return (context, reason = NO_SUCH_ENTITY) =>
     jsonRefusalOf(status, { type, message: write(context), code: code === undefined ? null : 0 }, reason)
@@ -42,7 +42,7 @@ function compileMessage(message: string, scope: NamingScope): (context: Evaluati
 
 function compilePlaceholder(name: string, scope: NamingScope): Read {
   const read = compileWord(name, scope)
-  if (read === null) throw new Error(`nothing can fill the placeholder {${name}}`)
+  if (read === null) throw new Error(`unknown placeholder {${name}}`)
   return read
 }
 
