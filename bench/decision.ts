@@ -66,8 +66,8 @@ async function permitStep(
 ): Promise<Step | null> {
   const permit = permits.get(id)
   const asked = { principal, params: { key }, query: new Map<string, string>(), body: undefined }
-  const decision = permit?.before(asked)
-  if (!(decision instanceof Promise)) return { name: `permit ${id}`, call: () => permit?.before(asked) }
+  const decision = permit?.authorize(asked)
+  if (!(decision instanceof Promise)) return { name: `permit ${id}`, call: () => permit?.authorize(asked) }
   await decision.catch(() => undefined)
   process.stdout.write(`permit ${id}: not measured, it asks the engine\n`)
   return null

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS } from '../src/operations/all.ts'
-import type { Check, Each, PermissionTerm, Rows } from '../src/operations/notation.ts'
+import type { Check, CheckTargetSet, PermissionTerm, Rows } from '../src/operations/notation.ts'
 import type { Operation } from '../src/operations/table.ts'
 
 /** The page that is generated from the table of operations. */
@@ -87,13 +87,13 @@ function checkText({ anyOf, allOf, admin, when, each }: Check): string {
   return each === undefined ? terms + condition : `for each ${eachText(each)}${condition}: ${terms}`
 }
 
-function eachText(each: Each): string {
+function eachText(each: CheckTargetSet): string {
   const [, source, member = ''] = /^(body|query):(\w+)\[\]$/.exec(each) ?? []
   return source === undefined ? (EACH[each] ?? each) : `id in ${code(member)} of the ${source}`
 }
 
 /** The ids and entities that checks run over. */
-const EACH: Readonly<Partial<Record<Each, string>>> = {
+const EACH: Readonly<Partial<Record<CheckTargetSet, string>>> = {
   conditionalStarts: 'definition that the condition can start',
   correlatedDefinitions: 'definition that the message can start',
   correlatedExecutions: 'execution that the message can reach',

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { admit, shed } from './pipeline/admit.ts'
-import { answerPreflights, shareAnswers } from './pipeline/share-answers.ts'
+import { admit, addLoadShedding } from './pipeline/admit.ts'
+import { answerPreflights, shareResponses } from './pipeline/share-answers.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
 import { enforce, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {
@@ -26,7 +26,7 @@ import { checkMedia } from './policy/validation/media.ts'
 import { checkMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
-import { answerableOf, sendRefusal } from './pipeline/replies.ts'
+import { refusalOf, sendRefusal } from './pipeline/replies.ts'
 import type { BuildDryRun } from './pipeline/explain.ts'
 import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
 import { peekCached, sendCached } from './handlers/cached.ts'
@@ -48,7 +48,7 @@ import {
   shareCached,
   verifyPassword,
 } from './handlers/handler-steps.ts'
-import { findPrevious } from './handlers/idempotent.ts'
+import { findReplay } from './handlers/idempotent.ts'
 import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-request.ts'
 import { isNeverForwarded, serveOwn } from './handlers/own-answer.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
@@ -60,7 +60,7 @@ import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
 import { chain } from './request/maybe-promise.ts'
 import { otherFormOf } from './request/accept.ts'
 
-type Stepped = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
+type RequestHook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
 
 /**
  * Builds the gateway. The stages have the numbers of docs/architecture.md, and a request passes them in the order in which they are
@@ -73,9 +73,9 @@ export function buildGateway(parts: Parts): FastifyInstance {
   observe(app, parts)
   // 1. CORS, if it is configured. Pages of listed origins may then read responses, and preflights are answered before authentication.
   const cors = parts.config.cors === null ? null : createCors(parts.config.cors)
-  if (cors !== null) shareAnswers(app, cors)
+  if (cors !== null) shareResponses(app, cors)
   // 5. Load shedding: while the process is overloaded, every request is refused before any other work is done for it.
-  shed(app, parts)
+  addLoadShedding(app, parts)
   registerStages(app, parts, {
     onRequest: [
       ...(cors === null ? [] : [answerPreflights(cors)]), // 1. canonical: preflights end here
@@ -92,7 +92,7 @@ export function buildGateway(parts: Parts): FastifyInstance {
 
 interface StageOptions extends Pick<RouteOptions, 'handlerOf'> {
   /** Stages that need only the head of a request. */
-  readonly onRequest: readonly Stepped[]
+  readonly onRequest: readonly RequestHook[]
 }
 
 function registerStages(
@@ -102,7 +102,7 @@ function registerStages(
 ): FastifyInstance {
   const { config, operations } = parts
   app.setErrorHandler((error, request, reply) => {
-    request.context.refusal = answerableOf(error)
+    request.context.refusal = refusalOf(error)
     return sendRefusal(reply, request.context.refusal)
   })
   app.register(
@@ -167,7 +167,7 @@ export const buildDryRun: BuildDryRun = (parts, contextOf) => {
 }
 
 // 2. Which engine? The engine that the path names, or the default engine.
-function findEngine({ engines, config: { basePath } }: Parts): Stepped {
+function findEngine({ engines, config: { basePath } }: Parts): RequestHook {
   return function findEngineHook(request, _reply, done) {
     const { context } = request
     context.stage = 'authenticate'
@@ -180,7 +180,7 @@ function findEngine({ engines, config: { basePath } }: Parts): Stepped {
 }
 
 // 3. Is the caller authenticated? Only headers are read: no byte of a body is read for a refused caller. Strangers do not learn which engines exist.
-function authenticate({ engines, config, metrics }: Parts): Stepped {
+function authenticate({ engines, config, metrics }: Parts): RequestHook {
   const principalOf = createPrincipalOf(config)
   return function authenticateHook(request, _reply, done) {
     const { context } = request
@@ -218,7 +218,7 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
 // accepted only from here on (pipeline/canonical-app.ts), up to the limit of its route (pipeline/routes.ts).
 // 6. Is the body valid? Its bytes stay unchanged, and a strict parsed copy is checked. Hazards come first: they are refused whatever else
 // is wrong.
-function readBody(parts: Parts): Stepped {
+function readBody(parts: Parts): RequestHook {
   return function readBodyHook(request, _reply, done) {
     const context = locatedOf(request)
     const { engine, operation } = context
@@ -230,8 +230,8 @@ function readBody(parts: Parts): Stepped {
       checkShape(operation, accessRequest, engine.isDateText)
       if (bytes === null || operation.media === undefined) return undefined
       const { allowedHazards } = engine
-      const { stillAwaited } = accessRequest
-      return checkMultipart(bytes, request.headers['content-type'] ?? '', { allowedHazards, stillAwaited })
+      const { checkDeadline } = accessRequest
+      return checkMultipart(bytes, request.headers['content-type'] ?? '', { allowedHazards, checkDeadline })
     })
     if (checked instanceof Promise) checked.then(() => done(), done)
     else done()
@@ -240,7 +240,7 @@ function readBody(parts: Parts): Stepped {
 
 // 7. Is the request permitted? This is decided after the shape is known, because permission depends on the body, and before any cache,
 // because a cache hit must not widen access. A request that waits is decided again: pipeline/decide-again.ts, docs/waiting-decisions.md.
-function permit(parts: Parts): Stepped {
+function permit(parts: Parts): RequestHook {
   return function permitHook(request, _reply, done) {
     const match = matchOf(request)
     match.stage = 'permit'
@@ -279,8 +279,8 @@ function check(parts: Parts, match: MatchedContext, request: FastifyRequest): vo
   const { engine, accessRequest, permit: permitted } = match
   const decision =
     engine.authorization === 'report'
-      ? withAllMissing((trace) => permitted.before(accessRequest, trace))
-      : permitted.before(accessRequest, rulesBetween(parts, match))
+      ? withAllMissing((trace) => permitted.authorize(accessRequest, trace))
+      : permitted.authorize(accessRequest, rulesBetween(parts, match))
   return chain(decision, (said) => conclude(parts, said, match, request))
 }
 
@@ -295,10 +295,10 @@ function conclude(
   if (!decision.permitted) {
     match.denialReason = decision.denialReason ?? null
     // The entity may be missing because the same request was executed before. The client that repeats it gets its outcome.
-    const previous = decision.isGone === true ? findPrevious(parts, match, request) : null
-    if (previous === null) return refuse(parts, decision, match, request)
-    return previous.then((found) => {
-      match.previous = found
+    const replay = decision.isNotFound === true ? findReplay(parts, match, request) : null
+    if (replay === null) return refuse(parts, decision, match, request)
+    return replay.then((found) => {
+      match.replay = found
       return found === null ? refuse(parts, decision, match, request) : undefined
     })
   }
@@ -307,7 +307,7 @@ function conclude(
 }
 
 // 8. Rules that the engine checks only after permission.
-function checkLateRules(parts: Parts): Stepped {
+function checkLateRules(parts: Parts): RequestHook {
   return function checkLateRulesHook(request, _reply, done) {
     const match = matchOf(request)
     match.stage = 'rules'

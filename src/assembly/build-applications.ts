@@ -51,7 +51,7 @@ function buildApplication(
     nodes,
     tls,
     probePath,
-    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
+    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, responseMs: answer },
     connections,
     health: config.health,
     queue: {

@@ -11,7 +11,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Parts } from '../pipeline/parts.ts'
 
-export interface TakenCache {
+export interface CacheHandover {
   readonly stores: Pick<Parts, 'cache' | 'idempotencyStore'>
   /**
    * Makes this runtime responsible for closing the cache and for its gauge. The runtime that created the cache is no longer in
@@ -33,7 +33,7 @@ export function takeCache(
     readonly cache: Cache
     readonly parts: Pick<Parts, 'idempotencyStore'>
   } | null,
-): TakenCache {
+): CacheHandover {
   const kept = before !== null && holdsTheSame(before.config, config) ? before.cache : null
   const cache = kept ?? buildCache(config, metrics, log)
   const idempotencyStore = buildReplays(config, before?.parts.idempotencyStore ?? null)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Admission, KeptUsers } from './runtime.ts'
+import type { Admission, UserHandoverState } from './runtime.ts'
 import { monotonicMs } from './build-cache.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
 import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } from '../config/config.ts'
@@ -10,7 +10,7 @@ import { withSpecificVariablePermissions } from '../operations/variable-permissi
 import { askerOf, bytesReaderOf, readerOf, withTracedLookUps } from './engine-client.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
-import { createRememberedTokens, type RememberedTokens } from '../policy/authn/token-memory.ts'
+import { createRememberedTokens, type TokenMemoryState } from '../policy/authn/token-memory.ts'
 import {
   createTokenAuthenticator,
   type TokenAuthenticator,
@@ -57,7 +57,7 @@ export interface EngineOptions {
   readonly passwords: Passwords
   readonly issuers: IssuerKeySets
   /** Bounds and throttles the verification of token signatures. */
-  readonly verifications: Pick<TokensOptions, 'turnstile' | 'throttle'>
+  readonly verifications: Pick<TokensOptions, 'verificationQueue' | 'throttle'>
   readonly changeBus: ChangeBus | null
   /** Limits how often nodes are nudged to check their long polls, over all processes. */
   readonly turns: TurnTaker
@@ -66,11 +66,11 @@ export interface EngineOptions {
   /** Null if no traces are configured. */
   readonly traces: Traces | null
   /** State about the same users that the previous configuration collected. Null if there is nothing to take over. */
-  readonly kept: KeptUsers | null
+  readonly handoverState: UserHandoverState | null
 }
 
 export interface BuiltEngine {
-  readonly kept: KeptUsers
+  readonly handoverState: UserHandoverState
   readonly parts: EngineParts
   readonly sources: EngineSources
   /** The issuers whose tokens the engine accepts. */
@@ -91,8 +91,8 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const upstream = buildUpstream(options, dateFormat)
   const served = service === undefined ? upstream : upstream.withCredentials(service)
   const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
-  const epoch = options.kept?.epoch ?? { current: {} }
-  const sources = buildSources(options, own, epoch)
+  const version = options.handoverState?.version ?? { current: {} }
+  const sources = buildSources(options, own, version)
   const permit = permitOptionsOf(
     {
       own,
@@ -105,7 +105,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     config,
   )
   const policies = policiesFor(authorization)
-  const tokens = options.kept?.tokens ?? createRememberedTokens()
+  const tokens = options.handoverState?.tokens ?? createRememberedTokens()
   const authenticator = createAuthenticator({
     engine: name,
     source: sources.identity,
@@ -113,7 +113,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     failureTtlMs: identity.rememberFailures,
     throttle: sources.throttle,
     tokens: buildTokens(options, sources, tokens),
-    ...(options.kept === null ? {} : { kept: options.kept }),
+    ...(options.handoverState === null ? {} : { handoverState: options.handoverState }),
     onResult: (result, method) => metrics.authentication({ engine: name, result, method }),
   })
   const parts: EngineParts = {
@@ -143,7 +143,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
       name: setting.name,
       keys: options.issuers.of(setting),
     })),
-    kept: { ...authenticator.kept, epoch, tokens },
+    handoverState: { ...authenticator.handoverState, version, tokens },
     sources: withNewsOfWrites(sources, upstream),
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     gauges: engineConfig.gauges,
@@ -189,10 +189,10 @@ function permitsOf(options: PermitOptions, policies: Policies): EngineParts['per
 function buildSources(
   { name, engineConfig, config, files, passwords, changeBus, log }: EngineOptions,
   own: Upstream,
-  epoch: KeptUsers['epoch'],
+  version: UserHandoverState['version'],
 ): EngineSources {
   return createSources({
-    epoch,
+    version,
     ...settingsOf(config, engineConfig),
     engine: name,
     files,
@@ -207,7 +207,7 @@ function buildSources(
 function buildTokens(
   { name, engineConfig, config, metrics, issuers, verifications }: EngineOptions,
   { identity: source }: EngineSources,
-  remembered: RememberedTokens,
+  remembered: TokenMemoryState,
 ): TokenAuthenticator | null {
   const { remember, rememberFailures, tokens } = settingsOf(config, engineConfig).identity
   if (tokens === null) return null
@@ -327,7 +327,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
     host,
     responseHeaders: withAdded(API_RESPONSE_HEADERS, responseHeaders),
     tls,
-    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
+    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, responseMs: answer },
     connections: config.limits.connections,
     dateFormat,
     health: settingsOf(config, engineConfig).health,
@@ -378,9 +378,9 @@ const WRITTEN = 'written'
 function withNewsOfWrites(sources: EngineSources, upstream: Upstream): EngineSources {
   return {
     ...sources,
-    hear: (topic, about) => {
+    applyChange: (topic, about) => {
       if (topic === WRITTEN) upstream.writtenElsewhere(about)
-      else sources.hear(topic, about)
+      else sources.applyChange(topic, about)
     },
   }
 }

@@ -5,7 +5,7 @@ import { monotonicMs, namespaceOf } from './build-cache.ts'
 import { createRateStore, type RateStore } from '../redis/rate-store.ts'
 import { type Config, nodeFlags, settingsOf } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import type { Admission, InheritedAdmission } from './runtime.ts'
+import type { Admission, AdmissionHandoverState } from './runtime.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import {
   createGcraLimiter,
@@ -30,24 +30,24 @@ interface AdmissionOptions {
 }
 
 /** Takes over the rate counters and the pressure measurement of the previous configuration, or creates them. */
-export function takeAdmission(options: AdmissionOptions, before: InheritedAdmission | null): Admission {
+export function takeAdmission(options: AdmissionOptions, before: AdmissionHandoverState | null): Admission {
   const { config } = options
-  const inherited = before ?? { pressure: buildPressure(options), limiter: createGcraLimiter() }
+  const handoverState = before ?? { pressure: buildPressure(options), limiter: createGcraLimiter() }
   const store = buildRateStore(config)
   let isOwn = before === null
   return {
-    pressure: inherited.pressure,
+    pressure: handoverState.pressure,
     takeRate: (name, engine) =>
-      buildTakeRate({ name, rate: settingsOf(config, engine).rate }, inherited, store),
+      buildTakeRate({ name, rate: settingsOf(config, engine).rate }, handoverState, store),
     activate: () => {
       isOwn = true
-      inherited.pressure.limit(limitsOf(config))
+      handoverState.pressure.limit(limitsOf(config))
     },
     close: (hasSuccessor) => {
       store?.close()
-      if (isOwn && !hasSuccessor) inherited.pressure.close()
+      if (isOwn && !hasSuccessor) handoverState.pressure.close()
     },
-    inherited,
+    handoverState,
   }
 }
 
@@ -55,7 +55,7 @@ type RateConfig = NonNullable<Config['limits']['rate']>
 
 function buildTakeRate(
   { name, rate }: { readonly name: string; readonly rate: RateConfig | null },
-  { limiter }: InheritedAdmission,
+  { limiter }: AdmissionHandoverState,
   store: RateStore | null,
 ): TakeRate | null {
   if (rate === null) return null

@@ -12,7 +12,7 @@ interface TracesNeeds {
   readonly version: string
 }
 
-export interface TakenTraces {
+export interface TracesHandover {
   /** Null if no traces are configured. */
   readonly traces: Traces | null
   /** Makes this runtime responsible for closing the traces. */
@@ -27,7 +27,7 @@ export interface TakenTraces {
 export async function takeTraces(
   needs: TracesNeeds,
   before: { readonly config: Config; readonly traces: Traces | null } | null,
-): Promise<TakenTraces> {
+): Promise<TracesHandover> {
   const kept = before !== null && isDeepStrictEqual(before.config.traces, needs.config.traces)
   const traces = kept ? before.traces : await openTraces(needs)
   let isOwn = !kept

@@ -17,13 +17,13 @@ import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
 import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import type { BuildOptions, KeptUsers, RuntimeParts } from './runtime.ts'
+import type { BuildOptions, UserHandoverState, RuntimeDependencies } from './runtime.ts'
 import { ParkedRequests } from '../pipeline/parked-requests.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { createRememberedTokens } from '../policy/authn/token-memory.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
 import { TOKEN_THROTTLE } from '../policy/authn/tokens.ts'
-import { createTurnstile } from '../policy/authn/turnstile.ts'
+import { createVerificationQueue } from '../policy/authn/turnstile.ts'
 import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
 import { combined } from './component.ts'
@@ -39,31 +39,37 @@ import { openSourceFiles } from './source-files.ts'
 import { createIssuerKeySets } from './token-issuers.ts'
 
 /** Builds all dependencies of the gateway. @throws ConfigError that names every problem of every file */
-export async function build(options: BuildOptions): Promise<RuntimeParts> {
-  const { config, log, before } = options
+export async function build(options: BuildOptions): Promise<RuntimeDependencies> {
+  const { config, log, predecessor } = options
   const { files, audit, metrics, changeBus, turns, admission } = await openShared(options)
   const { traces, ...takenTraces } = await takeTraces(
     { config, metrics, log, version: options.version },
-    before === undefined ? null : { config: before.config, traces: before.parts.traces },
+    predecessor === undefined ? null : { config: predecessor.config, traces: predecessor.parts.traces },
   )
-  const issuers = createIssuerKeySets(config, log, before?.keptIssuers ?? null)
+  const issuers = createIssuerKeySets(config, log, predecessor?.issuerKeyStates ?? null)
   const own = { passwords: createPasswords(), issuers, verifications: createVerifications() }
   const shared = { config, files, metrics, changeBus, turns, admission, log, traces, ...own }
-  const built = buildEngines(shared, before)
-  const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
+  const builtEngines = buildEngines(shared, predecessor)
+  const engines = new Map(builtEngines.map(({ parts }) => [parts.name, parts]))
   const applications = buildApplications({ config, metrics, log, traces })
-  const { stores, ...taken } = takeCache({ config, metrics, log }, before ?? null)
-  const sources = createRunningSources({ files, changeBus, turns, issuers, engines: sourcesByEngine(built) })
-  const engineNodes = built.map(({ nodes }) => nodes)
+  const { stores, ...taken } = takeCache({ config, metrics, log }, predecessor ?? null)
+  const sources = createRunningSources({
+    files,
+    changeBus,
+    turns,
+    issuers,
+    engines: sourcesByEngine(builtEngines),
+  })
+  const engineNodes = builtEngines.map(({ nodes }) => nodes)
   const applicationNodes = applications.map(({ nodes }) => nodes)
   const running = combined([
     sources,
     createNodeWatch(engineNodes, applicationNodes),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
-    createEngineGauges(gaugedEnginesOf(built), { config, metrics, log }),
+    createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
     createModeChecks([...engines.values()]),
   ])
-  let successor: (() => RuntimeParts) | null = null
+  let successor: (() => RuntimeDependencies) | null = null
   const { pressure } = admission
   const publicAddress = createPublicAddress(config)
   const ofRequests = {
@@ -85,18 +91,19 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     warnings: [...warningsOf(config), ...administratorWarnings(config, files)],
     cache: stores.cache,
     admission,
-    kept: new Map(built.map(({ parts, kept }) => [parts.name, kept])),
-    keptIssuers: issuers.kept,
+    userStates: new Map(builtEngines.map(({ parts, handoverState: kept }) => [parts.name, kept])),
+    issuerKeyStates: issuers.states,
     start: running.start,
     readiness: running.readiness,
     missing: sources.missing,
     status: () => ({
-      engines: built.map(engineStatusOf),
+      engines: builtEngines.map(engineStatusOf),
       traffic: metrics.traffic(),
       redis: stores.cache.shared,
       pressure: PRESSURE_KINDS.filter(pressure.isOver),
     }),
-    subjectsOf: (name) => knownSubjectsOf(built.find(({ parts }) => parts.name === name)?.sources ?? null),
+    subjectsOf: (name) =>
+      knownSubjectsOf(builtEngines.find(({ parts }) => parts.name === name)?.sources ?? null),
     connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
     activate: () => {
       taken.activate()
@@ -112,7 +119,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     endPolls: () => engineNodes.forEach(endPolls),
     close: async () => {
       running.close()
-      const closing = built.map(({ close }) => close())
+      const closing = builtEngines.map(({ close }) => close())
       const closingApplications = applications.map(({ nodes }) => nodes.own.close())
       await Promise.all([
         takenTraces.flush(),
@@ -132,32 +139,38 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
  * and file reads need them too. A reload resets the count of wrong signatures.
  */
 function createVerifications(): EngineOptions['verifications'] {
-  return { turnstile: createTurnstile(2, 256), throttle: createThrottle(TOKEN_THROTTLE) }
+  return { verificationQueue: createVerificationQueue(2, 256), throttle: createThrottle(TOKEN_THROTTLE) }
 }
 
 /**
  * Builds the engines. This is a separate function because the object that `build` returns keeps the variables of its closures
- * alive, and it must not keep `before`.
+ * alive, and it must not keep `predecessor`.
  */
 function buildEngines(
-  shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'kept'>,
-  before: BuildOptions['before'],
+  shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'handoverState'>,
+  predecessor: BuildOptions['predecessor'],
 ): readonly BuiltEngine[] {
   const { config } = shared
   return Object.entries(config.engines).map(([name, engineConfig]) =>
-    buildEngine({ ...shared, name, engineConfig, kept: keptFor(name, config, before) }),
+    buildEngine({ ...shared, name, engineConfig, handoverState: keptFor(name, config, predecessor) }),
   )
 }
 
-function keptFor(name: string, config: Config, before: BuildOptions['before']): KeptUsers | null {
-  if (before === undefined || !hasSameUsers(name, before.config, config)) return null
-  const kept = before.kept.get(name)
+function keptFor(
+  name: string,
+  config: Config,
+  predecessor: BuildOptions['predecessor'],
+): UserHandoverState | null {
+  if (predecessor === undefined || !hasSameUsers(name, predecessor.config, config)) return null
+  const kept = predecessor.userStates.get(name)
   if (kept === undefined) return null
-  return hasSameTokens(name, before.config, config) ? kept : { ...kept, tokens: createRememberedTokens() }
+  return hasSameTokens(name, predecessor.config, config)
+    ? kept
+    : { ...kept, tokens: createRememberedTokens() }
 }
 
 /** Opens the resources that all engines share. */
-async function openShared({ config, log, version, before }: BuildOptions) {
+async function openShared({ config, log, version, predecessor }: BuildOptions) {
   const problems = takenPrefixProblems(config)
   const files = await collect(problems, () => openSourceFiles(config, log))
   const losses: { tell: ((lines: number) => void) | null } = { tell: null }
@@ -168,7 +181,7 @@ async function openShared({ config, log, version, before }: BuildOptions) {
     audit?.close()
     throw new ConfigError('The configuration', problems)
   }
-  const metrics = before?.parts.metrics ?? createMetrics({ version })
+  const metrics = predecessor?.parts.metrics ?? createMetrics({ version })
   // Start the counter at 0. Otherwise the first loss creates the series and is not visible as an increase.
   for (const stream of ['log', 'audit']) metrics.linesLost({ stream }, 0)
   losses.tell = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
@@ -176,7 +189,7 @@ async function openShared({ config, log, version, before }: BuildOptions) {
     onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),
     onRecovery: (lost) => log.warn({ lost }, 'log lines were lost; the output could not be written'),
   })
-  const admission = takeAdmission({ config, metrics, log }, before?.admission.inherited ?? null)
+  const admission = takeAdmission({ config, metrics, log }, predecessor?.admission.handoverState ?? null)
   return {
     files,
     audit,
@@ -209,10 +222,10 @@ function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
 }
 
 function sourcesByEngine(
-  built: readonly BuiltEngine[],
+  builtEngines: readonly BuiltEngine[],
 ): Parameters<typeof createRunningSources>[0]['engines'] {
   return new Map(
-    built.map(({ parts: { name, authorization }, sources, issuers }) => [
+    builtEngines.map(({ parts: { name, authorization }, sources, issuers }) => [
       name,
       { sources, authorization, issuers },
     ]),
@@ -220,8 +233,8 @@ function sourcesByEngine(
 }
 
 /** Returns the engines for which gauges are configured. */
-function gaugedEnginesOf(built: readonly BuiltEngine[]): readonly GaugedEngine[] {
-  return built.flatMap(({ nodes: { engine, own }, gauges, dateFormat }) =>
+function gaugedEnginesOf(builtEngines: readonly BuiltEngine[]): readonly GaugedEngine[] {
+  return builtEngines.flatMap(({ nodes: { engine, own }, gauges, dateFormat }) =>
     gauges === null ? [] : [{ engine, own, gauges, dateFormat }],
   )
 }

@@ -47,11 +47,11 @@ function nodeChecks(
   { engine, own }: ConnectedNodes,
   describe: (version: string | null, withinMs: number) => Promise<string>,
 ): readonly ConnectionCheck[] {
-  return own.reachable().map(({ node, isDrained, reach }) => ({
+  return own.reachable().map(({ node, isDrained, checkConnection }) => ({
     what: `node of ${engine}`,
     address: node,
     run: async (withinMs) => {
-      const version = await reach(withinMs)
+      const version = await checkConnection(withinMs)
       return [await describe(version, withinMs), ...(isDrained ? ['drained'] : [])].join(', ')
     },
   }))

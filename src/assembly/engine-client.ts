@@ -1,4 +1,4 @@
-import { type AskEngine, invalidAnswer, jsonOf } from '../request/engine-request.ts'
+import { type AskEngine, invalidResponse, jsonOf } from '../request/engine-request.ts'
 import type { ReadBytes, ReadEngine } from '../policy/authz/entities/look-ups.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
@@ -50,20 +50,20 @@ export function readerOf(upstream: Upstream): ReadEngine {
   const ask = askerOf(upstream)
   return async function readEngine(path, query) {
     const limits = { limitBytes: MAX_LOOKUP_BYTES, isRead: true }
-    const answer = await ask(
+    const response = await ask(
       query === undefined
         ? { method: 'GET', path, ...limits }
         : { method: 'POST', path, body: query, ...limits },
     )
     // The engine responds with 400 for some entities that do not exist.
-    if (answer.status === 404 || answer.status === 400) return null
-    if (answer.status === 200) {
-      const value = jsonOf(answer, 'a lookup')
+    if (response.status === 404 || response.status === 400) return null
+    if (response.status === 200) {
+      const value = jsonOf(response, 'a lookup')
       // The caller of this function takes `null` as "not found", which only the status may say.
-      if (value === null) throw invalidAnswer("The engine's response to a lookup is null")
+      if (value === null) throw invalidResponse("The engine's response to a lookup is null")
       return value
     }
-    throw invalidAnswer(`The engine responded to a lookup with status ${answer.status}`)
+    throw invalidResponse(`The engine responded to a lookup with status ${response.status}`)
   }
 }
 
@@ -74,6 +74,6 @@ export function bytesReaderOf(upstream: Upstream): ReadBytes {
     const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_LOOKUP_BYTES })
     if (status === 200) return body
     if (status >= 400 && status < 500) return null
-    throw invalidAnswer(`The engine responded to a lookup with status ${status}`)
+    throw invalidResponse(`The engine responded to a lookup with status ${status}`)
   }
 }

@@ -1,6 +1,6 @@
 import type { AuthorizationConfig, IdentityConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import type { Change } from '../operations/table.ts'
+import type { ChangeKind } from '../operations/table.ts'
 import type { AskEngine } from '../request/engine-request.ts'
 import { createEngineIdentity, type EngineIdentity } from '../policy/authn/engine-identity.ts'
 import { createEngineRecords } from '../policy/authz/records/engine-records.ts'
@@ -24,9 +24,9 @@ export interface EngineSources {
    * Handles a write that was forwarded to the engine. When it resolves, the change is in force here and has been published. Never
    * rejects.
    */
-  readonly changed: (changes: readonly Change[], about: string) => Promise<void>
+  readonly changed: (changes: readonly ChangeKind[], about: string) => Promise<void>
   /** Handles a message of another replica, `about` a user. */
-  readonly hear: (topic: string, about: string) => void
+  readonly applyChange: (topic: string, about: string) => void
   /** Handles a gap in which messages of other replicas may have been lost. */
   readonly missed: () => void
 }
@@ -39,7 +39,7 @@ interface SourcesOptions {
   readonly ask: AskEngine
   readonly passwords: Passwords
   /** Changes when the users of the engine may have changed. */
-  readonly epoch: { current: object }
+  readonly version: { current: object }
   /** Publishes a message to the other replicas. */
   readonly publish: (topic: string, about?: string) => Promise<void>
   readonly log: Logger
@@ -50,7 +50,7 @@ export function createSources(options: SourcesOptions): EngineSources {
   const records = recordsOf(options)
   const { identity, atEngine } = identityOf(options)
   const apply = createApply(atEngine, records)
-  const isAtEngine: Readonly<Record<Change, boolean>> = {
+  const isAtEngine: Readonly<Record<ChangeKind, boolean>> = {
     records: options.authorization.records.source === 'engine',
     identity: atEngine !== null,
     lockouts: atEngine !== null,
@@ -64,7 +64,7 @@ export function createSources(options: SourcesOptions): EngineSources {
       const here = changes.filter((change) => isAtEngine[change])
       await Promise.all(here.flatMap((change) => [apply(change, about), publish(change, about)]))
     },
-    hear: (topic, about) => {
+    applyChange: (topic, about) => {
       if (isChange(topic) && isAtEngine[topic]) void apply(topic, about)
       if (isOutcome(topic)) atEngine?.count(topic, about)
     },
@@ -93,7 +93,7 @@ function createRecordsVersion(current: RecordsSource['current']): () => number {
 function createApply(
   identity: EngineIdentity | null,
   records: RecordsSource,
-): (change: Change, about: string) => Promise<void> {
+): (change: ChangeKind, about: string) => Promise<void> {
   return async (change, about) => {
     if (change === 'identity') identity?.changed()
     // The count of failures restarts for a user who was unlocked, created or deleted.
@@ -102,7 +102,7 @@ function createApply(
   }
 }
 
-function isChange(topic: string): topic is Change {
+function isChange(topic: string): topic is ChangeKind {
   return topic === 'records' || topic === 'identity' || topic === 'lockouts'
 }
 
@@ -119,7 +119,7 @@ const ENGINE_THROTTLE: ThrottleOptions = {
   perAddress: 200,
 }
 
-function identityOf({ identity: setting, files, passwords, epoch, ask, publish }: SourcesOptions): {
+function identityOf({ identity: setting, files, passwords, version, ask, publish }: SourcesOptions): {
   readonly identity: IdentitySource
   readonly atEngine: EngineIdentity | null
 } {
@@ -127,7 +127,7 @@ function identityOf({ identity: setting, files, passwords, epoch, ask, publish }
     return { identity: createFileIdentity({ file: files.users(setting), passwords }), atEngine: null }
   const atEngine = createEngineIdentity({
     ask,
-    epoch,
+    version,
     maxFailures: setting.failures,
     pauseMs: setting.pause,
     onOutcome: (outcome, user) => void publish(outcome, user),

@@ -6,12 +6,12 @@ import type { BuildOptions, Runtime } from './runtime.ts'
 
 /** Builds a runtime and its request handlers. @throws ConfigError that names every problem of every file */
 export async function openRuntime(options: BuildOptions): Promise<Runtime> {
-  const runtimeParts = await build(options)
-  const app = buildGateway(runtimeParts.parts)
-  const explain = createExplain(runtimeParts.parts, buildDryRun)
+  const dependencies = await build(options)
+  const app = buildGateway(dependencies.parts)
+  const explain = createExplain(dependencies.parts, buildDryRun)
   const close = async () => {
     await app.close()
-    await runtimeParts.close()
+    await dependencies.close()
   }
   try {
     await app.ready()
@@ -21,7 +21,7 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
     throw error
   }
   return {
-    runtimeParts,
+    dependencies,
     handle: (request, response) => app.routing(request, response),
     explain: (question) => answerQuestion(explain, question),
     close,

@@ -19,14 +19,14 @@ export interface GaugedEngine {
   readonly dateFormat: DateFormat
 }
 
-interface Shared {
+interface GaugeDependencies {
   readonly config: Config
   readonly metrics: Metrics
   readonly log: Logger
 }
 
 /** Creates the polling of engine gauges. If replicas share a Redis, only one replica polls each engine. */
-export function createEngineGauges(engines: readonly GaugedEngine[], shared: Shared): Component {
+export function createEngineGauges(engines: readonly GaugedEngine[], shared: GaugeDependencies): Component {
   const leases = createEngineLeases(engines, shared.config)
   const pollers = new Map(engines.map((one) => [one.engine, createEnginePoller(one, leases, shared)]))
   return {
@@ -52,7 +52,7 @@ function createEngineLeases(engines: readonly GaugedEngine[], config: Config): L
 function createEnginePoller(
   { engine, own, gauges: { every, topics, definitions }, dateFormat }: GaugedEngine,
   leases: Leases,
-  { metrics, log }: Shared,
+  { metrics, log }: GaugeDependencies,
 ): Poller {
   const failed = new Set<string>()
   return createPoller({
@@ -62,7 +62,7 @@ function createEnginePoller(
     isElected: () => leases.holds(engine),
     now: monotonicMs,
     wallNow: Date.now,
-    onAnswer: (query) => failed.delete(query),
+    onResponse: (query) => failed.delete(query),
     onFailure: (query, error) => {
       metrics.gaugeFailure({ engine, query })
       if (!failed.has(query)) log.warn({ engine, query, err: error }, 'gauges: query failed')

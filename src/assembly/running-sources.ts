@@ -77,7 +77,7 @@ function listen(changeBus: ChangeBus, engines: SourceSet['engines']): void {
   changeBus.listen({
     onMessage: (topic, about) => {
       const [engine = '', what = ''] = topic.split(' ')
-      engines.get(engine)?.sources.hear(what, about)
+      engines.get(engine)?.sources.applyChange(what, about)
     },
     onGap: () => {
       for (const { sources } of engines.values()) sources.missed()
@@ -90,11 +90,11 @@ function wordOf({ problem, ageMs }: SourceState): string {
   return ageMs === null ? problem : `${problem} (last good ${Math.round(ageMs / 1000)} s ago)`
 }
 
-type Read = (
+type SourceGauge = (
   valueOf: (state: SourceState) => number | null,
 ) => () => readonly { readonly labels: { engine: string; source: string }; readonly value: number | null }[]
 
-function addGauges(metrics: Metrics, read: Read): void {
+function addGauges(metrics: Metrics, read: SourceGauge): void {
   const labels = ['engine', 'source'] as const
   metrics.gauges(
     {

@@ -1,23 +1,23 @@
 import type { RequestListener } from 'node:http'
 import type { Cache } from '../cache/cache.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
-import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
+import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import type { Logger } from '../log.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
-import type { KeptAuthentication } from '../policy/authn/authenticate.ts'
-import type { RememberedTokens } from '../policy/authn/token-memory.ts'
+import type { AuthenticationHandoverState } from '../policy/authn/authenticate.ts'
+import type { TokenMemoryState } from '../policy/authn/token-memory.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
 import type { Component } from './component.ts'
-import type { KeptIssuers } from './token-issuers.ts'
+import type { IssuerKeyStates } from './token-issuers.ts'
 
 /** A configuration and everything that was built from it. One runtime is in force; replaced runtimes finish their requests. */
 export interface Runtime {
-  readonly runtimeParts: RuntimeParts
+  readonly dependencies: RuntimeDependencies
   readonly handle: RequestListener
   /** Returns as JSON whether a user may do something. */
-  readonly explain: (question: unknown) => Promise<JsonAnswer>
+  readonly explain: (question: unknown) => Promise<JsonResponse>
   /** Closes the runtime after the last response has ended. */
   readonly close: () => Promise<void>
 }
@@ -27,17 +27,17 @@ export interface BuildOptions {
   readonly log: Logger
   readonly version: string
   /** The runtime parts that this one replaces. Its metrics continue, and cached entries that are still valid are taken over. */
-  readonly before?: RuntimeParts
+  readonly predecessor?: RuntimeDependencies
 }
 
 /** Builds a runtime from a configuration, ready to serve. @throws ConfigError that names every problem of every file */
 export type OpenRuntime = (options: BuildOptions) => Promise<Runtime>
 
 /** Builds the same without the request handlers. @throws ConfigError that names every problem of every file */
-export type BuildRuntimeParts = (options: BuildOptions) => Promise<RuntimeParts>
+export type BuildRuntimeDependencies = (options: BuildOptions) => Promise<RuntimeDependencies>
 
 /** Everything that is built from one configuration. */
-export interface RuntimeParts {
+export interface RuntimeDependencies {
   readonly config: Config
   readonly parts: Parts
   /** Warnings about dangerous but allowed settings, in the configuration and in the files that it names. */
@@ -45,9 +45,9 @@ export interface RuntimeParts {
   readonly cache: Cache
   readonly admission: Admission
   /** State about the users of each engine, by engine name, for the next runtime. */
-  readonly kept: ReadonlyMap<string, KeptUsers>
+  readonly userStates: ReadonlyMap<string, UserHandoverState>
   /** The keys of token issuers, for the next runtime. */
-  readonly keptIssuers: KeptIssuers
+  readonly issuerKeyStates: IssuerKeyStates
   /** Starts to read and watch users and records. Resolves after the first read, or after `withinMs`. */
   readonly start: (withinMs?: number) => Promise<void>
   readonly readiness: () => Readiness
@@ -63,7 +63,7 @@ export interface RuntimeParts {
    * Sets the successor that is informed of changes made by requests of this runtime. Null if it has no successor. The function is
    * called each time because a runtime that held a reference to its successor would keep all later ones alive.
    */
-  readonly forwardTo: (successor: (() => RuntimeParts) | null) => void
+  readonly forwardTo: (successor: (() => RuntimeDependencies) | null) => void
   /**
    * Stops reading and listening for changes of users and records, and ends waiting long polls. Requests in flight continue with
    * the last state that was read.
@@ -106,9 +106,9 @@ export interface RunningSources extends Component {
 }
 
 /** State about the users of one engine. It holds no reference to the configuration under which it was collected. */
-export interface KeptUsers extends KeptAuthentication {
-  readonly epoch: { current: object }
-  readonly tokens: RememberedTokens
+export interface UserHandoverState extends AuthenticationHandoverState {
+  readonly version: { current: object }
+  readonly tokens: TokenMemoryState
 }
 
 /** Decides whether there is capacity for a request. */
@@ -120,8 +120,8 @@ export interface Admission {
   readonly activate: () => void
   readonly close: (hasSuccessor: boolean) => void
   /** The state that the next runtime takes over. */
-  readonly inherited: InheritedAdmission
+  readonly handoverState: AdmissionHandoverState
 }
 
 /** The state that continues from one configuration to the next. */
-export type InheritedAdmission = Pick<Admission, 'pressure'> & { readonly limiter: GcraLimiter }
+export type AdmissionHandoverState = Pick<Admission, 'pressure'> & { readonly limiter: GcraLimiter }

@@ -48,7 +48,7 @@ export async function openSourceFiles(config: Config, log: Logger): Promise<Sour
   }
 }
 
-interface Opening<T> {
+interface SourceFileOptions<T> {
   readonly parse: (text: string, file: string) => T
   readonly log: Logger
   /** Receives a line for each problem. */
@@ -57,7 +57,7 @@ interface Opening<T> {
 
 async function openEach<T>(
   settings: readonly (FileSetting | { readonly source: 'engine' })[],
-  { parse, log, problems }: Opening<T>,
+  { parse, log, problems }: SourceFileOptions<T>,
 ): Promise<ReadonlyMap<string, WatchedFile<T>>> {
   const files = new Map<string, WatchedFile<T>>()
   for (const setting of settings) {

@@ -1,12 +1,12 @@
 import { type Config, type IssuerConfig, settingsOf, type TokensConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import { createIssuerKeys, type IssuerKeys, type KeptIssuerKeys } from '../policy/authn/issuer-keys.ts'
+import { createIssuerKeys, type IssuerKeys, type IssuerKeyState } from '../policy/authn/issuer-keys.ts'
 import type { ClaimSettings } from '../policy/authn/token-claims.ts'
 import type { TokenIssuer } from '../policy/authn/tokens.ts'
 import { secretKeyOf } from '../policy/authn/verification-key.ts'
 
 /** The keys that were read from each issuer, by their source. */
-export type KeptIssuers = ReadonlyMap<string, KeptIssuerKeys>
+export type IssuerKeyStates = ReadonlyMap<string, IssuerKeyState>
 
 /** The keys of all issuers. Each issuer is read once, even if several engines accept its tokens. */
 export interface IssuerKeySets {
@@ -15,7 +15,7 @@ export interface IssuerKeySets {
   readonly start: () => Promise<void>
   readonly close: () => void
   /** The keys that the next runtime takes over. */
-  readonly kept: KeptIssuers
+  readonly states: IssuerKeyStates
 }
 
 /** An issuer of one engine's configuration. */
@@ -25,8 +25,12 @@ export interface NamedIssuer {
 }
 
 /** @param before keys that the previous configuration has read; they are used if the issuer is unchanged */
-export function createIssuerKeySets(config: Config, log: Logger, before: KeptIssuers | null): IssuerKeySets {
-  const kept = new Map<string, KeptIssuerKeys>()
+export function createIssuerKeySets(
+  config: Config,
+  log: Logger,
+  before: IssuerKeyStates | null,
+): IssuerKeySets {
+  const kept = new Map<string, IssuerKeyState>()
   const all = new Map<string, IssuerKeys>()
   for (const setting of issuerSettingsOf(config)) {
     const key = settingKeyOf(setting)
@@ -35,10 +39,10 @@ export function createIssuerKeySets(config: Config, log: Logger, before: KeptIss
     const known = kept.get(place) ?? before?.get(place)
     const keys = createIssuerKeys({
       ...readingOf(setting),
-      ...(known === undefined ? {} : { kept: known }),
+      ...(known === undefined ? {} : { keyState: known }),
       onChange: (problem) => logChange(log, setting, problem),
     })
-    kept.set(place, keys.kept)
+    kept.set(place, keys.keyState)
     all.set(key, keys)
   }
   return {
@@ -49,7 +53,7 @@ export function createIssuerKeySets(config: Config, log: Logger, before: KeptIss
     },
     start: async () => void (await Promise.all([...all.values()].map((keys) => keys.start()))),
     close: () => all.forEach((keys) => keys.close()),
-    kept,
+    states: kept,
   }
 }
 

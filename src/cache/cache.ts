@@ -1,4 +1,4 @@
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 import { SingleFlight } from '../request/single-flight.ts'
 import type { CacheHit, Entry, CacheRule } from './entry.ts'
 import { cacheHitOf, cacheableOf } from './entry.ts'
@@ -44,7 +44,7 @@ export interface Cache {
   /** Returns a fresh entry of this process without waiting, or null. */
   peek(key: string): CacheHit | null
   /** Reads Redis, then calls `fill` once for all concurrent callers. Call it after a `peek` without a result. Rejects only if `fill` does. */
-  load(key: string, rule: CacheRule, fill: () => Promise<Answer>): Promise<CacheHit>
+  load(key: string, rule: CacheRule, fill: () => Promise<BufferedResponse>): Promise<CacheHit>
   /** Evicts the entries of this process before it returns. The promise is for Redis and the other replicas, and never rejects. */
   evict(tags: readonly string[]): Promise<void>
   readonly size: { readonly entries: number; readonly bytes: number }
@@ -95,7 +95,7 @@ class TieredCache implements Cache {
     return entry === undefined ? null : cacheHitOf(entry, 'memory', nowMs)
   }
 
-  load(key: string, rule: CacheRule, fill: () => Promise<Answer>): Promise<CacheHit> {
+  load(key: string, rule: CacheRule, fill: () => Promise<BufferedResponse>): Promise<CacheHit> {
     const running = this.#fills.running(key)
     if (running !== undefined) {
       this.#options.onEvent('upstream', 'joined')
@@ -122,41 +122,41 @@ class TieredCache implements Cache {
   async #fillShared(
     key: string,
     rule: CacheRule,
-    fill: () => Promise<Answer>,
+    fill: () => Promise<BufferedResponse>,
     fillState: Fill,
   ): Promise<CacheHit> {
     const { redis, onEvent } = this.#options
     const reading = redis === null ? NO_REDIS : await redis.read(key, rule)
     if (redis !== null) onEvent('redis', reading.result)
     if (reading.found !== null && !fillState.evicted) return this.#adopt(key, rule, reading.found)
-    const answer = await this.#fill(fill)
-    const hit = this.#store(key, rule, answer, fillState)
-    if (hit.stored && reading.tokens !== null) void this.#share(key, rule, hit.answer, reading.tokens)
+    const response = await this.#fill(fill)
+    const hit = this.#store(key, rule, response, fillState)
+    if (hit.stored && reading.tokens !== null) void this.#share(key, rule, hit.response, reading.tokens)
     return hit
   }
 
-  async #fill(fill: () => Promise<Answer>): Promise<Answer> {
+  async #fill(fill: () => Promise<BufferedResponse>): Promise<BufferedResponse> {
     try {
-      const answer = await fill()
+      const response = await fill()
       this.#options.onEvent('upstream', 'filled')
-      return answer
+      return response
     } catch (error) {
       this.#options.onEvent('upstream', 'failed')
       throw error
     }
   }
 
-  #store(key: string, rule: CacheRule, answer: Answer, fillState: Fill): CacheHit {
+  #store(key: string, rule: CacheRule, response: BufferedResponse, fillState: Fill): CacheHit {
     const { now, onEvent } = this.#options
     const nowMs = now()
     const { seconds, tags, accepts } = rule
-    const isKept = !fillState.evicted && seconds > 0 && isStorable(answer) && this.#fits(key, answer)
+    const isKept = !fillState.evicted && seconds > 0 && isStorable(response) && this.#fits(key, response)
     // `accepts` can parse the body, so it comes after the check of the size.
-    if (!isKept || !accepts(answer)) {
+    if (!isKept || !accepts(response)) {
       onEvent('memory', 'refused')
-      return { answer, ageSeconds: 0, ttlSeconds: 0, from: 'upstream', stored: false }
+      return { response, ageSeconds: 0, ttlSeconds: 0, from: 'upstream', stored: false }
     }
-    const entry = { seconds, tags, answer: cacheableOf(answer), storedAtMs: nowMs }
+    const entry = { seconds, tags, response: cacheableOf(response), storedAtMs: nowMs }
     this.#memory.set(key, entry)
     onEvent('memory', 'stored')
     return cacheHitOf(entry, 'upstream', nowMs)
@@ -165,24 +165,29 @@ class TieredCache implements Cache {
   /** Stores an entry from Redis in memory, with its remaining time. */
   #adopt(key: string, { tags }: CacheRule, found: SharedEntry): CacheHit {
     const nowMs = this.#options.now()
-    const { answer, seconds, ttlMs } = found
+    const { response, seconds, ttlMs } = found
     const entry: Entry = {
-      answer: cacheableOf(answer),
+      response: cacheableOf(response),
       seconds,
       tags,
       storedAtMs: nowMs - (seconds * 1000 - ttlMs),
     }
-    if (this.#fits(key, answer)) this.#memory.set(key, entry)
+    if (this.#fits(key, response)) this.#memory.set(key, entry)
     return cacheHitOf(entry, 'redis', nowMs)
   }
 
-  async #share(key: string, { seconds }: CacheRule, answer: Answer, tokens: string): Promise<void> {
-    const result = await this.#options.redis?.write(key, { answer, seconds }, tokens)
+  async #share(
+    key: string,
+    { seconds }: CacheRule,
+    response: BufferedResponse,
+    tokens: string,
+  ): Promise<void> {
+    const result = await this.#options.redis?.write(key, { response, seconds }, tokens)
     if (result !== undefined) this.#options.onEvent('redis', result)
   }
 
-  #fits(key: string, answer: Answer): boolean {
-    return entryBytesOf(key, answer) <= this.#options.maxBytes / 8
+  #fits(key: string, response: BufferedResponse): boolean {
+    return entryBytesOf(key, response) <= this.#options.maxBytes / 8
   }
 
   #drop(tags: readonly string[]): void {

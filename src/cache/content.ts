@@ -1,5 +1,5 @@
 import type { CachedContent } from '../operations/table.ts'
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 import { isObject } from '../request/value.ts'
 
 /**
@@ -7,7 +7,7 @@ import { isObject } from '../request/value.ts'
  * would still be served after the error has ended.
  */
 export function hasContent(
-  { headers, body }: Pick<Answer, 'headers' | 'body'>,
+  { headers, body }: Pick<BufferedResponse, 'headers' | 'body'>,
   content: CachedContent,
 ): boolean {
   const [type = ''] = String(headers['content-type'] ?? '').split(';')

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 
 /** How long the response of an operation is cached. An eviction of one of the tags removes it. */
 export interface CacheRule {
   readonly seconds: number
   readonly tags: readonly string[]
   /** Returns true if the response may be stored. Other responses are passed on and not stored. */
-  readonly accepts: (answer: Answer) => boolean
+  readonly accepts: (response: BufferedResponse) => boolean
 }
 
 export interface Entry extends Omit<CacheRule, 'accepts'> {
-  readonly answer: Answer
+  readonly response: BufferedResponse
   /** The time on the injected monotonic clock. Negative for an entry that another process stored before this process started. */
   readonly storedAtMs: number
 }
 
 /** A response and its source. */
 export interface CacheHit {
-  readonly answer: Answer
+  readonly response: BufferedResponse
   readonly ageSeconds: number
   /** The remaining time. 0 for a response that is not cached. */
   readonly ttlSeconds: number
@@ -29,11 +29,11 @@ export interface CacheHit {
 export function cacheHitOf(entry: Entry, from: CacheHit['from'], nowMs: number): CacheHit {
   const ageSeconds = Math.max(0, Math.floor((nowMs - entry.storedAtMs) / 1000))
   const ttlSeconds = Math.max(0, entry.seconds - ageSeconds)
-  return { answer: entry.answer, ageSeconds, ttlSeconds, from, stored: true }
+  return { response: entry.response, ageSeconds, ttlSeconds, from, stored: true }
 }
 
 /** Returns the form in which a response is cached and shared: frozen, with a strong `etag`, and with its body in a separate buffer. */
-export function cacheableOf({ status, headers, body }: Answer): Answer {
+export function cacheableOf({ status, headers, body }: BufferedResponse): BufferedResponse {
   const etag = headers['etag'] ?? `"${createHash('sha1').update(body).digest('base64')}"`
   return Object.freeze({ status, headers: Object.freeze({ ...headers, etag }), body: ownCopyOf(body) })
 }

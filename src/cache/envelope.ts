@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib'
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 import { isStorable } from './storable.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
 /** An entry as it is stored in Redis. Redis itself stores the remaining time. */
 export interface DecodedEntry {
-  readonly answer: Answer
+  readonly response: BufferedResponse
   readonly seconds: number
   /** The tokens of the entry's tags, which were read before the response was requested. */
   readonly tokens: string
@@ -26,9 +26,9 @@ export const MAX_ENCODED_BYTES = HEAD_AT + MAX_HEAD_BYTES + MAX_BODY_BYTES
 const MAX_SECONDS = 7 * 24 * 3600
 
 /** Returns `EGC2`, the crc32 of everything after it, the length of the head, the head in JSON, and the body. Null if the entry is too long. */
-export function encode(key: string, { answer, seconds, tokens, atMs }: DecodedEntry): Buffer | null {
-  const { status, body } = answer
-  const headers = storedHeadersOf(answer)
+export function encode(key: string, { response, seconds, tokens, atMs }: DecodedEntry): Buffer | null {
+  const { status, body } = response
+  const headers = storedHeadersOf(response)
   const head = Buffer.from(
     JSON.stringify({ key, tokens, seconds, atMs, status, headers, length: body.length }),
   )
@@ -53,15 +53,15 @@ export function decode(key: string, value: Buffer): DecodedEntry | null {
   const body = value.subarray(bodyAt)
   if (head === null || head.key !== key || head.length !== body.length) return null
   const { tokens, seconds, atMs, status, headers } = head
-  return { answer: { status, headers, body }, seconds, tokens, atMs }
+  return { response: { status, headers, body }, seconds, tokens, atMs }
 }
 
-interface Head extends Omit<DecodedEntry, 'answer'>, Omit<Answer, 'body'> {
+interface EntryHead extends Omit<DecodedEntry, 'response'>, Omit<BufferedResponse, 'body'> {
   readonly key: string
   readonly length: number
 }
 
-function headOf(bytes: Buffer): Head | null {
+function headOf(bytes: Buffer): EntryHead | null {
   try {
     const head: unknown = JSON.parse(bytes.toString())
     return isHead(head) ? head : null
@@ -71,9 +71,9 @@ function headOf(bytes: Buffer): Head | null {
 }
 
 // The checksum only detects damage. A client that can write to Redis can also write a valid checksum, so the members are checked.
-function isHead(head: unknown): head is Head {
+function isHead(head: unknown): head is EntryHead {
   if (typeof head !== 'object' || head === null) return false
-  const { key, tokens, seconds, atMs, length } = head as Partial<Record<keyof Head, unknown>>
+  const { key, tokens, seconds, atMs, length } = head as Partial<Record<keyof EntryHead, unknown>>
   return (
     typeof key === 'string' &&
     typeof tokens === 'string' &&

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 import type { Entry } from './entry.ts'
 
 /**
@@ -24,7 +24,7 @@ export class MemoryTier {
     this.#entries = new LRUCache({
       // 0 would mean no limit.
       maxSize: Math.max(1, maxBytes),
-      sizeCalculation: ({ answer }, key) => entryBytesOf(key, answer),
+      sizeCalculation: ({ response }, key) => entryBytesOf(key, response),
       dispose: (entry, key, reason) => {
         this.#untag(key, entry.tags)
         if (reason === 'evict') onDisplaced()
@@ -85,7 +85,7 @@ export class MemoryTier {
 }
 
 /** Returns the bytes of an entry that count towards the limit. */
-export function entryBytesOf(key: string, { headers, body }: Answer): number {
+export function entryBytesOf(key: string, { headers, body }: BufferedResponse): number {
   let bytes = OVERHEAD_BYTES + 2 * key.length + body.length
   for (const [name, value] of Object.entries(headers)) bytes += name.length + String(value).length
   return bytes

@@ -1,11 +1,11 @@
 import { decode } from './envelope.ts'
 import type { DecodedEntry } from './envelope.ts'
-import type { Reply } from '../redis/redis-client.ts'
+import type { RedisReply } from '../redis/redis-client.ts'
 import { replyCodeOf } from '../redis/redis-link.ts'
 import type { Signer } from '../redis/signature.ts'
 
 /** The expectations for a stored value. */
-interface Expected {
+interface EntryExpectation {
   readonly key: string
   /** The key in Redis. */
   readonly name: string
@@ -21,8 +21,8 @@ const MAX_SKEW_MS = 5 * 60_000
 
 /** Returns the entry in the replies to PTTL and GETRANGE, or null if they contain no entry. */
 export function foundIn(
-  [ttl, value]: readonly Reply[],
-  { key, name, signer, ...expected }: Expected,
+  [ttl, value]: readonly RedisReply[],
+  { key, name, signer, ...expected }: EntryExpectation,
 ): (DecodedEntry & { readonly ttlMs: number }) | 'corrupt' | null {
   if (value?.[0]) return replyCodeOf(value[0]) === 'WRONGTYPE' ? 'corrupt' : null
   const bytes = value?.[1]
@@ -42,7 +42,7 @@ export function foundIn(
 function isInTime(
   { seconds, atMs }: DecodedEntry,
   ttlMs: number,
-  expected: Pick<Expected, 'seconds' | 'nowMs'>,
+  expected: Pick<EntryExpectation, 'seconds' | 'nowMs'>,
 ): boolean {
   const ageMs = expected.nowMs - atMs
   return (
@@ -60,18 +60,18 @@ const TOKEN = /^[\w-]{12}$/
 export const TOKEN_READ_BYTES = 13
 
 /** Returns the tokens in the replies to one GETRANGE for each tag, as one string. Null if a tag has no token. */
-export function tokensOf(replies: readonly Reply[]): string | null {
+export function tokensOf(replies: readonly RedisReply[]): string | null {
   return replies.every(isToken) ? replies.map(([, token]) => token).join(' ') : null
 }
 
 /** Returns true if the key of a token contains a value that is not a token. */
-export function isInvalidToken(reply: Reply | undefined): boolean {
+export function isInvalidToken(reply: RedisReply | undefined): boolean {
   if (reply === undefined || isToken(reply)) return false
   const [error, token] = reply
   return error === null ? token !== '' : replyCodeOf(error) === 'WRONGTYPE'
 }
 
-function isToken([error, token]: Reply): boolean {
+function isToken([error, token]: RedisReply): boolean {
   return error === null && typeof token === 'string' && TOKEN.test(token)
 }
 

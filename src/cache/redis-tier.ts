@@ -6,7 +6,7 @@ import type { CacheRule } from './entry.ts'
 import { MAX_ENCODED_BYTES, encode } from './envelope.ts'
 import { RedisLink } from '../redis/redis-link.ts'
 import type { RedisLog } from '../redis/redis-link.ts'
-import { Subscription } from '../redis/subscription.ts'
+import { RedisSubscription } from '../redis/subscription.ts'
 import {
   ALL,
   foundIn,
@@ -50,7 +50,7 @@ export function createRedisTier(options: RedisTierOptions): SharedTier {
 class RedisTier implements SharedTier {
   readonly #options: RedisTierOptions
   readonly #link: RedisLink
-  readonly #subscription: Subscription
+  readonly #subscription: RedisSubscription
   readonly #prefix: string
   readonly #channel: string
   readonly #self = randomUUID()
@@ -75,7 +75,7 @@ class RedisTier implements SharedTier {
       log,
       onReady: () => void this.#repeat(),
     })
-    this.#subscription = new Subscription({
+    this.#subscription = new RedisSubscription({
       redis,
       channel: this.#channel,
       onMessage: (text) => this.#onMessage(text),
@@ -116,9 +116,9 @@ class RedisTier implements SharedTier {
     return { result: 'hit', found, tokens }
   }
 
-  async write(key: string, { answer, seconds }: Omit<SharedEntry, 'ttlMs'>, tokens: string) {
+  async write(key: string, { response, seconds }: Omit<SharedEntry, 'ttlMs'>, tokens: string) {
     const { signer, wallNow = Date.now } = this.#options
-    const value = encode(key, { answer, seconds, tokens, atMs: wallNow() })
+    const value = encode(key, { response, seconds, tokens, atMs: wallNow() })
     if (value === null) return 'refused'
     const name = this.#nameOf(key)
     const replies = await this.#link.run([['set', name, signer.sign(name, value), 'PX', seconds * 1000]])

@@ -1,9 +1,9 @@
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 import type { CacheRule } from './entry.ts'
 
 /** An entry of the shared tier. */
 export interface SharedEntry {
-  readonly answer: Answer
+  readonly response: BufferedResponse
   readonly seconds: number
   readonly ttlMs: number
 }

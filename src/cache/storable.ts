@@ -1,4 +1,4 @@
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 
 /** Request headers that are part of the key or do not affect a stored response. A response that varies by any other header is not stored. */
 const IN_KEY: ReadonlySet<string> = new Set(['accept', 'accept-encoding', 'host'])
@@ -8,7 +8,7 @@ export function isStorable({
   status,
   headers,
   setsCookie,
-}: Pick<Answer, 'status' | 'headers' | 'setsCookie'>): boolean {
+}: Pick<BufferedResponse, 'status' | 'headers' | 'setsCookie'>): boolean {
   return (
     status === 200 &&
     setsCookie !== true &&

@@ -25,14 +25,14 @@ export const ADMIN_OPTIONS = {
   },
 } as const
 
-interface Given {
+interface AdminFlags {
   readonly admin?: string | undefined
   readonly 'token-file'?: string | undefined
 }
 
 /** Returns the address from the options, or else from the environment, or else from the configuration. @throws CommandError */
 export function adminAddressOf(
-  { admin: asked, 'token-file': tokenFile }: Given,
+  { admin: asked, 'token-file': tokenFile }: AdminFlags,
   { admin }: Pick<Config, 'admin'>,
 ): AdminAddress {
   const environment = adminEnvironment()

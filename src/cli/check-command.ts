@@ -7,7 +7,7 @@ import { counted } from '../pipeline/plural.ts'
 import { versionOf } from '../server/version.ts'
 import { UsageError } from './arguments.ts'
 import { command, CONFIG_OPTION, FORMAT_OPTION, type Program } from './command.ts'
-import { linesText, printAnswer, tableLines } from './output.ts'
+import { linesText, printResponse, tableLines } from './output.ts'
 
 const MAX_TIMEOUT_S = 60
 /** Number of checks that run at once, so that unreachable nodes reach their timeouts together. */
@@ -53,22 +53,22 @@ connect to applications without a probe, or to the collector of traces.`,
     const { problems, warnings, connections } = checked
     if (format === 'text')
       for (const warning of warnings) streams.stderr.write(linesText([`warning: ${warning}`]))
-    printAnswer(streams, format, {
-      text: () => textOf(file, connections),
+    printResponse(streams, format, {
+      text: () => formatCheckReport(file, connections),
       json: () => ({ file, good: problems.length === 0, ...checked }),
     })
     return problems.length === 0 && (connections ?? []).every(({ ok }) => ok) ? 0 : 1
   },
 })
 
-interface Checked {
+interface CheckReport {
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
   /** Null if no connection was checked. */
-  readonly connections: readonly Connection[] | null
+  readonly connections: readonly ConnectionResult[] | null
 }
 
-interface Connection extends Pick<ConnectionCheck, 'what' | 'address'> {
+interface ConnectionResult extends Pick<ConnectionCheck, 'what' | 'address'> {
   readonly ok: boolean
   /** How the remote system describes itself, or why it cannot be used. */
   readonly detail: string
@@ -86,7 +86,7 @@ function timeoutMsOf(text: string): number {
 /**
  * Checks a configuration. @param withinMs timeout for each connection; null if connections are not checked. @throws ConfigError
  */
-async function check(file: string, withinMs: number | null, { build }: Program): Promise<Checked> {
+async function check(file: string, withinMs: number | null, { build }: Program): Promise<CheckReport> {
   const config = loadConfig(file)
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
   const { close, warnings, connections } = await build({ config, log, version: versionOf() })
@@ -97,8 +97,11 @@ async function check(file: string, withinMs: number | null, { build }: Program):
 }
 
 /** Runs all checks. The results are in the order of the checks. */
-async function askAll(checks: readonly ConnectionCheck[], withinMs: number): Promise<readonly Connection[]> {
-  const asked: Connection[] = []
+async function askAll(
+  checks: readonly ConnectionCheck[],
+  withinMs: number,
+): Promise<readonly ConnectionResult[]> {
+  const asked: ConnectionResult[] = []
   const waiting = checks.entries()
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -108,7 +111,7 @@ async function askAll(checks: readonly ConnectionCheck[], withinMs: number): Pro
   return asked
 }
 
-async function ask({ what, address, run }: ConnectionCheck, withinMs: number): Promise<Connection> {
+async function ask({ what, address, run }: ConnectionCheck, withinMs: number): Promise<ConnectionResult> {
   const startedMs = performance.now()
   const answer = await within(withinMs, run(withinMs)).then(
     (detail) => ({ ok: true, detail }),
@@ -133,7 +136,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => giveUp.abort())
 }
 
-function textOf(file: string, connections: readonly Connection[] | null): string {
+function formatCheckReport(file: string, connections: readonly ConnectionResult[] | null): string {
   if (connections === null) return `${file} is good\n`
   const rows = connections.map(({ what, address, ok, detail, ms }) => [
     ok ? 'ok' : 'FAILED',

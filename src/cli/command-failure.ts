@@ -13,7 +13,7 @@ export function textOfFailure(error: unknown): string {
 
 /** Returns the console text of a failure for which a command has an exit code. */
 export function complaintOf(error: unknown): string {
-  return error instanceof QuestionError || error instanceof CommandError || isUnanswered(error)
+  return error instanceof QuestionError || error instanceof CommandError || hasNoResponse(error)
     ? `${error.message}\n`
     : textOfFailure(error)
 }
@@ -22,6 +22,6 @@ export function complaintOf(error: unknown): string {
 export class CommandError extends Error {}
 
 /** Returns whether an error means that a source or an engine is unavailable. */
-export function isUnanswered(error: unknown): error is GatewayError | EngineRefusal {
+export function hasNoResponse(error: unknown): error is GatewayError | EngineRefusal {
   return error instanceof GatewayError || error instanceof EngineRefusal
 }

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import type { BuildRuntimeParts, OpenRuntime } from '../assembly/runtime.ts'
+import type { BuildRuntimeDependencies, OpenRuntime } from '../assembly/runtime.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import type { BuildDryRun } from '../pipeline/explain.ts'
 import type { CommandOption, CommandOptions, Description, OptionValues } from './description.ts'
@@ -9,7 +9,7 @@ export interface Program {
   /** The script from which workers are started. */
   readonly entry: string
   readonly open: OpenRuntime
-  readonly build: BuildRuntimeParts
+  readonly build: BuildRuntimeDependencies
   readonly buildDryRun: BuildDryRun
 }
 
@@ -25,7 +25,7 @@ type ValueOf<O extends CommandOption> = O extends { readonly multiple: true }
     ? C
     : string
 
-type Values<O extends CommandOptions> = {
+type OptionValuesOf<O extends CommandOptions> = {
   readonly [K in keyof O]: O[K] extends { readonly type: 'boolean' }
     ? boolean
     : O[K] extends { readonly required: true } | { readonly default: string }
@@ -33,7 +33,7 @@ type Values<O extends CommandOptions> = {
       : ValueOf<O[K]> | undefined
 }
 
-interface Given<V> {
+interface CommandInput<V> {
   readonly values: V
   /** At least the required operands, and at most those that the command defines. */
   readonly operands: readonly string[]
@@ -42,22 +42,22 @@ interface Given<V> {
   readonly commands: readonly Command[]
 }
 
-interface Definition<O extends CommandOptions> extends Description<O> {
+interface CommandDefinition<O extends CommandOptions> extends Description<O> {
   /** Resolves with the exit code. @throws UsageError */
-  readonly run: (given: Given<Values<O>>) => Promise<number> | number
+  readonly run: (given: CommandInput<OptionValuesOf<O>>) => Promise<number> | number
 }
 
 /** A command with its description. The types of its options are erased. */
 export interface Command extends Description {
-  readonly run: (given: Given<OptionValues>) => Promise<number> | number
+  readonly run: (given: CommandInput<OptionValues>) => Promise<number> | number
 }
 
 /** Defines a command whose `run` receives its options with their types. */
-export function command<const O extends CommandOptions>(definition: Definition<O>): Command {
+export function command<const O extends CommandOptions>(definition: CommandDefinition<O>): Command {
   return {
     ...definition,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments were read by these options
-    run: (given) => definition.run(given as Given<Values<O>>),
+    run: (given) => definition.run(given as CommandInput<OptionValuesOf<O>>),
   }
 }
 

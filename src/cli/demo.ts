@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { type Config, ConfigError, loadConfig } from '../config/config.ts'
 import { createLogger } from '../log.ts'
-import type { Running } from '../server/running.ts'
+import type { RunningGateway } from '../server/running.ts'
 import { start } from '../server/start.ts'
 import { startSandbox } from '../sandbox/sandbox.ts'
 import { command } from './command.ts'
@@ -27,7 +27,7 @@ export const demoCommand = command({
 })
 
 /** Runs the gateway of `config/gateway.yaml` in front of an engine in this process, and prints a tour. */
-async function demo(begin: (config: Config) => Promise<Running>): Promise<Running> {
+async function demo(begin: (config: Config) => Promise<RunningGateway>): Promise<RunningGateway> {
   const sandbox = await startSandbox()
   const config = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
   // The console shows only the tour.

@@ -8,7 +8,7 @@ import { counted } from '../pipeline/plural.ts'
 import { ADMIN_OPTIONS, type AdminAddress, adminAddressOf, askAdmin } from './ask-admin.ts'
 import { CommandError } from './command-failure.ts'
 import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
-import { linesText, printAnswer } from './output.ts'
+import { linesText, printResponse } from './output.ts'
 
 export const diffCommand = command({
   name: 'diff',
@@ -35,8 +35,8 @@ the command shows that a secret differs.`,
     const differences = await differencesBetween(running, config, address)
     if (running.secrets === null)
       streams.stderr.write('secrets were not compared: the running gateway has no admin.token\n')
-    printAnswer(streams, format, {
-      text: () => textOf(differences, file),
+    printResponse(streams, format, {
+      text: () => formatDifferences(differences, file),
       json: () => ({
         file,
         admin: address.origin,
@@ -48,13 +48,13 @@ the command shows that a secret differs.`,
   },
 })
 
-interface Running {
+interface ReceivedConfig {
   readonly config: unknown
   readonly secrets: { readonly salt: string; readonly digests: Readonly<Record<string, unknown>> } | null
 }
 
 /** Checks the response of `GET /config`. @throws CommandError */
-function runningOf(answer: unknown): Running {
+function runningOf(answer: unknown): ReceivedConfig {
   if (!isObject(answer) || !isObject(answer['config']))
     throw new CommandError('The response is not a configuration')
   const { config, secrets } = answer
@@ -73,7 +73,7 @@ interface Difference {
 }
 
 async function differencesBetween(
-  { config: before, secrets }: Running,
+  { config: before, secrets }: ReceivedConfig,
   config: unknown,
   { token }: AdminAddress,
 ): Promise<readonly Difference[]> {
@@ -97,13 +97,13 @@ async function differencesBetween(
   ].sort((one, other) => (one.path < other.path ? -1 : 1))
 }
 
-interface Sides {
+interface SettingDifference {
   readonly before: unknown
   readonly after: unknown
   readonly isSecret: boolean
 }
 
-function differenceAt(path: string, { before, after, isSecret }: Sides): Difference {
+function differenceAt(path: string, { before, after, isSecret }: SettingDifference): Difference {
   const applies = restartProblems([path]).length > 0 ? 'restart' : 'reload'
   return { path, running: valueAt(before, path), file: valueAt(after, path), isSecret, applies }
 }
@@ -115,7 +115,7 @@ function valueAt(value: unknown, path: string): unknown {
   return at ?? null
 }
 
-function textOf(differences: readonly Difference[], file: string): string {
+function formatDifferences(differences: readonly Difference[], file: string): string {
   if (differences.length === 0) return linesText([`${file} is the running configuration`])
   const lines = differences.map(({ path, running, file: wanted, isSecret, applies }) => {
     const change = isSecret ? '(secret, differs)' : `${valueText(running)} → ${valueText(wanted)}`

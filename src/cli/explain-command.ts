@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { QuestionError } from '../pipeline/explain.ts'
 import { showsNothing, textOfExplained } from '../pipeline/explain-text.ts'
 import { BODY_OPTION, command, CONFIG_OPTION, ENGINE_OPTION, FORMAT_OPTION } from './command.ts'
-import { printAnswer } from './output.ts'
+import { printResponse } from './output.ts'
 import { withExplain } from './with-explain.ts'
 
 export const explainCommand = command({
@@ -33,7 +33,7 @@ export const explainCommand = command({
     const [request = ''] = operands
     const question = { user, engine, request, body: body === undefined ? null : readBody(body) }
     const explained = await withExplain({ file: config, ...program }, ({ explain }) => explain(question))
-    printAnswer(streams, format, { text: () => textOfExplained(explained), json: () => explained })
+    printResponse(streams, format, { text: () => textOfExplained(explained), json: () => explained })
     return explained.decision === 'permitted' && !showsNothing(explained) ? 0 : 1
   },
 })

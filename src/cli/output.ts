@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 
 /** Writes a result in the format that `--format` selects. */
-export function printAnswer(
+export function printResponse(
   { stdout }: { readonly stdout: Writable },
   format: 'text' | 'json',
   { text, json }: { readonly text: () => string; readonly json: () => unknown },

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../config/config.ts'
 import { type PolicyTest, policyTestsOf } from '../files/policy-tests-file.ts'
-import { type Explain, type Explained, QuestionError, questionOf } from '../pipeline/explain.ts'
+import { type Explain, type RequestExplanation, QuestionError, questionOf } from '../pipeline/explain.ts'
 import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
-import { linesText, printAnswer } from './output.ts'
-import { isUnanswered } from './command-failure.ts'
+import { linesText, printResponse } from './output.ts'
+import { hasNoResponse } from './command-failure.ts'
 import { withExplain } from './with-explain.ts'
 import { counted } from '../pipeline/plural.ts'
 
 /** A test and its result. */
-interface Outcome {
+interface PolicyTestResult {
   readonly test: PolicyTest
-  readonly explained: Explained
+  readonly explained: RequestExplanation
   /** The differences from the expectation. Empty if the test passes. */
   readonly differences: readonly string[]
 }
@@ -44,7 +44,10 @@ The format of the file:
     const [file = ''] = operands
     const tests = policyTestsOf(readText(file), file)
     const outcomes = await withExplain({ file: config, ...program }, ({ explain }) => runAll(tests, explain))
-    printAnswer(streams, format, { text: () => textOf(outcomes), json: () => outcomes.map(jsonOf) })
+    printResponse(streams, format, {
+      text: () => formatTestResults(outcomes),
+      json: () => outcomes.map(jsonOf),
+    })
     return outcomes.every(isAsExpected) ? 0 : 1
   },
 })
@@ -59,11 +62,11 @@ function readText(file: string): string {
 }
 
 /** Runs the tests one after the other, because the engine also serves other clients. @throws QuestionError that names the test */
-async function runAll(tests: readonly PolicyTest[], explain: Explain): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = []
+async function runAll(tests: readonly PolicyTest[], explain: Explain): Promise<readonly PolicyTestResult[]> {
+  const outcomes: PolicyTestResult[] = []
   for (const [at, test] of tests.entries()) {
     const explained = await explain(questionOf(test)).catch((error: unknown) => {
-      if (error instanceof QuestionError || isUnanswered(error))
+      if (error instanceof QuestionError || hasNoResponse(error))
         throw new QuestionError(`tests[${at}] (${nameOf(test)}): ${error.message}`, { cause: error })
       throw error
     })
@@ -72,7 +75,10 @@ async function runAll(tests: readonly PolicyTest[], explain: Explain): Promise<r
   return outcomes
 }
 
-function differencesOf({ expect, rows, status }: PolicyTest, explained: Explained): readonly string[] {
+function differencesOf(
+  { expect, rows, status }: PolicyTest,
+  explained: RequestExplanation,
+): readonly string[] {
   const decision = explained.decision === 'permitted' ? 'permit' : 'refuse'
   if (decision !== expect) return [`${expect} is expected`]
   return [
@@ -89,12 +95,12 @@ const ROWS = {
 } as const
 
 /** Returns null if the response is not a list, if the request is refused, or if the visible items are unknown. */
-function rowsOf({ decision, policy }: Explained): PolicyTest['rows'] | null {
+function rowsOf({ decision, policy }: RequestExplanation): PolicyTest['rows'] | null {
   const sees = policy?.rows?.sees
   return decision === 'refused' || sees === undefined ? null : ROWS[sees]
 }
 
-function isAsExpected({ differences }: Outcome): boolean {
+function isAsExpected({ differences }: PolicyTestResult): boolean {
   return differences.length === 0
 }
 
@@ -102,7 +108,7 @@ function nameOf({ name, user, request }: PolicyTest): string {
   return name ?? `${user} ${request}`
 }
 
-function textOf(outcomes: readonly Outcome[]): string {
+function formatTestResults(outcomes: readonly PolicyTestResult[]): string {
   const failed = outcomes.filter((outcome) => !isAsExpected(outcome)).length
   const lines = outcomes.map((outcome) => {
     const { test, explained, differences } = outcome
@@ -116,7 +122,7 @@ function textOf(outcomes: readonly Outcome[]): string {
   return linesText([...lines, sum])
 }
 
-function decisionText(explained: Explained): string {
+function decisionText(explained: RequestExplanation): string {
   const { decision, stage, answer, policy } = explained
   if (decision === 'permitted') return policy?.rows ? `permitted, ${policy.rows.sees}` : 'permitted'
   const missing = policy?.missing.map(({ permission, resource, resourceId }) =>
@@ -126,7 +132,7 @@ function decisionText(explained: Explained): string {
   return `refused at stage ${stage} with ${answer?.status}${why}`
 }
 
-function jsonOf({ test, explained, differences }: Outcome): unknown {
+function jsonOf({ test, explained, differences }: PolicyTestResult): unknown {
   const { user, engine, request, expect } = test
   return {
     name: nameOf(test),

@@ -5,7 +5,7 @@ import type { MissingPermission } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
 import { Suggester, type Suggestion } from '../policy/authz/explain/suggest.ts'
 import { command, FORMAT_OPTION } from './command.ts'
-import { linesText, printAnswer } from './output.ts'
+import { linesText, printResponse } from './output.ts'
 import { counted } from '../pipeline/plural.ts'
 import { lineOfRecord } from '../pipeline/record-line.ts'
 
@@ -43,7 +43,7 @@ export const suggestCommand = command({
   failure: 2,
   run: async ({ values: { format, ...options }, streams }) => {
     const { stdin, stderr } = streams
-    const gathered = new Gathered(options)
+    const gathered = new AuditLogSummary(options)
     const unread = await read(options.file ?? stdin, gathered)
     const { unreadable } = gathered
     if (unreadable > 0) stderr.write(`${counted(unreadable, 'line')} could not be read as JSON\n`)
@@ -54,8 +54,8 @@ export const suggestCommand = command({
     }
     const suggestion = gathered.suggester.suggest()
     const unknown = unknownOf(gathered)
-    printAnswer(streams, format, {
-      text: () => textOf(suggestion, gathered, unknown),
+    printResponse(streams, format, {
+      text: () => formatSuggestion(suggestion, gathered, unknown),
       json: () => jsonOf(suggestion, gathered, unknown),
     })
     return suggestion.unmet === 0 && unknown.length === 0 ? 0 : 1
@@ -69,7 +69,7 @@ interface Options {
 }
 
 /** Reads the lines. Returns the problem that stopped the reading, if any. */
-async function read(from: string | Readable, gathered: Gathered): Promise<string | null> {
+async function read(from: string | Readable, gathered: AuditLogSummary): Promise<string | null> {
   const input = typeof from === 'string' ? createReadStream(from) : from
   try {
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
@@ -82,7 +82,10 @@ async function read(from: string | Readable, gathered: Gathered): Promise<string
 }
 
 /** Returns the reason why no record can be suggested, or null. */
-function problemOf({ engines, audited, readable, unreadable }: Gathered, engine?: string): string | null {
+function problemOf(
+  { engines, audited, readable, unreadable }: AuditLogSummary,
+  engine?: string,
+): string | null {
   if (unreadable > 0 && readable === 0) return 'There is no audit line'
   if (engine !== undefined && audited.size > 0 && !audited.has(engine))
     return `No line is of engine ${engine}, but of ${[...audited].join(', ')}`
@@ -91,7 +94,7 @@ function problemOf({ engines, audited, readable, unreadable }: Gathered, engine?
 }
 
 /** The members of an audit line that are used here. */
-interface Line {
+interface AuditLine {
   readonly user: string
   readonly engine: string
   readonly operation: string
@@ -104,7 +107,7 @@ interface Line {
   readonly status: number | null
 }
 
-class Gathered {
+class AuditLogSummary {
   readonly suggester: Suggester
   /** The engines of all audit lines, and the engines of the lines that match the options. */
   readonly audited = new Set<string>()
@@ -145,7 +148,7 @@ class Gathered {
     this.#count(lineOf(value))
   }
 
-  #count(line: Line | null): void {
+  #count(line: AuditLine | null): void {
     const { engine, user } = this.#options
     if (line === null || (engine !== undefined && engine !== line.engine)) return
     if (user !== undefined && !user.includes(line.user)) return
@@ -167,7 +170,7 @@ class Gathered {
    * Returns the map and the key under which to count a line for which no record is suggested. Returns null if a record is
    * suggested.
    */
-  #hopelessOf(line: Line, query: string): Parameters<typeof count> | null {
+  #hopelessOf(line: AuditLine, query: string): Parameters<typeof count> | null {
     const { missing, rule, otherRefusal, status } = line
     if (missing.length === 0 && rule === NO_ROWS) return [this.withheld, query]
     if (missing.length === 0) return [this.others, `${query}: ${rule}`]
@@ -184,7 +187,7 @@ function count(counts: Map<string, number>, what: string): void {
  * Returns whether the engine refused a request that the gateway let through in report mode. 499 means that the client
  * disconnected; from 502 on, no node has responded.
  */
-function isRefusedByEngine({ decision, status }: Line): boolean {
+function isRefusedByEngine({ decision, status }: AuditLine): boolean {
   return decision === 'reported' && status !== null && status >= 400 && status !== 499 && status < 502
 }
 
@@ -192,7 +195,7 @@ function isRefusedByEngine({ decision, status }: Line): boolean {
 const NO_ROWS = 'rows: none'
 
 /** Returns null unless the line is a refusal of a known user or a response without its items. */
-function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
+function lineOf(line: Readonly<Record<string, unknown>>): AuditLine | null {
   const { user, engine, operation, decision, rule, missing, otherRefusal, status } = line
   if (decision !== 'refused' && decision !== 'reported' && !(decision === 'permitted' && rule === NO_ROWS))
     return null
@@ -226,17 +229,17 @@ function isMissingPermission(value: unknown): value is MissingPermission {
   return names.every((name) => typeof name === 'string') && typeof need === 'number'
 }
 
-type Counted = readonly (readonly [what: string, times: number])[]
+type NameTally = readonly (readonly [what: string, times: number])[]
 
 /** Returns the queries that show no items and for which no line names the missing permissions. */
-function unknownOf({ withheld, seen }: Gathered): Counted {
+function unknownOf({ withheld, seen }: AuditLogSummary): NameTally {
   return [...withheld].filter(([query]) => !seen.has(query))
 }
 
-function textOf(
+function formatSuggestion(
   suggestion: Suggestion,
-  { requests, refused, users, others, byEngine }: Gathered,
-  unknown: Counted,
+  { requests, refused, users, others, byEngine }: AuditLogSummary,
+  unknown: NameTally,
 ): string {
   const { records, needs, unmet, crowded } = suggestion
   const lines = [
@@ -279,8 +282,8 @@ function timesLines(counts: Iterable<readonly [what: string, times: number]>): r
  */
 function jsonOf(
   { records, needs, unmet, crowded }: Suggestion,
-  { requests, refused, users, others, byEngine, unreadable }: Gathered,
-  unknown: Counted,
+  { requests, refused, users, others, byEngine, unreadable }: AuditLogSummary,
+  unknown: NameTally,
 ): unknown {
   return {
     records,

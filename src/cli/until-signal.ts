@@ -3,17 +3,17 @@ import { keepTicksQuick } from '../server/ticks.ts'
 
 const areTicksKept = keepTicksQuick()
 
-interface Draining {
+interface DrainTarget {
   /** Resolves at the deadline at the latest. */
   readonly drain: () => Promise<void>
 }
 
-interface Reloading {
+interface ReloadTarget {
   readonly reload: () => Promise<unknown>
 }
 
 /** Runs until a signal, and reloads at SIGHUP. Resolves with the exit code after the drain. */
-export function runUntilSignal({ drain, reload }: Draining & Reloading, log: Logger): Promise<number> {
+export function runUntilSignal({ drain, reload }: DrainTarget & ReloadTarget, log: Logger): Promise<number> {
   process.on('SIGHUP', () => void reload())
   return runUntil(signalled(), { drain }, log)
 }
@@ -22,13 +22,13 @@ export function runUntilSignal({ drain, reload }: Draining & Reloading, log: Log
  * Runs a worker until a signal or until the primary requests a drain. Only the primary reloads the configuration, although a
  * SIGHUP to the whole process group reaches the worker too.
  */
-export function runUntilSignalOr(told: Promise<void>, draining: Draining, log: Logger): Promise<number> {
+export function runUntilSignalOr(told: Promise<void>, draining: DrainTarget, log: Logger): Promise<number> {
   process.on('SIGHUP', () => undefined)
   return runUntil(Promise.race([told, signalled()]), draining, log)
 }
 
 /** Drains when `told` resolves or at an uncaught error. The exit code is 1 after an uncaught error, otherwise 0. */
-async function runUntil(told: Promise<void>, { drain }: Draining, log: Logger): Promise<number> {
+async function runUntil(told: Promise<void>, { drain }: DrainTarget, log: Logger): Promise<number> {
   void areTicksKept.then((areKept) => {
     if (!areKept) log.debug('this Node runs ticks on another object: none is kept to keep them quick')
   })

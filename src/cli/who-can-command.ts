@@ -5,13 +5,13 @@ import { meantText } from '../config/plain-messages.ts'
 import { isShownName, notText, unknownText } from '../config/shown-name.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { decidedBy, showsNothing } from '../pipeline/explain-text.ts'
-import { type Explain, type Explained, QuestionError } from '../pipeline/explain.ts'
+import { type Explain, type RequestExplanation, QuestionError } from '../pipeline/explain.ts'
 import { counted } from '../pipeline/plural.ts'
 import type { Principal } from '../request/principal.ts'
 import { UsageError } from './arguments.ts'
 import { BODY_OPTION, command, CONFIG_OPTION, ENGINE_OPTION, FORMAT_OPTION } from './command.ts'
 import { readBody } from './explain-command.ts'
-import { linesText, printAnswer, tableLines } from './output.ts'
+import { linesText, printResponse, tableLines } from './output.ts'
 import { withExplain } from './with-explain.ts'
 
 export const whoCanCommand = command({
@@ -66,8 +66,8 @@ name, and the output says so.`,
         return { subjects: known, answers: await askAs(known, question, explain) }
       },
     )
-    printAnswer(streams, format, {
-      text: () => textOf(subjects, answers, all),
+    printResponse(streams, format, {
+      text: () => formatSubjects(subjects, answers, all),
       json: () => jsonOf(subjects, answers),
     })
     return answers.some(({ may }) => may) ? 0 : 1
@@ -111,30 +111,30 @@ function pathValueOf(text: string, operation: string, names: readonly string[]):
   )
 }
 
-interface Subject {
+interface CandidateSubject {
   readonly kind: 'user' | 'group' | 'everybody'
   readonly name: string
   /** The principal to ask as. Null if the source of users provides it. */
   readonly principal: Principal | null
 }
 
-interface SubjectAnswer extends Pick<Subject, 'kind' | 'name'> {
+interface SubjectResult extends Pick<CandidateSubject, 'kind' | 'name'> {
   readonly may: boolean
-  readonly explained: Explained
+  readonly explained: RequestExplanation
 }
 
-type Asked = Parameters<Explain>[0]
+type WhoCanQuestion = Parameters<Explain>[0]
 
 /** Handles one subject at a time, because the engine also serves other clients. */
 async function askAs(
   { users, groups, areListed }: KnownSubjects,
-  question: Omit<Asked, 'user'>,
+  question: Omit<WhoCanQuestion, 'user'>,
   explain: Explain,
-): Promise<readonly SubjectAnswer[]> {
-  const answers: SubjectAnswer[] = []
+): Promise<readonly SubjectResult[]> {
+  const results: SubjectResult[] = []
   // No engine has a user with this random id.
   const userId = randomUUID()
-  const subjects: readonly Subject[] = [
+  const subjects: readonly CandidateSubject[] = [
     { kind: 'everybody', name: '*', principal: { userId, groups: [], tenants: [] } },
     ...groups.map((name) => ({
       kind: 'group' as const,
@@ -153,30 +153,34 @@ async function askAs(
     )
     if (explained === null) continue
     const may = explained.decision === 'permitted' && !showsNothing(explained)
-    answers.push({ kind, name, may, explained })
+    results.push({ kind, name, may, explained })
   }
-  checkDecided(answers)
-  return answers
+  checkDecided(results)
+  return results
 }
 
 /**
  * Checks that at least one result depends on permissions. A body that is refused for every caller says nothing about them.
  * @throws QuestionError
  */
-function checkDecided(answers: readonly SubjectAnswer[]): void {
-  const [first] = answers.map(({ explained }) => explained)
+function checkDecided(results: readonly SubjectResult[]): void {
+  const [first] = results.map(({ explained }) => explained)
   if (first?.answer == null) return
-  if (answers.every(({ explained }) => explained.answer !== null && explained.stage !== 'permit'))
+  if (results.every(({ explained }) => explained.answer !== null && explained.stage !== 'permit'))
     throw new QuestionError(
       `${first.request} is refused at stage ${first.stage} for every caller: ${first.answer.status} ${JSON.stringify(first.answer.body)}`,
     )
 }
 
-function textOf({ areListed }: KnownSubjects, answers: readonly SubjectAnswer[], isAll: boolean): string {
-  const [first] = answers
+function formatSubjects(
+  { areListed }: KnownSubjects,
+  results: readonly SubjectResult[],
+  isAll: boolean,
+): string {
+  const [first] = results
   if (first === undefined) return ''
   const { request, operation, engine, modes } = first.explained
-  const shown = answers.filter(({ may }) => may || isAll)
+  const shown = results.filter(({ may }) => may || isAll)
   const rows = shown.map(({ kind, name, may, explained }) => [
     may ? 'may' : 'may not',
     kind,
@@ -190,7 +194,7 @@ function textOf({ areListed }: KnownSubjects, answers: readonly SubjectAnswer[],
     '',
     ...tableLines(rows),
     ...(shown.length === 0 ? [] : ['']),
-    sumOf(answers),
+    sumOf(results),
     ...(areListed
       ? []
       : [
@@ -199,17 +203,17 @@ function textOf({ areListed }: KnownSubjects, answers: readonly SubjectAnswer[],
   ])
 }
 
-function sumOf(answers: readonly SubjectAnswer[]): string {
+function sumOf(results: readonly SubjectResult[]): string {
   const parts = (['user', 'group'] as const).map((kind) => {
-    const all = answers.filter((answer) => answer.kind === kind)
+    const all = results.filter((answer) => answer.kind === kind)
     return `${all.filter(({ may }) => may).length} of ${counted(all.length, kind)}`
   })
-  const isOpen = answers.some(({ kind, may }) => kind === 'everybody' && may)
+  const isOpen = results.some(({ kind, may }) => kind === 'everybody' && may)
   return `${parts.join(' and ')} may${isOpen ? ', and so may every other user' : ''}`
 }
 
 /** Returns the first record that grants the request, and which items are visible. */
-function reasonWhy({ policy }: Explained): string {
+function reasonWhy({ policy }: RequestExplanation): string {
   if (policy === null) return ''
   const granting = policy.checks
     .flatMap(({ decisions }) => decisions.flatMap(({ atoms }) => atoms))
@@ -221,7 +225,7 @@ function reasonWhy({ policy }: Explained): string {
   return parts.length === 0 ? 'no check: being authenticated is enough' : parts.join(', ')
 }
 
-function reasonWhyNot({ stage, answer, policy }: Explained): string {
+function reasonWhyNot({ stage, answer, policy }: RequestExplanation): string {
   const missing = (policy?.missing ?? []).map(
     ({ permission, resource, resourceId }) => `${permission} on ${resource} ${resourceId}`,
   )
@@ -230,15 +234,15 @@ function reasonWhyNot({ stage, answer, policy }: Explained): string {
   return `refused at stage ${stage}: ${answer.status}${answer.reason === null ? '' : `, ${answer.reason}`}`
 }
 
-function jsonOf({ areListed }: KnownSubjects, answers: readonly SubjectAnswer[]): unknown {
-  const [first] = answers
+function jsonOf({ areListed }: KnownSubjects, results: readonly SubjectResult[]): unknown {
+  const [first] = results
   return {
     request: first?.explained.request ?? null,
     operation: first?.explained.operation ?? null,
     engine: first?.explained.engine ?? null,
     modes: first?.explained.modes ?? null,
     usersAreListed: areListed,
-    subjects: answers.map(({ kind, name, may, explained: { stage, answer, policy } }) => ({
+    subjects: results.map(({ kind, name, may, explained: { stage, answer, policy } }) => ({
       kind,
       name,
       may,

@@ -1,16 +1,16 @@
-import type { BuildRuntimeParts, RuntimeParts } from '../assembly/runtime.ts'
+import type { BuildRuntimeDependencies, RuntimeDependencies } from '../assembly/runtime.ts'
 import { loadConfig } from '../config/config.ts'
 import { createLogger, openDestination } from '../log.ts'
 import { type BuildDryRun, createExplain, type Explain } from '../pipeline/explain.ts'
 
-interface Asked extends Pick<RuntimeParts, 'subjectsOf'> {
+interface ExplainDependencies extends Pick<RuntimeDependencies, 'subjectsOf'> {
   readonly explain: Explain
 }
 
 interface ExplainFrom {
   /** The configuration file. */
   readonly file: string
-  readonly build: BuildRuntimeParts
+  readonly build: BuildRuntimeDependencies
   readonly buildDryRun: BuildDryRun
 }
 
@@ -20,7 +20,7 @@ interface ExplainFrom {
  */
 export async function withExplain<T>(
   { file, build, buildDryRun }: ExplainFrom,
-  use: (asked: Asked) => Promise<T>,
+  use: (asked: ExplainDependencies) => Promise<T>,
 ): Promise<T> {
   const loaded = loadConfig(file)
   const config = {

@@ -12,7 +12,7 @@ export function crossProblems(value: unknown): readonly string[] {
   )
 }
 
-type Read =
+type CrossCheckedSection =
   | 'workers'
   | 'listen'
   | 'admin'
@@ -24,7 +24,7 @@ type Read =
   | 'health'
 
 /** The settings that are valid on their own. Null if a setting has problems of its own. */
-type ValidSettings = { readonly [Part in Read]: Config[Part] | null } & {
+type ValidSettings = { readonly [Part in CrossCheckedSection]: Config[Part] | null } & {
   /** Engines without problems. */
   readonly engines: readonly (readonly [name: string, engine: EngineConfig])[]
 }

@@ -13,7 +13,7 @@ const amount = (units: Readonly<Record<string, number>>, example: string) =>
     .transform((text) => Number.parseInt(text, 10) * (units[text.replace(/^\d+/, '')] ?? Number.NaN))
 const amountFrom = (least: number, units: Readonly<Record<string, number>>, example: string) =>
   amount(units, example).refine((value) => value >= least, {
-    error: `must be at least ${textOf(least, units)}`,
+    error: `must be at least ${formatWithUnit(least, units)}`,
     abort: true,
   })
 /**
@@ -28,11 +28,11 @@ const LONGEST_TIMER_MS = 596 * 3_600_000
 export const time = (least = 1) =>
   amountFrom(least, UNIT_MS, '30s')
     .refine((ms) => ms <= LONGEST_TIMER_MS, 'must be at most 596h')
-    .meta({ title: `duration from ${least === 0 ? '0s' : textOf(least, UNIT_MS)} to 596h` })
+    .meta({ title: `duration from ${least === 0 ? '0s' : formatWithUnit(least, UNIT_MS)} to 596h` })
 /** Milliseconds, written `30s`, without a maximum. For durations that are compared with a clock, not used for timers. */
 export const age = (least = 0) =>
   amountFrom(least, UNIT_MS, '30s').meta({
-    title: `duration of at least ${least === 0 ? '0s' : textOf(least, UNIT_MS)}`,
+    title: `duration of at least ${least === 0 ? '0s' : formatWithUnit(least, UNIT_MS)}`,
   })
 /** Bytes, written `2MiB`. */
 export const size = (least = 1) =>
@@ -58,7 +58,7 @@ const textual = (digits: string) =>
     .transform(Number)
 
 /** Formats a value with the largest unit that divides it. */
-function textOf(value: number, units: Readonly<Record<string, number>>): string {
+function formatWithUnit(value: number, units: Readonly<Record<string, number>>): string {
   const [unit, factor] = Object.entries(units).findLast(([, one]) => value % one === 0) ?? ['', 1]
   return `${value / factor}${unit}`
 }

@@ -1,11 +1,11 @@
 import { type Document, type ErrorCode, LineCounter, parseDocument, visit } from 'yaml'
 
 /** The value of a text, or its problems by line and column. Problems never contain the content, which may be a secret. */
-export type YamlRead =
+export type YamlParseResult =
   | { readonly value: unknown; readonly problems: null }
   | { readonly problems: readonly string[] }
 
-export function readYaml(text: string): YamlRead {
+export function readYaml(text: string): YamlParseResult {
   const lines = new LineCounter()
   // The library would print warnings with the content.
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, logLevel: 'error' })

@@ -50,14 +50,14 @@ export async function openWatchedFile<T>(options: WatchedFileOptions<T>): Promis
   }
 }
 
-interface Accepted<T> {
+interface FileVersion<T> {
   readonly signature: string
   readonly content: T
 }
 
 class Watcher<T> {
   readonly #options: Required<WatchedFileOptions<T>>
-  #accepted: Accepted<T>
+  #accepted: FileVersion<T>
   /** The last seen signature, the time when it was first seen, and whether its content was rejected. */
   #lastSeen: { readonly signature: string; readonly since: number; readonly refused: boolean }
   #validAt: number
@@ -68,7 +68,7 @@ class Watcher<T> {
   #unwatch: (() => void) | null = null
   #closed = false
 
-  constructor(options: WatchedFileOptions<T>, accepted: Accepted<T>) {
+  constructor(options: WatchedFileOptions<T>, accepted: FileVersion<T>) {
     const { settleMs = 200, pollMs = 5_000, onLook = () => undefined } = options
     const { now = () => performance.now(), schedule = scheduleTimer } = options
     this.#options = { ...options, settleMs, pollMs, onLook, now, schedule }
@@ -152,7 +152,7 @@ class Watcher<T> {
     }
   }
 
-  #accept(accepted: Accepted<T>): void {
+  #accept(accepted: FileVersion<T>): void {
     const isNewer = this.#problem !== null || accepted !== this.#accepted
     this.#accepted = accepted
     this.#lastSeen = { signature: accepted.signature, since: this.#lastSeen.since, refused: false }

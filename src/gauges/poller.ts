@@ -20,7 +20,7 @@ export interface PollerOptions {
   readonly now: () => number
   /** Milliseconds since 1970, as `Date.now`. */
   readonly wallNow: () => number
-  readonly onAnswer: (query: string) => void
+  readonly onResponse: (query: string) => void
   /** Called for a query that failed. The next queries are still sent. */
   readonly onFailure: (query: string, error: unknown) => void
   /** Default: all queries. */
@@ -53,10 +53,10 @@ const SPACING_MS = 1050
 const ROUNDS_KEPT = 3
 
 /** Thrown when another process is elected or the gateway shuts down. */
-class Ended extends Error {}
+class PollAbortedError extends Error {}
 
 export function createPoller(options: PollerOptions): Poller {
-  const { ask, reading, everyMs, isElected, now, wallNow, onAnswer, onFailure } = options
+  const { ask, reading, everyMs, isElected, now, wallNow, onResponse, onFailure } = options
   const { queries = GAUGE_QUERIES, spacingMs = SPACING_MS } = options
   const read = new Map<string, { readonly samples: readonly GaugeSample[]; readonly atMs: number }>()
   const stopped = new AbortController()
@@ -66,16 +66,16 @@ export function createPoller(options: PollerOptions): Poller {
 
   const pause = (ms: number): Promise<void> =>
     wait(Math.max(0, Math.ceil(ms)), undefined, { ref: false, signal: stopped.signal }).catch(() => {
-      throw new Ended()
+      throw new PollAbortedError()
     })
 
   const readJson: ReadJson = async (path) => {
     await pause(freeAtMs - now())
-    if (!isElected()) throw new Ended()
+    if (!isElected()) throw new PollAbortedError()
     freeAtMs = now() + spacingMs
     // A retry of the GET would be a second request within the second.
-    const answer = await ask({ method: 'GET', path, isRead: false, limitBytes: MAX_BYTES })
-    return answer.status === 400 ? null : jsonOf(answer, `the gauges' ${path}`)
+    const response = await ask({ method: 'GET', path, isRead: false, limitBytes: MAX_BYTES })
+    return response.status === 400 ? null : jsonOf(response, `the gauges' ${path}`)
   }
 
   async function readRound(): Promise<void> {
@@ -84,9 +84,9 @@ export function createPoller(options: PollerOptions): Poller {
     for (const { name, read: readQuery } of queries) {
       try {
         read.set(name, { samples: await readQuery(readJson, reading), atMs: now() })
-        onAnswer(name)
+        onResponse(name)
       } catch (error) {
-        if (error instanceof Ended) throw error
+        if (error instanceof PollAbortedError) throw error
         failures += 1
         onFailure(name, error)
       }
@@ -103,7 +103,7 @@ export function createPoller(options: PollerOptions): Poller {
     try {
       for (;;) await readRound()
     } catch (error) {
-      if (!(error instanceof Ended)) throw error
+      if (!(error instanceof PollAbortedError)) throw error
       read.clear()
       lastReadSeconds = null
     }
@@ -119,7 +119,7 @@ export function createPoller(options: PollerOptions): Poller {
   return {
     start: () => {
       run().catch((error: unknown) => {
-        if (!(error instanceof Ended)) throw error
+        if (!(error instanceof PollAbortedError)) throw error
       })
     },
     stop: () => stopped.abort(),

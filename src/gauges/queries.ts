@@ -1,6 +1,6 @@
 import type { DateFormat } from '../request/date-format.ts'
 import { isRecord, stringIn } from '../request/value.ts'
-import { invalidAnswer } from '../request/engine-request.ts'
+import { invalidResponse } from '../request/engine-request.ts'
 
 /** A number about an engine. */
 export interface GaugeSample {
@@ -187,8 +187,8 @@ function withOther(gauge: GaugeName, samples: readonly GaugeSample[], total: num
 }
 
 async function count(ask: ReadJson, path: string, query: string): Promise<number> {
-  const answer = await ask(`${path}/count${query === '' ? '' : '?'}${query}`)
-  if (isRecord(answer) && typeof answer['count'] === 'number') return answer['count']
+  const response = await ask(`${path}/count${query === '' ? '' : '?'}${query}`)
+  if (isRecord(response) && typeof response['count'] === 'number') return response['count']
   throw invalid(`${path}/count`)
 }
 
@@ -196,9 +196,9 @@ function plain(gauge: GaugeName, value: number): GaugeSample {
   return { gauge, label: '', value }
 }
 
-function listOf(answer: unknown): readonly unknown[] {
-  if (Array.isArray(answer)) return answer
-  throw invalidAnswer("The engine's response is not a list")
+function listOf(response: unknown): readonly unknown[] {
+  if (Array.isArray(response)) return response
+  throw invalidResponse("The engine's response is not a list")
 }
 
 function secondsOf(date: string | null, { dateFormat }: GaugeReading): number | null {
@@ -207,5 +207,5 @@ function secondsOf(date: string | null, { dateFormat }: GaugeReading): number | 
 }
 
 function invalid(what: string): Error {
-  return invalidAnswer(`The engine's response to ${what} does not have the expected members`)
+  return invalidResponse(`The engine's response to ${what} does not have the expected members`)
 }

@@ -5,11 +5,11 @@ import type { CacheHit } from '../cache/entry.ts'
 import { hasContent } from '../cache/content.ts'
 import { cacheKeyOf } from '../cache/cache-key.ts'
 import { cacheStatusOf } from '../cache/cache-status.ts'
-import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
-import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
+import type { HandlerContext, OperationRequest, MatchedContext } from '../pipeline/context.ts'
+import { type BufferedResponse, MAX_READ_BYTES } from '../request/answer.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { EngineParts, Parts } from '../pipeline/parts.ts'
-import { writeAnswer } from '../pipeline/replies.ts'
+import { writeResponse } from '../pipeline/replies.ts'
 
 /** Returns the response that this process has cached. Null if nothing is cached, or if the request may not read the cache. */
 export function peekCached(
@@ -33,7 +33,7 @@ export function isCacheable(
   return engine.addedRequestHeaders.every((name) => headers[name] === undefined)
 }
 
-function entryKeyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {
+function entryKeyOf({ engine, operation, accessRequest }: OperationRequest, request: FastifyRequest): string {
   return cacheKeyOf({
     engine: engine.name,
     template: operation.template,
@@ -50,11 +50,11 @@ export async function serveCached({
   upstreamRequest,
   request,
   reply,
-}: Exchange): Promise<FastifyReply> {
+}: HandlerContext): Promise<FastifyReply> {
   const { engine, operation } = match
   const { seconds = 0, tags = [], content = null } = operation.cache ?? {}
-  const fill = (): Promise<Answer> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
-  const accepts = (answer: Answer): boolean => content !== null && hasContent(answer, content)
+  const fill = (): Promise<BufferedResponse> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
+  const accepts = (response: BufferedResponse): boolean => content !== null && hasContent(response, content)
   const rule = { seconds, tags: tagsOf(engine, tags), accepts }
   return sendCached(await parts.cache.load(entryKeyOf(match, request), rule, fill), request, reply)
 }
@@ -66,14 +66,14 @@ export function sendCached(hit: CacheHit, request: FastifyRequest, reply: Fastif
   const own = ownHeadersOf(context)
   own['cache-status'] = context.cacheStatus
   if (hit.from !== 'upstream') own['age'] = String(hit.ageSeconds)
-  const { etag } = hit.answer.headers
+  const { etag } = hit.response.headers
   if (hit.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))
-    return writeAnswer(reply, own, notModified(hit.answer))
-  return writeAnswer(reply, own, hit.answer)
+    return writeResponse(reply, own, notModified(hit.response))
+  return writeResponse(reply, own, hit.response)
 }
 
 /** Returns a 304 with the header fields of the full response that guide a cache (RFC 9110 section 15.4.5). */
-function notModified({ headers }: Answer): Answer {
+function notModified({ headers }: BufferedResponse): BufferedResponse {
   const kept = ['cache-control', 'date', 'etag', 'expires', 'vary'].flatMap((name) => {
     const value = headers[name]
     return value === undefined ? [] : [[name, value] as const]

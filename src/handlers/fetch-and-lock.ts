@@ -1,23 +1,23 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../errors.ts'
-import type { Exchange } from '../pipeline/context.ts'
-import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
+import type { HandlerContext } from '../pipeline/context.ts'
+import { type BufferedResponse, MAX_READ_BYTES } from '../request/answer.ts'
 import { jsonIn } from '../request/engine-request.ts'
 import { isOfTenants } from '../lists/visibility/visibility.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { rowsIn } from './lists/read-rows.ts'
-import { sendAnswer } from '../pipeline/replies.ts'
+import { sendResponse } from '../pipeline/replies.ts'
 
 /** Serves a fetch of tasks that was narrowed to process definitions. See `sendFetched`. */
 export async function serveFetched(
-  { match, upstreamRequest, reply }: Exchange,
+  { match, upstreamRequest, reply }: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
   const { upstream } = match.engine
   return sendFetched(await upstream.fetch(upstreamRequest, MAX_READ_BYTES), { upstream, reply, tenants })
 }
 
-interface To {
+interface TaskRecipient {
   readonly upstream: Upstream
   readonly reply: FastifyReply
   readonly tenants: ReadonlySet<string>
@@ -28,10 +28,13 @@ interface To {
  * without tenant. If a task of another tenant is among the tasks, all of them are unlocked again and the request fails. In this
  * case only a topic that names tenants can be fetched.
  */
-export async function sendFetched(answer: Answer, { upstream, reply, tenants }: To): Promise<FastifyReply> {
-  const tasks = answer.status === 200 ? rowsIn(jsonIn(answer.body)) : []
-  if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendAnswer(reply, answer)
-  await upstream.giveBack(answer)
+export async function sendFetched(
+  response: BufferedResponse,
+  { upstream, reply, tenants }: TaskRecipient,
+): Promise<FastifyReply> {
+  const tasks = response.status === 200 ? rowsIn(jsonIn(response.body)) : []
+  if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendResponse(reply, response)
+  await upstream.unlockTasks(response)
   throw new GatewayError('GW_ROWS_NOT_EXACT', {
     message: 'For a user with tenants, each topic needs tenantIdIn or withoutTenantId',
   })

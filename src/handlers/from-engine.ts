@@ -1,21 +1,25 @@
 import type { FastifyReply } from 'fastify'
 import { enforce } from '../pipeline/enforcement-mode.ts'
-import type { Exchange } from '../pipeline/context.ts'
+import type { HandlerContext } from '../pipeline/context.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
-import { sendAnswer } from '../pipeline/replies.ts'
+import { sendResponse } from '../pipeline/replies.ts'
 import type { Operation } from '../operations/table.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
-import { type Answer, KEPT_ANSWER_BYTES, MAX_READ_BYTES } from '../request/answer.ts'
+import { type BufferedResponse, KEPT_RESPONSE_BYTES, MAX_READ_BYTES } from '../request/answer.ts'
 import { bodyText } from '../request/body.ts'
 import { targetPathOf, targetSearchOf } from '../request/target.ts'
 import { tagsOf } from './cached.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
 
 /** 10. Sends the request to the engine. A response that the gateway does not need to read is streamed. */
-export function fromEngine(operation: Operation): (exchange: Exchange) => Promise<FastifyReply | undefined> {
+export function fromEngine(
+  operation: Operation,
+): (handlerContext: HandlerContext) => Promise<FastifyReply | undefined> {
   if (isAlwaysRead(operation)) return serveRead
-  return (exchange) =>
-    isAnotherForm(exchange) || hasOtherLinks(exchange) ? serveRead(exchange) : serveRelayed(exchange)
+  return (handlerContext) =>
+    isAnotherForm(handlerContext) || hasOtherLinks(handlerContext)
+      ? serveRead(handlerContext)
+      : serveRelayed(handlerContext)
 }
 
 /** Returns whether every response of the operation is read, because it is checked, rewritten or followed by an invalidation. */
@@ -25,37 +29,37 @@ function isAlwaysRead({ checks, allowedLinks, evicts, invalidates }: Operation):
 }
 
 /** Returns whether the request differs from the caller's: a restricted GET is sent as a POST. */
-function isAnotherForm({ match, request }: Exchange): boolean {
+function isAnotherForm({ match, request }: HandlerContext): boolean {
   return match.rows !== null && request.method === 'GET'
 }
 
-async function serveRead(exchange: Exchange): Promise<FastifyReply> {
-  return sendAnswer(exchange.reply, await readAnswer(exchange))
+async function serveRead(handlerContext: HandlerContext): Promise<FastifyReply> {
+  return sendResponse(handlerContext.reply, await readResponse(handlerContext))
 }
 
 /** Returns the whole response for the caller. Before it returns, everything that a write changes is removed from the caches. */
-export async function readAnswer(exchange: Exchange): Promise<Answer> {
-  const answer = await fetchAnswer(exchange).catch((error: unknown) => {
+export async function readResponse(handlerContext: HandlerContext): Promise<BufferedResponse> {
+  const response = await fetchResponse(handlerContext).catch((error: unknown) => {
     // The write may have taken effect although its response failed.
-    void applyInvalidations(exchange)
+    void applyInvalidations(handlerContext)
     throw error
   })
-  const isDone = answer.status >= 200 && answer.status < 300
-  const { match, upstreamRequest } = exchange
-  match.node = answer.node ?? null
-  if (isDone && upstreamRequest.keepsAnswer === true && answer.body.length <= KEPT_ANSWER_BYTES)
-    match.answerBody = answer.body
-  if (isDone) await applyInvalidations(exchange)
-  if (isDone) checkAfter(exchange, answer)
-  return shownAnswer(exchange, answer)
+  const isDone = response.status >= 200 && response.status < 300
+  const { match, upstreamRequest } = handlerContext
+  match.node = response.node ?? null
+  if (isDone && upstreamRequest.keepsResponse === true && response.body.length <= KEPT_RESPONSE_BYTES)
+    match.responseBody = response.body
+  if (isDone) await applyInvalidations(handlerContext)
+  if (isDone) checkAfter(handlerContext, response)
+  return clientResponse(handlerContext, response)
 }
 
 /** Applies the checks that the engine makes after it has executed the request. */
-function checkAfter({ parts, match }: Exchange, answer: Answer): void {
+function checkAfter({ parts, match }: HandlerContext, response: BufferedResponse): void {
   const { engine, permit, accessRequest } = match
   if (engine.authorization === 'engine') return
   void enforce(parts, engine.authorization, match, () => {
-    const decision = permit.after?.(accessRequest, createdId(answer))
+    const decision = permit.verifyCreated?.(accessRequest, createdId(response))
     if (decision === undefined || decision.permitted) return
     match.denialReason = decision.denialReason ?? null
     throw decision.refusal
@@ -66,7 +70,7 @@ function checkAfter({ parts, match }: Exchange, answer: Answer): void {
 async function applyInvalidations({
   parts,
   match: { engine, operation, accessRequest },
-}: Exchange): Promise<void> {
+}: HandlerContext): Promise<void> {
   const { evicts, invalidates } = operation
   if (evicts !== undefined)
     await Promise.all([parts.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
@@ -81,28 +85,32 @@ async function applyInvalidations({
  * Returns the response with links to the address that the client used, without links that the caller may not follow, and with the
  * headers of a GET.
  */
-function shownAnswer(exchange: Exchange, answer: Answer): Answer {
-  const { match, upstreamRequest, request } = exchange
+function clientResponse(handlerContext: HandlerContext, response: BufferedResponse): BufferedResponse {
+  const { match, upstreamRequest, request } = handlerContext
   const { engine, operation, permit, accessRequest } = match
   // The engine adds this header to every response to a GET, but this request was sent as a POST.
   const headers =
     upstreamRequest.method === request.method
-      ? answer.headers
-      : { 'cache-control': 'no-cache', ...answer.headers }
-  if (operation.links !== true) return { ...answer, headers }
-  const body = withClientLinks(exchange, answer.body)
+      ? response.headers
+      : { 'cache-control': 'no-cache', ...response.headers }
+  if (operation.links !== true) return { ...response, headers }
+  const body = withClientLinks(handlerContext, response.body)
   const mayOffer =
-    permit.keepAllowedLinks !== null && engine.authorization === 'enforce' && answer.status === 200
-  return { ...answer, headers, body: mayOffer ? permit.keepAllowedLinks(body, accessRequest) : body }
+    permit.keepAllowedLinks !== null && engine.authorization === 'enforce' && response.status === 200
+  return { ...response, headers, body: mayOffer ? permit.keepAllowedLinks(body, accessRequest) : body }
 }
 
 /**
  * Fetches the response. A GET that is sent as a POST returns the same items, but another error for an invalid query, so the GET
  * itself is then sent to get the error. If the GET succeeds, its response is not used, because its items are not restricted.
  */
-async function fetchAnswer({ match: { engine }, upstreamRequest, request }: Exchange): Promise<Answer> {
-  const answer = await engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
-  if (answer.status !== 400 || upstreamRequest.method === request.method) return answer
+async function fetchResponse({
+  match: { engine },
+  upstreamRequest,
+  request,
+}: HandlerContext): Promise<BufferedResponse> {
+  const response = await engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
+  if (response.status !== 400 || upstreamRequest.method === request.method) return response
   const original: UpstreamRequest = {
     ...upstreamRequest,
     method: request.method,
@@ -110,14 +118,14 @@ async function fetchAnswer({ match: { engine }, upstreamRequest, request }: Exch
     body: null,
   }
   const said = await engine.upstream.fetch(original, MAX_READ_BYTES)
-  return said.status >= 400 ? said : answer
+  return said.status >= 400 ? said : response
 }
 
 /**
  * Returns the id of the created entity. If the response has another form, the id is empty, and only a permission on all entities
  * permits the response.
  */
-function createdId({ body }: Answer): string {
+function createdId({ body }: BufferedResponse): string {
   try {
     return bodyText(JSON.parse(body.toString('utf8')), 'id') ?? ''
   } catch {
@@ -126,11 +134,11 @@ function createdId({ body }: Answer): string {
 }
 
 /** Resolves to undefined: a reply is thenable, and a promise that resolves to it would wait for it. */
-async function serveRelayed({ match, upstreamRequest, reply }: Exchange): Promise<undefined> {
+async function serveRelayed({ match, upstreamRequest, reply }: HandlerContext): Promise<undefined> {
   const relayed = await match.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(match))
   // Until this point an error can still be sent. From here on the response is already written.
   reply.hijack()
   match.node = relayed.node
   match.writtenBytes = relayed.bytes
-  match.answerBody = relayed.body ?? null
+  match.responseBody = relayed.body ?? null
 }

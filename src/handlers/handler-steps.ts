@@ -1,17 +1,17 @@
 import type { FastifyReply } from 'fastify'
-import type { Exchange } from '../pipeline/context.ts'
+import type { HandlerContext } from '../pipeline/context.ts'
 import { isOpen } from '../pipeline/match.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Postfilter } from '../lists/list-decision.ts'
 import type { PlanRows } from '../lists/list-plan.ts'
-import { sendAnswer } from '../pipeline/replies.ts'
+import { sendResponse } from '../pipeline/replies.ts'
 import { serveActivityCounts, serveActivityCountsOfTenants } from './lists/activity-counts.ts'
 import { serveGroupCounts, serveGroups } from './lists/group-counts.ts'
 import { hasIdempotencyKey, serveIdempotent } from './idempotent.ts'
 import { serveFetched } from './fetch-and-lock.ts'
-import { readAnswer } from './from-engine.ts'
+import { readResponse } from './from-engine.ts'
 import { isCacheable, serveCached } from './cached.ts'
-import { servePasswordVerdict } from './password-verdict.ts'
+import { servePasswordCheck } from './password-verdict.ts'
 import { isAboutSelf, serveOwnProfile } from './own-profile.ts'
 import { asksItemCounts, serveItemCounts } from './lists/item-counts.ts'
 import { needsItemChecks, serveCheckedItems } from './lists/checked-items.ts'
@@ -26,7 +26,7 @@ import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affi
 import { narrowedRequest } from './outgoing-request.ts'
 
 /** Returns the reply that the framework has to send. Undefined if the response is already written. */
-export type Handler = (exchange: Exchange) => FastifyReply | Promise<FastifyReply | undefined>
+export type Handler = (handlerContext: HandlerContext) => FastifyReply | Promise<FastifyReply | undefined>
 
 /** One step of the handlers. `src/gateway.ts` defines the order of the steps. */
 export interface HandlerStep {
@@ -39,52 +39,52 @@ export interface HandlerStep {
 /** Verifies a password that a caller without credentials sends in the body. */
 export const verifyPassword: HandlerStep = {
   appliesTo: ({ handler }) => handler === 'password verdict',
-  create: (_operation, next) => (exchange) =>
-    isOpen(exchange.match) ? servePasswordVerdict(exchange) : next(exchange),
+  create: (_operation, next) => (handlerContext) =>
+    isOpen(handlerContext.match) ? servePasswordCheck(handlerContext) : next(handlerContext),
 }
 
 /** Serves the caller's own profile, also if the engine does not know the caller. */
 export const serveProfileOfCaller: HandlerStep = {
   appliesTo: ({ handler }) => handler === 'own profile',
-  create: (_operation, next) => (exchange) =>
-    isAboutSelf(exchange) ? serveOwnProfile(exchange, readAnswer) : next(exchange),
+  create: (_operation, next) => (handlerContext) =>
+    isAboutSelf(handlerContext) ? serveOwnProfile(handlerContext, readResponse) : next(handlerContext),
 }
 
 /** Executes a request with an `Idempotency-Key` once. Repetitions get the stored response. */
 export const executeOnce: HandlerStep = {
   appliesTo: ({ idempotencyKey }) => idempotencyKey === true,
-  create: (_operation, next) => (exchange) =>
-    hasIdempotencyKey(exchange.match, exchange.request)
-      ? serveIdempotent(exchange, { prepare, ask: readAnswer })
-      : next(exchange),
+  create: (_operation, next) => (handlerContext) =>
+    hasIdempotencyKey(handlerContext.match, handlerContext.request)
+      ? serveIdempotent(handlerContext, { prepare, ask: readResponse })
+      : next(handlerContext),
 }
 
 /** Replaces queries in the body with the ids of the entities that the caller sees. */
 export const selectEntities: HandlerStep = {
   appliesTo: ({ resolvesQueries }) => resolvesQueries !== undefined,
-  create: (_operation, next) => (exchange) => prepare(exchange).then(next),
+  create: (_operation, next) => (handlerContext) => prepare(handlerContext).then(next),
 }
 
 /** Sends a start to a node that has the deployment of the definition. */
 export const preferDeployedNodes: HandlerStep = {
   // Operations with queries in the body have `selectEntities`, which does this too.
   appliesTo: ({ starts, resolvesQueries }) => starts !== undefined && resolvesQueries === undefined,
-  create: (_operation, next) => (exchange) =>
-    hasDeploymentAffinity(exchange.match) ? prepare(exchange).then(next) : next(exchange),
+  create: (_operation, next) => (handlerContext) =>
+    hasDeploymentAffinity(handlerContext.match) ? prepare(handlerContext).then(next) : next(handlerContext),
 }
 
 /** Counts the items of each entity in a list, restricted to the items that the caller sees. */
 export const countItems: HandlerStep = {
   appliesTo: ({ itemCount }) => itemCount !== undefined,
-  create: (_operation, next) => (exchange) =>
-    asksItemCounts(exchange.match) ? serveItemCounts(exchange) : next(exchange),
+  create: (_operation, next) => (handlerContext) =>
+    asksItemCounts(handlerContext.match) ? serveItemCounts(handlerContext) : next(handlerContext),
 }
 
 /** Removes data of another operation from the items of a list if the caller may not read it. */
 export const checkItems: HandlerStep = {
   appliesTo: ({ itemChecks }) => itemChecks !== undefined,
-  create: (_operation, next) => (exchange) =>
-    needsItemChecks(exchange) ? serveCheckedItems(exchange, readAnswer) : next(exchange),
+  create: (_operation, next) => (handlerContext) =>
+    needsItemChecks(handlerContext) ? serveCheckedItems(handlerContext, readResponse) : next(handlerContext),
 }
 
 /** Builds a response that contains only the items that the caller sees, if the engine cannot be asked for them alone. */
@@ -98,14 +98,14 @@ export const restrictItems: HandlerStep = {
     // items ignores the limit and would lock them.
     const isAskable = operation.effect === 'read'
     const nothing = nothingOf(operation)
-    return (exchange) => {
-      const { rows } = exchange.match
-      if (rows === null || rows.strategy === 'rewrite') return next(exchange)
-      if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(exchange)
-      if (rows.strategy === 'recount') return recount(exchange, rows.tenants)
+    return (handlerContext) => {
+      const { rows } = handlerContext.match
+      if (rows === null || rows.strategy === 'rewrite') return next(handlerContext)
+      if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(handlerContext)
+      if (rows.strategy === 'recount') return recount(handlerContext, rows.tenants)
       return rows.visibility === 'none'
-        ? serveFiltered(exchange, null)
-        : filter(exchange, rows.postfilter, rows.plan)
+        ? serveFiltered(handlerContext, null)
+        : filter(handlerContext, rows.postfilter, rows.plan)
     }
   },
 }
@@ -113,44 +113,46 @@ export const restrictItems: HandlerStep = {
 /** Holds a request that waits for tasks. */
 export const holdLongPoll: HandlerStep = {
   appliesTo: ({ longPoll }) => longPoll === true,
-  create: (_operation, next) => (exchange) =>
-    holdMsOf(exchange.match) > 0
-      ? servePoll(exchange, { tenants: tenantsOf(exchange), narrow: narrowedRequest })
-      : next(exchange),
+  create: (_operation, next) => (handlerContext) =>
+    holdMsOf(handlerContext.match) > 0
+      ? servePoll(handlerContext, { tenants: tenantsOf(handlerContext), narrow: narrowedRequest })
+      : next(handlerContext),
 }
 
 /** Reads the response in the mode `report` to list the missing permissions in the audit log. */
 export const reportItems: HandlerStep = {
   appliesTo: ({ rows }) => rows !== undefined && (rows.form ?? 'locks') === 'locks',
-  create: (operation, next) => async (exchange) => {
-    const { match, request, reply } = exchange
-    if (match.missingRows === null || request.method === 'HEAD') return next(exchange)
+  create: (operation, next) => async (handlerContext) => {
+    const { match, request, reply } = handlerContext
+    if (match.missingRows === null || request.method === 'HEAD') return next(handlerContext)
     // If the response cannot be read, for example because it is too long, a read is sent again and streamed. A fetch of tasks is sent only
     // once, so its error is thrown.
-    const answer = await readAnswer(exchange).catch((error: unknown) => {
+    const response = await readResponse(handlerContext).catch((error: unknown) => {
       if (operation.effect === 'read') return null
       throw error
     })
-    if (answer === null) return next(exchange)
-    await reportMissingRows(match, operation.template, answer)
-    return sendAnswer(reply, answer)
+    if (response === null) return next(handlerContext)
+    await reportMissingRows(match, operation.template, response)
+    return sendResponse(reply, response)
   },
 }
 
 /** Checks the tenants of fetched tasks before the caller gets them. */
 export const checkFetchedTasks: HandlerStep = {
   appliesTo: () => true,
-  create: (_operation, next) => (exchange) => {
-    const tenants = tenantsOf(exchange)
-    return tenants === undefined ? next(exchange) : serveFetched(exchange, tenants)
+  create: (_operation, next) => (handlerContext) => {
+    const tenants = tenantsOf(handlerContext)
+    return tenants === undefined ? next(handlerContext) : serveFetched(handlerContext, tenants)
   },
 }
 
 /** Shares one response of the engine among all callers who may see it. */
 export const shareCached: HandlerStep = {
   appliesTo: ({ cache }) => cache !== undefined,
-  create: (_operation, next) => (exchange) =>
-    isCacheable(exchange.match, exchange.request) ? serveCached(exchange) : next(exchange),
+  create: (_operation, next) => (handlerContext) =>
+    isCacheable(handlerContext.match, handlerContext.request)
+      ? serveCached(handlerContext)
+      : next(handlerContext),
 }
 
 /** Returns the handler for a caller without any visible item. */
@@ -167,41 +169,53 @@ function recountOf({ rows }: Operation): typeof serveReport {
 /** Returns the handler that builds the response from the items that the caller sees. */
 function filterOf({
   rows,
-}: Operation): (exchange: Exchange, keep: Postfilter, plan: PlanRows | undefined) => Promise<FastifyReply> {
+}: Operation): (
+  handlerContext: HandlerContext,
+  keep: Postfilter,
+  plan: PlanRows | undefined,
+) => Promise<FastifyReply> {
   if (rows?.form === 'groups') return serveGroups
   if (rows?.form === 'topic names') return serveTopicNames
   if (rows?.form !== 'instance counts') return serveFiltered
-  return (exchange, keep) =>
-    serveActivityCounts(exchange, { keep, maxRows: exchange.parts.config.limits.filteredRows })
+  return (handlerContext, keep) =>
+    serveActivityCounts(handlerContext, { keep, maxRows: handlerContext.parts.config.limits.filteredRows })
 }
 
 /** Serves a filtered list. If `keep` is null, the caller sees no item, and the engine only validates the query. */
 async function serveFiltered(
-  exchange: Exchange,
+  handlerContext: HandlerContext,
   keep: Postfilter | null,
   plan?: PlanRows,
 ): Promise<FastifyReply> {
-  const maxRows = exchange.parts.config.limits.filteredRows
-  exchange.match.isWithheld = keep === null
-  return sendAnswer(
-    exchange.reply,
-    await answerRows(exchange, { postfilter: keep, maxRows, plan, observe: observerOf(exchange) }),
+  const maxRows = handlerContext.parts.config.limits.filteredRows
+  handlerContext.match.isWithheld = keep === null
+  return sendResponse(
+    handlerContext.reply,
+    await answerRows(handlerContext, {
+      postfilter: keep,
+      maxRows,
+      plan,
+      observe: observerOf(handlerContext),
+    }),
   )
 }
 
 /** Returns the tenants of the tasks that the response may contain. Undefined if the narrowed query itself restricts the tenants. */
-function tenantsOf({ match: { rows } }: Exchange): ReadonlySet<string> | undefined {
+function tenantsOf({ match: { rows } }: HandlerContext): ReadonlySet<string> | undefined {
   return rows?.strategy === 'rewrite' ? rows.tenants : undefined
 }
 
 /** Adds what must be read from the engine before the request can be sent. */
-async function prepare(exchange: Exchange): Promise<Exchange> {
-  return withDeploymentAffinity(await selected(exchange))
+async function prepare(handlerContext: HandlerContext): Promise<HandlerContext> {
+  return withDeploymentAffinity(await selected(handlerContext))
 }
 
 /** Replaces the queries in the body with the ids of the entities that the caller sees. */
-async function selected(exchange: Exchange): Promise<Exchange> {
-  const { match, upstreamRequest } = exchange
-  if (match.operation.resolvesQueries === undefined || upstreamRequest.body === null) return exchange
-  return { ...exchange, upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(exchange) } }
+async function selected(handlerContext: HandlerContext): Promise<HandlerContext> {
+  const { match, upstreamRequest } = handlerContext
+  if (match.operation.resolvesQueries === undefined || upstreamRequest.body === null) return handlerContext
+  return {
+    ...handlerContext,
+    upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(handlerContext) },
+  }
 }

@@ -3,51 +3,51 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type {
   Claim,
-  Claiming,
-  PreviousOutcome,
+  ClaimResult,
+  ReplayOutcome,
   KeyedRequest,
   IdempotencyStore,
 } from '../idempotency/idempotency-store.ts'
 import { type GatewayCode, GatewayError } from '../errors.ts'
-import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
+import type { HandlerContext, OperationRequest, MatchedContext } from '../pipeline/context.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
-import type { Answer } from '../request/answer.ts'
-import { sendAnswer } from '../pipeline/replies.ts'
+import type { BufferedResponse } from '../request/answer.ts'
+import { sendResponse } from '../pipeline/replies.ts'
 import { linkAddressOf, withMovedLinks } from './client-links.ts'
 
 /** The two steps of a request. If `prepare` throws, nothing of the request has been sent. */
 export interface Work {
-  readonly prepare: (exchange: Exchange) => Promise<Exchange>
-  readonly ask: (exchange: Exchange) => Promise<Answer>
+  readonly prepare: (handlerContext: HandlerContext) => Promise<HandlerContext>
+  readonly ask: (handlerContext: HandlerContext) => Promise<BufferedResponse>
 }
 
-export function hasIdempotencyKey({ operation }: Match, { headers }: FastifyRequest): boolean {
+export function hasIdempotencyKey({ operation }: OperationRequest, { headers }: FastifyRequest): boolean {
   return operation.idempotencyKey === true && headers[IDEMPOTENCY_KEY] !== undefined
 }
 
 /** Executes the request with a new key once, among all gateways that share a Redis. Repetitions get the stored outcome. */
-export async function serveIdempotent(exchange: Exchange, work: Work): Promise<FastifyReply> {
-  const { parts, match, request } = exchange
-  if (match.previous !== null) return sendFound(exchange, match.previous)
+export async function serveIdempotent(handlerContext: HandlerContext, work: Work): Promise<FastifyReply> {
+  const { parts, match, request } = handlerContext
+  if (match.replay !== null) return sendFound(handlerContext, match.replay)
   const { connect, headers, body } = parts.config.timeouts
   const underWayMs = connect + headers + body + MARGIN_MS
   const claiming = await idempotencyStoreOf(parts).claim({ ...onceOf(match, request), underWayMs })
-  if (claiming.state !== 'first') return sendFound(exchange, claiming)
-  count(exchange, 'first')
-  return sendAnswer(exchange.reply, await runKeyed(withoutKey(exchange), claiming.claim, work))
+  if (claiming.state !== 'first') return sendFound(handlerContext, claiming)
+  count(handlerContext, 'first')
+  return sendResponse(handlerContext.reply, await runKeyed(withoutKey(handlerContext), claiming.claim, work))
 }
 
 /**
  * Returns the outcome of the same request of the same caller. That request may have removed its own subject: a signalled execution
  * no longer exists. Null if no request with this key is known, or if the lookup does not apply.
  */
-export function findPrevious(
+export function findReplay(
   { idempotencyStore }: Parts,
   match: MatchedContext,
   request: FastifyRequest,
-): Promise<PreviousOutcome | null> | null {
+): Promise<ReplayOutcome | null> | null {
   if (
     idempotencyStore === null ||
     match.engine.authorization !== 'enforce' ||
@@ -62,7 +62,7 @@ export function findPrevious(
 /** Added to the timeouts of the engine: time for lookups before the request, and for queues. */
 const MARGIN_MS = 10_000
 
-const RESULTS: Readonly<Record<Found['state'], string>> = {
+const RESULTS: Readonly<Record<ClaimFailure['state'], string>> = {
   done: 'replayed',
   'not kept': 'not_kept',
   'in progress': 'in_progress',
@@ -72,7 +72,7 @@ const RESULTS: Readonly<Record<Found['state'], string>> = {
   unavailable: 'unavailable',
 }
 
-function count({ parts, match }: Exchange, result: string): void {
+function count({ parts, match }: HandlerContext, result: string): void {
   parts.metrics.idempotent({ engine: match.engine.name, result })
 }
 
@@ -97,23 +97,27 @@ function onceOf(match: MatchedContext, request: FastifyRequest): Omit<KeyedReque
   }
 }
 
-function withoutKey({ upstreamRequest, ...exchange }: Exchange): Exchange {
+function withoutKey({ upstreamRequest, ...handlerContext }: HandlerContext): HandlerContext {
   const { [IDEMPOTENCY_KEY]: _, ...headers } = upstreamRequest.headers
-  return { ...exchange, upstreamRequest: { ...upstreamRequest, headers } }
+  return { ...handlerContext, upstreamRequest: { ...upstreamRequest, headers } }
 }
 
 /** Executes the request. The claim is settled before the client gets a response, even if the client has disconnected. */
-async function runKeyed(exchange: Exchange, claim: Claim, { prepare, ask }: Work): Promise<Answer> {
+async function runKeyed(
+  handlerContext: HandlerContext,
+  claim: Claim,
+  { prepare, ask }: Work,
+): Promise<BufferedResponse> {
   let isSent = false
   try {
-    const prepared = await prepare(exchange)
+    const prepared = await prepare(handlerContext)
     isSent = true
-    const answer = await ask(prepared)
-    await settle(exchange, claim, { outcome: outcomeOf(answer), answer })
-    return answer
+    const response = await ask(prepared)
+    await settle(handlerContext, claim, { outcome: outcomeOf(response), response })
+    return response
   } catch (error) {
     const outcome = isSent && !isNothingSent(error) ? 'unknown' : 'released'
-    await settle(exchange, claim, { outcome, answer: null })
+    await settle(handlerContext, claim, { outcome, response: null })
     throw error
   }
 }
@@ -129,7 +133,7 @@ function isNothingSent(error: unknown): boolean {
   return error instanceof GatewayError && NOTHING_SENT.has(error.code)
 }
 
-type Outcome = 'kept' | 'unknown' | 'released'
+type ClaimOutcome = 'kept' | 'unknown' | 'released'
 
 /**
  * Statuses of a proxy in front of the engine, which may have forwarded the request: proxies also send 503 if a node closes the
@@ -140,46 +144,50 @@ const UNKNOWN: ReadonlySet<number> = new Set([502, 503, 504])
 /** Statuses of a server that has not executed the request. */
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
-function outcomeOf({ status, body }: Answer): Outcome {
+function outcomeOf({ status, body }: BufferedResponse): ClaimOutcome {
   if (UNKNOWN.has(status) || (status >= 300 && status <= 399)) return 'unknown'
   return REFUSED.has(status) || (status === 500 && isConflict(body)) ? 'released' : 'kept'
 }
 
-interface Settled {
-  readonly outcome: Outcome
-  readonly answer: Answer | null
+interface ClaimResolution {
+  readonly outcome: ClaimOutcome
+  readonly response: BufferedResponse | null
 }
 
-async function settle(exchange: Exchange, claim: Claim, { outcome, answer }: Settled): Promise<void> {
-  const { parts, request } = exchange
+async function settle(
+  handlerContext: HandlerContext,
+  claim: Claim,
+  { outcome, response }: ClaimResolution,
+): Promise<void> {
+  const { parts, request } = handlerContext
   const isTold =
     outcome === 'released'
       ? await claim.release()
-      : outcome === 'kept' && answer !== null
-        ? await claim.keep({ answer, address: linkAddressOf(exchange) })
+      : outcome === 'kept' && response !== null
+        ? await claim.keep({ answer: response, address: linkAddressOf(handlerContext) })
         : await claim.leaveUnknown()
-  if (outcome === 'released') count(exchange, 'released')
+  if (outcome === 'released') count(handlerContext, 'released')
   if (isTold) return
-  count(exchange, 'unstored')
+  count(handlerContext, 'unstored')
   parts.log.warn(
     { requestId: request.id, outcome },
     'cannot store the outcome of a request with an Idempotency-Key in Redis; until it is stored, repeated requests get GW_IDEMPOTENCY_IN_PROGRESS or GW_OUTCOME_UNKNOWN',
   )
 }
 
-type Found = Exclude<Claiming, { readonly state: 'first' }>
+type ClaimFailure = Exclude<ClaimResult, { readonly state: 'first' }>
 
 /** Sends the stored response of the engine, or throws the reason for its absence. */
-function sendFound(exchange: Exchange, found: Found): FastifyReply {
-  count(exchange, RESULTS[found.state])
+function sendFound(handlerContext: HandlerContext, found: ClaimFailure): FastifyReply {
+  count(handlerContext, RESULTS[found.state])
   if (found.state !== 'done') throw refusalOf(found)
-  const { reply } = exchange
+  const { reply } = handlerContext
   const { answer, address } = found
   reply.header('idempotency-replayed', 'true')
-  return sendAnswer(reply, { ...answer, body: withMovedLinks(answer.body, address, exchange) })
+  return sendResponse(reply, { ...answer, body: withMovedLinks(answer.body, address, handlerContext) })
 }
 
-function refusalOf(found: Exclude<Found, { readonly state: 'done' }>): GatewayError {
+function refusalOf(found: Exclude<ClaimFailure, { readonly state: 'done' }>): GatewayError {
   if (found.state === 'not kept')
     return new GatewayError('GW_IDEMPOTENCY_NOT_KEPT', {
       message: `The request was executed; its response, with status ${found.status}, was too large to be stored`,

@@ -2,24 +2,30 @@ import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineRefusal } from '../errors.ts'
-import type { DecisionMaker, Exchange, Match, MatchedContext, RequestContext } from '../pipeline/context.ts'
+import type {
+  DecisionMaker,
+  HandlerContext,
+  OperationRequest,
+  MatchedContext,
+  RequestContext,
+} from '../pipeline/context.ts'
 import { locatedOf } from '../pipeline/match.ts'
 import type { ParkedRequest } from '../pipeline/parked-requests.ts'
-import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
+import { type BufferedResponse, MAX_READ_BYTES } from '../request/answer.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import type { Principal } from '../request/principal.ts'
 import { bodyValue } from '../request/body.ts'
 import { jsonIn } from '../request/engine-request.ts'
 import { fetchOfNothing } from '../lists/rewrite/narrow-topics.ts'
-import { answerableOf, sendAnswer } from '../pipeline/replies.ts'
-import type { Polled } from '../proxy/long-polls/long-polls.ts'
+import { refusalOf, sendResponse } from '../pipeline/replies.ts'
+import type { PollResponse } from '../proxy/long-polls/long-polls.ts'
 import { NO_TASKS } from '../proxy/long-polls/poll-answer.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { decideAgain, isOutdated, isStillDecided } from '../pipeline/decide-again.ts'
 import { sendFetched } from './fetch-and-lock.ts'
 import { rowsIn } from './lists/read-rows.ts'
-import { emptyAnswerOf } from '../lists/answer/answer-list.ts'
+import { emptyResponseOf } from '../lists/answer/answer-list.ts'
 import { reportMissingRows } from './lists/reported-rows.ts'
 
 /** Longest time that an engine holds a poll. It refuses a longer time at once. */
@@ -29,13 +35,13 @@ const LONGEST_HOLD_MS = 1_800_000
 const MAX_HOLD_MS = 10_000
 
 /** Returns how long the engine may hold this request, in milliseconds. Returns 0 if the engine responds at once. */
-export function holdMsOf({ operation, accessRequest }: Match): number {
+export function holdMsOf({ operation, accessRequest }: OperationRequest): number {
   if (operation.longPoll !== true) return 0
   const holdMs = Number(bodyValue(accessRequest.body, 'asyncResponseTimeout'))
   return holdMs > 0 && holdMs <= LONGEST_HOLD_MS ? holdMs : 0
 }
 
-interface PollOptions {
+interface LongPollOptions {
   /** Tenants whose tasks the caller may get. */
   readonly tenants: ReadonlySet<string> | undefined
   /** Restricts the request to the items that the last decision permits. Returns null if it permits no item. */
@@ -46,11 +52,14 @@ interface PollOptions {
  * Serves a request that waits for tasks. Its decision is reviewed while it waits, and again when the engine has locked tasks for
  * it: tasks that the caller may no longer get are unlocked.
  */
-export function servePoll(exchange: Exchange, { tenants, narrow }: PollOptions): Promise<FastifyReply> {
-  const { match, upstreamRequest, reply } = exchange
+export function servePoll(
+  handlerContext: HandlerContext,
+  { tenants, narrow }: LongPollOptions,
+): Promise<FastifyReply> {
+  const { match, upstreamRequest, reply } = handlerContext
   const { upstream } = match.engine
   const { template } = match.operation
-  const poll = new ParkedPoll(exchange, narrow)
+  const poll = new ParkedPoll(handlerContext, narrow)
   const ended = upstream.polls.ask({
     upstreamRequest,
     holdMs: holdMsOf(match),
@@ -65,13 +74,13 @@ export function servePoll(exchange: Exchange, { tenants, narrow }: PollOptions):
     (error: unknown) => {
       poll.leave()
       // The request was not sent. The next poll of the client is decided again.
-      if (isOutdated(error)) return sendAnswer(reply, NO_TASKS)
+      if (isOutdated(error)) return sendResponse(reply, NO_TASKS)
       throw error
     },
   )
 }
 
-interface Delivery extends Pick<PollOptions, 'tenants'> {
+interface Delivery extends Pick<LongPollOptions, 'tenants'> {
   readonly poll: ParkedPoll
   readonly upstream: Upstream
   readonly reply: FastifyReply
@@ -79,34 +88,40 @@ interface Delivery extends Pick<PollOptions, 'tenants'> {
 }
 
 async function deliver(
-  { answer, node }: Polled,
+  { response, node }: PollResponse,
   { poll, upstream, reply, template, tenants }: Delivery,
 ): Promise<FastifyReply> {
   poll.leave()
   const { context } = reply.request
   context.node = node
-  if (node !== null && !(await isDeliverable(poll, upstream, answer))) {
+  if (node !== null && !(await isDeliverable(poll, upstream, response))) {
     context.isWithheld = true
-    return sendAnswer(reply, NO_TASKS)
+    return sendResponse(reply, NO_TASKS)
   }
-  if (context.missingRows !== null) await reportMissingRows(context, template, answer)
-  return tenants === undefined ? sendAnswer(reply, answer) : sendFetched(answer, { upstream, reply, tenants })
+  if (context.missingRows !== null) await reportMissingRows(context, template, response)
+  return tenants === undefined
+    ? sendResponse(reply, response)
+    : sendFetched(response, { upstream, reply, tenants })
 }
 
 /**
  * Returns whether the caller may get the response. If not, its tasks are unlocked.
  * @throws GatewayError if that cannot be decided now
  */
-async function isDeliverable(poll: ParkedPoll, upstream: Upstream, answer: Answer): Promise<boolean> {
+async function isDeliverable(
+  poll: ParkedPoll,
+  upstream: Upstream,
+  response: BufferedResponse,
+): Promise<boolean> {
   const outcome = await poll.confirm()
   if (outcome === 'same') return true
-  await upstream.giveBack(answer)
+  await upstream.unlockTasks(response)
   if (outcome === 'other') return false
   throw outcome
 }
 
 /** How the current decision compares with the decision that permitted the poll. An error means that no decision can be made. */
-type Outcome = 'same' | 'other' | Error
+type DecisionComparison = 'same' | 'other' | Error
 
 /**
  * A poll and the decision that permitted it. Thousands wait at the same time, so it does not keep the parsed request: another
@@ -117,12 +132,15 @@ class ParkedPoll implements ParkedRequest {
   readonly #request: FastifyRequest
   readonly #upstreamRequest: UpstreamRequest
   readonly #principal: Principal
-  readonly #narrow: PollOptions['narrow']
+  readonly #narrow: LongPollOptions['narrow']
   /** Null if the poll is not parked, or has ended. */
   #end: (() => void) | null = null
-  #running: Promise<Outcome> | null = null
+  #running: Promise<DecisionComparison> | null = null
 
-  constructor({ decisionMaker, match, request, upstreamRequest }: Exchange, narrow: PollOptions['narrow']) {
+  constructor(
+    { decisionMaker, match, request, upstreamRequest }: HandlerContext,
+    narrow: LongPollOptions['narrow'],
+  ) {
     this.#decisionMaker = decisionMaker
     this.#request = request
     this.#upstreamRequest = upstreamRequest
@@ -150,7 +168,7 @@ class ParkedPoll implements ParkedRequest {
   }
 
   /** Decides the poll again with the current records and the current user. */
-  async confirm(): Promise<Outcome> {
+  async confirm(): Promise<DecisionComparison> {
     const { engine, principal } = locatedOf(this.#request)
     if (this.isCurrent() && engine.authenticator.isRecent(principal)) return 'same'
     let outcome = await this.#decide()
@@ -160,12 +178,12 @@ class ParkedPoll implements ParkedRequest {
     return outcome === 'same' && !this.isCurrent() ? 'other' : outcome
   }
 
-  #decide(): Promise<Outcome> {
+  #decide(): Promise<DecisionComparison> {
     this.#running ??= this.#outcome().finally(() => (this.#running = null))
     return this.#running
   }
 
-  async #outcome(): Promise<Outcome> {
+  async #outcome(): Promise<DecisionComparison> {
     const context = locatedOf(this.#request)
     const { stage } = context
     try {
@@ -200,8 +218,8 @@ function isSameCaller(one: Principal, other: Principal): boolean {
 }
 
 /** Returns the outcome of an error. Unavailable users, records or nodes are not a refusal. */
-function outcomeOfRefusal(error: unknown): Outcome {
-  const refusal = answerableOf(error)
+function outcomeOfRefusal(error: unknown): DecisionComparison {
+  const refusal = refusalOf(error)
   const isRefused = refusal instanceof EngineRefusal || refusal.statusCode < 500
   return isRefused && refusal.statusCode !== 429 ? 'other' : refusal
 }
@@ -218,21 +236,21 @@ export async function serveFetchOfNothing({
   match,
   upstreamRequest,
   reply,
-}: Exchange): Promise<FastifyReply> {
+}: HandlerContext): Promise<FastifyReply> {
   const body = upstreamRequest.body && fetchOfNothing(upstreamRequest.body, holdMsOf(match) > 0)
   const { upstream } = match.engine
-  const answer = await upstream.fetch({ ...upstreamRequest, body }, MAX_READ_BYTES)
-  if (answer.status >= 400) return sendAnswer(reply, answer)
+  const response = await upstream.fetch({ ...upstreamRequest, body }, MAX_READ_BYTES)
+  if (response.status >= 400) return sendResponse(reply, response)
   // Empty, unless the engine does not know the member that restricts the fetch to no task.
-  if (rowsIn(jsonIn(answer.body)).length > 0) await upstream.giveBack(answer)
+  if (rowsIn(jsonIn(response.body)).length > 0) await upstream.unlockTasks(response)
   return serveNothing(match, reply)
 }
 
 /** Sends an empty response. A poll is held first, because its worker would otherwise poll again at once, repeatedly. */
-export async function serveNothing(match: Match, reply: FastifyReply): Promise<FastifyReply> {
+export async function serveNothing(match: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
   assertTakesJson(reply.request.headers.accept)
   reply.request.context.isWithheld = true
   const holdMs = holdMsOf(match)
   if (holdMs > 0) await setTimeout(Math.min(holdMs, MAX_HOLD_MS), undefined, { ref: false })
-  return sendAnswer(reply, emptyAnswerOf(match.operation, reply.request.method))
+  return sendResponse(reply, emptyResponseOf(match.operation, reply.request.method))
 }

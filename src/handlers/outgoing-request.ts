@@ -19,7 +19,7 @@ export type OutgoingRequest = (
 export function createOutgoingRequest(parts: Parts, operation: Operation): OutgoingRequest {
   const pathOf = createPathOf(operation.template)
   // The response names the created entities, and the audit log records them.
-  const keepsAnswer = operation.creates?.startsWith('answer:') === true && parts.config.log.audit !== 'off'
+  const keepsResponse = operation.creates?.startsWith('answer:') === true && parts.config.log.audit !== 'off'
   const { retry, conflict, newTasks } = operation
   return function outgoingRequest(match, request) {
     const { engine, accessRequest, bytes, rows } = match
@@ -40,7 +40,7 @@ export function createOutgoingRequest(parts: Parts, operation: Operation): Outgo
       retry,
       conflict,
       newTasks,
-      keepsAnswer,
+      keepsResponse,
     }
   }
 }

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
-import type { Exchange } from '../pipeline/context.ts'
-import { sendAnswer } from '../pipeline/replies.ts'
-import type { Answer } from '../request/answer.ts'
+import type { HandlerContext } from '../pipeline/context.ts'
+import { sendResponse } from '../pipeline/replies.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 
 /** Returns whether the caller requests their own profile. */
-export function isAboutSelf({ match: { accessRequest } }: Exchange): boolean {
+export function isAboutSelf({ match: { accessRequest } }: HandlerContext): boolean {
   return accessRequest.params['id'] === accessRequest.principal.userId
 }
 
@@ -14,18 +14,18 @@ export function isAboutSelf({ match: { accessRequest } }: Exchange): boolean {
  * @param ask reads the response of the engine
  */
 export async function serveOwnProfile(
-  exchange: Exchange,
-  ask: (exchange: Exchange) => Promise<Answer>,
+  handlerContext: HandlerContext,
+  ask: (handlerContext: HandlerContext) => Promise<BufferedResponse>,
 ): Promise<FastifyReply> {
-  const answer = await ask(exchange)
-  if (answer.status !== 404) return sendAnswer(exchange.reply, answer)
+  const response = await ask(handlerContext)
+  if (response.status !== 404) return sendResponse(handlerContext.reply, response)
   const profile = {
-    id: exchange.match.accessRequest.principal.userId,
+    id: handlerContext.match.accessRequest.principal.userId,
     firstName: null,
     lastName: null,
     email: null,
   }
-  return sendAnswer(exchange.reply, {
+  return sendResponse(handlerContext.reply, {
     status: 200,
     headers: { 'cache-control': 'no-cache', 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify(profile)),

@@ -4,7 +4,7 @@ import { authenticatePassthrough, notFound } from '../pipeline/match.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { Application, Parts } from '../pipeline/parts.ts'
 import { createAffinity } from '../proxy/passthrough/affinity.ts'
-import { basePathOf, createAnswerHeaders } from '../proxy/passthrough/answer-headers.ts'
+import { basePathOf, createResponseHeaders } from '../proxy/passthrough/answer-headers.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
 import { targetPathOf } from '../request/target.ts'
@@ -33,7 +33,7 @@ function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Ap
   const names = upstream.nodes().map(({ node }) => node)
   const affinity = names.length > 1 ? createAffinity(prefix, names) : null
   const requestOf = createRequestOf(application)
-  const answerHeaders = createAnswerHeaders(application)
+  const responseHeaders = createResponseHeaders(application)
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<undefined> {
     const { context, headers, raw, originalUrl } = request
@@ -48,7 +48,7 @@ function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Ap
       ...requestOf(request, address),
       preferredNode: wanted,
       shownHeaders: (answered, node) => {
-        const shown = answerHeaders(answered, { host, path: targetPathOf(originalUrl) })
+        const shown = responseHeaders(answered, { host, path: targetPathOf(originalUrl) })
         return affinity?.remember(shown, { node, wanted, isSecure }) ?? shown
       },
     }

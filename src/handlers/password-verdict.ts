@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { jsonRefusalOf } from '../errors.ts'
-import type { Exchange } from '../pipeline/context.ts'
-import { sendAnswer } from '../pipeline/replies.ts'
+import type { HandlerContext } from '../pipeline/context.ts'
+import { sendResponse } from '../pipeline/replies.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import { bodyText } from '../request/body.ts'
 
@@ -10,7 +10,7 @@ import { bodyText } from '../request/body.ts'
  * counted in the same way.
  * @throws EngineRefusal 400 if the user or the password is missing; GatewayError as the authenticator
  */
-export async function servePasswordVerdict({ match, request, reply }: Exchange): Promise<FastifyReply> {
+export async function servePasswordCheck({ match, request, reply }: HandlerContext): Promise<FastifyReply> {
   const { engine, accessRequest } = match
   assertTakesJson(request.headers.accept)
   const user = bodyText(accessRequest.body, 'username')
@@ -21,11 +21,11 @@ export async function servePasswordVerdict({ match, request, reply }: Exchange):
   const isRight = await engine.authenticator.accepts({ user, password }, match.address)
   match.stage = 'forward'
   match.isWrongPassword = !isRight
-  const verdict = { authenticatedUser: user, groups: null, tenants: null, authenticated: isRight }
-  return sendAnswer(reply, {
+  const result = { authenticatedUser: user, groups: null, tenants: null, authenticated: isRight }
+  return sendResponse(reply, {
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(verdict)),
+    body: Buffer.from(JSON.stringify(result)),
   })
 }
 

@@ -1,15 +1,15 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { RedisSettings } from '../config/redis-types.ts'
 import {
-  type Done,
+  type CompletedOutcome,
   MAX_KEPT_BYTES,
   MAX_RECORD_BYTES,
-  type NotKept,
+  type UnstoredOutcome,
   encodeRecord,
-  type Stored,
+  type IdempotencyRecord,
   decodeRecord,
 } from './record.ts'
-import type { RedisCommand, Reply } from '../redis/redis-client.ts'
+import type { RedisCommand, RedisReply } from '../redis/redis-client.ts'
 import { RedisLink } from '../redis/redis-link.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
@@ -48,9 +48,9 @@ export interface KeyedRequest {
   readonly underWayMs: number
 }
 
-export type Claiming =
+export type ClaimResult =
   | { readonly state: 'first'; readonly claim: Claim }
-  | PreviousOutcome
+  | ReplayOutcome
   /** Redis is not available now, so the request must not be executed. */
   | { readonly state: 'unavailable' }
 
@@ -58,9 +58,9 @@ export type Claiming =
  * The outcome of the first request. `reused`: the first request with this key was a different one. `unreadable`: the stored value
  * was not written by a gateway, or its signature matches no key.
  */
-export type PreviousOutcome =
-  | Done
-  | NotKept
+export type ReplayOutcome =
+  | CompletedOutcome
+  | UnstoredOutcome
   | { readonly state: 'in progress' | 'unknown' | 'unreadable' | 'reused' }
 
 /**
@@ -68,7 +68,7 @@ export type PreviousOutcome =
  * and never reject.
  */
 export interface Claim {
-  readonly keep: (outcome: Omit<Done, 'state'>) => Promise<boolean>
+  readonly keep: (outcome: Omit<CompletedOutcome, 'state'>) => Promise<boolean>
   /** Records that the request may have been executed. It must not be executed again. */
   readonly leaveUnknown: () => Promise<boolean>
   /** Removes the claim of a request that was not executed. The next request with this key counts as the first. */
@@ -77,9 +77,9 @@ export interface Claim {
 
 /** Records which requests with an idempotency key were executed, with their responses, for all gateways that share a Redis. */
 export interface IdempotencyStore {
-  claim(request: KeyedRequest): Promise<Claiming>
+  claim(request: KeyedRequest): Promise<ClaimResult>
   /** Resolves to the outcome without claiming the key, or to null if no outcome is stored or Redis is not available. */
-  find(request: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null>
+  find(request: Omit<KeyedRequest, 'underWayMs'>): Promise<ReplayOutcome | null>
   readonly openClaims: OpenClaims
   /** Closes the store after all claims of this process have an outcome. */
   close(): Promise<void>
@@ -99,7 +99,7 @@ return 1`
 const RELEASE = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`
 
-const UNAVAILABLE: Claiming = { state: 'unavailable' }
+const UNAVAILABLE: ClaimResult = { state: 'unavailable' }
 
 export function createIdempotencyStore(options: IdempotencyStoreOptions): IdempotencyStore {
   return new RedisIdempotencyStore(options)
@@ -145,7 +145,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     this.#link = new RedisLink({ redis, prefix: this.#prefix, now, log: () => undefined, onReady })
   }
 
-  async claim({ key, fingerprint, underWayMs }: KeyedRequest): Promise<Claiming> {
+  async claim({ key, fingerprint, underWayMs }: KeyedRequest): Promise<ClaimResult> {
     await this.#connected
     const name = this.#nameOf(key)
     const known = this.openClaims.get(name)
@@ -178,7 +178,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     name: string,
     { claimed, keepMs, fingerprint: first }: OpenClaim,
     fingerprint: string,
-  ): Promise<Claiming> {
+  ): Promise<ClaimResult> {
     const replies = await this.#link.run([['set', name, claimed, 'PX', keepMs, 'NX'], ...readsOfRecord(name)])
     if (isSet(replies)) return { state: first === fingerprint ? 'in progress' : 'reused' }
     const [set, ...found] = typeof replies === 'string' ? [] : replies
@@ -190,7 +190,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     if (this.openClaims.get(name)?.claimed === claimed) this.openClaims.delete(name)
   }
 
-  async find({ key, fingerprint }: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null> {
+  async find({ key, fingerprint }: Omit<KeyedRequest, 'underWayMs'>): Promise<ReplayOutcome | null> {
     await this.#connected
     const name = this.#nameOf(key)
     const replies = await this.#link.run(readsOfRecord(name))
@@ -208,7 +208,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
 
   #claimOf(name: string, claimed: Buffer, fingerprint: string): Claim {
     this.#open += 1
-    const settle = async (stored: Stored | null): Promise<boolean> => {
+    const settle = async (stored: IdempotencyRecord | null): Promise<boolean> => {
       const settlement = { name, claimed, becomes: stored === null ? null : this.#encode(name, stored) }
       if (stored === null) this.#forget(name, claimed)
       const isSent = await this.#send(settlement)
@@ -260,16 +260,16 @@ class RedisIdempotencyStore implements IdempotencyStore {
     }
   }
 
-  #encode(name: string, stored: Stored): Buffer {
+  #encode(name: string, stored: IdempotencyRecord): Buffer {
     return this.#signer.sign(name, encodeRecord(stored))
   }
 
   /** Returns the outcome, or null if nothing is stored. An unreadable value does not belong to a request that is still to be executed. */
   #previousIn(
     name: string,
-    [ttl, value, exists]: readonly Reply[],
+    [ttl, value, exists]: readonly RedisReply[],
     fingerprint: string,
-  ): PreviousOutcome | null {
+  ): ReplayOutcome | null {
     // GETRANGE returns an empty string for a missing key.
     if (exists?.[1] === 0) return null
     const opened = Buffer.isBuffer(value?.[1]) ? this.#signer.open(name, value[1]) : null
@@ -292,7 +292,10 @@ function isSet(replies: Awaited<ReturnType<RedisLink['run']>>): boolean {
 }
 
 /** Returns the outcome with the headers that may be stored. A session that the first request opened is not opened again. */
-function storedOutcomeOf({ answer, address }: Omit<Done, 'state'>): Done | NotKept {
+function storedOutcomeOf({
+  answer,
+  address,
+}: Omit<CompletedOutcome, 'state'>): CompletedOutcome | UnstoredOutcome {
   const { status, body } = answer
   const headers = storedHeadersOf(answer)
   const isKept = body.length <= MAX_KEPT_BYTES && isStoredHead({ status, headers }, body.length)
@@ -317,7 +320,10 @@ function readsOfRecord(name: string): readonly RedisCommand[] {
  * Returns true if the claimed request may still be in flight. A record that was written between the two commands has no time to live
  * yet (-2). A record without expiry (-1) was not written by a gateway.
  */
-function isInFlight({ keepMs, underWayMs }: Extract<Stored, { readonly state: 'claimed' }>, ttl?: Reply) {
+function isInFlight(
+  { keepMs, underWayMs }: Extract<IdempotencyRecord, { readonly state: 'claimed' }>,
+  ttl?: RedisReply,
+) {
   const leftMs = ttl?.[1]
   if (leftMs === -2) return true
   return typeof leftMs === 'number' && leftMs >= 0 && leftMs <= keepMs && keepMs - leftMs <= underWayMs

@@ -1,9 +1,9 @@
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 import { isRecord } from '../request/value.ts'
 import { isStoredHead, isStoredStatus } from '../redis/stored-answer.ts'
 
 /** The value in Redis under an idempotency key. */
-export type Stored =
+export type IdempotencyRecord =
   /** A request is in flight, or its gateway ended before the response arrived. */
   | {
       readonly state: 'claimed'
@@ -15,18 +15,18 @@ export type Stored =
       readonly underWayMs: number
     }
   | { readonly state: 'unknown'; readonly fingerprint: string }
-  | (Done & { readonly fingerprint: string })
-  | (NotKept & { readonly fingerprint: string })
+  | (CompletedOutcome & { readonly fingerprint: string })
+  | (UnstoredOutcome & { readonly fingerprint: string })
 
-export interface Done {
+export interface CompletedOutcome {
   readonly state: 'done'
-  readonly answer: Answer
+  readonly answer: BufferedResponse
   /** The host and prefix of the links in the body. */
   readonly address: string
 }
 
 /** The outcome of an executed request whose response was too large to store. */
-export interface NotKept {
+export interface UnstoredOutcome {
   readonly state: 'not kept'
   readonly status: number
 }
@@ -39,14 +39,14 @@ const MAX_LINE_BYTES = 64 * 1024
 export const MAX_RECORD_BYTES = MAX_LINE_BYTES + MAX_KEPT_BYTES
 
 /** Returns a line of JSON, followed by the body. */
-export function encodeRecord(stored: Stored): Buffer {
+export function encodeRecord(stored: IdempotencyRecord): Buffer {
   if (stored.state !== 'done') return Buffer.from(`${JSON.stringify(stored)}\n`)
   const { body, ...answer } = stored.answer
   return Buffer.concat([Buffer.from(`${JSON.stringify({ ...stored, answer, length: body.length })}\n`), body])
 }
 
 /** Returns null for a value that `encodeRecord` did not create, because any client that can write to Redis can write a line of JSON. */
-export function decodeRecord(value: Buffer): Stored | null {
+export function decodeRecord(value: Buffer): IdempotencyRecord | null {
   const end = value.indexOf('\n')
   if (end > MAX_LINE_BYTES || value.length > MAX_RECORD_BYTES) return null
   const head = end === -1 ? null : parseHead(value.subarray(0, end))
@@ -58,19 +58,23 @@ export function decodeRecord(value: Buffer): Stored | null {
   return state === 'claimed' ? claimIn(head, fingerprint) : null
 }
 
-type Head = Readonly<Record<string, unknown>>
+type RecordHead = Readonly<Record<string, unknown>>
 
 /** The upper limit of every time in a record. */
 const MAX_MS = Number.MAX_SAFE_INTEGER
 /** The longest address: a host name of 253 characters, its port, a prefix and the name of an engine. */
 const MAX_ADDRESS_CHARS = 1024
 
-function claimIn({ owner, keepMs, underWayMs }: Head, fingerprint: string): Stored | null {
+function claimIn({ owner, keepMs, underWayMs }: RecordHead, fingerprint: string): IdempotencyRecord | null {
   if (typeof owner !== 'string' || !isMs(keepMs) || !isMs(underWayMs)) return null
   return { state: 'claimed', fingerprint, owner, keepMs, underWayMs }
 }
 
-function doneIn({ answer, address, length }: Head, fingerprint: string, body: Buffer): Stored | null {
+function doneIn(
+  { answer, address, length }: RecordHead,
+  fingerprint: string,
+  body: Buffer,
+): IdempotencyRecord | null {
   if (!isStoredHead(answer, body.length) || length !== body.length) return null
   if (typeof address !== 'string' || address === '' || address.length > MAX_ADDRESS_CHARS) return null
   const { status, headers } = answer
@@ -81,7 +85,7 @@ function isMs(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MAX_MS
 }
 
-function parseHead(bytes: Buffer): Head | null {
+function parseHead(bytes: Buffer): RecordHead | null {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
     return isRecord(value) ? value : null

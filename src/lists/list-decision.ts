@@ -3,7 +3,7 @@ import type { ListRow } from '../policy/authz/entities/look-ups.ts'
 import type { PlanRows } from './list-plan.ts'
 
 /** The parts of a query that a restriction may change. */
-export interface Query {
+export interface EngineQuery {
   readonly method: string
   /** The path below the node's base, with the query string. */
   readonly path: string
@@ -11,7 +11,7 @@ export interface Query {
 }
 
 /** Rewrites a query to select the items that the caller may see. Returns null if the caller may see nothing of it. */
-export type Narrow = (query: Query, parameters: ReadonlyMap<string, string>) => Query | null
+export type Narrow = (query: EngineQuery, parameters: ReadonlyMap<string, string>) => EngineQuery | null
 
 /** How much of a list the caller sees: everything, nothing, or the items that records, links and tenants name. */
 export type Visibility = 'all' | 'none' | 'conditional'

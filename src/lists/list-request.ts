@@ -1,7 +1,7 @@
 import type { Operation } from '../operations/table.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { AccessRequest } from '../request/access-request.ts'
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 
 /** A request for a list, with the form in which the engine gets it. */
 export interface ListRequest {
@@ -16,6 +16,6 @@ export interface ListRequest {
 /** The engine of a list. Observations about its lists are stored for each engine. */
 export interface ListSource {
   readonly upstream: {
-    readonly fetch: (upstreamRequest: UpstreamRequest, limitBytes: number) => Promise<Answer>
+    readonly fetch: (upstreamRequest: UpstreamRequest, limitBytes: number) => Promise<BufferedResponse>
   }
 }

@@ -19,7 +19,7 @@ export interface AdminAccess {
  */
 export type SlowGuesses = (address: string, verify: () => Promise<true | null>) => Promise<true | null>
 
-type Asking = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
+type AdminRequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 /** A refusal with a one-line response. The status is 401 or 403. */
 export class AdminRefusal extends Error {
@@ -50,7 +50,7 @@ const POST_HEADER = 'x-requested-by'
  *
  * @throws AdminRefusal
  */
-export function checkOrigin({ method, url, headers }: Asking, access: AdminAccess): void {
+export function checkOrigin({ method, url, headers }: AdminRequestHead, access: AdminAccess): void {
   if (!isKnownHost(headers.host, access))
     throw new AdminRefusal(403, 'the name in the Host header is not permitted: add it to admin.hosts')
   if (isFromPage({ method, url, headers }, access))
@@ -59,7 +59,7 @@ export function checkOrigin({ method, url, headers }: Asking, access: AdminAcces
 
 /** Checks the token of a request. @throws AdminRefusal, or an error of `slowGuesses` */
 export async function checkToken(
-  { url, headers }: Asking,
+  { url, headers }: AdminRequestHead,
   { token }: AdminAccess,
   slowGuesses: (verify: () => Promise<true | null>) => Promise<true | null>,
 ): Promise<void> {
@@ -77,7 +77,7 @@ const TOKEN_NEEDED =
  * Checks that a write has the POST header. A browser adds the credentials that it knows to the requests of any page, but never
  * this header. @throws AdminRefusal
  */
-export function checkPost({ method, headers }: Asking): void {
+export function checkPost({ method, headers }: AdminRequestHead): void {
   if (!isRead(method) && headers[POST_HEADER] === undefined)
     throw new AdminRefusal(403, 'the header X-Requested-By is required, with any value')
 }
@@ -108,7 +108,7 @@ function nameOf(host: string): string {
  * Returns whether a request comes from a web page that must not send it. The listener's own page may read. It may also ask
  * questions if they need the token. Behind a proxy with TLS, its origin has another scheme, and `Sec-Fetch-Site` identifies it.
  */
-function isFromPage({ method, url, headers }: Asking, { token }: AdminAccess): boolean {
+function isFromPage({ method, url, headers }: AdminRequestHead, { token }: AdminAccess): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers
   const isOwn = origin === `http://${host}` || site === 'same-origin'
   if (isRead(method)) return origin !== undefined && !isOwn

@@ -15,7 +15,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, string>>
 }
 
-export interface JsonAnswer {
+export interface JsonResponse {
   readonly status: number
   readonly value: unknown
 }
@@ -69,7 +69,7 @@ export interface AdminOptions {
 const CHALLENGES = ['Bearer', 'Basic'].map((scheme) => `${scheme} realm="engine-gateway admin"`)
 
 /** Headers of every response. It must not be stored, nor read by a page of another origin. */
-const ANSWER_HEADERS = {
+const RESPONSE_HEADERS = {
   'cache-control': 'no-store',
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
@@ -94,7 +94,7 @@ export async function createAdmin({ host, port, tls, ...handlers }: AdminOptions
     // A scraper's keep-alive connection must not delay the exit.
     forceCloseConnections: true,
   })
-  addAnswers(app, handlers)
+  addResponses(app, handlers)
   const { server } = app
   const stopRenewal =
     tls !== null && server instanceof TlsServer
@@ -111,12 +111,12 @@ export async function createAdmin({ host, port, tls, ...handlers }: AdminOptions
   }
 }
 
-function addAnswers(
+function addResponses(
   app: FastifyInstance,
   { access, slowGuesses, routes, log }: Pick<AdminOptions, 'access' | 'slowGuesses' | 'routes' | 'log'>,
 ) {
   app.addHook('onRequest', async (request, reply) => {
-    void reply.type('text/plain; charset=utf-8').headers(ANSWER_HEADERS)
+    void reply.type('text/plain; charset=utf-8').headers(RESPONSE_HEADERS)
     checkOrigin(request.raw, access())
     await checkToken(request.raw, access(), (verify) => slowGuesses(request.ip, verify))
     checkPost(request.raw)
@@ -147,7 +147,7 @@ function addAnswers(
   })
 }
 
-export function jsonAnswerOf({ status, value }: JsonAnswer): AdminAnswer {
+export function jsonAnswerOf({ status, value }: JsonResponse): AdminAnswer {
   return { status, type: 'application/json; charset=utf-8', body: value }
 }
 

@@ -43,7 +43,7 @@ export function aggregatorOf(gauge: string): Aggregator {
 }
 
 /** The counts of all workers, including ended ones. A sum that decreased would look like a restart of all workers. */
-export interface Totals {
+export interface MetricTotals {
   readonly update: (worker: number, snapshot: Snapshot) => void
   /** Keeps the last counts of an ended worker, and drops its gauges. */
   readonly ended: (worker: number) => void
@@ -51,7 +51,7 @@ export interface Totals {
   readonly text: (own: Snapshot) => Promise<string>
 }
 
-export function createTotals(): Totals {
+export function createTotals(): MetricTotals {
   const last = new Map<number, Snapshot>()
   let endedCounts: Snapshot = []
   return {

@@ -1,14 +1,14 @@
 import { Counter, Histogram } from 'prom-client'
 import type { HistogramConfiguration, Registry } from 'prom-client'
 
-interface Naming<L extends string> {
+interface SeriesDefinition<L extends string> {
   readonly name: string
   readonly help: string
   readonly labels: readonly L[]
   readonly registry: Registry
 }
 
-type Values<L extends string> = Readonly<Record<L, string>>
+type LabelValues<L extends string> = Readonly<Record<L, string>>
 
 /**
  * Maximum number of label combinations of one metric. Labels come from the table and the configuration, and stay far below it. If
@@ -27,8 +27,8 @@ export interface CountReading {
 
 /** Creates a counter, for one event or for several at once. */
 export function createCounts<L extends string>(
-  naming: Naming<L>,
-): (values: Values<L>, events?: number) => void {
+  naming: SeriesDefinition<L>,
+): (values: LabelValues<L>, events?: number) => void {
   return createReadableCounts(naming).count
 }
 
@@ -36,7 +36,12 @@ export function createCounts<L extends string>(
  * Creates a counter that can be read without a scrape. The library receives the counts at a scrape, because it would look up the
  * labels for every event.
  */
-export function createReadableCounts<L extends string>({ name, help, labels, registry }: Naming<L>) {
+export function createReadableCounts<L extends string>({
+  name,
+  help,
+  labels,
+  registry,
+}: SeriesDefinition<L>) {
   const tallies: { readonly values: readonly string[]; count: number; told: number }[] = []
   const tallyOf = remembered(labels, (values) => {
     const tally = { values, count: 0, told: 0 }
@@ -51,7 +56,7 @@ export function createReadableCounts<L extends string>({ name, help, labels, reg
   }
   const counter = new Counter({ name, help, labelNames: labels, registers: [registry], collect: tell })
   return {
-    count: (values: Values<L>, events = 1): void => {
+    count: (values: LabelValues<L>, events = 1): void => {
       tallyOf(values).count += events
     },
     read: (): readonly CountReading[] => tallies,
@@ -75,8 +80,8 @@ interface Durations extends DurationReading {
 
 /** Creates a histogram. */
 export function createDurations<L extends string>(
-  naming: Naming<L>,
-): (values: Values<L>, seconds: number) => void {
+  naming: SeriesDefinition<L>,
+): (values: LabelValues<L>, seconds: number) => void {
   return createReadableDurations(naming).observe
 }
 
@@ -84,7 +89,12 @@ export function createDurations<L extends string>(
  * Creates a histogram that can be read without a scrape. As for counters, the library receives the values at a scrape: its own
  * histogram takes six times as long for each duration (0.88 instead of 0.15 µs).
  */
-export function createReadableDurations<L extends string>({ name, help, labels, registry }: Naming<L>) {
+export function createReadableDurations<L extends string>({
+  name,
+  help,
+  labels,
+  registry,
+}: SeriesDefinition<L>) {
   const all = new Map<string, Durations>()
   const durationsOf = remembered(labels, (values) => {
     const key = values.join(' ')
@@ -99,9 +109,9 @@ export function createReadableDurations<L extends string>({ name, help, labels, 
     return durations
   })
   const rows = () => [...all.values()].flatMap((durations) => valuesOf(name, durations))
-  registry.registerMetric(new ToldHistogram({ name, help, labelNames: labels, registers: [] }, rows))
+  registry.registerMetric(new ImportedHistogram({ name, help, labelNames: labels, registers: [] }, rows))
   return {
-    observe: (values: Values<L>, seconds: number): void => {
+    observe: (values: LabelValues<L>, seconds: number): void => {
       const durations = durationsOf(values)
       let at = 0
       while (at < BUCKETS.length && seconds > (BUCKETS[at] ?? 0)) at += 1
@@ -113,7 +123,7 @@ export function createReadableDurations<L extends string>({ name, help, labels, 
 }
 
 /** A histogram of the library whose values were counted elsewhere. */
-class ToldHistogram extends Histogram<string> {
+class ImportedHistogram extends Histogram<string> {
   readonly #told: { readonly name: string; readonly help: string }
   readonly #rows: () => ReturnType<typeof valuesOf>
 
@@ -161,11 +171,11 @@ interface Branch<C> {
 function remembered<L extends string, C>(
   labels: readonly L[],
   resolve: (values: readonly string[]) => C,
-): (values: Values<L>) => C {
+): (values: LabelValues<L>) => C {
   const root: Branch<C> = { next: new Map() }
   let count = 0
   let other: C | undefined
-  const add = (values: Values<L>): C => {
+  const add = (values: LabelValues<L>): C => {
     if (count >= MAX_SERIES) return (other ??= resolve(labels.map(() => OTHER)))
     count += 1
     let branch = root

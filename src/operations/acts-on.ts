@@ -1,5 +1,5 @@
 import type { LookupName } from './lookup-name.ts'
-import type { Check, Entity } from './notation.ts'
+import type { Check, EntityReference } from './notation.ts'
 
 /**
  * The definitions that an operation acts on, if it names them by their key. Definitions of several tenants may share a key,
@@ -20,11 +20,11 @@ export type ActsOn =
 export type BodyReach = Extract<ActsOn, 'all versions' | 'versions that the body names'>
 
 /** The fields of an operation that determine which definitions it acts on. */
-interface KeyColumns {
+interface KeyFields {
   readonly route: string
   readonly checks: readonly Check[]
   readonly actsOn?: ActsOn | undefined
-  readonly entity?: Entity | undefined
+  readonly entity?: EntityReference | undefined
 }
 
 /** The lookups that find the latest version of the definition with the path's key, by the first part of the path. */
@@ -35,12 +35,12 @@ const LATEST_VERSIONS: Readonly<Record<string, LookupName>> = {
 }
 
 /** Returns the lookup of the definition that an operation acts on, or undefined if the operation needs no such lookup. */
-export function latestVersionOf({ route, actsOn }: Pick<KeyColumns, 'route' | 'actsOn'>): LookupName | undefined {
+export function latestVersionOf({ route, actsOn }: Pick<KeyFields, 'route' | 'actsOn'>): LookupName | undefined {
   return actsOn === 'latest version' ? LATEST_VERSIONS[resourceOf(route)] : undefined
 }
 
 /** Returns the place of the definition key in the request of an operation, or null if the operation names no key. */
-export function keyIn({ route, checks }: Pick<KeyColumns, 'route' | 'checks'>): 'path' | 'body' | null {
+export function keyIn({ route, checks }: Pick<KeyFields, 'route' | 'checks'>): 'path' | 'body' | null {
   if (/\/:\w*key(?=\/|$)/i.test(route)) return 'path'
   const isInBody = checks.some(({ anyOf, allOf }) => (allOf ?? anyOf ?? []).some(isKeyOfBody))
   return isInBody ? 'body' : null
@@ -51,7 +51,7 @@ function isKeyOfBody(term: string): boolean {
 }
 
 /** Returns the mistake in the `actsOn` of an operation, or null if it is correct. */
-export function mistakeInActsOn(row: KeyColumns): string | null {
+export function mistakeInActsOn(row: KeyFields): string | null {
   const { actsOn, checks } = row
   const where = keyIn(row)
   if (actsOn === undefined)
@@ -73,7 +73,7 @@ const PLACES: Readonly<Record<ActsOn, readonly ('path' | 'body')[]>> = {
   'versions that the body names': ['body'],
 }
 
-function mistakeInPath({ route, checks, entity }: KeyColumns, actsOn: ActsOn): string | null {
+function mistakeInPath({ route, checks, entity }: KeyFields, actsOn: ActsOn): string | null {
   const hasTenant = route.includes('/:tenantId')
   if (actsOn === 'latest version')
     return checks.some(isOfEachVersion) ? 'acts on one version, but has a check for each version' : null

@@ -1,9 +1,9 @@
-import type { Method, Operation, Row, Rowset } from './table.ts'
+import type { Method, Operation, OperationEntry, TagOperations } from './table.ts'
 import { effectOf, mistakeInEffect } from './effect.ts'
 import { latestVersionOf, mistakeInActsOn } from './acts-on.ts'
 import { namedBy } from './tenanted.ts'
 
-function checkRow(id: string, row: Row): void {
+function checkRow(id: string, row: OperationEntry): void {
   const mistake = mistakeInEffect(row) ?? mistakeInActsOn(row)
   if (mistake !== null) throw new Error(`The table holds ${id} (${row.route}), which ${mistake}`)
   const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
@@ -21,14 +21,14 @@ function checkRow(id: string, row: Row): void {
  * fields, an operation names an entity that may belong to a tenant and declares no way to determine that tenant, or it names a
  * definition by its key and does not declare `actsOn`
  */
-export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
+export function operationsOf(rowsets: readonly TagOperations[]): readonly Operation[] {
   const ids = new Set<string>()
   const routes = new Set<string>()
   return rowsets.flatMap((rows) =>
     Object.entries(rows)
       .map(([id, written]) => {
         const derived = latestVersionOf(written)
-        const { route, ...row }: Row = derived === undefined ? written : { entity: derived, ...written }
+        const { route, ...row }: OperationEntry = derived === undefined ? written : { entity: derived, ...written }
         checkRow(id, { route, ...row })
         if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
         ids.add(id)

@@ -1,6 +1,6 @@
 import type { AttributePath, Check } from './notation.ts'
 import type { PermissionName } from './permissions.ts'
-import type { Method, Row, Rowset } from './table.ts'
+import type { Method, OperationEntry, TagOperations } from './table.ts'
 
 interface DefinitionKind {
   readonly name: string
@@ -38,11 +38,11 @@ const KINDS = {
 } as const satisfies Readonly<Record<string, DefinitionKind>>
 
 /** The id of an operation, with the fields that only this form has. */
-type DefinitionForm = string | (Partial<Omit<Row, 'route' | 'checks'>> & { readonly id: string })
+type DefinitionForm = string | (Partial<Omit<OperationEntry, 'route' | 'checks'>> & { readonly id: string })
 
 /** An operation on a definition that the API has three times. All three have the other fields in common. */
 interface DefinitionOperation
-  extends Omit<Row, 'route' | 'checks' | 'notFound' | 'otherTenant' | 'actsOn' | 'entity' | 'starts'> {
+  extends Omit<OperationEntry, 'route' | 'checks' | 'notFound' | 'otherTenant' | 'actsOn' | 'entity' | 'starts'> {
   readonly method: Method
   /** The path below the definition. Default: the path of the definition itself. */
   readonly path?: `/${string}`
@@ -52,9 +52,9 @@ interface DefinitionOperation
   /** The checks of the command. `key` is the key of the definition, as each form finds it. */
   readonly checks: (key: AttributePath) => readonly Check[]
   /** The `notFound` of the form by id. */
-  readonly notFound: NonNullable<Row['notFound']>
+  readonly notFound: NonNullable<OperationEntry['notFound']>
   /** The `otherTenant` of the form by id. The other forms look for a definition of one tenant, or without one. */
-  readonly otherTenant?: NonNullable<Row['otherTenant']>
+  readonly otherTenant?: NonNullable<OperationEntry['otherTenant']>
   /** The operation starts the process definition. */
   readonly starts?: true
 }
@@ -66,7 +66,7 @@ const KEY_CACHE_SECONDS = 30
  * Returns the rows of an operation on a definition by its id, by its key, and by its key and tenant. The forms by key find the latest
  * version first: without READ on its key they respond as if it did not exist. Then the same command runs.
  */
-export function definitionOperations(kindName: keyof typeof KINDS, operation: DefinitionOperation): Rowset {
+export function definitionOperations(kindName: keyof typeof KINDS, operation: DefinitionOperation): TagOperations {
   const { method, path = '', byId, byKey, byKeyAndTenant, checks, notFound, otherTenant, starts, ...shared } = operation
   const kind: DefinitionKind = KINDS[kindName]
   const { cache } = shared
@@ -106,7 +106,7 @@ function checksByKey({ read, readsAgain }: DefinitionKind, checks: readonly Chec
   return [find, ...checks.filter((check) => !isRead(check) || (readsAgain && check.denied !== find.denied))]
 }
 
-function rowOf(form: DefinitionForm, row: Row): readonly [string, Row] {
+function rowOf(form: DefinitionForm, row: OperationEntry): readonly [string, OperationEntry] {
   const { id, ...own } = typeof form === 'string' ? { id: form } : form
   return [id, { ...row, ...own }]
 }

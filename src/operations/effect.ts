@@ -1,4 +1,4 @@
-import type { Effect, Row } from './table.ts'
+import type { Effect, OperationEntry } from './table.ts'
 
 /** The fields that only a write has. A read has nothing to evict, to repeat after a conflict, or to execute once. */
 const FIELDS_OF_WRITES = ['conflict', 'creates', 'evicts', 'idempotencyKey', 'invalidates', 'newTasks'] as const
@@ -7,12 +7,12 @@ const FIELDS_OF_WRITES = ['conflict', 'creates', 'evicts', 'idempotencyKey', 'in
  * Returns the effect of an operation. If the row does not name it, GET and OPTIONS read, a POST that lists or counts items reads
  * unless it locks them, and every other operation writes.
  */
-export function effectOf(row: Row): Effect {
+export function effectOf(row: OperationEntry): Effect {
   return row.effect ?? (hasSafeMethod(row) || isQuery(row) ? 'read' : 'write')
 }
 
 /** Returns the contradiction between the effect of an operation and its other fields, or null if there is none. */
-export function mistakeInEffect(row: Row): string | null {
+export function mistakeInEffect(row: OperationEntry): string | null {
   if (effectOf(row) === 'write') return row.cache === undefined ? null : 'is a write, but has `cache`'
   if (/^(PUT|DELETE) /.test(row.route)) return 'is a read, but its method changes an entity'
   if (row.rows?.form === 'locks') return 'is a read, but locks its items'
@@ -20,10 +20,10 @@ export function mistakeInEffect(row: Row): string | null {
   return field === undefined ? null : `is a read, but has \`${field}\``
 }
 
-function hasSafeMethod({ route }: Row): boolean {
+function hasSafeMethod({ route }: OperationEntry): boolean {
   return /^(GET|OPTIONS) /.test(route)
 }
 
-function isQuery({ route, rows }: Row): boolean {
+function isQuery({ route, rows }: OperationEntry): boolean {
   return route.startsWith('POST ') && rows !== undefined && rows.form !== 'locks'
 }

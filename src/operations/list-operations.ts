@@ -1,14 +1,14 @@
 import type { Check, Rows } from './notation.ts'
-import type { Row, Rowset } from './table.ts'
+import type { OperationEntry, TagOperations } from './table.ts'
 
 /** A form of a list: its items or their count, with the query in the query string (GET) or in the body (POST). */
 type ListForm = 'GET' | 'POST' | 'GET count' | 'POST count'
 
 /** The id of an operation, with the fields that only this form of the list has. */
-type ListOperation = string | (Partial<Omit<Row, 'route' | 'rows' | 'checks'>> & { readonly id: string })
+type ListOperation = string | (Partial<Omit<OperationEntry, 'route' | 'rows' | 'checks'>> & { readonly id: string })
 
 /** The fields that all operations of a list have in common. */
-interface ListFields extends Omit<Row, 'route' | 'rows' | 'checks'> {
+interface ListFields extends Omit<OperationEntry, 'route' | 'rows' | 'checks'> {
   readonly path: `/${string}`
   /** Default: the path of the list, with `/count`. */
   readonly countPath?: `/${string}`
@@ -24,9 +24,9 @@ type List = ListFields &
   )
 
 /** Returns the rows of all operations of a list: its query and its count, by GET and by POST. */
-export function listOperations(list: List): Rowset {
+export function listOperations(list: List): TagOperations {
   const { path, countPath = `${path}/count`, operations, checks = [], rows, ...shared } = list
-  const written: Record<string, Row> = {}
+  const written: Record<string, OperationEntry> = {}
   for (const [form, operation] of Object.entries(operations)) {
     const { id, ...own } = typeof operation === 'string' ? { id: operation } : operation
     const method = form.startsWith('GET') ? 'GET' : 'POST'

@@ -23,16 +23,16 @@ export type AttributePath =
   | `body:${string}`
   | `row:${string}`
   | `each.${string}`
-  | `${Entity}.${string}`
+  | `${EntityReference}.${string}`
 
 /** An entity, with the member of the request or of `each` that contains its id. Without a member, the path's `id` is its id. */
-export type Entity = LookupName | `${LookupName}(${'path' | 'body' | 'query' | 'each'}:${string})`
+export type EntityReference = LookupName | `${LookupName}(${'path' | 'body' | 'query' | 'each'}:${string})`
 
 /** A permission on an id. Without an attribute, the permission is checked without an id, and the refusal's message names no id. */
 export type PermissionTerm = PermissionName | `${PermissionName} ${AttributePath}`
 
 /** A condition on the request under which the engine runs a check. */
-export type When =
+export type CheckCondition =
   | `body:${string} given and body:${string} is true`
   | `body:${string} absent and body:${string} absent and body:${string} is not true`
   | `body:${string} is true`
@@ -59,7 +59,7 @@ export type When =
 export type EngineCondition = 'the plan is valid' | 'nothing is left active'
 
 /** The ids or entities that a check runs over. It runs once for each of them. */
-export type Each =
+export type CheckTargetSet =
   | `body:${string}[]`
   | `query:${string}[]`
   | 'conditionalStarts'
@@ -87,7 +87,7 @@ export type Each =
  * - `empty`: with a response without items.
  * - `400`, `404`, `absent`: with the text of `notFound`. `absent` is used if that text has any other status.
  */
-export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
+export type DenialResponse = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
 
 /**
  * The engine's response if an entity is missing, or if the engine hides it: `404 Type: message`, or `404 Type 0: message` if the
@@ -97,16 +97,16 @@ export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
  * - `{a?b:c}`: `b` if the body's `a` is true, otherwise `c`.
  * - `{created}`: the id of the entity that was just created.
  */
-export type NotFoundAnswer = `${number} ${string}: ${string}` | '200 []' | '204'
+export type NotFoundResponse = `${number} ${string}: ${string}` | '200 []' | '204'
 
 /**
  * The engine's response if an entity belongs to a tenant of which the caller is not a member. The engine sends `200 []` after the
  * checks and every other response before them. `ignored`: the engine does not check the tenant.
  */
-export type OtherTenantAnswer = NotFoundAnswer | 'ignored'
+export type OtherTenantResponse = NotFoundResponse | 'ignored'
 
 /** A kind of entity that belongs to nothing that an authorization record could name. */
-export type Exempt = 'case' | 'no definition' | 'no execution' | 'no category and no definition'
+export type ExemptEntity = 'case' | 'no definition' | 'no execution' | 'no category and no definition'
 
 /** The name of a check to which a validation rule refers. */
 export type CheckName = 'create' | 'read' | 'target definition' | 'update'
@@ -132,24 +132,24 @@ export interface Check {
    */
   readonly wording?: 'alternatives'
   /** The condition under which the engine runs the check. Default: always. */
-  readonly when?: When
+  readonly when?: CheckCondition
   /** The ids or entities that the check runs over, once for each. Default: it runs once, on the entity that the request names. */
-  readonly each?: Each
+  readonly each?: CheckTargetSet
   /** How the engine responds if the check refuses. No default. */
-  readonly denied: Denied
+  readonly denied: DenialResponse
   /** The entity that the engine loads before this check. If it is missing, the engine responds before the check. Default: none. */
-  readonly entity?: Entity
+  readonly entity?: EntityReference
   /** The engine's response if the entity of this check is missing. Default: the `notFound` of the operation. */
-  readonly notFound?: NotFoundAnswer
+  readonly notFound?: NotFoundResponse
   /** The engine's response if the entity of this check belongs to another tenant. Default: the `otherTenant` of the operation. */
-  readonly otherTenant?: OtherTenantAnswer
+  readonly otherTenant?: OtherTenantResponse
   /**
    * The engine finds the entity by a query that returns only what the caller may see. If the entity lacks the id that a permission
    * names, the permission is checked on `*`. Default: the permission is checked on the id itself.
    */
   readonly viaQuery?: 'query'
   /** Entities for which the check is not run. Default: none. */
-  readonly exempt?: Exempt
+  readonly exempt?: ExemptEntity
   /** The engine runs the check before it evaluates the queries of the body. Default: the response to an empty selection precedes the check. */
   readonly beforeSelection?: true
   /**
@@ -161,8 +161,8 @@ export interface Check {
 
 /** A condition under which the engine refuses a request before it checks any permission. */
 export interface Precondition {
-  readonly when: When
-  readonly answer: NotFoundAnswer
+  readonly when: CheckCondition
+  readonly answer: NotFoundResponse
   /** Only a permitted caller gets this response. Default: every caller gets it, and the request is not forwarded. */
   readonly afterPermission?: true
 }
@@ -214,7 +214,7 @@ export interface Rows {
   /** The same as `and`, but only if this query parameter is true. */
   readonly where?: { readonly query: string; readonly and: readonly PermissionTerm[] }
   /** Items that every caller sees. Default: none. */
-  readonly exempt?: Exempt
+  readonly exempt?: ExemptEntity
   /** The operation that lists the items if the response contains only a value that items share. Default: the operation itself lists them. */
   readonly list?: 'getExternalTasks'
   /** The query that returns only visible items (`row-queries.ts`). Default: the gateway reads all items and filters them. */

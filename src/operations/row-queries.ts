@@ -48,7 +48,7 @@ export interface RowQuery {
    */
   readonly rest?: { readonly member: string; readonly sortBy: string }
   /** How a GET is sent as the corresponding POST, which accepts longer lists. Absent if no POST accepts the lists. */
-  readonly asPost?: AsPost
+  readonly asPost?: PostForm
   /** The member by which the engine sorts if the query has no `sortBy`. Its value is unique for each item. Absent if items have no such member. */
   readonly order?: 'id'
   /** The member that contains the sorted value, by `sortBy`. The gateway and every database must sort its values in the same order. */
@@ -57,7 +57,7 @@ export interface RowQuery {
 
 export type SortOrder = 'asc' | 'desc'
 
-export interface AsPost {
+export interface PostForm {
   /** Counts may be sent as a POST as well. */
   readonly counts: boolean
   /** Parameters that become members of the body, with the same text. A GET with any other parameter is not sent as a POST. */

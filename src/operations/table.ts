@@ -1,5 +1,5 @@
 import type { ActsOn } from './acts-on.ts'
-import type { NotFoundAnswer, PermissionTerm, Check, Entity, Precondition, OtherTenantAnswer, Rows } from './notation.ts'
+import type { NotFoundResponse, PermissionTerm, Check, EntityReference, Precondition, OtherTenantResponse, Rows } from './notation.ts'
 import type { OpenName } from './open-names.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
@@ -77,14 +77,14 @@ export interface Finder {
  * The kinds of changes that a write makes: authorization records (`records`); users and their passwords, groups and tenants
  * (`identity`); the engine's login attempts and lock of a user (`lockouts`).
  */
-export type Change = 'records' | 'identity' | 'lockouts'
+export type ChangeKind = 'records' | 'identity' | 'lockouts'
 
 /**
  * One row of the table: the description of one operation. The comment of each field describes its meaning and its default. The
  * default is the cautious value. If a field has no cautious value, its comment names the check that requires the field
  * (docs/architecture.md).
  */
-export interface Row {
+export interface OperationEntry {
   /** The method and the path below the base path, as in the engine's published API, with parameters in camelCase. No default. */
   readonly route: `${Method} /${string}`
   /**
@@ -124,7 +124,7 @@ export interface Row {
    */
   readonly resolvesIds?: Readonly<Record<string, Finder>>
   /** The engine's response if these queries find no entity, which precedes the checks. Default: the checks run first and their refusal is sent. */
-  readonly empty?: NotFoundAnswer
+  readonly empty?: NotFoundResponse
   /**
    * Whether the operation only reads. A read is retried even after bytes were sent. A write is retried only if no byte was sent, because
    * it must not be executed twice. Default: GET and OPTIONS read, and so does a POST with `rows`, unless it locks the items. Every other
@@ -166,7 +166,7 @@ export interface Row {
    * The kinds of data that a successful operation changes. The gateway reads them again before it sends the response. Default: none.
    * A change is then noticed at the next refresh. A test requires the field.
    */
-  readonly invalidates?: readonly Change[]
+  readonly invalidates?: readonly ChangeKind[]
   /**
    * The place of the created entity's id, for the audit log: in the response or in the body. `[]` is each item of a list. Default:
    * the audit log contains no such id. A test requires the field.
@@ -220,11 +220,11 @@ export interface Row {
    * The entity that the engine loads before it checks permissions, if no check names it. Its tenant is checked. Default: none. The
    * gateway does not start without the field if the path names an entity that may belong to a tenant.
    */
-  readonly entity?: Entity
+  readonly entity?: EntityReference
   /** The engine's response if the path's entity is missing. Default: 403 `GW_CHECK_NOT_EXACT`. The request is never forwarded. */
-  readonly notFound?: NotFoundAnswer
+  readonly notFound?: NotFoundResponse
   /** The engine's response if the entity belongs to another tenant. Default: the same as if it were missing. */
-  readonly otherTenant?: OtherTenantAnswer
+  readonly otherTenant?: OtherTenantResponse
   /**
    * The name under which the configuration opens the operation. An open operation needs no credentials, and its checks do not run.
    * Default: the operation cannot be opened.
@@ -242,10 +242,10 @@ export interface Row {
 }
 
 /** The operations of one tag, by operationId. */
-export type Rowset = Readonly<Record<string, Row>>
+export type TagOperations = Readonly<Record<string, OperationEntry>>
 
 /** A row of the table, with its operationId and with its route split into method and path. */
-export interface Operation extends Omit<Row, 'route' | 'effect'> {
+export interface Operation extends Omit<OperationEntry, 'route' | 'effect'> {
   readonly id: string
   readonly method: Method
   /** The path below the base path, with parameters in camelCase: `/task/:id`. */

@@ -1,6 +1,6 @@
 import { keyIn } from './acts-on.ts'
 import type { Check } from './notation.ts'
-import type { Row } from './table.ts'
+import type { OperationEntry } from './table.ts'
 
 /** Parts of a path before its first parameter. After one of these, the parameter names an entity that belongs to no tenant. */
 const UNTENANTED_PATHS: ReadonlySet<string> = new Set([
@@ -33,7 +33,7 @@ const UNTENANTED_RESOURCES: ReadonlySet<string> = new Set([
 ])
 
 /** A part of a request that names an entity that may belong to a tenant, and how the gateway determines that tenant. */
-export interface Named {
+export interface TenantReference {
   /** For example `path`, `body:processInstanceId` or `each of query:processDefinitionKeyIn[]`. */
   readonly member: string
   /** Null if the operation declares no way. */
@@ -44,11 +44,11 @@ export interface Named {
  * Returns the parts of a request that may name an entity of a tenant: the path, and the members that the checks of the operation
  * refer to. Members that no check refers to are not included.
  */
-export function namedBy(row: Row): readonly Named[] {
+export function namedBy(row: OperationEntry): readonly TenantReference[] {
   const [, template = ''] = row.route.split(' /')
   const [before = '', ...parameters] = template.split('/:')
   const isNamed = parameters.length > 0 && !UNTENANTED_PATHS.has(before)
-  const named: Named[] = isNamed ? [{ member: 'path', knownBy: pathKnownBy(row) }] : []
+  const named: TenantReference[] = isNamed ? [{ member: 'path', knownBy: pathKnownBy(row) }] : []
   for (const check of row.checks)
     for (const member of askedIn(check))
       if (!named.some((one) => one.member === member))
@@ -56,7 +56,7 @@ export function namedBy(row: Row): readonly Named[] {
   return named
 }
 
-function pathKnownBy(row: Row): string | null {
+function pathKnownBy(row: OperationEntry): string | null {
   // A check that depends on the body does not always run, and then it looks up no entity.
   const always = row.checks.filter(({ when }) => when?.startsWith('body:') !== true)
   if (row.otherTenant === 'ignored') return 'not asked for'
@@ -77,8 +77,8 @@ function isTenanted(entity: string): boolean {
 
 /** Returns the members of the body and the query by which the permissions of a check name entities that may belong to a tenant. */
 function askedIn(check: Check): readonly string[] {
-  const members = (check.allOf ?? check.anyOf ?? []).flatMap((atom) => {
-    const [name = '', attribute = ''] = atom.split(' ')
+  const members = (check.allOf ?? check.anyOf ?? []).flatMap((term) => {
+    const [name = '', attribute = ''] = term.split(' ')
     if (UNTENANTED_RESOURCES.has(name.split('.', 1)[0] ?? '')) return []
     if (attribute.startsWith('body:') || attribute.startsWith('query:')) return [attribute]
     return attribute.startsWith('each.') && check.each !== undefined ? [`each of ${check.each}`] : []
@@ -86,7 +86,7 @@ function askedIn(check: Check): readonly string[] {
   return [...new Set(members)]
 }
 
-function memberKnownBy(row: Row, member: string): string | null {
+function memberKnownBy(row: OperationEntry, member: string): string | null {
   const [, list] = /^each of (?:body|query):(\w+)\[\]$/.exec(member) ?? []
   if (list !== undefined) return listKnownBy(row, list)
   // The entities that are found for `each` include their tenant.
@@ -97,7 +97,7 @@ function memberKnownBy(row: Row, member: string): string | null {
   return entities.find((entity) => entity?.includes(`(${member})`) === true && isTenanted(entity)) ?? null
 }
 
-function listKnownBy(row: Row, list: string): string | null {
+function listKnownBy(row: OperationEntry, list: string): string | null {
   if (row.resolvesIds?.[list] !== undefined) return `resolvesIds: ${list}`
   if (row.rows !== undefined && row.rows.tenants !== 'ignored') return 'rows'
   return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
@@ -105,8 +105,8 @@ function listKnownBy(row: Row, list: string): string | null {
 
 /** Returns the entities that a check looks up for its permissions. */
 function lookedUpIn(check: Check): readonly string[] {
-  return (check.allOf ?? check.anyOf ?? []).flatMap((atom) => {
-    const [, entity] = /^\S+ (\w+(?:\([^)]*\))?)\.\w+/.exec(atom) ?? []
+  return (check.allOf ?? check.anyOf ?? []).flatMap((term) => {
+    const [, entity] = /^\S+ (\w+(?:\([^)]*\))?)\.\w+/.exec(term) ?? []
     return entity === undefined || entity === 'each' || entity === 'created' ? [] : [entity]
   })
 }

@@ -6,10 +6,10 @@ import type { Pressure } from '../policy/limits/pressure.ts'
 import type { RateResult } from '../policy/limits/rate.ts'
 import { ANONYMOUS, type Principal } from '../request/principal.ts'
 
-type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
+type AdmissionHook = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
 
 /** Refuses requests while the process is overloaded. It runs before authentication, so that a refused request costs only this hook. */
-export function shed(app: FastifyInstance, { pressure }: Pick<Parts, 'pressure'>): void {
+export function addLoadShedding(app: FastifyInstance, { pressure }: Pick<Parts, 'pressure'>): void {
   app.addHook('onRequest', function shedHook(request, _reply, done) {
     const refusal = pressure.refusal()
     if (refusal === null) return done()
@@ -19,7 +19,7 @@ export function shed(app: FastifyInstance, { pressure }: Pick<Parts, 'pressure'>
 }
 
 /** Counts the request against the rate limit of the principal, and checks whether there is memory for its body. */
-export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
+export function admit({ pressure }: Pick<Parts, 'pressure'>): AdmissionHook {
   return function admitHook(request, _reply, done) {
     const { context } = request
     const { engine, principal } = context

@@ -16,7 +16,7 @@ const NONE: readonly Audit[] = []
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write has one line. */
-export function auditsOf(request: FastifyRequest, end: AnswerEnd): readonly Audit[] {
+export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Audit[] {
   const { refusal, reports, stage, denialReason, isWithheld } = request.context
   if (refusal === null && reports === null && !isWrite(request)) return NONE
   const of = commonOf(request, end)
@@ -29,9 +29,9 @@ export function auditsOf(request: FastifyRequest, end: AnswerEnd): readonly Audi
   return audits
 }
 
-type AnswerEnd = Pick<Audit, 'status' | 'durationMs'>
+type ResponseEnd = Pick<Audit, 'status' | 'durationMs'>
 
-type Common = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing' | 'otherRefusal'>
+type CommonAuditFields = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing' | 'otherRefusal'>
 
 /** Returns the path of a passthrough request without its query. Null for all other requests. The first stage has checked its characters. */
 export function passedPathOf({ context: { passthrough }, url }: FastifyRequest): string | null {
@@ -63,7 +63,7 @@ const WRONG_PASSWORD: Report = {
   denialReason: { rule: 'credentials', missing: [] },
 }
 
-function commonOf(request: FastifyRequest, { status, durationMs }: AnswerEnd): Common {
+function commonOf(request: FastifyRequest, { status, durationMs }: ResponseEnd): CommonAuditFields {
   const { context } = request
   const { id, traceId, address, principal, engine, operation, passthrough } = context
   return {
@@ -94,11 +94,14 @@ function visibleParamsOf({ params }: FastifyRequest): Audit['params'] {
   return Object.fromEntries(named.map(([name, value]) => [name, visible(String(value))]))
 }
 
-function visibleIdsOf(operation: Operation, { answerBody, accessRequest }: RequestContext): Audit['created'] {
-  return createdIdsOf(operation, { answer: answerBody, body: accessRequest?.body }).map(visible)
+function visibleIdsOf(
+  operation: Operation,
+  { responseBody, accessRequest }: RequestContext,
+): Audit['created'] {
+  return createdIdsOf(operation, { response: responseBody, body: accessRequest?.body }).map(visible)
 }
 
-function auditOf(of: Common, decision: Audit['decision'], report: Report | null): Audit {
+function auditOf(of: CommonAuditFields, decision: Audit['decision'], report: Report | null): Audit {
   const rule = report === null ? null : ruleOf(report)
   const { missing = [], otherRefusal = null } = report?.denialReason ?? {}
   return { ...of, decision, stage: report?.stage ?? null, rule, missing, otherRefusal }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Match } from './context.ts'
+import type { OperationRequest } from './context.ts'
 import type { Parts } from './parts.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
 import { upstreamHeaders, userHeaderOf } from '../proxy/wire/headers.ts'
@@ -13,7 +13,7 @@ import { ANONYMOUS } from '../request/principal.ts'
  */
 export function callerHeadersOf(
   { publicAddress }: Pick<Parts, 'publicAddress'>,
-  { engine, accessRequest: { principal } }: Pick<Match, 'engine' | 'accessRequest'>,
+  { engine, accessRequest: { principal } }: Pick<OperationRequest, 'engine' | 'accessRequest'>,
   request: FastifyRequest,
 ): Record<string, string> {
   const { requestPolicy, forwarded } = engine

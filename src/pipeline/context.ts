@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { PreviousOutcome } from '../idempotency/idempotency-store.ts'
+import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
 import type { DenialReason, EngineRefusal, GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 import type { EngineParts, Parts } from './parts.ts'
@@ -60,13 +60,13 @@ export class RequestContext {
   /** True if the gateway has permitted this request itself, with every item of the result, and refuses requests that it does not permit. */
   isPermittedHere = false
   /** The outcome of the same request with the same key, whose entity no longer exists. If null, the handler claims the key in the store. */
-  previous: PreviousOutcome | null = null
+  replay: ReplayOutcome | null = null
   /** Headers that stages add to every response. Null without such headers. */
   addedHeaders: Readonly<Record<string, string>> | null = null
   /** The value of `Cache-Status`. Null if no cache was read. */
   cacheStatus: string | null = null
   /** The body of a successful write, if it is short and contains the ids of created entities. Null if it is not needed. */
-  answerBody: Buffer | null = null
+  responseBody: Buffer | null = null
   /** The node that sent the response. Null for responses of the gateway itself. */
   node: string | null = null
   /** Null if traces are not configured. */
@@ -91,7 +91,7 @@ export interface LocatedContext extends RequestContext {
 }
 
 /** An operation of an engine and the parsed request for it. */
-export interface Match {
+export interface OperationRequest {
   readonly engine: EngineParts
   readonly operation: Operation
   readonly permit: Permit
@@ -104,8 +104,8 @@ export interface MatchedContext extends LocatedContext {
 }
 
 /** A request for a list or an entity, with the form in which the engine gets it. */
-export interface Asking {
-  readonly match: Match
+export interface EngineCall {
+  readonly match: OperationRequest
   readonly upstreamRequest: UpstreamRequest
 }
 
@@ -123,7 +123,7 @@ export interface DecisionMaker {
 }
 
 /** A request that has passed the stages, and the request to the engine for it. */
-export interface Exchange extends Asking {
+export interface HandlerContext extends EngineCall {
   readonly parts: Parts
   readonly decisionMaker: DecisionMaker
   readonly match: MatchedContext

@@ -1,9 +1,9 @@
 import type { Operation } from '../operations/table.ts'
 import { isRecord } from '../request/value.ts'
 
-interface Done {
+interface CompletedWrite {
   /** The body of the response. Null if it was too long to be kept, is encoded, or is empty. */
-  readonly answer: Buffer | null
+  readonly response: Buffer | null
   /** The parsed body of the request. */
   readonly body: unknown
 }
@@ -15,10 +15,13 @@ const MAX_IDS = 20
  * Returns the ids of created entities, at the place that the field `creates` of the operation names. Empty if there are no ids, or
  * if they are unknown.
  */
-export function createdIdsOf({ creates }: Pick<Operation, 'creates'>, done: Done): readonly string[] {
+export function createdIdsOf(
+  { creates }: Pick<Operation, 'creates'>,
+  done: CompletedWrite,
+): readonly string[] {
   if (creates === undefined) return []
   const [where, path = ''] = creates.split(':')
-  const value = where === 'body' ? done.body : parsed(done.answer)
+  const value = where === 'body' ? done.body : parsed(done.response)
   return idsAt(value, path.split('.')).slice(0, MAX_IDS)
 }
 
@@ -28,9 +31,9 @@ function idsAt(value: unknown, [name, ...rest]: readonly string[]): readonly str
   return isRecord(value) && Object.hasOwn(value, name) ? idsAt(value[name], rest) : []
 }
 
-function parsed(answer: Buffer | null): unknown {
+function parsed(response: Buffer | null): unknown {
   try {
-    return answer === null ? null : JSON.parse(answer.toString('utf8'))
+    return response === null ? null : JSON.parse(response.toString('utf8'))
   } catch {
     return null
   }

@@ -53,7 +53,7 @@ function forgetDecision(match: MatchedContext): void {
   match.rows = null
   match.missingRows = null
   match.reports = null
-  match.previous = null
+  match.replay = null
   match.denialReason = null
   match.isWithheld = false
   match.isPermittedHere = false

@@ -5,7 +5,7 @@ import type { AuthorizationMode, Parts } from './parts.ts'
 import type { Restriction, ListDecision } from '../lists/list-decision.ts'
 import { checkRules } from '../policy/validation/validate.ts'
 import type { TraceDecision } from '../policy/authz/checks/decision-trace.ts'
-import { answerableOf } from './replies.ts'
+import { refusalOf } from './replies.ts'
 
 /**
  * Runs a check in a mode. With `report`, a refusal is counted and logged, and the request continues. With `engine`, the request
@@ -22,19 +22,19 @@ export function enforce(
   try {
     const checked = check()
     return checked instanceof Promise
-      ? checked.catch((error: unknown) => letPass(parts, mode, context, error))
+      ? checked.catch((error: unknown) => reportOnly(parts, mode, context, error))
       : checked
   } catch (error) {
-    return letPass(parts, mode, context, error)
+    return reportOnly(parts, mode, context, error)
   }
 }
 
-function letPass(parts: Parts, mode: AuthorizationMode, context: LocatedContext, error: unknown): void {
+function reportOnly(parts: Parts, mode: AuthorizationMode, context: LocatedContext, error: unknown): void {
   if (mode === 'report') report(parts, context, error)
 }
 
 function report({ metrics, log }: Parts, context: LocatedContext, error: unknown): void {
-  const refusal = answerableOf(error)
+  const refusal = refusalOf(error)
   const { id: requestId, stage, denialReason, operation, engine } = context
   const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
   metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${stage}-report`, reason })

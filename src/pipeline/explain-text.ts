@@ -1,8 +1,8 @@
-import type { Explained } from './explain.ts'
+import type { RequestExplanation } from './explain.ts'
 import type { MissingPermission } from '../errors.ts'
 import { bodyText } from '../request/body.ts'
 import type {
-  Deciding,
+  DecidingRecord,
   DecidedPermission,
   RowsPermission,
   RowsExplanation,
@@ -13,7 +13,7 @@ import { counted } from './plural.ts'
 import { lineOfRecord } from './record-line.ts'
 
 /** Formats an explanation for people. */
-export function textOfExplained(explained: Explained): string {
+export function textOfExplained(explained: RequestExplanation): string {
   const { request, operation, engine, principal, policy } = explained
   const lines = [
     `${request} (${operation}) at engine ${engine}`,
@@ -26,7 +26,7 @@ export function textOfExplained(explained: Explained): string {
       ? ['no check: being authenticated is enough', '']
       : []),
     ...(policy === null || policy.rows === null ? [] : rowsLines(policy.rows)),
-    ...answerLines(explained),
+    ...responseLines(explained),
     ...grantLines(explained),
   ]
   // An id may contain control characters that a terminal would execute.
@@ -37,7 +37,7 @@ function listOf(names: readonly string[]): string {
   return names.length === 0 ? 'none' : names.join(', ')
 }
 
-function modeLines({ modes }: Explained): string[] {
+function modeLines({ modes }: RequestExplanation): string[] {
   return Object.entries(modes)
     .filter(([, mode]) => mode !== 'enforce')
     .map(([name, mode]) => `${name}.mode is ${mode}: the gateway does not refuse these requests`)
@@ -78,7 +78,7 @@ function permissionLine({ permission, resource, resourceId, record }: DecidedPer
 const TYPES = ['GLOBAL', 'GRANT', 'REVOKE'] as const
 
 /** Formats the record that decides: `granted by GRANT to group clerks on * (step 6)`. */
-export function decidedBy(record: Deciding | null): string {
+export function decidedBy(record: DecidingRecord | null): string {
   if (record === null) return 'no record'
   const { permitted, implied, type, level, subject, resourceId, step } = record
   const word = permitted ? 'granted' : 'revoked'
@@ -116,7 +116,7 @@ function rowsPermissionLine({ permission, resource, record, ids, idCount }: Rows
   return `${permission} on ${resource}: all: ${decidedBy(record)}; single ones: ${some === '' ? 'none' : some}`
 }
 
-function answerLines(explained: Explained): string[] {
+function responseLines(explained: RequestExplanation): string[] {
   const { decision, stage, answer } = explained
   if (showsNothing(explained)) return ['Permitted, but no row is answered: some record has to open them']
   if (decision === 'permitted' || answer === null) return ['Permitted: the request goes on to the engine']
@@ -128,7 +128,7 @@ function answerLines(explained: Explained): string[] {
 }
 
 /** Returns whether a request is permitted, but gets none of its items. */
-export function showsNothing({ decision, policy }: Pick<Explained, 'decision' | 'policy'>): boolean {
+export function showsNothing({ decision, policy }: Pick<RequestExplanation, 'decision' | 'policy'>): boolean {
   return decision === 'permitted' && policy?.rows?.sees === 'no rows'
 }
 
@@ -137,7 +137,7 @@ function wordsOf(body: unknown): string {
   return type === null || message === null ? JSON.stringify(body) : `${type}: ${message}`
 }
 
-function grantLines({ policy }: Explained): string[] {
+function grantLines({ policy }: RequestExplanation): string[] {
   if (policy === null || policy.missing.length === 0) return []
   const head =
     policy.sufficient === true

@@ -21,7 +21,7 @@ export interface Question {
 }
 
 /** The result of all stages that check a request, with the reason. */
-export interface Explained {
+export interface RequestExplanation {
   readonly request: string
   readonly operation: string
   readonly engine: string
@@ -34,7 +34,7 @@ export interface Explained {
   /** The stage that refuses, as in the audit line of the request. */
   readonly stage: Stage | null
   /** The response for the caller. Null if the request continues to the engine. */
-  readonly answer: GivenAnswer | null
+  readonly answer: ExplainedResponse | null
   /**
    * Null if no permission is needed. Also null if the body cannot be read or the engine's behavior cannot be determined, because
    * nothing can then be said about permissions.
@@ -42,7 +42,7 @@ export interface Explained {
   readonly policy: Explanation | null
 }
 
-interface GivenAnswer {
+interface ExplainedResponse {
   readonly status: number
   readonly body: unknown
   /** The `GW_…` code of a response that is not the engine's own. */
@@ -58,7 +58,7 @@ export class QuestionError extends Error {}
  * Runs the stages that check a request. The caller is `principal`, or else the user in the question.
  * @throws QuestionError, or GatewayError if the engine does not respond
  */
-export type Explain = (question: Question, principal?: Principal) => Promise<Explained>
+export type Explain = (question: Question, principal?: Principal) => Promise<RequestExplanation>
 
 /**
  * Parses a question from JSON.
@@ -82,7 +82,7 @@ export type BuildDryRun = (parts: Parts, contextOf: (id: string) => RequestConte
 export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
   const contexts = new Map<string, RequestContext>()
   let dryRun: FastifyInstance | null = null
-  async function run(context: RequestContext, sent: Sent): Promise<void> {
+  async function run(context: RequestContext, sent: InjectedRequest): Promise<void> {
     dryRun ??= buildDryRun(parts, (id) => contexts.get(id) ?? new RequestContext(id, ''))
     contexts.set(context.id, context)
     try {
@@ -117,7 +117,7 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
       principal,
       modes: { validation: engine.validation, authorization: engine.authorization },
       open: isOpen(context),
-      ...(refusal === null ? PERMITTED : { decision: 'refused', stage, answer: answerOf(refusal) }),
+      ...(refusal === null ? PERMITTED : { decision: 'refused', stage, answer: responseOf(refusal) }),
       policy,
     }
   }
@@ -149,7 +149,7 @@ async function policyOf(engine: EngineParts, context: RequestContext): Promise<E
   }
 }
 
-interface Sent {
+interface InjectedRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -157,7 +157,7 @@ interface Sent {
 }
 
 /** Returns the question as the request of a client. */
-function sentOf({ config }: Parts, { method, target, body }: SplitQuestion): Sent {
+function sentOf({ config }: Parts, { method, target, body }: SplitQuestion): InjectedRequest {
   const [host] = config.hosts
   const url = targetPathOf(target).startsWith(`${config.basePath}/`) ? target : config.basePath + target
   const sent = { method, url, headers: host === undefined ? {} : { host } }
@@ -191,7 +191,7 @@ function unmatched(
 
 const PERMITTED = { decision: 'permitted', stage: null, answer: null } as const
 
-function answerOf(refusal: NonNullable<RequestContext['refusal']>): GivenAnswer {
+function responseOf(refusal: NonNullable<RequestContext['refusal']>): ExplainedResponse {
   const { statusCode: status, body = null } = refusal
   return refusal instanceof GatewayError
     ? { status, body, error: refusal.code, reason: null }

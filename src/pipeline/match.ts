@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { createCertificateUser } from '../request/client-certificate.ts'
 import type { Principal } from '../request/principal.ts'
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
-import { isFromForeignPage } from '../request/origin.ts'
+import { isCrossOriginRequest } from '../request/origin.ts'
 import type { Application, EngineParts, Parts } from './parts.ts'
 import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { spellsLiterals } from './routes.ts'
@@ -115,7 +115,7 @@ export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
     const user = !authorization ? certificateUser(raw.socket) : null
     return user === null
       ? authenticator.authenticate(authorization, context.address)
-      : authenticator.vouchFor(user)
+      : authenticator.authenticateUser(user)
   }
 }
 
@@ -134,7 +134,7 @@ export function authenticatePassthrough(
     const { context } = request
     context.passthrough = prefix
     context.addedHeaders = null
-    if (config.cors !== null && isFromForeignPage(request.raw, request.headers.host ?? '', allowedOrigins))
+    if (config.cors !== null && isCrossOriginRequest(request.raw, request.headers.host ?? '', allowedOrigins))
       throw new GatewayError('GW_FOREIGN_ORIGIN')
     context.stage = 'authenticate'
     if (auth === 'gateway') context.principal = await principalOf(authenticator, request)

@@ -64,7 +64,7 @@ function createRecord({ metrics, log, audit }: Parts) {
     const reason = refusal === null ? null : codeOf(refusal)
     const cut = cutOf(raw)
     if (reason !== null) metrics.refusal({ engine, operation, stage: context.stage, reason })
-    if (refusal !== null) tell(log, requestId, refusal)
+    if (refusal !== null) reportRequest(log, requestId, refusal)
     writeRecord(
       accessRecordOf({
         requestId,
@@ -104,15 +104,15 @@ type Refusal = NonNullable<RequestContext['refusal']>
  * once where they happen. The cause that the system or the connection reported is logged in addition, for the analysis of a single
  * request.
  */
-function tell(log: Parts['log'], requestId: string, refusal: Refusal): void {
+function reportRequest(log: Parts['log'], requestId: string, refusal: Refusal): void {
   if (isOwn(refusal) && refusal.code === 'GW_INTERNAL')
     log.error({ requestId, err: refusal.cause ?? refusal }, bounded(refusal.message))
   else if (refusal.statusCode >= 500 && refusal.cause instanceof Error)
-    log.info({ requestId, cause: bounded(textOf(refusal.cause)) }, bounded(refusal.message))
+    log.info({ requestId, cause: bounded(describeCause(refusal.cause)) }, bounded(refusal.message))
 }
 
 /** Formats an error: `UND_ERR_SOCKET: other side closed`. */
-function textOf(cause: Error): string {
+function describeCause(cause: Error): string {
   return 'code' in cause ? `${String(cause.code)}: ${cause.message}` : cause.message
 }
 

@@ -6,7 +6,7 @@ import type { Audit } from '../metrics/audit-log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { LookupName } from '../operations/lookup-name.ts'
 import type { OpenName } from '../operations/open-names.ts'
-import type { Change, Operation } from '../operations/table.ts'
+import type { ChangeKind, Operation } from '../operations/table.ts'
 import type { PublicAddress } from '../request/public-address.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { Authenticator } from '../policy/authn/authenticate.ts'
@@ -43,7 +43,7 @@ export interface EngineParts {
    * Applies the changes of users and records by a successful write. They are in force when it resolves. `about` is the id of a
    * user. Never rejects.
    */
-  readonly changed: (changes: readonly Change[], about: string) => Promise<void>
+  readonly changed: (changes: readonly ChangeKind[], about: string) => Promise<void>
   /** The permits of all operations by operationId. */
   readonly permits: Pick<ReadonlyMap<string, Permit>, 'get'>
   /**

@@ -8,7 +8,7 @@ import { readJson } from '../request/json.ts'
 import type { LocatedContext } from './context.ts'
 import { paramsOf } from './match.ts'
 import type { Parts } from './parts.ts'
-import { createStillAwaited } from './still-awaited.ts'
+import { createDeadlineCheck } from './still-awaited.ts'
 
 /**
  * Reads the parts of a request that a decision depends on, and stores them in the context with the bytes of the body. The framework
@@ -29,7 +29,7 @@ export function readRequest(
     params: paramsOf(request),
     query: queryOf(request.url),
     body: isJson ? readBodyOf(operation, bytes) : undefined,
-    stillAwaited: createStillAwaited(request, config.timeouts.headers),
+    checkDeadline: createDeadlineCheck(request, config.timeouts.headers),
   }
   context.accessRequest = accessRequest
   return accessRequest

@@ -15,7 +15,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, GatewayCode>> = {
 }
 
 /** Converts any error to an error with a response. An unexpected error becomes a 500 without details for the caller. */
-export function answerableOf(error: unknown): GatewayError | EngineRefusal {
+export function refusalOf(error: unknown): GatewayError | EngineRefusal {
   if (error instanceof GatewayError || error instanceof EngineRefusal) return error
   const { code, statusCode } = fieldsOf(error)
   const known = FRAMEWORK_CODES[code]
@@ -55,7 +55,7 @@ function acceptableOf(error: GatewayError | EngineRefusal, accept: string | unde
     assertTakesJson(accept)
     return error
   } catch (unacceptable) {
-    return answerableOf(unacceptable)
+    return refusalOf(unacceptable)
   }
 }
 
@@ -89,7 +89,7 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-/** Adds the gateway's own headers to a response of the framework. `writeAnswer` and the relay do the same for their responses. */
+/** Adds the gateway's own headers to a response of the framework. `writeResponse` and the relay do the same for their responses. */
 export function signReply(reply: FastifyReply, own: Record<string, string>): void {
   if (saysWhoReads(own)) {
     own['vary'] = joinedVary(reply.getHeader('vary'), own['vary'] ?? '')
@@ -104,26 +104,26 @@ export function bodyBytesOf(method: string, body: unknown): number {
   return Buffer.isBuffer(body) ? body.length : typeof body === 'string' ? Buffer.byteLength(body) : 0
 }
 
-interface WholeAnswer {
+interface WholeResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: Buffer
 }
 
 /** Sends a whole response that is in memory, from an engine or from the gateway. */
-export function sendAnswer(reply: FastifyReply, answer: WholeAnswer): FastifyReply {
-  reply.code(answer.status)
+export function sendResponse(reply: FastifyReply, response: WholeResponse): FastifyReply {
+  reply.code(response.status)
   // Headers of the gateway are kept: a stored response would contain the request id of another exchange.
-  for (const [name, value] of Object.entries(answer.headers))
+  for (const [name, value] of Object.entries(response.headers))
     if (!reply.hasHeader(name)) reply.header(name, value)
-  return answer.body.length === 0 ? reply.send() : reply.send(answer.body)
+  return response.body.length === 0 ? reply.send() : reply.send(response.body)
 }
 
 /** Sends the same without the framework, which takes a third of the time of a cached response. `own` headers replace those of the response. */
-export function writeAnswer(
+export function writeResponse(
   reply: FastifyReply,
   own: Record<string, string>,
-  { status, headers, body }: WholeAnswer,
+  { status, headers, body }: WholeResponse,
 ): FastifyReply {
   const list: (string | string[])[] = []
   const isShared = saysWhoReads(own)

@@ -2,9 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import type { Cors } from '../request/cors.ts'
 
 /** Adds headers to every response that say whether a page of another origin may read it. They are also in refusals before routing. */
-export function shareAnswers(app: FastifyInstance, { answerHeaders }: Pick<Cors, 'answerHeaders'>): void {
+export function shareResponses(
+  app: FastifyInstance,
+  { responseHeaders }: Pick<Cors, 'responseHeaders'>,
+): void {
   app.addHook('onRequest', function shareHook(request, _reply, done) {
-    request.context.addedHeaders = answerHeaders(request.headers.origin)
+    request.context.addedHeaders = responseHeaders(request.headers.origin)
     done()
   })
 }

@@ -7,9 +7,9 @@ import { GatewayError } from '../errors.ts'
  * @throws GatewayError from the returned function: GW_BAD_REQUEST if the client has disconnected, GW_UPSTREAM_TIMEOUT if the time
  *   is over
  */
-export function createStillAwaited({ raw }: FastifyRequest, withinMs: number): () => void {
+export function createDeadlineCheck({ raw }: FastifyRequest, withinMs: number): () => void {
   const endsAtMs = performance.now() + withinMs
-  return function stillAwaited() {
+  return function checkDeadline() {
     // No client receives this error.
     if (raw.socket.destroyed)
       throw new GatewayError('GW_BAD_REQUEST', { message: 'The client has disconnected' })

@@ -2,7 +2,7 @@ import type { ClientTls } from '../config/tls-types.ts'
 import type { WireRequest } from './attempts/attempt.ts'
 import { createBalance } from './nodes/balance.ts'
 import { createRetryBudget } from './attempts/retry-budget.ts'
-import type { Resolve } from './nodes/addresses.ts'
+import type { ResolveHost } from './nodes/addresses.ts'
 import { Collector } from './attempts/collector.ts'
 import { API_RESPONSE_HEADERS } from './wire/allowed-headers.ts'
 import {
@@ -27,7 +27,7 @@ import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts
 import { lockedTasksIn } from './long-polls/poll-answer.ts'
 import { type PollEnd, Polls } from './long-polls/polls.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
-import { reachNode } from './nodes/reach.ts'
+import { checkNodeConnection } from './nodes/reach.ts'
 import { Queue, type QueueOptions } from './attempts/queue.ts'
 import { CLIENT_GONE, Relay } from './attempts/relay.ts'
 import type { StartAttempt } from '../request/attempt-span.ts'
@@ -51,7 +51,7 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
     /** The longest time without a byte of the response body, and the longest time in which the client reads no byte. */
     readonly bodyMs: number
     /** Limit for the complete response body. Default: 10 minutes. */
-    readonly answerMs?: number
+    readonly responseMs?: number
   }
   /** The path that a probe requests from an application. Without it, the nodes belong to an engine, and a probe requests their list of engines. */
   readonly probePath?: string | undefined
@@ -75,7 +75,7 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   /** Returns a number from 0 to 1. */
   readonly random?: () => number
   /** Resolves node names. Default: the system's resolver. */
-  readonly resolve?: Resolve
+  readonly resolve?: ResolveHost
   /** How long a connection to the host name of a node is reused. Default: 30 s. */
   readonly renewedMs?: number
 }
@@ -104,7 +104,7 @@ const DEFAULT_POLLS: PollLimits = {
 }
 
 /** The parts that upstreams share if they differ only in their credentials. */
-interface Shared {
+interface UpstreamDependencies {
   readonly nodes: NodePool
   readonly sendOptions: SendOptions
   readonly polls: Polls
@@ -137,7 +137,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const unlocks = createUpstreamUnlocks(options, { ...sendOptions, traced: undefined })
   const polls = createPolls(options, { nodes, sendOptions, unlocks }, () => nudges.watch())
   const nudges = createUpstreamNudges(options, { nodes, sendOptions, polls })
-  const shared: Shared = { nodes, sendOptions, polls, unlocks, nudges, prober: null }
+  const shared: UpstreamDependencies = { nodes, sendOptions, polls, unlocks, nudges, prober: null }
   return upstreamOf(options, shared)
 }
 
@@ -163,7 +163,7 @@ function createUpstreamUnlocks(options: UpstreamOptions, sendOptions: SendOption
 
 function createPolls(
   options: UpstreamOptions,
-  { nodes, sendOptions, unlocks }: Pick<Shared, 'nodes' | 'sendOptions' | 'unlocks'>,
+  { nodes, sendOptions, unlocks }: Pick<UpstreamDependencies, 'nodes' | 'sendOptions' | 'unlocks'>,
   onParked: () => void,
 ): Polls {
   const { perNode, waiting, maxHoldMs, onEnd } = options.polls ?? DEFAULT_POLLS
@@ -182,7 +182,7 @@ function createPolls(
 
 function createUpstreamNudges(
   options: UpstreamOptions,
-  { nodes, sendOptions, polls }: Pick<Shared, 'nodes' | 'sendOptions' | 'polls'>,
+  { nodes, sendOptions, polls }: Pick<UpstreamDependencies, 'nodes' | 'sendOptions' | 'polls'>,
 ): UpstreamNudges {
   const { nudges, unlockAs } = options.polls ?? DEFAULT_POLLS
   if (nudges === undefined) return NO_NUDGES
@@ -196,7 +196,7 @@ function createUpstreamNudges(
   })
 }
 
-function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
+function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Upstream {
   const { engine, timeouts, responseHeaders = API_RESPONSE_HEADERS } = options
   const { nodes, sendOptions, polls, unlocks, nudges } = shared
   const requestOf = createRequestOf(options)
@@ -238,12 +238,12 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
       nodes.all.map((node) => ({
         node: node.name,
         isDrained: node.isDrained,
-        reach: (withinMs) => reachNode(node, { ...ownQuestionOf(options), withinMs }),
+        checkConnection: (withinMs) => checkNodeConnection(node, { ...ownQuestionOf(options), withinMs }),
       })),
     waiting: () => sendOptions.queue.size,
     isQueueStanding: () => sendOptions.queue.isStanding,
-    giveBack(answer) {
-      unlocks.unlock(lockedTasksIn(answer))
+    unlockTasks(response) {
+      unlocks.unlock(lockedTasksIn(response))
       return unlocks.idle()
     },
     writtenElsewhere: (node) => nudges.writtenElsewhere(node),
@@ -268,11 +268,15 @@ function createRequestOf(options: UpstreamOptions) {
     body: upstreamRequest.body,
     headersMs: upstreamRequest.headersMs ?? timeouts.headersMs,
     bodyMs: timeouts.bodyMs,
-    answerMs: timeouts.answerMs ?? 600_000,
+    responseMs: timeouts.responseMs ?? 600_000,
   })
 }
 
-function createProberOf(options: UpstreamOptions, { nodes, sendOptions }: Shared, times: ProbeTimes): Prober {
+function createProberOf(
+  options: UpstreamOptions,
+  { nodes, sendOptions }: UpstreamDependencies,
+  times: ProbeTimes,
+): Prober {
   return createProber({
     deployments: false,
     ...times,

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { LongPolls } from './long-polls/long-polls.ts'
 import type { NodeState } from './nodes/node-pool.ts'
 import type { Credentials } from './wire/headers.ts'
-import type { Relayed, UpstreamRequest } from './wire/upstream-request.ts'
-import type { Answer } from '../request/answer.ts'
+import type { RelayResult, UpstreamRequest } from './wire/upstream-request.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 
 export interface ProbeTimes {
   readonly intervalMs: number
@@ -21,7 +21,7 @@ export interface ReachableNode {
    * Tests the node once. Resolves to its version, or to null if it does not report one, as an application does.
    * @throws Error that explains why the node is not usable
    */
-  readonly reach: (withinMs: number) => Promise<string | null>
+  readonly checkConnection: (withinMs: number) => Promise<string | null>
 }
 
 /** An engine or an application, with its nodes. */
@@ -32,9 +32,9 @@ export interface Upstream {
     upstreamRequest: UpstreamRequest,
     sink: ServerResponse,
     headers: Readonly<Record<string, string>>,
-  ): Promise<Relayed>
+  ): Promise<RelayResult>
   /** Resolves to the complete response, without content encoding. A response larger than `limitBytes` is an error. */
-  fetch(upstreamRequest: UpstreamRequest, limitBytes: number): Promise<Answer>
+  fetch(upstreamRequest: UpstreamRequest, limitBytes: number): Promise<BufferedResponse>
   /** Returns an upstream with the same nodes and other credentials. */
   withCredentials(credentials: Credentials): Upstream
   /** Starts to probe the nodes with the credentials of this upstream. Without probes, requests detect whether a node has recovered. */
@@ -49,7 +49,7 @@ export interface Upstream {
   /** Returns true if requests have waited for so long that a new request may wait only for the queue's target time. */
   isQueueStanding(): boolean
   /** Unlocks all tasks of a response that no client receives. Resolves when the engine has responded. */
-  giveBack(answer: Answer): Promise<void>
+  unlockTasks(response: BufferedResponse): Promise<void>
   /** Handles the report of another gateway that a write, which may have created external tasks, succeeded at this node. */
   writtenElsewhere(node: string): void
   /** Long polls, which use separate connections. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { RedisSettings } from '../config/redis-types.ts'
 import { createMessages } from './change-messages.ts'
 import { RedisLink } from './redis-link.ts'
-import { Subscription } from './subscription.ts'
+import { RedisSubscription } from './subscription.ts'
 import type { Signer } from './signature.ts'
 
 interface ChangeBusOptions {
@@ -16,7 +16,7 @@ interface ChangeBusOptions {
   readonly onInvalidMessages: () => void
 }
 
-interface Listener {
+interface ChangeListener {
   readonly onMessage: (topic: string, about: string) => void
   /** Called if messages may have been missed: the subscription is new, or was interrupted. */
   readonly onGap: () => void
@@ -29,7 +29,7 @@ interface Listener {
 export interface ChangeBus {
   /** Resolves when Redis has the message, or when Redis is unreachable; the message is then sent later. Never rejects. */
   publish(topic: string, about?: string): Promise<void>
-  listen(listener: Listener): void
+  listen(listener: ChangeListener): void
   close(): void
 }
 
@@ -50,7 +50,7 @@ export function createChangeBus({
   const self = randomUUID()
   const messages = createMessages({ self, channel, signer })
   const pending = new Set<string>()
-  let listener: Listener | null = null
+  let listener: ChangeListener | null = null
   let rereadTimer: NodeJS.Timeout | null = null
   let rereadAt = -Infinity
   // The cache's link logs the state: both connect to the same server.
@@ -61,7 +61,7 @@ export function createChangeBus({
     log: () => undefined,
     onReady: () => void flush(),
   })
-  const subscription = new Subscription({
+  const subscription = new RedisSubscription({
     redis,
     channel,
     onMessage: (text) => {

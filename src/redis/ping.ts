@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import type { RedisSettings } from '../config/redis-types.ts'
 import { answerWithin } from './connection.ts'
-import { openClient, type Reply } from './redis-client.ts'
+import { openClient, type RedisReply } from './redis-client.ts'
 import { reasonOf } from './redis-link.ts'
 
 /**
@@ -34,7 +34,7 @@ export async function pingRedis(settings: RedisSettings, withinMs: number): Prom
   }
 }
 
-function raiseRefusal([reply]: readonly Reply[]): void {
+function raiseRefusal([reply]: readonly RedisReply[]): void {
   const [error] = reply ?? []
   if (error !== null && error !== undefined) throw new Error(reasonOf(error))
 }

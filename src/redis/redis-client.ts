@@ -10,7 +10,7 @@ import {
 } from './connection.ts'
 import { endClient, hearClusterErrors } from './connection-errors.ts'
 
-type Argument = string | number | Buffer
+type CommandArgument = string | number | Buffer
 
 /** A command with one key at most, because a cluster has its keys on several servers. A script has one key too. */
 export type RedisCommand =
@@ -19,10 +19,10 @@ export type RedisCommand =
   | readonly [name: 'getrange' | 'getrangeBuffer', key: string, start: number, end: number]
   | readonly [name: 'set', key: string, value: string | Buffer, unit: 'PX', ms: number]
   | readonly [name: 'set', key: string, value: string | Buffer, unit: 'PX', ms: number, condition: 'NX']
-  | readonly [name: 'eval', script: string, keys: 1, key: string, ...args: Argument[]]
+  | readonly [name: 'eval', script: string, keys: 1, key: string, ...args: CommandArgument[]]
   | readonly [name: 'publish', channel: string, message: string]
 
-export type Reply = readonly [error: Error | null, value: unknown]
+export type RedisReply = readonly [error: Error | null, value: unknown]
 
 interface ClientEvents {
   /** Called when commands can be sent, for the first time or again. */
@@ -43,7 +43,7 @@ export interface RedisClient {
    * Returns one reply for each command. Commands on one key are executed in order; in a cluster, commands on different keys in
    * any order.
    */
-  readonly send: (commands: readonly RedisCommand[]) => Promise<readonly Reply[]>
+  readonly send: (commands: readonly RedisCommand[]) => Promise<readonly RedisReply[]>
   /** Closes all connections, so that waiting commands fail, and looks up the servers of the keys again. */
   readonly reconnect: () => void
   readonly close: () => void
@@ -157,7 +157,7 @@ async function connectAll(nodes: readonly Redis[]): Promise<void> {
   clearTimeout(timer)
 }
 
-async function replyTo(cluster: Cluster, [name, ...args]: RedisCommand): Promise<Reply> {
+async function replyTo(cluster: Cluster, [name, ...args]: RedisCommand): Promise<RedisReply> {
   const isBinary = name === 'getrangeBuffer'
   const command = new Command(isBinary ? 'getrange' : name, [...args], {
     replyEncoding: isBinary ? null : 'utf8',

@@ -2,7 +2,7 @@ import { ReplyError } from 'ioredis'
 import type { RedisSettings } from '../config/redis-types.ts'
 import { Breaker } from './breaker.ts'
 import { answerWithin } from './connection.ts'
-import { openClient, type RedisClient, type RedisCommand, type Reply } from './redis-client.ts'
+import { openClient, type RedisClient, type RedisCommand, type RedisReply } from './redis-client.ts'
 
 /** Logs a change of state, once per change. `why` never contains a credential. */
 export type RedisLog = (level: 'info' | 'warn', message: string, why: string | null) => void
@@ -64,7 +64,7 @@ export class RedisLink {
   async run(
     commands: readonly RedisCommand[],
     pressing = false,
-  ): Promise<readonly Reply[] | 'skipped' | 'error'> {
+  ): Promise<readonly RedisReply[] | 'skipped' | 'error'> {
     if (!this.#client.isReady() || !(pressing || this.#breaker.admits())) return 'skipped'
     const replies = await this.#repliesTo(commands)
     const failure = failureIn(replies)
@@ -78,7 +78,7 @@ export class RedisLink {
   }
 
   /** Returns a failure instead of the replies if Redis does not respond in time. */
-  #repliesTo(commands: readonly RedisCommand[]): Promise<readonly Reply[]> {
+  #repliesTo(commands: readonly RedisCommand[]): Promise<readonly RedisReply[]> {
     const { bytesRead, send } = this.#client
     return answerWithin(COMMAND_MS, bytesRead, send(commands)).catch((error: unknown) => [
       [error instanceof Error ? error : new Error(String(error)), null] as const,
@@ -111,7 +111,7 @@ export class RedisLink {
   }
 }
 
-function failureIn(replies: readonly Reply[]): Error | null {
+function failureIn(replies: readonly RedisReply[]): Error | null {
   return replies.find(([error]) => error !== null && !HARMLESS.has(replyCodeOf(error)))?.[0] ?? null
 }
 

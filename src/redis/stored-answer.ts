@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import type { Answer } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/answer.ts'
 
 /**
  * Headers that describe a body. Only these are stored in Redis: no connection headers (RFC 9110 section 7.6.1), no length, no
@@ -32,17 +32,17 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205])
 /** Statuses of responses that are not stored: nothing was executed, or the outcome is unknown. */
 const NEVER_STORED: ReadonlySet<number> = new Set([401, 429, 502, 503, 504])
 
-type Head = Pick<Answer, 'status' | 'headers'>
+type StoredResponseHead = Pick<BufferedResponse, 'status' | 'headers'>
 
 /** Returns the headers of a response that are stored in Redis. */
-export function storedHeadersOf({ headers }: Pick<Answer, 'headers'>): Answer['headers'] {
+export function storedHeadersOf({ headers }: Pick<BufferedResponse, 'headers'>): BufferedResponse['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([name, value]) => isStoredHeader(name, value)))
 }
 
 /** Returns whether a value from Redis can be the status and headers of a response that a gateway stored. */
-export function isStoredHead(head: unknown, bodyBytes: number): head is Head {
+export function isStoredHead(head: unknown, bodyBytes: number): head is StoredResponseHead {
   if (typeof head !== 'object' || head === null) return false
-  const { status, headers } = head as Partial<Record<keyof Head, unknown>>
+  const { status, headers } = head as Partial<Record<keyof StoredResponseHead, unknown>>
   if (!isStoredStatus(status) || typeof headers !== 'object' || headers === null || Array.isArray(headers))
     return false
   if (bodyBytes > 0 && BODILESS.has(status)) return false

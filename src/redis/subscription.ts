@@ -23,7 +23,7 @@ const ANSWER_MS = 1000
  * Receives the messages of other processes on a connection of its own. It subscribes again after each reconnect. In a cluster,
  * every node forwards the messages that are published at any node.
  */
-export class Subscription {
+export class RedisSubscription {
   readonly #redis: Redis
   readonly #close: () => void
   readonly #heartbeat: NodeJS.Timeout

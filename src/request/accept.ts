@@ -60,11 +60,11 @@ export function decidedAcceptOf(accept: string | undefined): string {
   )
 }
 
-function aloneOf(type: string, range: Range | undefined): string {
+function aloneOf(type: string, range: MediaRange | undefined): string {
   return range?.type === type ? [range.written, ...range.parameters].join(';') : type
 }
 
-interface Range {
+interface MediaRange {
   /** In lower case, without parameters. */
   readonly type: string
   readonly written: string
@@ -75,7 +75,7 @@ interface Range {
   readonly isAmbiguous: boolean
 }
 
-const ANY: readonly Range[] = [
+const ANY: readonly MediaRange[] = [
   { type: '*/*', written: '*/*', parameters: [], quality: 1000, isAmbiguous: false },
 ]
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -96,9 +96,9 @@ const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?|\.\d{1,4})$/
  * Returns the ranges in the order of the engine: by quality (0 is the lowest, and refuses nothing), then by precision, then by
  * position. Null if the engine cannot read the header and responds with 400.
  */
-function rangesOf(accept = ''): readonly Range[] | null {
+function rangesOf(accept = ''): readonly MediaRange[] | null {
   if (accept === '') return ANY
-  const ranges: Range[] = []
+  const ranges: MediaRange[] = []
   RANGE_AND_END.lastIndex = 0
   while (RANGE_AND_END.lastIndex < accept.length) {
     const match = RANGE_AND_END.exec(accept)
@@ -111,7 +111,7 @@ function rangesOf(accept = ''): readonly Range[] | null {
   return ranges.sort((a, b) => b.quality - a.quality || starsOf(a.type) - starsOf(b.type))
 }
 
-function rangeOf(type: string, rest: string): Range | null {
+function rangeOf(type: string, rest: string): MediaRange | null {
   const all = rest === '' ? [] : [...rest.matchAll(EACH_PARAMETER)]
   const qualities = all.filter(([, name = '']) => name.toLowerCase() === 'q')
   const quality = qualityOf(qualities.at(-1)?.[2] ?? '1')

@@ -11,5 +11,5 @@ export interface AccessRequest {
    * Throws if the decision is no longer needed. A decision that takes many requests to the engine calls it. Absent if the decision
    * is always needed.
    */
-  readonly stillAwaited?: (() => void) | undefined
+  readonly checkDeadline?: (() => void) | undefined
 }

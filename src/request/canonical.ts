@@ -2,7 +2,7 @@ import { targetSearchOf } from './target.ts'
 import { HOST } from '../config/host-pattern.ts'
 import type { IncomingMessage } from 'node:http'
 import type { GatewayCode } from '../errors.ts'
-import { isFromForeignPage } from './origin.ts'
+import { isCrossOriginRequest } from './origin.ts'
 
 // Characters of RFC 3986 that are unambiguous in a segment. `;` begins a matrix parameter at the engine.
 const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@%-]+)+$/
@@ -35,7 +35,7 @@ export interface CanonicalRequest {
   readonly fault: GatewayCode | null
 }
 
-export interface Served {
+export interface HostPolicy {
   /** Accepted values of Host, in lower case. If empty, every value is accepted. */
   readonly hosts: ReadonlySet<string>
   /** Origins whose pages may send more than reads, in addition to the gateway's own origin. */
@@ -46,7 +46,7 @@ export interface Served {
  * Checks a request before routing and authentication, because those already read it. Refuses every request that the gateway and an
  * engine could read differently, and every request that a page of another origin makes a browser send.
  */
-export function canonicalOf(request: IncomingMessage, served: Served): CanonicalRequest {
+export function canonicalOf(request: IncomingMessage, served: HostPolicy): CanonicalRequest {
   const target = request.url ?? ''
   const mark = target.indexOf('?')
   const whole = mark < 0 ? target : target.slice(0, mark)
@@ -78,7 +78,7 @@ function decoded(text: string): string | null {
 }
 
 /** Requires exactly one valid Host (RFC 9112 section 3.2), and at most one Authorization, because two readers could each use another one. */
-function headFault(request: IncomingMessage, { hosts, allowedOrigins }: Served): GatewayCode | null {
+function headFault(request: IncomingMessage, { hosts, allowedOrigins }: HostPolicy): GatewayCode | null {
   const { method, httpVersion, rawHeaders, headers } = request
   if (method === undefined || !METHODS.has(method)) return 'GW_METHOD_UNKNOWN'
   if (rawHeaders.length > 2 * MAX_HEADERS) return 'GW_HEADERS_TOO_LARGE'
@@ -89,7 +89,7 @@ function headFault(request: IncomingMessage, { hosts, allowedOrigins }: Served):
   if (headers['transfer-encoding'] !== undefined && httpVersion !== '1.1') return 'GW_BAD_REQUEST'
   const host = rawHeaders[place]
   if (!isServed(host, hosts)) return 'GW_BAD_HOST'
-  return isFromForeignPage(request, host, allowedOrigins) ? 'GW_FOREIGN_ORIGIN' : null
+  return isCrossOriginRequest(request, host, allowedOrigins) ? 'GW_FOREIGN_ORIGIN' : null
 }
 
 const NOWHERE = -1

@@ -8,7 +8,7 @@ type Headers = Readonly<Record<string, string>>
 /** Headers that tell browsers which pages may read responses. The names of headers are in lower case. */
 export interface Cors {
   /** Returns the headers of every response except to a preflight. `origin` is undefined if the request has none. */
-  readonly answerHeaders: (origin: string | undefined) => Headers
+  readonly responseHeaders: (origin: string | undefined) => Headers
   /**
    * Returns the headers of the response to a preflight. Null if the request is not a preflight, or comes from an unlisted origin;
    * it is then treated like any other request. `methods` are the methods of the path, as in `Allow`; undefined if the path does not
@@ -45,7 +45,7 @@ const EXPOSED = [
  * @param settings the section `cors`, with exact origins as browsers write them
  */
 export function createCors({ origins, credentials, allowedHeaders, maxAge }: CorsSettings): Cors {
-  const answers = new Map(origins.map((origin) => [origin, answerHeadersOf(origin, credentials)]))
+  const responses = new Map(origins.map((origin) => [origin, responseHeadersOf(origin, credentials)]))
   const preflights = new Map(
     origins.map((origin) => [
       origin,
@@ -57,7 +57,7 @@ export function createCors({ origins, credentials, allowedHeaders, maxAge }: Cor
     ]),
   )
   return {
-    answerHeaders: (origin) => (origin === undefined ? VARY : (answers.get(origin) ?? VARY)),
+    responseHeaders: (origin) => (origin === undefined ? VARY : (responses.get(origin) ?? VARY)),
     preflightHeaders: ({ method, headers }, methods) => {
       if (method !== 'OPTIONS') return null
       const { origin, 'access-control-request-method': wanted } = headers
@@ -70,7 +70,7 @@ export function createCors({ origins, credentials, allowedHeaders, maxAge }: Cor
   }
 }
 
-function answerHeadersOf(origin: string, credentials: boolean): Headers {
+function responseHeadersOf(origin: string, credentials: boolean): Headers {
   return { ...allowHeadersOf(origin, credentials), 'access-control-expose-headers': EXPOSED }
 }
 

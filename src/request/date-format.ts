@@ -59,7 +59,7 @@ export function createDateFormat(pattern: string = DEFAULT_DATE_PATTERN): DateFo
     isDefault,
     hasMilliseconds,
     toMs: (text) => (typeof text === 'string' ? instantOf(expression.exec(text), names) : null),
-    format: (ms) => pieces.map((piece) => textOf(piece, new Date(ms))).join(''),
+    format: (ms) => pieces.map((piece) => formatPiece(piece, new Date(ms))).join(''),
     mayRead,
   }
 }
@@ -138,7 +138,7 @@ function offsetMsOf(zone: string): number {
   return (zone.startsWith('-') ? -minutes : minutes) * 60_000
 }
 
-function textOf(piece: Piece, date: Date): string {
+function formatPiece(piece: Piece, date: Date): string {
   if (typeof piece === 'string') return piece
   const { name, width, letter } = piece
   if (name === 'zone') return letter === 'Z' ? '+0000' : 'Z'

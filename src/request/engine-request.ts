@@ -14,7 +14,7 @@ export interface EngineRequest {
   readonly headersMs?: number
 }
 
-export interface EngineAnswer {
+export interface EngineResponse {
   readonly status: number
   readonly body: Buffer
 }
@@ -23,14 +23,14 @@ export interface EngineAnswer {
  * Sends a request of the gateway itself to the engine.
  * @throws GatewayError if the engine does not respond
  */
-export type AskEngine = (request: EngineRequest) => Promise<EngineAnswer>
+export type AskEngine = (request: EngineRequest) => Promise<EngineResponse>
 
 /**
  * Returns the JSON of a response with status 200.
  * @throws GatewayError GW_UPSTREAM_INVALID for any other response
  */
-export function jsonOf({ status, body }: EngineAnswer, what: string): unknown {
-  if (status !== 200) throw invalidAnswer(`The engine responded to ${what} with status ${status}`)
+export function jsonOf({ status, body }: EngineResponse, what: string): unknown {
+  if (status !== 200) throw invalidResponse(`The engine responded to ${what} with status ${status}`)
   return jsonIn(body, what)
 }
 
@@ -42,10 +42,10 @@ export function jsonIn(body: Buffer, what = 'the request'): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (cause) {
-    throw invalidAnswer(`The engine's response to ${what} is not JSON`, cause)
+    throw invalidResponse(`The engine's response to ${what} is not JSON`, cause)
   }
 }
 
-export function invalidAnswer(message: string, cause?: unknown): GatewayError {
+export function invalidResponse(message: string, cause?: unknown): GatewayError {
   return new GatewayError('GW_UPSTREAM_INVALID', { message, cause })
 }

@@ -52,15 +52,15 @@ export function isSpace(char: number): boolean {
 }
 
 /** A position in a text. */
-export interface Extent {
+export interface TextRange {
   readonly start: number
   readonly end: number
 }
 
-export interface MemberText extends Extent {
+export interface MemberText extends TextRange {
   readonly name: string
   /** Position of the value alone. */
-  readonly value: Extent
+  readonly value: TextRange
 }
 
 /** Returns the members of the object that begins there, in valid JSON. Returns no members for any other value. */
@@ -84,8 +84,8 @@ export function membersAt(text: string, start: number): readonly MemberText[] {
 }
 
 /** Returns the elements of the array that begins there, in valid JSON. Returns no elements for any other value. */
-export function elementsAt(text: string, start: number): readonly Extent[] {
-  const found: Extent[] = []
+export function elementsAt(text: string, start: number): readonly TextRange[] {
+  const found: TextRange[] = []
   const open = skipSpace(text, start)
   if (text.charCodeAt(open) !== CHAR.openingBracket) return found
   let at = skipSpace(text, open + 1)

@@ -17,7 +17,7 @@ const MAX_OR_QUERIES = 1000
  * @throws GatewayError GW_BAD_JSON
  */
 export function readJson(bytes: Buffer): unknown {
-  const text = textOf(bytes)
+  const text = decodeJsonText(bytes)
   const value = plainValueOf(text) ?? checkedValueOf(text)
   if (value === null) throw refusal('it is null')
   return value
@@ -80,7 +80,7 @@ function rawJson(text: string): unknown {
   return raw(text)
 }
 
-function textOf(bytes: Buffer): string {
+function decodeJsonText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw refusal('it is not UTF-8')
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   return bytes.toString('utf8', hasMark ? 3 : 0)
@@ -95,8 +95,8 @@ function parse(text: string): unknown {
 }
 
 /** Counts the syntax characters in one flat pass. `JSON.parse` decides whether they are JSON. */
-function scan(text: string): Counts {
-  const counts = new Counts()
+function scan(text: string): JsonTokenCounts {
+  const counts = new JsonTokenCounts()
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at)
     if (char === CHAR.quote) at = endOfString(text, at)
@@ -110,7 +110,7 @@ function scan(text: string): Counts {
 }
 
 /** Counts of the characters outside of strings and numbers. */
-class Counts {
+class JsonTokenCounts {
   names = 0
   /** True if JavaScript may print some numbers in another way: fractions, exponents, too many digits, and -0. */
   hasOtherNumbers = false

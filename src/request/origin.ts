@@ -11,7 +11,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
  * @param host the value of `Host`, which must be valid
  * @param allowedOrigins origins whose pages may send every method, as browsers write them: `https://app.example`
  */
-export function isFromForeignPage(
+export function isCrossOriginRequest(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   host: string,
   allowedOrigins: ReadonlySet<string>,

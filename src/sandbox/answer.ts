@@ -1,13 +1,13 @@
 import type { Engine } from './data.ts'
-import { Fault, html, json, membersOf } from './http.ts'
-import type { Reply, Seen } from './http.ts'
+import { RestError, html, json, membersOf } from './http.ts'
+import type { SandboxResponse, IncomingRequest } from './http.ts'
 import { find, negotiate } from './router.ts'
 import { routes } from './routes.ts'
 
 const ROOT = '/engine-rest'
 
 /** Returns the response to a request. Checks the path first, then the engine, then the route. */
-export function answer(engines: ReadonlyMap<string, Engine>, request: Seen): Reply {
+export function answer(engines: ReadonlyMap<string, Engine>, request: IncomingRequest): SandboxResponse {
   const { path, query } = partsOf(request.url)
   // The servlet container refuses encoded separators before the API receives the path.
   if (/%2f|%5c|%00/i.test(path) || !isDecodable(path)) return html(400)
@@ -15,8 +15,8 @@ export function answer(engines: ReadonlyMap<string, Engine>, request: Seen): Rep
   try {
     return route(engines, request, { segments: segmentsOf(path), query })
   } catch (error) {
-    if (error instanceof Fault) return error.reply
-    return new Fault(500, 'RestException', error instanceof Error ? error.message : 'unknown').reply
+    if (error instanceof RestError) return error.reply
+    return new RestError(500, 'RestException', error instanceof Error ? error.message : 'unknown').reply
   }
 }
 
@@ -41,22 +41,26 @@ function segmentsOf(path: string): string[] {
   return below.split('/').map((segment) => segment.split(';')[0] ?? '')
 }
 
-interface Target {
+interface RequestTarget {
   readonly segments: readonly string[]
   readonly query: URLSearchParams
 }
 
-function route(engines: ReadonlyMap<string, Engine>, request: Seen, { segments, query }: Target): Reply {
+function route(
+  engines: ReadonlyMap<string, Engine>,
+  request: IncomingRequest,
+  { segments, query }: RequestTarget,
+): SandboxResponse {
   const { method, headers, body } = request
   if (segments.length === 1 && segments[0] === 'engine') {
     if (method === 'GET' || method === 'HEAD') return json([...engines.keys()].map((name) => ({ name })))
-    throw new Fault(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed')
+    throw new RestError(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed')
   }
   const isNamed = segments[0] === 'engine'
   const name = isNamed ? decodeURIComponent(segments[1] ?? '') : 'default'
   const { route: found, params } = find(routes, method, isNamed ? segments.slice(2) : segments)
   const engine = engines.get(name)
-  if (engine === undefined) throw new Fault(400, 'InvalidRequestException', 'No process engine available')
+  if (engine === undefined) throw new RestError(400, 'InvalidRequestException', 'No process engine available')
   negotiate(found, headers['content-type'], headers.accept)
   return found.handle({
     engine,

@@ -6,7 +6,7 @@ export interface Variable {
   readonly valueInfo: Readonly<Record<string, unknown>>
 }
 
-export interface Definition {
+export interface DeployedDefinition {
   readonly id: string
   readonly key: string
   readonly name: string
@@ -15,7 +15,7 @@ export interface Definition {
   readonly deploymentId: string
 }
 
-export interface ProcessDefinition extends Definition {
+export interface ProcessDefinition extends DeployedDefinition {
   readonly model: ProcessModel
 }
 
@@ -61,28 +61,31 @@ export interface Task {
 }
 
 /** An item whose members are those of the API. */
-export type Row = Readonly<Record<string, unknown>> & { readonly id: string }
+export type StoredItem = Readonly<Record<string, unknown>> & { readonly id: string }
 
 /** The data of one engine. It is stored only in memory and is lost when the process ends. */
 export interface Engine {
   nextId(): string
   readonly processDefinitions: Map<string, ProcessDefinition>
-  readonly decisionDefinitions: Map<string, Definition>
+  readonly decisionDefinitions: Map<string, DeployedDefinition>
   readonly instances: Map<string, Instance>
   readonly executions: Map<string, Execution>
   readonly tasks: Map<string, Task>
-  readonly externalTasks: Map<string, Row & { readonly executionId: string; readonly topicName: string }>
-  readonly subscriptions: Map<string, Subscription>
-  readonly comments: Row[]
-  readonly decisionInstances: Map<string, Row>
-  readonly externalTaskLog: Row[]
-  readonly identityLinkLog: Row[]
-  readonly authorizations: Map<string, Row>
+  readonly externalTasks: Map<
+    string,
+    StoredItem & { readonly executionId: string; readonly topicName: string }
+  >
+  readonly subscriptions: Map<string, EventSubscription>
+  readonly comments: StoredItem[]
+  readonly decisionInstances: Map<string, StoredItem>
+  readonly externalTaskLog: StoredItem[]
+  readonly identityLinkLog: StoredItem[]
+  readonly authorizations: Map<string, StoredItem>
   /** The job of the history clean-up, with its id and the time of its creation. */
   cleanup: { readonly id: string; readonly createTime: string } | null
 }
 
-export interface Subscription {
+export interface EventSubscription {
   readonly id: string
   readonly eventType: 'signal' | 'message'
   readonly eventName: string

@@ -1,7 +1,7 @@
 import { timeOf } from './data.ts'
-import type { Definition, Engine, Variable } from './data.ts'
-import { Fault, content, json } from './http.ts'
-import type { Ask, Json, Reply } from './http.ts'
+import type { DeployedDefinition, Engine, Variable } from './data.ts'
+import { RestError, content, json } from './http.ts'
+import type { SandboxRequest, JsonObject, SandboxResponse } from './http.ts'
 import { NAMESPACE, discount } from './models.ts'
 import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
@@ -22,29 +22,33 @@ export const decisionDefinitionRoutes: readonly Route[] = [
   post('/decision-definition/:id/evaluate', (ask) => evaluateFor(ask, byId(ask, asEvaluation))),
 ]
 
-function byKey(ask: Ask): Definition {
+function byKey(ask: SandboxRequest): DeployedDefinition {
   const { key = '' } = ask.params
   const found = [...ask.engine.decisionDefinitions.values()].find((one) => one.key === key)
   if (found !== undefined) return found
-  throw new Fault(404, 'RestException', `No matching decision definition with key: ${key} and no tenant-id`)
+  throw new RestError(
+    404,
+    'RestException',
+    `No matching decision definition with key: ${key} and no tenant-id`,
+  )
 }
 
-type Refuse = (id: string, why: string) => Fault
+type Refuse = (id: string, why: string) => RestError
 
-const asRead: Refuse = (_, why) => new Fault(404, 'InvalidRequestException', why, 0)
-const asDiagram: Refuse = (_, why) => new Fault(400, 'NotFoundException', why, 0)
+const asRead: Refuse = (_, why) => new RestError(404, 'InvalidRequestException', why, 0)
+const asDiagram: Refuse = (_, why) => new RestError(400, 'NotFoundException', why, 0)
 const asEvaluation: Refuse = (id, why) =>
-  new Fault(404, 'InvalidRequestException', `Cannot evaluate decision ${id}: ${why}`, 0)
+  new RestError(404, 'InvalidRequestException', `Cannot evaluate decision ${id}: ${why}`, 0)
 
 /** Returns the definition with the path's id. For an unknown id the engine has three different refusals. */
-function byId(ask: Ask, refuse: Refuse = asRead): Definition {
+function byId(ask: SandboxRequest, refuse: Refuse = asRead): DeployedDefinition {
   const { id = '' } = ask.params
   const found = ask.engine.decisionDefinitions.get(id)
   if (found !== undefined) return found
   throw refuse(id, `no deployed decision definition found with id '${id}': decisionDefinition is null`)
 }
 
-function bodyOf({ id, key, name, version, tenantId, deploymentId }: Definition): Json {
+function bodyOf({ id, key, name, version, tenantId, deploymentId }: DeployedDefinition): JsonObject {
   return {
     id,
     key,
@@ -61,27 +65,27 @@ function bodyOf({ id, key, name, version, tenantId, deploymentId }: Definition):
   }
 }
 
-const tests: Tests<Definition> = {
-  ...equals<Definition>({ decisionDefinitionId: 'id', key: 'key', name: 'name', version: 'version' }),
-  ...among<Definition>({ decisionDefinitionIdIn: 'id' }),
+const tests: Tests<DeployedDefinition> = {
+  ...equals<DeployedDefinition>({ decisionDefinitionId: 'id', key: 'key', name: 'name', version: 'version' }),
+  ...among<DeployedDefinition>({ decisionDefinitionIdIn: 'id' }),
   ...ofTenants('includeDecisionDefinitionsWithoutTenantId'),
 }
 
-function find(ask: Ask): Definition[] {
+function find(ask: SandboxRequest): DeployedDefinition[] {
   return select(ask.engine.decisionDefinitions.values(), queryOf(ask), tests)
 }
 
-function xml({ id }: Definition): Reply {
+function xml({ id }: DeployedDefinition): SandboxResponse {
   return json({ id, dmnXml: discount.xml })
 }
 
-function diagram({ key }: Definition): Reply {
+function diagram({ key }: DeployedDefinition): SandboxResponse {
   const reply = content('image/png', discount.diagram)
   const disposition = `attachment; filename="${key}.png"; filename*=UTF-8''${key}.png`
   return { ...reply, headers: { 'Content-Disposition': disposition, ...reply.headers } }
 }
 
-function evaluateFor(ask: Ask, definition: Definition): Reply {
+function evaluateFor(ask: SandboxRequest, definition: DeployedDefinition): SandboxResponse {
   const doing = `Cannot evaluate decision ${definition.id}`
   const variables = variablesOf(ask.body['variables'], doing)
   const rule = evaluate(ask.engine, definition, variables)
@@ -97,7 +101,7 @@ interface Rule {
 /** Returns the rule that matches, or null if no rule matches. Writes the evaluation to the history. */
 export function evaluate(
   engine: Engine,
-  definition: Definition,
+  definition: DeployedDefinition,
   variables: ReadonlyMap<string, Variable>,
 ): Rule | null {
   const amount = variables.get('amount') ?? { type: 'Null', value: null, valueInfo: {} }
@@ -123,16 +127,16 @@ export function evaluate(
   return rule
 }
 
-function ruleOf(amount: unknown, definition: Definition): Rule | null {
+function ruleOf(amount: unknown, definition: DeployedDefinition): Rule | null {
   if (amount === null) return null
   if (typeof amount === 'number') {
     return amount >= 100 ? { id: 'large', order: 1, discount: 10 } : { id: 'small', order: 2, discount: 0 }
   }
   const why = "Exception while evaluating decision with key 'null'"
-  throw new Fault(500, 'RestException', `Cannot evaluate decision ${definition.id}: ${why}`, 0)
+  throw new RestError(500, 'RestException', `Cannot evaluate decision ${definition.id}: ${why}`, 0)
 }
 
-function outputOf(rule: Rule): Json {
+function outputOf(rule: Rule): JsonObject {
   return {
     type: 'Integer',
     value: rule.discount,
@@ -145,7 +149,7 @@ function outputOf(rule: Rule): Json {
   }
 }
 
-function instanceOf(definition: Definition): Json {
+function instanceOf(definition: DeployedDefinition): JsonObject {
   return {
     decisionDefinitionId: definition.id,
     decisionDefinitionKey: definition.key,

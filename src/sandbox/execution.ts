@@ -1,6 +1,6 @@
-import type { Engine, Execution, Subscription } from './data.ts'
-import { Fault, json, nothing } from './http.ts'
-import type { Ask, Json, Reply } from './http.ts'
+import type { Engine, Execution, EventSubscription } from './data.ts'
+import { RestError, json, nothing } from './http.ts'
+import type { SandboxRequest, JsonObject, SandboxResponse } from './http.ts'
 import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post } from './router.ts'
@@ -18,7 +18,7 @@ export const executionRoutes: readonly Route[] = [
   get('/event-subscription/count', (ask) => json({ count: findSubscriptions(ask).length })),
 ]
 
-function findExecutions(ask: Ask): Json[] {
+function findExecutions(ask: SandboxRequest): JsonObject[] {
   const { executions, instances } = ask.engine
   const instanceOf = ({ processInstanceId }: Execution) => instances.get(processInstanceId)
   const running = [...instances.values()].filter(({ id, endTime }) => endTime === null && !executions.has(id))
@@ -41,11 +41,11 @@ const executionTests: Tests<Execution> = {
   ...among<Execution>({ tenantIdIn: 'tenantId' }),
 }
 
-function executionBodyOf({ id, processInstanceId, tenantId }: Execution): Json {
+function executionBodyOf({ id, processInstanceId, tenantId }: Execution): JsonObject {
   return { id, processInstanceId, ended: false, tenantId }
 }
 
-function getExecution(ask: Ask): Reply {
+function getExecution(ask: SandboxRequest): SandboxResponse {
   const { id = '' } = ask.params
   const found = ask.engine.executions.get(id)
   if (found !== undefined) return json(executionBodyOf(found))
@@ -53,27 +53,27 @@ function getExecution(ask: Ask): Reply {
   if (instance !== undefined && instance.endTime === null) {
     return json(executionBodyOf({ id, processInstanceId: id, activityId: '', tenantId: instance.tenantId }))
   }
-  throw new Fault(404, 'InvalidRequestException', `Execution with id ${id} does not exist`)
+  throw new RestError(404, 'InvalidRequestException', `Execution with id ${id} does not exist`)
 }
 
-function signalExecution(ask: Ask): Reply {
+function signalExecution(ask: SandboxRequest): SandboxResponse {
   const { id = '' } = ask.params
   const doing = `Cannot signal execution ${id}`
   const variables = variablesOf(ask.body['variables'], doing)
   const execution = ask.engine.executions.get(id)
   if (execution === undefined) {
-    throw new Fault(500, 'RestException', `${doing}: execution ${id} doesn't exist: execution is null`, 0)
+    throw new RestError(500, 'RestException', `${doing}: execution ${id} doesn't exist: execution is null`, 0)
   }
   if ([...ask.engine.tasks.values()].some((task) => task.executionId === id)) {
-    throw new Fault(500, 'RestException', `${doing}: UserTask should not be signalled before complete`, 0)
+    throw new RestError(500, 'RestException', `${doing}: UserTask should not be signalled before complete`, 0)
   }
   leave(ask.engine, execution, variables)
   return nothing()
 }
 
-function broadcast(ask: Ask): Reply {
+function broadcast(ask: SandboxRequest): SandboxResponse {
   const { name, executionId, tenantId, withoutTenantId } = ask.body
-  if (typeof name !== 'string') throw new Fault(400, 'InvalidRequestException', 'No signal name given')
+  if (typeof name !== 'string') throw new RestError(400, 'InvalidRequestException', 'No signal name given')
   const variables = variablesOf(ask.body['variables'], 'Cannot throw signal')
   const query = {
     eventType: 'signal',
@@ -88,23 +88,23 @@ function broadcast(ask: Ask): Reply {
   return nothing()
 }
 
-function unheard(engine: Engine, name: string, executionId: string): Fault {
+function unheard(engine: Engine, name: string, executionId: string): RestError {
   if (engine.executions.has(executionId)) {
     const message = `Execution '${executionId}' has not subscribed to a signal event with name '${name}'.`
-    return new Fault(500, 'NotFoundException', message, 0)
+    return new RestError(500, 'NotFoundException', message, 0)
   }
   const message = `Cannot find execution with id '${executionId}': execution is null`
-  return new Fault(500, 'NullValueException', message, 0)
+  return new RestError(500, 'NullValueException', message, 0)
 }
 
-function executionOf(engine: Engine, { executionId }: Subscription): Execution {
+function executionOf(engine: Engine, { executionId }: EventSubscription): Execution {
   const execution = engine.executions.get(executionId)
   if (execution === undefined) throw new Error(`no execution ${executionId}`)
   return execution
 }
 
-const tests: Tests<Subscription> = {
-  ...equals<Subscription>({
+const tests: Tests<EventSubscription> = {
+  ...equals<EventSubscription>({
     eventSubscriptionId: 'id',
     eventType: 'eventType',
     eventName: 'eventName',
@@ -115,6 +115,6 @@ const tests: Tests<Subscription> = {
   ...ofTenants('includeEventSubscriptionsWithoutTenantId'),
 }
 
-function findSubscriptions(ask: Ask): Subscription[] {
+function findSubscriptions(ask: SandboxRequest): EventSubscription[] {
   return select(ask.engine.subscriptions.values(), queryOf(ask), tests)
 }

@@ -1,6 +1,6 @@
-import type { Row } from './data.ts'
+import type { StoredItem } from './data.ts'
 import { json } from './http.ts'
-import type { Ask } from './http.ts'
+import type { SandboxRequest } from './http.ts'
 import { among, equals, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get } from './router.ts'
@@ -12,8 +12,8 @@ export const externalTaskRoutes: readonly Route[] = [
   get('/external-task/topic-names', (ask) => json(topicsOf(ask))),
 ]
 
-const tests: Tests<Row> = {
-  ...equals<Row>({
+const tests: Tests<StoredItem> = {
+  ...equals<StoredItem>({
     externalTaskId: 'id',
     topicName: 'topicName',
     workerId: 'workerId',
@@ -22,7 +22,7 @@ const tests: Tests<Row> = {
     processInstanceId: 'processInstanceId',
     processDefinitionId: 'processDefinitionId',
   }),
-  ...among<Row>({
+  ...among<StoredItem>({
     externalTaskIdIn: 'id',
     processInstanceIdIn: 'processInstanceId',
     tenantIdIn: 'tenantId',
@@ -31,12 +31,12 @@ const tests: Tests<Row> = {
   notLocked: (row) => row['workerId'] === null,
 }
 
-function find(ask: Ask): Row[] {
+function find(ask: SandboxRequest): StoredItem[] {
   return select(ask.engine.externalTasks.values(), queryOf(ask), tests)
 }
 
 /** Returns the distinct topics. The sandbox locks no task, so a query for locked tasks has no results. */
-function topicsOf(ask: Ask): string[] {
+function topicsOf(ask: SandboxRequest): string[] {
   if (ask.query.get('withLockedTasks') === 'true') return []
   return [...new Set([...ask.engine.externalTasks.values()].map(({ topicName }) => topicName))]
 }

@@ -1,5 +1,5 @@
 import type { Variable } from './data.ts'
-import { Fault } from './http.ts'
+import { RestError } from './http.ts'
 import type { FormField } from './models.ts'
 import { variableOf } from './variables.ts'
 
@@ -53,7 +53,7 @@ export function submittedOf(
     const value = variables.get(field.id)?.value
     if (field.min === null || Number(value) >= field.min) continue
     const why = `Invalid value submitted for form field '${field.id}': validation of min(${field.min}) failed.`
-    throw new Fault(500, 'RestException', `${doing}: ${why}`, 0)
+    throw new RestError(500, 'RestException', `${doing}: ${why}`, 0)
   }
   return variables
 }

@@ -1,7 +1,7 @@
 import { timeOf } from './data.ts'
-import type { Row } from './data.ts'
-import { Fault, json } from './http.ts'
-import type { Ask, Json, Reply } from './http.ts'
+import type { StoredItem } from './data.ts'
+import { RestError, json } from './http.ts'
+import type { SandboxRequest, JsonObject, SandboxResponse } from './http.ts'
 import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post } from './router.ts'
@@ -19,13 +19,13 @@ export const historyRoutes: readonly Route[] = [
   { ...post('/history/cleanup', cleanup), takesBody: false },
 ]
 
-const decisionTests: Tests<Row> = {
-  ...equals<Row>({
+const decisionTests: Tests<StoredItem> = {
+  ...equals<StoredItem>({
     decisionInstanceId: 'id',
     decisionDefinitionId: 'decisionDefinitionId',
     decisionDefinitionKey: 'decisionDefinitionKey',
   }),
-  ...among<Row>({
+  ...among<StoredItem>({
     decisionInstanceIdIn: 'id',
     decisionDefinitionIdIn: 'decisionDefinitionId',
     decisionDefinitionKeyIn: 'decisionDefinitionKey',
@@ -33,20 +33,20 @@ const decisionTests: Tests<Row> = {
   ...ofTenants(),
 }
 
-function findDecisions(ask: Ask): Row[] {
+function findDecisions(ask: SandboxRequest): StoredItem[] {
   return select(ask.engine.decisionInstances.values(), queryOf(ask), decisionTests)
 }
 
-function decisionInstance(ask: Ask): Reply {
+function decisionInstance(ask: SandboxRequest): SandboxResponse {
   const { id = '' } = ask.params
   const row = ask.engine.decisionInstances.get(id)
   if (row !== undefined) return json(shown(ask, row))
   const message = `Historic decision instance with id '${id}' does not exist`
-  throw new Fault(404, 'InvalidRequestException', message)
+  throw new RestError(404, 'InvalidRequestException', message)
 }
 
 /** Returns an item of the history. Inputs and outputs are included only if the query requests them. */
-function shown(ask: Ask, row: Row): Json {
+function shown(ask: SandboxRequest, row: StoredItem): JsonObject {
   const { inputs, outputs, ...members } = row
   return {
     ...members,
@@ -55,8 +55,8 @@ function shown(ask: Ask, row: Row): Json {
   }
 }
 
-const logTests: Tests<Row> = {
-  ...equals<Row>({
+const logTests: Tests<StoredItem> = {
+  ...equals<StoredItem>({
     logId: 'id',
     externalTaskId: 'externalTaskId',
     topicName: 'topicName',
@@ -69,16 +69,16 @@ const logTests: Tests<Row> = {
     successLog: 'successLog',
     deletionLog: 'deletionLog',
   }),
-  ...among<Row>({ activityIdIn: 'activityId', executionIdIn: 'executionId' }),
+  ...among<StoredItem>({ activityIdIn: 'activityId', executionIdIn: 'executionId' }),
   ...ofTenants(),
 }
 
-function findLog(ask: Ask, query: Json): Row[] {
+function findLog(ask: SandboxRequest, query: JsonObject): StoredItem[] {
   return select(ask.engine.externalTaskLog, query, logTests)
 }
 
-const linkTests: Tests<Row> = {
-  ...equals<Row>({
+const linkTests: Tests<StoredItem> = {
+  ...equals<StoredItem>({
     type: 'type',
     userId: 'userId',
     groupId: 'groupId',
@@ -90,12 +90,12 @@ const linkTests: Tests<Row> = {
   ...ofTenants(),
 }
 
-function findLinks(ask: Ask): Row[] {
+function findLinks(ask: SandboxRequest): StoredItem[] {
   return select(ask.engine.identityLinkLog, queryOf(ask), linkTests)
 }
 
 /** Schedules the history clean-up. There is only one job. Another request makes the same job due again. */
-function cleanup({ engine }: Ask): Reply {
+function cleanup({ engine }: SandboxRequest): SandboxResponse {
   const now = timeOf(Date.now())
   engine.cleanup ??= { id: engine.nextId(), createTime: now }
   const { id, createTime } = engine.cleanup

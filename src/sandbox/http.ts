@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Engine } from './data.ts'
 
-export type Json = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A request as received. */
-export interface Seen {
+export interface IncomingRequest {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders
@@ -12,24 +12,24 @@ export interface Seen {
 }
 
 /** A request that was matched to its route. */
-export interface Ask {
+export interface SandboxRequest {
   readonly engine: Engine
   /** The base URL of this engine with the Host that the client sent. Links are built from it. */
   readonly base: string
   readonly query: URLSearchParams
-  readonly body: Json
+  readonly body: JsonObject
   /** The decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
 }
 
-export interface Reply {
+export interface SandboxResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
 /** An error response in the engine's format. */
-export class Fault extends Error {
+export class RestError extends Error {
   readonly status: number
   readonly type: string
   readonly code: number | null
@@ -41,25 +41,25 @@ export class Fault extends Error {
     this.code = code
   }
 
-  get reply(): Reply {
+  get reply(): SandboxResponse {
     return json({ type: this.type, message: this.message, code: this.code }, this.status)
   }
 }
 
-export function json(value: unknown, status = 200): Reply {
+export function json(value: unknown, status = 200): SandboxResponse {
   return content('application/json', Buffer.from(JSON.stringify(value)), status)
 }
 
-export function content(type: string, body: Buffer, status = 200): Reply {
+export function content(type: string, body: Buffer, status = 200): SandboxResponse {
   return { status, headers: { 'Content-Type': type, 'Content-Length': String(body.length) }, body }
 }
 
-export function nothing(): Reply {
+export function nothing(): SandboxResponse {
   return { status: 204, headers: {}, body: Buffer.alloc(0) }
 }
 
 /** Returns the page with which the servlet container responds before the API receives the request. */
-export function html(status: 400 | 404 | 413): Reply {
+export function html(status: 400 | 404 | 413): SandboxResponse {
   const page = Buffer.from(`<!doctype html><html lang="en"><title>HTTP Status ${status}</title></html>`)
   return content('text/html;charset=utf-8', page, status)
 }
@@ -78,10 +78,10 @@ export async function readBytes(request: IncomingMessage, limitBytes: number): P
 }
 
 /** Returns the members of a JSON body. An absent body has no members. */
-export function membersOf(bytes: Buffer): Json {
+export function membersOf(bytes: Buffer): JsonObject {
   const value = parse(bytes)
   if (isJson(value)) return value
-  throw new Fault(400, 'InvalidRequestException', '')
+  throw new RestError(400, 'InvalidRequestException', '')
 }
 
 function parse(bytes: Buffer): unknown {
@@ -94,11 +94,11 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-export function isJson(value: unknown): value is Json {
+export function isJson(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+export function send(request: IncomingMessage, response: ServerResponse, reply: SandboxResponse): void {
   const headers: Record<string, string> = { ...reply.headers }
   const [path = ''] = (request.url ?? '').split('?')
   // The engine omits the header if the path ends in xml, for every response.

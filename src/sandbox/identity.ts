@@ -1,6 +1,6 @@
-import type { Row } from './data.ts'
-import { Fault, json } from './http.ts'
-import type { Ask, Reply } from './http.ts'
+import type { StoredItem } from './data.ts'
+import { RestError, json } from './http.ts'
+import type { SandboxRequest, SandboxResponse } from './http.ts'
 import { among, equals, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post } from './router.ts'
@@ -20,21 +20,21 @@ export const identityRoutes: readonly Route[] = [
   ),
 ]
 
-const tests: Tests<Row> = {
-  ...equals<Row>({ id: 'id', type: 'type', resourceType: 'resourceType', resourceId: 'resourceId' }),
-  ...among<Row>({ userIdIn: 'userId', groupIdIn: 'groupId' }),
+const tests: Tests<StoredItem> = {
+  ...equals<StoredItem>({ id: 'id', type: 'type', resourceType: 'resourceType', resourceId: 'resourceId' }),
+  ...among<StoredItem>({ userIdIn: 'userId', groupIdIn: 'groupId' }),
 }
 
-function find(ask: Ask): Row[] {
+function find(ask: SandboxRequest): StoredItem[] {
   return select(ask.engine.authorizations.values(), queryOf(ask), tests)
 }
 
-function create({ engine, body }: Ask): Reply {
+function create({ engine, body }: SandboxRequest): SandboxResponse {
   const { type = null, permissions = [], userId = null, groupId = null } = body
   const { resourceType = null, resourceId = null } = body
   if ((userId === null) === (groupId === null)) {
     const message = "Authorization must either have a 'userId' or a 'groupId'."
-    throw new Fault(500, 'NullValueException', message, 0)
+    throw new RestError(500, 'NullValueException', message, 0)
   }
   const unique = { type, userId, groupId, resourceType, resourceId }
   if ([...engine.authorizations.values()].some((row) => isSame(row, unique))) throw doubled()
@@ -43,11 +43,11 @@ function create({ engine, body }: Ask): Reply {
   return json(row)
 }
 
-function isSame(row: Row, unique: Readonly<Record<string, unknown>>): boolean {
+function isSame(row: StoredItem, unique: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(unique).every(([name, value]) => row[name] === value)
 }
 
-function doubled(): Fault {
+function doubled(): RestError {
   const message = 'An exception occurred in the persistence layer. Please check the server logs.'
-  return new Fault(500, 'ProcessEnginePersistenceException', message, 0)
+  return new RestError(500, 'ProcessEnginePersistenceException', message, 0)
 }

@@ -1,7 +1,7 @@
 import { timeOf } from './data.ts'
 import type { Engine, ProcessDefinition } from './data.ts'
-import { Fault, isJson, json, nothing } from './http.ts'
-import type { Ask, Json, Reply } from './http.ts'
+import { RestError, isJson, json, nothing } from './http.ts'
+import type { SandboxRequest, JsonObject, SandboxResponse } from './http.ts'
 import { findInstances } from './process-instance.ts'
 import { post } from './router.ts'
 import type { Route } from './router.ts'
@@ -24,7 +24,7 @@ interface Plan {
   readonly instructions: readonly Instruction[]
 }
 
-function execute(ask: Ask): Reply {
+function execute(ask: SandboxRequest): SandboxResponse {
   const plan = validPlanOf(ask)
   const ids = instanceIdsOf(ask)
   for (const id of ids) check(ask.engine, plan, id)
@@ -33,7 +33,7 @@ function execute(ask: Ask): Reply {
 }
 
 /** Migrates instances as a batch. There are no jobs, so the batch is complete before the response is sent. */
-function executeAsync(ask: Ask): Reply {
+function executeAsync(ask: SandboxRequest): SandboxResponse {
   const plan = validPlanOf(ask)
   const ids = instanceIdsOf(ask)
   for (const id of ids) move(ask.engine, plan, id)
@@ -56,9 +56,9 @@ function executeAsync(ask: Ask): Reply {
   })
 }
 
-function validPlanOf(ask: Ask): Plan {
+function validPlanOf(ask: SandboxRequest): Plan {
   const body = ask.body['migrationPlan']
-  if (!isJson(body)) throw new Fault(500, 'NullPointerException', 'The migration plan is null')
+  if (!isJson(body)) throw new RestError(500, 'NullPointerException', 'The migration plan is null')
   const plan = planOf(ask.engine, body)
   const report = reportOf(plan)
   if (report.instructionReports.length === 0) return plan
@@ -67,21 +67,21 @@ function validPlanOf(ask: Ask): Plan {
   throw new InvalidPlan(message, report)
 }
 
-class InvalidPlan extends Fault {
-  readonly report: Json
+class InvalidPlan extends RestError {
+  readonly report: JsonObject
 
-  constructor(message: string, report: Json) {
+  constructor(message: string, report: JsonObject) {
     super(400, 'MigrationPlanValidationException', message, 0)
     this.report = report
   }
 
-  override get reply(): Reply {
+  override get reply(): SandboxResponse {
     const { type, message, code, report } = this
     return json({ type, message, code, validationReport: report }, 400)
   }
 }
 
-function planOf(engine: Engine, body: Json): Plan {
+function planOf(engine: Engine, body: JsonObject): Plan {
   const instructions = Array.isArray(body['instructions']) ? body['instructions'].filter(isJson) : []
   return {
     source: definitionOf(engine, body['sourceProcessDefinitionId'], 'ENGINE-23008 Source'),
@@ -98,7 +98,7 @@ function definitionOf(engine: Engine, id: unknown, what: string): ProcessDefinit
   const definition = typeof id === 'string' ? engine.processDefinitions.get(id) : undefined
   if (definition !== undefined) return definition
   const message = `${what} process definition with id '${String(id)}' does not exist`
-  throw new Fault(400, 'InvalidRequestException', message, 0)
+  throw new RestError(400, 'InvalidRequestException', message, 0)
 }
 
 function textsOf(value: unknown): string[] {
@@ -126,13 +126,13 @@ function missingOf({ model }: ProcessDefinition, ids: readonly string[]): string
   return ids.filter((id) => !model.activities.some((activity) => activity.id === id))
 }
 
-function instanceIdsOf({ engine, body }: Ask): string[] {
+function instanceIdsOf({ engine, body }: SandboxRequest): string[] {
   const query = body['processInstanceQuery']
   const queried = isJson(query) ? findInstances(engine, query).map(({ id }) => id) : []
   const ids = [...new Set([...textsOf(body['processInstanceIds']), ...queried])]
   if (ids.length > 0) return ids
   const message = 'Process instance ids cannot empty: process instance ids is empty'
-  throw new Fault(400, 'BadUserRequestException', message, 0)
+  throw new RestError(400, 'BadUserRequestException', message, 0)
 }
 
 function check(engine: Engine, { source }: Plan, id: string): void {
@@ -147,8 +147,8 @@ function check(engine: Engine, { source }: Plan, id: string): void {
   throw refusalOf(`ENGINE-23002 Process instance '${id}' cannot be migrated. ${why}`)
 }
 
-function refusalOf(message: string): Fault {
-  return new Fault(500, 'ProcessEngineException', message, 0)
+function refusalOf(message: string): RestError {
+  return new RestError(500, 'ProcessEngineException', message, 0)
 }
 
 function move(engine: Engine, { source, target }: Plan, id: string): void {

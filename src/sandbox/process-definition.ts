@@ -1,8 +1,8 @@
 import { bpmnOf } from './bpmn.ts'
 import type { ProcessDefinition } from './data.ts'
 import { renderForm, submittedOf } from './form.ts'
-import { Fault, content, json } from './http.ts'
-import type { Ask, Json, Reply } from './http.ts'
+import { RestError, content, json } from './http.ts'
+import type { SandboxRequest, JsonObject, SandboxResponse } from './http.ts'
 import { NAMESPACE } from './models.ts'
 import { startedBodyOf } from './process-instance.ts'
 import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
@@ -12,7 +12,7 @@ import type { Route } from './router.ts'
 import { startInstance } from './runtime.ts'
 import { variablesOf } from './variables.ts'
 
-type Resolve = (ask: Ask) => ProcessDefinition
+type FindDefinition = (ask: SandboxRequest) => ProcessDefinition
 
 export const processDefinitionRoutes: readonly Route[] = [
   get('/process-definition', (ask) => json(page(ask, find(ask)).map(bodyOf))),
@@ -22,7 +22,7 @@ export const processDefinitionRoutes: readonly Route[] = [
   ...below('/process-definition/:id', byId, byIdToStart),
 ]
 
-function below(path: string, toRead: Resolve, toStart: Resolve): Route[] {
+function below(path: string, toRead: FindDefinition, toStart: FindDefinition): Route[] {
   return [
     get(path, (ask) => json(bodyOf(toRead(ask)))),
     get(`${path}/xml`, (ask) => xml(toRead(ask))),
@@ -33,7 +33,7 @@ function below(path: string, toRead: Resolve, toStart: Resolve): Route[] {
 }
 
 /** Returns the latest version with the path's key and with the path's tenant, or without a tenant if the path has none. */
-function byKey(ask: Ask): ProcessDefinition {
+function byKey(ask: SandboxRequest): ProcessDefinition {
   const { key = '' } = ask.params
   const tenantId = ask.params['tenantId'] ?? null
   const versions = [...ask.engine.processDefinitions.values()].filter(
@@ -42,25 +42,25 @@ function byKey(ask: Ask): ProcessDefinition {
   const latest = versions.sort((a, b) => b.version - a.version)[0]
   if (latest !== undefined) return latest
   const tenant = tenantId === null ? 'no tenant-id' : `tenant-id: ${tenantId}`
-  throw new Fault(404, 'RestException', `No matching process definition with key: ${key} and ${tenant}`)
+  throw new RestError(404, 'RestException', `No matching process definition with key: ${key} and ${tenant}`)
 }
 
-function byId(ask: Ask): ProcessDefinition {
+function byId(ask: SandboxRequest): ProcessDefinition {
   const { id = '' } = ask.params
   const definition = ask.engine.processDefinitions.get(id)
   if (definition !== undefined) return definition
-  throw new Fault(404, 'InvalidRequestException', `No matching definition with id ${id}`, 0)
+  throw new RestError(404, 'InvalidRequestException', `No matching definition with id ${id}`, 0)
 }
 
-function byIdToStart(ask: Ask): ProcessDefinition {
+function byIdToStart(ask: SandboxRequest): ProcessDefinition {
   const { id = '' } = ask.params
   const definition = ask.engine.processDefinitions.get(id)
   if (definition !== undefined) return definition
   const why = `no deployed process definition found with id '${id}': processDefinition is null`
-  throw new Fault(500, 'RestException', `Cannot instantiate process definition ${id}: ${why}`, 0)
+  throw new RestError(500, 'RestException', `Cannot instantiate process definition ${id}: ${why}`, 0)
 }
 
-function bodyOf(definition: ProcessDefinition): Json {
+function bodyOf(definition: ProcessDefinition): JsonObject {
   const { id, key, name, version, tenantId, deploymentId } = definition
   return {
     id,
@@ -93,7 +93,7 @@ const tests: Tests<ProcessDefinition> = {
   versionTag: (definition, value) => `${definition.version}.0` === value,
 }
 
-function find(ask: Ask): ProcessDefinition[] {
+function find(ask: SandboxRequest): ProcessDefinition[] {
   const all = [...ask.engine.processDefinitions.values()]
   const isLatest = (one: ProcessDefinition) =>
     !all.some(
@@ -102,17 +102,17 @@ function find(ask: Ask): ProcessDefinition[] {
   return select(all, queryOf(ask), { ...tests, latestVersion: isLatest })
 }
 
-function xml({ id, model }: ProcessDefinition): Reply {
+function xml({ id, model }: ProcessDefinition): SandboxResponse {
   return json({ id, bpmn20Xml: bpmnOf(model) })
 }
 
-function renderedForm({ id, model }: ProcessDefinition): Reply {
+function renderedForm({ id, model }: ProcessDefinition): SandboxResponse {
   if (model.form.length > 0) return content('application/xhtml+xml', Buffer.from(renderForm(model.form)))
   const message = `No matching rendered start form for process definition with the id ${id} found.`
-  throw new Fault(404, 'InvalidRequestException', message)
+  throw new RestError(404, 'InvalidRequestException', message)
 }
 
-function start(ask: Ask, definition: ProcessDefinition): Reply {
+function start(ask: SandboxRequest, definition: ProcessDefinition): SandboxResponse {
   const variables = variablesOf(
     ask.body['variables'],
     `Cannot instantiate process definition ${definition.id}`,
@@ -121,7 +121,7 @@ function start(ask: Ask, definition: ProcessDefinition): Reply {
   return json(startedBodyOf(ask, instance))
 }
 
-function submitForm(ask: Ask, definition: ProcessDefinition): Reply {
+function submitForm(ask: SandboxRequest, definition: ProcessDefinition): SandboxResponse {
   const doing = `Cannot instantiate process definition ${definition.id}`
   const given = variablesOf(ask.body['variables'], doing)
   const variables = submittedOf(definition.model.form, given, doing)
@@ -129,6 +129,6 @@ function submitForm(ask: Ask, definition: ProcessDefinition): Reply {
   return json(startedBodyOf(ask, instance))
 }
 
-function businessKeyOf({ body }: Ask): string | null {
+function businessKeyOf({ body }: SandboxRequest): string | null {
   return typeof body['businessKey'] === 'string' ? body['businessKey'] : null
 }

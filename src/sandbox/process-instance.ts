@@ -1,6 +1,6 @@
 import type { Engine, Instance } from './data.ts'
-import { Fault, isJson, json, nothing } from './http.ts'
-import type { Ask, Json, Reply } from './http.ts'
+import { RestError, isJson, json, nothing } from './http.ts'
+import type { SandboxRequest, JsonObject, SandboxResponse } from './http.ts'
 import { among, equals, listOf, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post, put } from './router.ts'
@@ -23,12 +23,12 @@ export const processInstanceRoutes: readonly Route[] = [
 ]
 
 /** Returns the response body after a start, with a link to the started instance. */
-export function startedBodyOf(ask: Ask, instance: Instance): Json {
+export function startedBodyOf(ask: SandboxRequest, instance: Instance): JsonObject {
   const self = { method: 'GET', href: `${ask.base}/process-instance/${instance.id}`, rel: 'self' }
   return { ...bodyOf(instance), links: [self], ended: instance.endTime !== null }
 }
 
-function bodyOf({ id, definitionId, businessKey, tenantId }: Instance): Json {
+function bodyOf({ id, definitionId, businessKey, tenantId }: Instance): JsonObject {
   const state = { caseInstanceId: null, ended: false, suspended: false }
   return { links: [], id, definitionId, businessKey, ...state, tenantId }
 }
@@ -37,11 +37,11 @@ function running(engine: Engine): Instance[] {
   return [...engine.instances.values()].filter((instance) => instance.endTime === null)
 }
 
-function instanceOf(ask: Ask): Instance {
+function instanceOf(ask: SandboxRequest): Instance {
   const { id = '' } = ask.params
   const instance = ask.engine.instances.get(id)
   if (instance !== undefined && instance.endTime === null) return instance
-  throw new Fault(404, 'InvalidRequestException', `Process instance with id ${id} does not exist`)
+  throw new RestError(404, 'InvalidRequestException', `Process instance with id ${id} does not exist`)
 }
 
 const tests: Tests<Instance> = {
@@ -59,37 +59,37 @@ const tests: Tests<Instance> = {
   suspended: () => false,
 }
 
-export function findInstances(engine: Engine, query: Json): Instance[] {
+export function findInstances(engine: Engine, query: JsonObject): Instance[] {
   return select(running(engine), query, tests)
 }
 
 /** Returns the comments of an instance. Comments remain after the instance has ended, so ended instances are found as well. */
-function comments(ask: Ask): Reply {
+function comments(ask: SandboxRequest): SandboxResponse {
   const { id = '' } = ask.params
   if (!ask.engine.instances.has(id)) {
-    throw new Fault(404, 'InvalidRequestException', `No process instance found for id ${id}`)
+    throw new RestError(404, 'InvalidRequestException', `No process instance found for id ${id}`)
   }
   return json(ask.engine.comments.filter((comment) => comment['processInstanceId'] === id))
 }
 
-function instanceWithVariables(ask: Ask, doing: string): Instance {
+function instanceWithVariables(ask: SandboxRequest, doing: string): Instance {
   const { id = '' } = ask.params
   const instance = ask.engine.instances.get(id)
   if (instance !== undefined && instance.endTime === null) return instance
   const why = `execution ${id} doesn't exist: execution is null`
-  throw new Fault(500, 'RestException', `Cannot ${doing}: ${why}`, 0)
+  throw new RestError(500, 'RestException', `Cannot ${doing}: ${why}`, 0)
 }
 
-function getVariable(ask: Ask): Reply {
+function getVariable(ask: SandboxRequest): SandboxResponse {
   const { name = '' } = ask.params
   const { variables } = instanceWithVariables(ask, `get process instance variable ${name}`)
   const variable = variables.get(name)
   if (variable !== undefined) return json(variable)
   const message = `process instance variable with name ${name} does not exist`
-  throw new Fault(404, 'InvalidRequestException', message)
+  throw new RestError(404, 'InvalidRequestException', message)
 }
 
-function putVariable(ask: Ask): Reply {
+function putVariable(ask: SandboxRequest): SandboxResponse {
   const { name = '' } = ask.params
   const doing = `put process instance variable ${name}`
   const variable = variableOf(isJson(ask.body) ? ask.body : {}, `Cannot ${doing}`)
@@ -97,11 +97,15 @@ function putVariable(ask: Ask): Reply {
   return nothing()
 }
 
-function historicBodyOf(ask: Ask): Json {
+function historicBodyOf(ask: SandboxRequest): JsonObject {
   const { id = '' } = ask.params
   const instance = ask.engine.instances.get(id)
   if (instance === undefined) {
-    throw new Fault(404, 'InvalidRequestException', `Historic process instance with id ${id} does not exist`)
+    throw new RestError(
+      404,
+      'InvalidRequestException',
+      `Historic process instance with id ${id} does not exist`,
+    )
   }
   const { businessKey, definitionId, definitionKey, startTime, endTime, tenantId } = instance
   const definition = ask.engine.processDefinitions.get(definitionId)

@@ -1,17 +1,17 @@
-import { Fault, isJson } from './http.ts'
-import type { Ask, Json } from './http.ts'
+import { RestError, isJson } from './http.ts'
+import type { SandboxRequest, JsonObject } from './http.ts'
 
 /** Predicates for the known members of a query: whether an item matches. `query` is for members that change the meaning of another member. */
-export type Tests<R> = Readonly<Record<string, (row: R, value: unknown, query: Json) => boolean>>
+export type Tests<R> = Readonly<Record<string, (row: R, value: unknown, query: JsonObject) => boolean>>
 
 /** Returns the members of a query from the query string. If a name is repeated, the first value counts. */
-export function queryOf(ask: Ask): Json {
+export function queryOf(ask: SandboxRequest): JsonObject {
   const names = new Set(ask.query.keys())
   return Object.fromEntries([...names].map((name) => [name, ask.query.get(name)]))
 }
 
 /** Returns the items that match every member, and at least one member of each or-query. Unknown members are ignored. */
-export function select<R>(rows: Iterable<R>, query: Json, tests: Tests<R>): R[] {
+export function select<R>(rows: Iterable<R>, query: JsonObject, tests: Tests<R>): R[] {
   const blocks = Array.isArray(query['orQueries']) ? query['orQueries'].filter(isJson) : []
   const all = matchesOf(query, tests)
   const any = blocks.map((block) => matchesOf(block, tests)).filter((block) => block.length > 0)
@@ -20,7 +20,7 @@ export function select<R>(rows: Iterable<R>, query: Json, tests: Tests<R>): R[] 
   )
 }
 
-function matchesOf<R>(query: Json, tests: Tests<R>): ((row: R) => boolean)[] {
+function matchesOf<R>(query: JsonObject, tests: Tests<R>): ((row: R) => boolean)[] {
   return Object.entries(query).flatMap(([name, value]) => {
     const test = Object.hasOwn(tests, name) ? tests[name] : undefined
     return test === undefined || isUnset(value) ? [] : [(row: R) => test(row, value, query)]
@@ -35,17 +35,17 @@ function isUnset(value: unknown): boolean {
 }
 
 /** Returns the page of items that `firstResult` and `maxResults` of the query string select. */
-export function page<R>(ask: Ask, rows: readonly R[]): R[] {
+export function page<R>(ask: SandboxRequest, rows: readonly R[]): R[] {
   const first = numberOf(ask, 'firstResult') ?? 0
   const max = numberOf(ask, 'maxResults') ?? rows.length
   return rows.slice(first, first + max)
 }
 
-function numberOf(ask: Ask, name: string): number | null {
+function numberOf(ask: SandboxRequest, name: string): number | null {
   const text = ask.query.get(name)
   if (text === null) return null
   if (/^\d+$/.test(text)) return Number(text)
-  throw new Fault(404, 'QueryParamException', 'HTTP 404 Not Found')
+  throw new RestError(404, 'QueryParamException', 'HTTP 404 Not Found')
 }
 
 /** Returns a list from a body, or from a query string in which commas separate the values. */
@@ -55,11 +55,11 @@ export function listOf(value: unknown): readonly unknown[] {
 
 /** Returns tests for members that must be equal to a member of the item: `equals({ assignee: 'assignee' })`. */
 export function equals<R extends object>(columns: Readonly<Record<string, keyof R>>): Tests<R> {
-  return testsOf(columns, (cell, value) => cell === value || textOf(cell) === value)
+  return testsOf(columns, (cell, value) => cell === value || cellText(cell) === value)
 }
 
 /** Returns a number or flag as it is written in a query string. */
-function textOf(cell: unknown): string | null {
+function cellText(cell: unknown): string | null {
   return typeof cell === 'number' || typeof cell === 'boolean' ? String(cell) : null
 }
 

@@ -1,5 +1,5 @@
-import { Fault } from './http.ts'
-import type { Ask, Reply } from './http.ts'
+import { RestError } from './http.ts'
+import type { SandboxRequest, SandboxResponse } from './http.ts'
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -8,10 +8,10 @@ export interface Route {
   /** The media type of the response. A request that does not accept it is refused. */
   readonly gives: string
   readonly takesBody: boolean
-  handle(ask: Ask): Reply
+  handle(ask: SandboxRequest): SandboxResponse
 }
 
-export interface Match {
+export interface RouteMatch {
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
 }
@@ -31,12 +31,12 @@ export function put(template: string, handle: Handle): Route {
 }
 
 /** Returns the route of a path below an engine. Segments are compared as sent, so a literal in percent-encoding does not match. */
-export function find(routes: readonly Route[], method: string, segments: readonly string[]): Match {
+export function find(routes: readonly Route[], method: string, segments: readonly string[]): RouteMatch {
   const template = routes.find((route) => paramsOf(route.template, segments) !== null)?.template
-  if (template === undefined) throw new Fault(404, 'NotFoundException', 'HTTP 404 Not Found')
+  if (template === undefined) throw new RestError(404, 'NotFoundException', 'HTTP 404 Not Found')
   const wanted = method === 'HEAD' ? 'GET' : method
   const route = routes.find((one) => one.template === template && one.method === wanted)
-  if (route === undefined) throw new Fault(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed')
+  if (route === undefined) throw new RestError(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed')
   return { route, params: paramsOf(template, segments) ?? {} }
 }
 
@@ -56,11 +56,11 @@ function paramsOf(template: string, segments: readonly string[]): Record<string,
 export function negotiate(route: Route, contentType: string | undefined, accept: string | undefined): void {
   const type = contentType?.split(';')[0]?.trim().toLowerCase()
   if (route.takesBody && type !== 'application/json') {
-    throw new Fault(415, 'NotSupportedException', 'HTTP 415 Unsupported Media Type')
+    throw new RestError(415, 'NotSupportedException', 'HTTP 415 Unsupported Media Type')
   }
   const [family = ''] = route.gives.split('/')
   const wanted = (accept ?? '*/*').split(',').map((range) => range.split(';')[0]?.trim().toLowerCase())
   if (!wanted.some((range) => range === '*/*' || range === route.gives || range === `${family}/*`)) {
-    throw new Fault(406, 'NotAcceptableException', 'HTTP 406 Not Acceptable')
+    throw new RestError(406, 'NotAcceptableException', 'HTTP 406 Not Acceptable')
   }
 }

@@ -1,5 +1,5 @@
 import { timeOf } from './data.ts'
-import type { Engine, Execution, Instance, ProcessDefinition, Row, Task, Variable } from './data.ts'
+import type { Engine, Execution, Instance, ProcessDefinition, StoredItem, Task, Variable } from './data.ts'
 import type { Activity } from './models.ts'
 
 interface Start {
@@ -33,12 +33,12 @@ export function startInstance(engine: Engine, definition: ProcessDefinition, sta
   return instance
 }
 
-interface Waiting {
+interface WaitingActivity {
   readonly execution: Execution
   readonly activity: Activity
 }
 
-function wait(engine: Engine, instance: Instance, { execution, activity }: Waiting): void {
+function wait(engine: Engine, instance: Instance, { execution, activity }: WaitingActivity): void {
   switch (activity.kind) {
     case 'user': {
       const { id: taskDefinitionKey, name, groups: candidateGroups, assignee } = activity
@@ -123,7 +123,11 @@ function logLink(engine: Engine, task: Task, link: Link): void {
   })
 }
 
-function createExternalTask(engine: Engine, instance: Instance, { execution, activity }: Waiting): void {
+function createExternalTask(
+  engine: Engine,
+  instance: Instance,
+  { execution, activity }: WaitingActivity,
+): void {
   if (activity.kind !== 'external') return
   const shared = {
     activityId: activity.id,
@@ -153,7 +157,7 @@ function createExternalTask(engine: Engine, instance: Instance, { execution, act
   )
 }
 
-function logOf(engine: Engine, shared: Readonly<Record<string, unknown>>): Row {
+function logOf(engine: Engine, shared: Readonly<Record<string, unknown>>): StoredItem {
   const kind = { creationLog: true, failureLog: false, successLog: false, deletionLog: false }
   return { id: engine.nextId(), timestamp: timeOf(Date.now()), removalTime: null, ...shared, ...kind }
 }

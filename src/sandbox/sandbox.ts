@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { answer } from './answer.ts'
 import { html, readBytes, send } from './http.ts'
-import type { Seen } from './http.ts'
+import type { IncomingRequest } from './http.ts'
 import { seedEngines } from './seed.ts'
 
 export interface SandboxOptions {
@@ -17,7 +17,7 @@ export interface Sandbox {
   /** The base URL of the REST API of the engine `default`. */
   readonly base: string
   /** The most recent requests, in the order of arrival. */
-  readonly seen: readonly Seen[]
+  readonly seen: readonly IncomingRequest[]
   /** The number of requests since the start. */
   readonly requests: number
   readonly close: () => Promise<void>
@@ -28,7 +28,7 @@ const BODY_LIMIT_BYTES = 16 * 2 ** 20
 
 export async function startSandbox({ port = 0 }: SandboxOptions = {}): Promise<Sandbox> {
   const engines = seedEngines()
-  const seen: Seen[] = []
+  const seen: IncomingRequest[] = []
   let requests = 0
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     requests += 1

@@ -1,5 +1,5 @@
 import { countingNumbers, countingUuids, createEngine, timeOf } from './data.ts'
-import type { Definition, Engine, Instance } from './data.ts'
+import type { DeployedDefinition, Engine, Instance } from './data.ts'
 import { evaluate } from './decision-definition.ts'
 import { discount, external, catching, moving, review, tenantReview } from './models.ts'
 import type { ProcessModel } from './models.ts'
@@ -65,7 +65,7 @@ function deploy(engine: Engine, model: ProcessModel): StartSeeded {
   }
 }
 
-function deployDiscount(engine: Engine): Definition {
+function deployDiscount(engine: Engine): DeployedDefinition {
   const { key, name, version } = discount
   const deploymentId = engine.nextId()
   const id = `${key}:${version}:${engine.nextId()}`

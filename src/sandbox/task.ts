@@ -1,7 +1,7 @@
 import { timeOf } from './data.ts'
 import type { Engine, Task } from './data.ts'
-import { Fault, json, nothing } from './http.ts'
-import type { Ask, Json, Reply } from './http.ts'
+import { RestError, json, nothing } from './http.ts'
+import type { SandboxRequest, JsonObject, SandboxResponse } from './http.ts'
 import { among, equals, listOf, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post, put } from './router.ts'
@@ -23,18 +23,18 @@ export const taskRoutes: readonly Route[] = [
 ]
 
 /** Adds `Vary: Accept`, which the engine sends with responses that also exist in HAL. */
-function vary(reply: Reply): Reply {
+function vary(reply: SandboxResponse): SandboxResponse {
   return { ...reply, headers: { Vary: 'Accept', ...reply.headers } }
 }
 
-function taskOf(ask: Ask): Task {
+function taskOf(ask: SandboxRequest): Task {
   const { id = '' } = ask.params
   const task = ask.engine.tasks.get(id)
   if (task !== undefined) return task
-  throw new Fault(404, 'InvalidRequestException', `No matching task with id ${id}`)
+  throw new RestError(404, 'InvalidRequestException', `No matching task with id ${id}`)
 }
 
-function bodyOf(task: Task): Json {
+function bodyOf(task: Task): JsonObject {
   const { candidateGroups: _, ...members } = task
   const fixed = { caseExecutionId: null, caseDefinitionId: null, suspended: false, formKey: null }
   const taskState = task.lastUpdated === null ? 'Created' : 'Updated'
@@ -42,9 +42,9 @@ function bodyOf(task: Task): Json {
 }
 
 /** Updates a task. An absent member is set to null, as in the engine. */
-function update(ask: Ask): Reply {
+function update(ask: SandboxRequest): SandboxResponse {
   const task = taskOf(ask)
-  const text = (name: string) => textOf(ask.body[name])
+  const text = (name: string) => stringOrNull(ask.body[name])
   assign(ask.engine, task, text('assignee'))
   task.name = text('name')
   task.description = text('description')
@@ -61,12 +61,12 @@ function update(ask: Ask): Reply {
 }
 
 /** Claims a task for the user that the body names. If the body names no user, the task becomes unassigned. */
-function claim(ask: Ask): Reply {
+function claim(ask: SandboxRequest): SandboxResponse {
   const task = taskToChange(ask, 'NullValueException', '')
-  const userId = textOf(ask.body['userId'])
+  const userId = stringOrNull(ask.body['userId'])
   if (userId !== null && task.assignee !== null && task.assignee !== userId) {
     const message = `Task '${task.id}' is already claimed by someone else.`
-    throw new Fault(500, 'TaskAlreadyClaimedException', message, 0)
+    throw new RestError(500, 'TaskAlreadyClaimedException', message, 0)
   }
   assign(ask.engine, task, userId)
   task.lastUpdated = timeOf(Date.now())
@@ -74,7 +74,7 @@ function claim(ask: Ask): Reply {
 }
 
 /** Completes a task, and ends its execution. */
-function complete(ask: Ask): Reply {
+function complete(ask: SandboxRequest): SandboxResponse {
   const doing = `Cannot complete task ${ask.params['id'] ?? ''}`
   const task = taskToChange(ask, 'RestException', `${doing}: `)
   const variables = variablesOf(ask.body['variables'], doing)
@@ -86,18 +86,18 @@ function complete(ask: Ask): Reply {
 }
 
 /** Returns the task of a request that changes it. If the task is missing, the error differs from the error of a read. */
-function taskToChange({ engine, params }: Ask, type: string, doing: string): Task {
+function taskToChange({ engine, params }: SandboxRequest, type: string, doing: string): Task {
   const { id = '' } = params
   const task = engine.tasks.get(id)
   if (task !== undefined) return task
-  throw new Fault(500, type, `${doing}Cannot find task with id ${id}: task is null`, 0)
+  throw new RestError(500, type, `${doing}Cannot find task with id ${id}: task is null`, 0)
 }
 
-function textOf(value: unknown): string | null {
+function stringOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-function linksOf(task: Task): Json[] {
+function linksOf(task: Task): JsonObject[] {
   const groups = task.candidateGroups.map((groupId) => ({ userId: null, groupId, type: 'candidate' }))
   return task.assignee === null
     ? groups
@@ -105,7 +105,7 @@ function linksOf(task: Task): Json[] {
 }
 
 /** Returns the number of unassigned tasks for each candidate group. The group null counts tasks without a candidate group. */
-function groupCountsOf(engine: Engine): Json[] {
+function groupCountsOf(engine: Engine): JsonObject[] {
   const counts = new Map<string | null, number>()
   for (const { assignee, candidateGroups } of engine.tasks.values()) {
     if (assignee !== null) continue
@@ -152,7 +152,7 @@ const tests: Tests<Task> = {
   suspended: () => false,
 }
 
-function find(ask: Ask, query: Json): Task[] {
+function find(ask: SandboxRequest, query: JsonObject): Task[] {
   const { instances, tasks } = ask.engine
   const businessKey = (task: Task) => instances.get(task.processInstanceId ?? '')?.businessKey ?? null
   return select(tasks.values(), query, {
@@ -166,7 +166,7 @@ function definitionKeyOf(task: Task): string | undefined {
 }
 
 /** Returns true if a query for candidates includes the task: only unassigned tasks, unless the query has `includeAssignedTasks`. */
-function isOpen(task: Task, query: Json): boolean {
+function isOpen(task: Task, query: JsonObject): boolean {
   return task.assignee === null || String(query['includeAssignedTasks']) === 'true'
 }
 

@@ -1,6 +1,6 @@
 import type { Variable } from './data.ts'
-import { Fault, isJson } from './http.ts'
-import type { Json } from './http.ts'
+import { RestError, isJson } from './http.ts'
+import type { JsonObject } from './http.ts'
 
 const javaTypes: Readonly<Record<string, string>> = {
   Short: 'java.lang.Short',
@@ -17,7 +17,7 @@ export function variablesOf(value: unknown, doing: string): Map<string, Variable
 }
 
 /** Returns a variable as the engine stores it. An absent type is derived from the value. */
-export function variableOf({ type, value = null }: Json, doing: string): Variable {
+export function variableOf({ type, value = null }: JsonObject, doing: string): Variable {
   const name = typeof type === 'string' ? type : typeOfValue(value)
   const javaType = Object.hasOwn(javaTypes, name) ? javaTypes[name] : undefined
   if (javaType === undefined && !otherTypes.has(name)) {
@@ -40,6 +40,6 @@ function typeOfValue(value: unknown): string {
   return Math.abs(value) < 2 ** 31 ? 'Integer' : 'Long'
 }
 
-function refusalOf(message: string): Fault {
-  return new Fault(400, 'InvalidRequestException', message)
+function refusalOf(message: string): RestError {
+  return new RestError(400, 'InvalidRequestException', message)
 }

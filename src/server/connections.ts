@@ -35,9 +35,9 @@ export interface Connections {
   readonly load: () => ConnectionLoad
 }
 
-interface Connection {
+interface ClientConnection {
   /** The newest response in progress. Null if no response is in progress. */
-  answer: ServerResponse | null
+  response: ServerResponse | null
   /** When the last response ended or the drain began, and the number of bytes received until then. */
   idleSinceMs: number
   bytesRead: number
@@ -46,14 +46,14 @@ interface Connection {
 }
 
 export function watchConnections(server: Server): Connections {
-  const open = new Map<Socket, Connection>()
+  const open = new Map<Socket, ClientConnection>()
   let areEnding = false
   let accepted = 0
   let onNoneLeft: (() => void) | null = null
 
   server.on('connection', (socket: Socket) => {
     accepted += 1
-    open.set(socket, { answer: null, idleSinceMs: performance.now(), bytesRead: 0, isEnding: areEnding })
+    open.set(socket, { response: null, idleSinceMs: performance.now(), bytesRead: 0, isEnding: areEnding })
     socket.once('close', () => {
       open.delete(socket)
       if (open.size === 0) onNoneLeft?.()
@@ -65,20 +65,20 @@ export function watchConnections(server: Server): Connections {
       if (connection === undefined) return
       if (connection.isEnding) {
         // An earlier response on this connection that has not started must not close it before this response.
-        if (connection.answer?.headersSent === false) connection.answer.shouldKeepAlive = true
+        if (connection.response?.headersSent === false) connection.response.shouldKeepAlive = true
         response.shouldKeepAlive = false
       }
-      connection.answer = response
+      connection.response = response
     },
     ended: ({ socket }, response) => {
       const connection = open.get(socket)
-      if (connection?.answer !== response) return
+      if (connection?.response !== response) return
       // An idle connection keeps no response. The listeners of its last response would keep that request and its body in memory.
-      connection.answer = null
+      connection.response = null
       if (areEnding) rest(socket, connection)
     },
     endBusy: () => {
-      for (const connection of open.values()) if (connection.answer !== null) end(connection)
+      for (const connection of open.values()) if (connection.response !== null) end(connection)
     },
     calm: () => acceptWaiting(() => accepted),
     endAll: () => {
@@ -96,22 +96,26 @@ export function watchConnections(server: Server): Connections {
     count: () => open.size,
     load: () => ({
       connections: open.size,
-      busy: [...open.values()].filter(({ answer }) => answer !== null).length,
+      busy: [...open.values()].filter(({ response }) => response !== null).length,
     }),
   }
 }
 
-function end(connection: Connection): void {
+function end(connection: ClientConnection): void {
   connection.isEnding = true
-  if (connection.answer !== null) connection.answer.shouldKeepAlive = false
+  if (connection.response !== null) connection.response.shouldKeepAlive = false
 }
 
-function rest(socket: Socket, connection: Connection): void {
+function rest(socket: Socket, connection: ClientConnection): void {
   connection.idleSinceMs = performance.now()
   connection.bytesRead = socket.bytesRead
 }
 
 /** Returns whether a connection is idle. A connection that has received a part of a request is not idle. */
-function isIdle(socket: Socket, { answer, idleSinceMs, bytesRead }: Connection, untilMs: number): boolean {
-  return answer === null && idleSinceMs <= untilMs && socket.bytesRead === bytesRead
+function isIdle(
+  socket: Socket,
+  { response, idleSinceMs, bytesRead }: ClientConnection,
+  untilMs: number,
+): boolean {
+  return response === null && idleSinceMs <= untilMs && socket.bytesRead === bytesRead
 }

@@ -14,7 +14,7 @@ import { onRenewal } from '../tls/renewal-lines.ts'
 import { placesFor } from './file-descriptors.ts'
 
 /** The public listening socket. Its request handler can be replaced without an effect on open connections. */
-export interface Listener {
+export interface PublicListener {
   /** Resolves to `http://127.0.0.1:8080`. */
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
   /** Serves a connection that another process has accepted. Used instead of `listen`. */
@@ -38,7 +38,7 @@ interface ListenerOptions {
 }
 
 /** Creates the public listener. @throws if Node.js rejects the certificate or key of `listen.tls` */
-export function createListener(config: Config, { handle, metrics, log }: ListenerOptions): Listener {
+export function createListener(config: Config, { handle, metrics, log }: ListenerOptions): PublicListener {
   const server = createServer(limitsOf(config.timeouts.request))
   const refused = (reason: string) =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
@@ -139,7 +139,7 @@ function limitsOf(requestMs: number) {
   }
 }
 
-interface Served {
+interface ActiveHandler {
   readonly handle: RequestListener
   underWay: number
   /** Called after the last response of a handler that was replaced. */
@@ -150,8 +150,8 @@ interface Served {
 function createSwitch(
   first: RequestListener,
   connections: Connections,
-): Pick<ListenerOptions, 'handle'> & Pick<Listener, 'serve'> {
-  let served: Served = { handle: first, underWay: 0, onOver: null }
+): Pick<ListenerOptions, 'handle'> & Pick<PublicListener, 'serve'> {
+  let served: ActiveHandler = { handle: first, underWay: 0, onOver: null }
   return {
     handle: (request, response) => {
       const at = served
@@ -185,7 +185,7 @@ function refuseUnreadable(
   socket: Socket,
   onUnreadable: (code: GatewayCode) => void,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) {
     socket.destroy()
     return
   }
@@ -207,9 +207,9 @@ function refuseUnreadable(
  * gateway's response for that response or for a part of it. `_httpMessage` is Node's own current response, which its own error
  * handler checks too.
  */
-function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
-  const answer = socket._httpMessage
-  return answer !== undefined && answer !== null && (answer.headersSent || answer.req.complete)
+function isResponding(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
+  const response = socket._httpMessage
+  return response !== undefined && response !== null && (response.headersSent || response.req.complete)
 }
 
 function codeOf(reason: string | undefined): GatewayCode {

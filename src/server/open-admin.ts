@@ -12,7 +12,7 @@ import type { Reload } from './reload.ts'
 import { createRunningConfig } from './running-config.ts'
 import { versionOf } from './version.ts'
 
-interface Operated extends Pick<AdministeredGateway, 'metrics' | 'readiness' | 'processes'> {
+interface AdminDependencies extends Pick<AdministeredGateway, 'metrics' | 'readiness' | 'processes'> {
   /** Returns the configuration in force. */
   readonly current: () => Config
   readonly reload: Reload
@@ -25,7 +25,7 @@ const STATUS_MS = 1000
 /** Opens the admin listener. The gateway may serve in this process or in workers. */
 export function openAdmin(
   { host, port, tls }: Pick<Config['admin'], 'host' | 'port' | 'tls'>,
-  { current, reload, metrics, readiness, processes, log }: Operated,
+  { current, reload, metrics, readiness, processes, log }: AdminDependencies,
 ): Promise<Admin> {
   // All callers share one token. A caller with a wrong token must not slow down callers with the right one.
   const throttle = createThrottle({ slowUserAfter: Infinity })

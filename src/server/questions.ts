@@ -1,8 +1,8 @@
 import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
-import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
+import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
-import type { Serving } from './serving.ts'
+import type { ServingProcess } from './serving.ts'
 
 /**
  * A question to the processes that serve requests. It is declared here only: the message to a worker, the worker's answer and the
@@ -14,7 +14,7 @@ export interface ProcessQuestion<Answer> {
   /** How long the primary waits for the answer of a worker. */
   readonly withinMs: number
   /** Returns the answer of one process. `parameters` come from the client of the admin listener, so they are not checked yet. */
-  readonly answer: (serving: Serving, parameters: unknown) => Answer | Promise<Answer>
+  readonly answer: (serving: ServingProcess, parameters: unknown) => Answer | Promise<Answer>
   /** Returns whether a value has the form of an answer. The value comes from another process. */
   readonly isAnswer: (value: unknown) => value is Answer
 }
@@ -55,12 +55,12 @@ export const STATUS: ProcessQuestion<ProcessStatus> = {
 }
 
 /** May a user send a request? The parameters are the question of the client. */
-export const EXPLAIN: ProcessQuestion<JsonAnswer> = {
+export const EXPLAIN: ProcessQuestion<JsonResponse> = {
   name: 'explain',
   // The process may need lookups at an engine for its answer.
   withinMs: 30_000,
   answer: (serving, question) => serving.explain(question),
-  isAnswer: isJsonAnswer,
+  isAnswer: isJsonResponse,
 }
 
 /** Reopens the audit file. A process that does not answer in time finds the new file with its own periodic check. */
@@ -81,7 +81,7 @@ export function questionNamed(name: string): ProcessQuestion<unknown> | null {
 }
 
 /** Returns this process as the only one that serves. */
-export function onlyProcess(serving: Serving): ServingProcesses {
+export function onlyProcess(serving: ServingProcess): ServingProcesses {
   return {
     askEach: async (question, parameters) => [await question.answer(serving, parameters)],
     askOne: async (question, parameters) => question.answer(serving, parameters),
@@ -94,6 +94,6 @@ function isReadiness(value: unknown): value is Readiness {
   return Object.values(value['checks']).every((state) => typeof state === 'string')
 }
 
-function isJsonAnswer(value: unknown): value is JsonAnswer {
+function isJsonResponse(value: unknown): value is JsonResponse {
   return isRecord(value) && typeof value['status'] === 'number' && 'value' in value
 }

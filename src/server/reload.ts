@@ -10,13 +10,13 @@ import { oneAfterAnother } from '../request/single-flight.ts'
  * The result of a reload. `changed` has configuration paths. The result contains no content of the file because it is sent to the
  * caller.
  */
-export type Reloaded =
+export type ReloadResult =
   | { readonly result: 'applied'; readonly changed: readonly string[] }
   | { readonly result: 'refused'; readonly problems: readonly string[] }
 
 export interface Reload {
   /** Reloads the configuration. Reads the file as it is at the time of the call or later. Never rejects. */
-  readonly run: (cause: 'signal' | 'file' | 'request') => Promise<Reloaded>
+  readonly run: (cause: 'signal' | 'file' | 'request') => Promise<ReloadResult>
   /** Returns whether the last file that was read is in force. */
   readonly isApplied: () => boolean
   readonly status: () => ConfigurationStatus
@@ -53,7 +53,7 @@ export function createReload(options: ReloadOptions): Reload {
     () => appliedAtMs / 1000,
   )
 
-  async function runNow(cause: Parameters<Reload['run']>[0]): Promise<Reloaded> {
+  async function runNow(cause: Parameters<Reload['run']>[0]): Promise<ReloadResult> {
     const reloaded = await attempt(options)
     await options.reopenAudit()
     isApplied = reloaded.result === 'applied'
@@ -72,7 +72,7 @@ export function createReload(options: ReloadOptions): Reload {
 }
 
 /** Validates the configuration, builds the runtime and replaces the current one. */
-async function attempt({ load, current, warnings, replace, log }: ReloadOptions): Promise<Reloaded> {
+async function attempt({ load, current, warnings, replace, log }: ReloadOptions): Promise<ReloadResult> {
   try {
     const before = current()
     const config = load()
@@ -98,7 +98,7 @@ export function logWarnings(warnings: readonly string[], log: Pick<Logger, 'warn
 /** Maximum number of problems in one log line. Without it, a file with many mistakes would produce a line of a megabyte. */
 const MAX_PROBLEMS = 100
 
-function logReload(log: Logger, cause: string, reloaded: Reloaded): void {
+function logReload(log: Logger, cause: string, reloaded: ReloadResult): void {
   if (reloaded.result === 'applied') log.info({ cause, changed: reloaded.changed }, 'configuration reloaded')
   else
     log.error(

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config/config.ts'
 import type { Runtime } from '../assembly/runtime.ts'
-import type { Listener } from './listener.ts'
+import type { PublicListener } from './listener.ts'
 import type { Logger } from '../log.ts'
 
 interface RuntimeReplacementOptions {
   readonly first: Runtime
   /** @throws ConfigError */
   readonly open: (config: Config, before: Runtime) => Promise<Runtime>
-  readonly serve: Listener['serve']
+  readonly serve: PublicListener['serve']
   readonly isDraining: () => boolean
   readonly log: Logger
 }
@@ -76,8 +76,8 @@ export function createRuntimeReplacement({
    */
   async function retire(number: number, over: Promise<void>): Promise<void> {
     const old = numbered(number)
-    await Promise.race([over, wait(current().runtimeParts.config.timeouts.drain, undefined, { ref: false })])
-    old.runtimeParts.stop()
+    await Promise.race([over, wait(current().dependencies.config.timeouts.drain, undefined, { ref: false })])
+    old.dependencies.stop()
     await over
     await close(old)
     live.delete(number)
@@ -91,22 +91,22 @@ export function createRuntimeReplacement({
     const number = (opened += 1)
     live.set(number, next)
     // Set before the first read of the new runtime, because the read may miss writes that happen in the meantime.
-    old.runtimeParts.forwardTo(() => successorOf(oldNumber).runtimeParts)
+    old.dependencies.forwardTo(() => successorOf(oldNumber).dependencies)
     try {
       await begin(next, isDraining)
     } catch (error) {
-      old.runtimeParts.forwardTo(null)
+      old.dependencies.forwardTo(null)
       live.delete(number)
       // Not awaited, because an engine may not respond.
       void close(next)
       throw error
     }
-    next.runtimeParts.activate()
+    next.dependencies.activate()
     currentNumber = number
     retiring.set(old, retire(oldNumber, serve(next.handle)))
   }
 
-  const all = () => [current(), ...retiring.keys()].map(({ runtimeParts }) => runtimeParts)
+  const all = () => [current(), ...retiring.keys()].map(({ dependencies }) => dependencies)
   return {
     current,
     replace,
@@ -117,8 +117,8 @@ export function createRuntimeReplacement({
 }
 
 /** Reads the sources of a new runtime. @throws ConfigError if the runtime cannot make decisions */
-async function begin({ runtimeParts }: Runtime, isDraining: () => boolean): Promise<void> {
-  await runtimeParts.start(FIRST_READING_MS)
-  const problems = isDraining() ? ['(the gateway): is shutting down'] : runtimeParts.missing()
+async function begin({ dependencies }: Runtime, isDraining: () => boolean): Promise<void> {
+  await dependencies.start(FIRST_READING_MS)
+  const problems = isDraining() ? ['(the gateway): is shutting down'] : dependencies.missing()
   if (problems.length > 0) throw new ConfigError('The configuration', problems)
 }

@@ -21,12 +21,12 @@ export function createRunningConfig(current: () => Config): () => Promise<Runnin
   let latest: { readonly of: Config; readonly answer: Promise<RunningConfig> } | null = null
   return async function readRunningConfig() {
     const config = current()
-    if (latest?.of !== config) latest = { of: config, answer: answerOf(config) }
+    if (latest?.of !== config) latest = { of: config, answer: responseOf(config) }
     return latest.answer
   }
 }
 
-async function answerOf(config: Config): Promise<RunningConfig> {
+async function responseOf(config: Config): Promise<RunningConfig> {
   const { token } = config.admin
   if (token === null) return { config: redactedOf(config), secrets: null }
   const salt = randomBytes(SALT_BYTES).toString('hex')

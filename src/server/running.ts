@@ -1,14 +1,14 @@
 import { ConfigError } from '../config/config.ts'
 import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
-import type { Reloaded } from './reload.ts'
+import type { ReloadResult } from './reload.ts'
 
 /** A gateway that listens. */
-export interface Running {
+export interface RunningGateway {
   /** `http://127.0.0.1:8080` */
   readonly address: string
   readonly adminAddress: string
   /** Applies the current content of the configuration file as a whole, or not at all. */
-  readonly reload: () => Promise<Reloaded>
+  readonly reload: () => Promise<ReloadResult>
   /** Refuses new work, lets requests in flight finish, then closes. Resolves at the deadline at the latest. */
   readonly drain: () => Promise<void>
 }

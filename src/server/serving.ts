@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { OpenRuntime, Runtime, RuntimeParts } from '../assembly/runtime.ts'
+import type { OpenRuntime, Runtime, RuntimeDependencies } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
-import { createListener, type Listener } from './listener.ts'
+import { createListener, type PublicListener } from './listener.ts'
 import type { Logger } from '../log.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
 import { createRuntimeReplacement } from './replace-runtime.ts'
@@ -9,8 +9,8 @@ import type { ProcessStatus } from '../status/process-status.ts'
 import { versionOf } from './version.ts'
 
 /** The request serving of one process: the public socket and the runtime in force. */
-export interface Serving {
-  readonly current: () => RuntimeParts
+export interface ServingProcess {
+  readonly current: () => RuntimeDependencies
   /** Replaces the configuration. @throws ConfigError; the current configuration then stays in force */
   readonly replace: (config: Config) => Promise<void>
   /** Returns as JSON whether a user may do something under the configuration in force. */
@@ -19,7 +19,7 @@ export interface Serving {
   readonly begin: () => Promise<void>
   /** Resolves to `http://127.0.0.1:8080`. */
   readonly listen: () => Promise<string>
-  readonly serveConnection: Listener['serveConnection']
+  readonly serveConnection: PublicListener['serveConnection']
   readonly readiness: () => Readiness
   readonly status: () => ProcessStatus
   /** Reopens the audit file if it was renamed or removed. */
@@ -45,21 +45,21 @@ export interface ServingOptions {
  * Builds everything from a configuration. Problems of the configuration are reported before the gateway listens. @throws
  * ConfigError
  */
-export async function openServing({ config, log, open }: ServingOptions): Promise<Serving> {
+export async function openServing({ config, log, open }: ServingOptions): Promise<ServingProcess> {
   let draining = false
   const isDraining = () => draining
   const shared = { log, version: versionOf() }
   const first = await open({ config, ...shared })
-  const { metrics } = first.runtimeParts.parts
+  const { metrics } = first.dependencies.parts
   const listener = createListener(config, { handle: first.handle, metrics, log })
   const replacement = createRuntimeReplacement({
     first,
-    open: (next, before) => open({ config: next, ...shared, before: before.runtimeParts }),
+    open: (next, before) => open({ config: next, ...shared, predecessor: before.dependencies }),
     serve: listener.serve,
     isDraining,
     log,
   })
-  const current = () => replacement.current().runtimeParts
+  const current = () => replacement.current().dependencies
   return {
     current,
     explain: (question) => replacement.current().explain(question),

@@ -2,7 +2,7 @@ import { loadConfig } from '../config/config.ts'
 import { openAdmin } from './open-admin.ts'
 import { onlyProcess } from './questions.ts'
 import { createReload, logWarnings } from './reload.ts'
-import { atKey, type Running, watchConfig } from './running.ts'
+import { atKey, type RunningGateway, watchConfig } from './running.ts'
 import { openServing, type ServingOptions } from './serving.ts'
 
 interface StartOptions extends ServingOptions {
@@ -14,7 +14,7 @@ interface StartOptions extends ServingOptions {
  * Starts the gateway in one process. It builds before it listens, so problems of the configuration are reported first. @throws
  * ConfigError
  */
-export async function start({ config, log, open, file }: StartOptions): Promise<Running> {
+export async function start({ config, log, open, file }: StartOptions): Promise<RunningGateway> {
   // Watch the file before the first build, so that changes during the build are noticed.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
   const serving = await openServing({ config, log, open })

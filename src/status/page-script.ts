@@ -18,11 +18,11 @@ export function runStatusPage(): void {
 
   type Tone = '' | 'good' | 'warn' | 'bad' | 'quiet'
   type Cell = readonly [text: string, kind?: string, small?: string]
-  interface Line {
+  interface TableLine {
     readonly kind: string
     readonly cells: readonly Cell[]
   }
-  interface Totals {
+  interface TrafficTotals {
     readonly requests: number
     readonly failed: number
     readonly refused: number
@@ -69,7 +69,7 @@ export function runStatusPage(): void {
     while (parent.children.length < size) parent.append(document.createElement(tag))
   }
 
-  function fillTable(id: string, lines: readonly Line[]): void {
+  function fillTable(id: string, lines: readonly TableLine[]): void {
     const table = byId(id)
     const [body] = table.getElementsByTagName('tbody')
     if (body === undefined) return
@@ -152,11 +152,11 @@ export function runStatusPage(): void {
   }
 
   /** Returns the totals by operation. */
-  function totalsOf({ traffic }: Status): Map<string, Totals> {
+  function totalsOf({ traffic }: Status): Map<string, TrafficTotals> {
     const refused = new Map<string, number>()
     for (const refusal of traffic.refusals)
       refused.set(refusal.operation, (refused.get(refusal.operation) ?? 0) + refusal.count)
-    const totals = new Map<string, Totals>()
+    const totals = new Map<string, TrafficTotals>()
     for (const { operation, failed, durations } of traffic.operations)
       totals.set(operation, {
         requests: sum(durations),
@@ -171,7 +171,7 @@ export function runStatusPage(): void {
    * Returns the counts since the oldest sample, or since the start if there is only one sample. A count that has decreased was
    * reset, and gives 0.
    */
-  function minus(now: Totals, before: Totals | undefined): Totals {
+  function minus(now: TrafficTotals, before: TrafficTotals | undefined): TrafficTotals {
     if (before === undefined) return now
     return {
       requests: Math.max(0, now.requests - before.requests),
@@ -240,7 +240,7 @@ export function runStatusPage(): void {
     showCache(status, before)
   }
 
-  function zeroOf({ durations }: Totals): Totals {
+  function zeroOf({ durations }: TrafficTotals): TrafficTotals {
     return { requests: 0, failed: 0, refused: 0, durations: durations.map(() => 0) }
   }
 
@@ -333,7 +333,7 @@ export function runStatusPage(): void {
     return [`in ${Math.floor(leftMs / DAY_MS)} d`, leftMs < 30 * DAY_MS ? 'number warn' : 'number']
   }
 
-  function linesOf(engine: EngineStatus, nowMs: number): readonly Line[] {
+  function linesOf(engine: EngineStatus, nowMs: number): readonly TableLine[] {
     const live = engine.nodes.filter(({ isDrained }) => !isDrained)
     const healthy = live.filter(({ reason }) => reason === null).length
     const tone = healthy === live.length ? 'good' : healthy === 0 ? 'bad' : 'warn'
@@ -472,9 +472,9 @@ export function runStatusPage(): void {
     isAsking = true
     window.clearTimeout(timer)
     try {
-      const answer = await fetch('status.json', { signal: AbortSignal.timeout(PATIENCE_MS) })
-      if (!answer.ok) throw new Error(`${answer.status} ${(await answer.text()).slice(0, 200)}`)
-      const status: Status = await answer.json()
+      const response = await fetch('status.json', { signal: AbortSignal.timeout(PATIENCE_MS) })
+      if (!response.ok) throw new Error(`${response.status} ${(await response.text()).slice(0, 200)}`)
+      const status: Status = await response.json()
       samples.push(status)
       if (samples.length > SAMPLES) samples.shift()
       showAll(status)
@@ -494,7 +494,7 @@ export function runStatusPage(): void {
     if (last !== undefined) showEngines(last)
   }
 
-  function answerOf(value: unknown): { readonly tone: Tone; readonly head: string; readonly text: string } {
+  function responseOf(value: unknown): { readonly tone: Tone; readonly head: string; readonly text: string } {
     const { decision, text, error } = Object(value)
     if (typeof error === 'string') return { tone: 'warn', head: 'No answer', text: error }
     if (typeof text !== 'string') return { tone: 'warn', head: 'No answer', text: '' }
@@ -515,22 +515,22 @@ export function runStatusPage(): void {
     const button = byId('send')
     button.setAttribute('disabled', '')
     try {
-      const answer = await fetch('explain', {
+      const response = await fetch('explain', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-requested-by': 'status page' },
         body: JSON.stringify(question),
         signal: AbortSignal.timeout(3 * PATIENCE_MS),
       })
-      const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true
-      showAnswer(answerOf(isJson ? await answer.json() : { error: await answer.text() }))
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+      showAnswer(responseOf(isJson ? await response.json() : { error: await response.text() }))
     } catch (error) {
-      showAnswer(answerOf({ error: error instanceof Error ? error.message : 'no answer' }))
+      showAnswer(responseOf({ error: error instanceof Error ? error.message : 'no answer' }))
     } finally {
       button.removeAttribute('disabled')
     }
   }
 
-  function showAnswer({ tone, head, text }: ReturnType<typeof answerOf>): void {
+  function showAnswer({ tone, head, text }: ReturnType<typeof responseOf>): void {
     say(byId('decision'), head, tone)
     say(byId('explanation'), text)
   }

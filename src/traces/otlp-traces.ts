@@ -40,7 +40,7 @@ const MAX_VALUE_CHARS = 256
  * The parent of new spans. Null after the span has ended: timers and sockets that were opened during the span live longer, and
  * must not create children.
  */
-interface Scope {
+interface SpanScope {
   span: Span | null
 }
 
@@ -57,7 +57,7 @@ export function openOtlpTraces(options: OtlpTracesOptions): Traces {
     spanProcessors: [queue],
   })
   const tracer = provider.getTracer('engine-gateway', options.version)
-  const scopes = new AsyncLocalStorage<Scope>()
+  const scopes = new AsyncLocalStorage<SpanScope>()
   return {
     begin: (headers) => createRequestSpan(beginSpan(tracer, headers), scopes),
     startAttempt: () => {
@@ -102,8 +102,8 @@ function contextOf(span: Span): Context {
   return trace.setSpan(ROOT_CONTEXT, span)
 }
 
-function createRequestSpan(span: Span, scopes: AsyncLocalStorage<Scope>): RequestSpan {
-  const scope: Scope = { span }
+function createRequestSpan(span: Span, scopes: AsyncLocalStorage<SpanScope>): RequestSpan {
+  const scope: SpanScope = { span }
   return {
     traceId: span.spanContext().traceId,
     headers: () => headersOf(span),
@@ -164,8 +164,8 @@ function endSpan(span: Span, attributes: SpanAttributes, isError: boolean): void
   span.end()
 }
 
-async function runLookUp<T>(span: Span, run: (scope: Scope) => Promise<T>): Promise<T> {
-  const scope: Scope = { span }
+async function runLookUp<T>(span: Span, run: (scope: SpanScope) => Promise<T>): Promise<T> {
+  const scope: SpanScope = { span }
   try {
     const found = await run(scope)
     endSpan(span, {}, false)

@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net'
-import type { Ask, ToWorker, WorkerAnswer } from './worker-messages.ts'
+import type { WorkerCall, MessageToWorker, WorkerResult } from './worker-messages.ts'
 
 /** The error if no answer arrived in time, or if the other process has ended. */
-export class NoAnswer extends Error {}
+export class CallError extends Error {}
 
 /** The other process has ended, and all answers that it sent have been read. */
-export class Gone extends NoAnswer {}
+export class ProcessExitedError extends CallError {}
 
 /** Calls to another process, each with a timeout. */
-export interface Calls {
+export interface WorkerCalls {
   /** Sends a message and resolves to the value of the answer. @throws NoAnswer, or Error with the problem that the other side reports */
   readonly ask: (
-    topic: Ask['topic'],
+    topic: WorkerCall['topic'],
     value: unknown,
     withinMs: number,
     connection?: Socket,
   ) => Promise<unknown>
   /** Settles the call that an answer belongs to. */
-  readonly onAnswer: (answer: WorkerAnswer) => void
-  /** Rejects all open calls with `Gone`. Called when the other process has ended. */
+  readonly onResult: (answer: WorkerResult) => void
+  /** Rejects all open calls with `ProcessExitedError`. Called when the other process has ended. */
   readonly end: () => void
 }
 
@@ -27,7 +27,7 @@ interface PendingCall {
   readonly reject: (error: Error) => void
 }
 
-export function createCalls(send: (message: ToWorker, connection?: Socket) => void): Calls {
+export function createCalls(send: (message: MessageToWorker, connection?: Socket) => void): WorkerCalls {
   const open = new Map<number, PendingCall>()
   let lastId = 0
   let hasEnded = false
@@ -38,11 +38,11 @@ export function createCalls(send: (message: ToWorker, connection?: Socket) => vo
     if (call !== undefined) how(call)
   }
 
-  const ask: Calls['ask'] = (topic, value, withinMs, connection) => {
-    if (hasEnded) return Promise.reject(new Gone('has exited'))
+  const ask: WorkerCalls['ask'] = (topic, value, withinMs, connection) => {
+    if (hasEnded) return Promise.reject(new ProcessExitedError('has exited'))
     const id = (lastId += 1)
     const onTimeout = () =>
-      settle(id, ({ reject }) => reject(new NoAnswer(`did not respond within ${withinMs} ms`)))
+      settle(id, ({ reject }) => reject(new CallError(`did not respond within ${withinMs} ms`)))
     // This process itself may have been blocked. `setImmediate` handles messages that arrived in the meantime first.
     const timer = setTimeout(() => setImmediate(onTimeout), withinMs)
     const answer = new Promise<unknown>((resolve, reject) => open.set(id, { resolve, reject }))
@@ -52,13 +52,13 @@ export function createCalls(send: (message: ToWorker, connection?: Socket) => vo
 
   return {
     ask,
-    onAnswer: (answer) =>
+    onResult: (answer) =>
       settle(answer.id, ({ resolve, reject }) =>
         answer.type === 'answer' ? resolve(answer.value) : reject(new Error(answer.problem)),
       ),
     end: () => {
       hasEnded = true
-      for (const id of open.keys()) settle(id, ({ reject }) => reject(new Gone('has exited')))
+      for (const id of open.keys()) settle(id, ({ reject }) => reject(new ProcessExitedError('has exited')))
     },
   }
 }

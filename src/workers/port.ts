@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import { acceptWaiting, MOST_WAITING } from '../server/accept-waiting.ts'
 import { placesFor } from '../server/file-descriptors.ts'
 import { urlOf } from '../tls/listener-url.ts'
-import { Gone } from './calls.ts'
+import { ProcessExitedError } from './calls.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** The public port. The primary accepts each connection, reads no data from it, and hands it over to a worker. */
@@ -15,12 +15,12 @@ export interface Port {
   /** Starts to listen. Resolves to the URL, for example `http://127.0.0.1:8080`. */
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
   /** Hands connections over to this worker, too, until it drains or ends. */
-  readonly add: (worker: Taker) => void
+  readonly add: (worker: ConnectionReceiver) => void
   /** Closes the port when no connection waits to be accepted, or at the deadline. Notifies each worker after its last connection. */
   readonly close: (deadline: Promise<unknown>) => Promise<void>
 }
 
-export type Taker = Pick<WorkerProcess, 'handOver' | 'endConnections' | 'leaving'>
+export type ConnectionReceiver = Pick<WorkerProcess, 'handOver' | 'endConnections' | 'draining'>
 
 interface PortOptions {
   readonly metrics: Pick<Metrics, 'refusal'>
@@ -36,8 +36,8 @@ const LEAVE_MS = 50
 export function createPort(config: Config, { metrics, log }: PortOptions): Port {
   const server = createServer({ pauseOnConnect: true, noDelay: true })
   const waiting = new Set<Socket>()
-  const workers = new Set<Taker>()
-  const free = new Set<Taker>()
+  const workers = new Set<ConnectionReceiver>()
+  const free = new Set<ConnectionReceiver>()
   let accepted = 0
   let state: 'open' | 'closing' | 'closed' = 'open'
 
@@ -70,11 +70,11 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
     }
   }
 
-  async function handOver(connection: Socket, worker: Taker): Promise<void> {
+  async function handOver(connection: Socket, worker: ConnectionReceiver): Promise<void> {
     try {
       await worker.handOver(connection)
     } catch (error) {
-      if (error instanceof Gone) {
+      if (error instanceof ProcessExitedError) {
         workers.delete(worker)
         enqueue(connection)
         return
@@ -88,7 +88,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
   }
 
   /** Notifies a worker that no more connections follow. It receives this message after all connections that were sent to it. */
-  function release(worker: Taker): void {
+  function release(worker: ConnectionReceiver): void {
     free.delete(worker)
     if (workers.delete(worker)) worker.endConnections()
   }
@@ -107,7 +107,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
       const onLeft = () => {
         if (state === 'open') release(worker)
       }
-      void worker.leaving.then(() => wait(LEAVE_MS)).then(onLeft)
+      void worker.draining.then(() => wait(LEAVE_MS)).then(onLeft)
     },
     close: async (deadline) => {
       state = 'closing'

@@ -5,9 +5,9 @@ import type { Logger } from '../log.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
 import { type ProcessQuestion, READINESS } from '../server/questions.ts'
 import { createBackOff } from './back-off.ts'
-import { NoAnswer } from './calls.ts'
+import { CallError } from './calls.ts'
 import { problemsIn } from './worker-messages.ts'
-import type { Ending, Fork, WorkerProcess } from './worker-process.ts'
+import type { ProcessExit, Fork, WorkerProcess } from './worker-process.ts'
 
 interface SlotOptions {
   readonly number: number
@@ -92,7 +92,7 @@ export class Slot {
     }
   }
 
-  #logEnd({ process: { pid }, isSilent }: SlotWorker, { code, signal }: Ending): void {
+  #logEnd({ process: { pid }, isSilent }: SlotWorker, { code, signal }: ProcessExit): void {
     const { log, onEnd, number: worker } = this.#options
     const inMs = this.#nextInMs
     log.error({ worker, pid, code, signal, inMs }, 'worker exited; restarting')
@@ -165,7 +165,7 @@ export class Slot {
     try {
       await this.#askReadiness(current, SILENT_MS)
     } catch (error) {
-      if (error instanceof NoAnswer && this.#current === current) this.#kill(current, error.message)
+      if (error instanceof CallError && this.#current === current) this.#kill(current, error.message)
     }
     this.#isWatching = false
   }

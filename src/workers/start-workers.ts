@@ -1,10 +1,10 @@
 import { type Config, loadConfig } from '../config/config.ts'
-import type { OpenRuntime, RuntimeParts } from '../assembly/runtime.ts'
+import type { OpenRuntime, RuntimeDependencies } from '../assembly/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
 import { openAdmin } from '../server/open-admin.ts'
 import { REOPEN_AUDIT } from '../server/questions.ts'
 import { createReload, logWarnings } from '../server/reload.ts'
-import { atKey, type Running, watchConfig } from '../server/running.ts'
+import { atKey, type RunningGateway, watchConfig } from '../server/running.ts'
 import { versionOf } from '../server/version.ts'
 import { createPort } from './port.ts'
 import { WorkerPool } from './worker-pool.ts'
@@ -31,7 +31,7 @@ export async function startWorkers({
   file,
   entry,
   open,
-}: StartWorkersOptions): Promise<Running> {
+}: StartWorkersOptions): Promise<RunningGateway> {
   const watched = await watchConfig(file, () => void reload.run('file'))
   const check = createCheck(log, open)
   const first = await check(config)
@@ -90,16 +90,16 @@ export async function startWorkers({
 /** Returns a function that builds a runtime and closes it again. It finds problems before any worker gets the configuration. */
 function createCheck(log: Logger, open: OpenRuntime) {
   // The primary uses the metrics of the first runtime. Later runtimes take them over.
-  const before: { runtimeParts?: RuntimeParts } = {}
+  const before: { runtimeParts?: RuntimeDependencies } = {}
   return async function check(config: Config) {
-    const { runtimeParts, close } = await open({
+    const { dependencies, close } = await open({
       config,
       log,
       version: versionOf(),
-      ...(before.runtimeParts === undefined ? {} : { before: before.runtimeParts }),
+      ...(before.runtimeParts === undefined ? {} : { predecessor: before.runtimeParts }),
     })
     await close()
-    before.runtimeParts ??= runtimeParts
-    return runtimeParts
+    before.runtimeParts ??= dependencies
+    return dependencies
   }
 }

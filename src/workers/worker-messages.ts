@@ -8,14 +8,14 @@ import { questionNamed } from '../server/questions.ts'
  */
 export type WorkerOrder = 'replace' | 'connection'
 
-export type ToWorker =
+export type MessageToWorker =
   | { readonly type: 'begin'; readonly config: Config }
-  | Ask
+  | WorkerCall
   | { readonly type: 'drain' }
   /** No more connections follow. */
   | { readonly type: 'last-connection' }
 
-export interface Ask {
+export interface WorkerCall {
   readonly type: 'ask'
   readonly id: number
   /** An order, or the name of a question. */
@@ -23,21 +23,21 @@ export interface Ask {
   readonly value: unknown
 }
 
-export type ToPrimary =
+export type MessageToPrimary =
   /** The worker can receive messages. */
   | { readonly type: 'up' }
   /** The worker serves the connections that it receives. */
   | { readonly type: 'listening' }
   /** The worker drains, and waits for `last-connection`. */
   | { readonly type: 'leaving' }
-  | WorkerAnswer
+  | WorkerResult
 
-export type WorkerAnswer =
+export type WorkerResult =
   | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failure'; readonly id: number; readonly problem: string }
 
 /** Parses a message to a worker. Returns null for a message of another sender, because the channel is shared. */
-export function readToWorker(message: unknown): ToWorker | null {
+export function readToWorker(message: unknown): MessageToWorker | null {
   if (!isRecord(message)) return null
   const { type, config, id, topic, value } = message
   if (type === 'drain' || type === 'last-connection') return { type }
@@ -47,7 +47,7 @@ export function readToWorker(message: unknown): ToWorker | null {
 }
 
 /** Parses a message to the primary. Returns null for a message of another sender. */
-export function readToPrimary(message: unknown): ToPrimary | null {
+export function readToPrimary(message: unknown): MessageToPrimary | null {
   if (!isRecord(message)) return null
   const { type, id, value, problem } = message
   if (type === 'up' || type === 'listening' || type === 'leaving') return { type }

@@ -2,11 +2,11 @@ import { type ChildProcess, fork as forkProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { Config } from '../config/config.ts'
-import { type Calls, createCalls, Gone } from './calls.ts'
+import { type WorkerCalls, createCalls, ProcessExitedError } from './calls.ts'
 import { forwardLines } from './lines.ts'
-import { readToPrimary, type ToWorker } from './worker-messages.ts'
+import { readToPrimary, type MessageToWorker } from './worker-messages.ts'
 
-export interface Ending {
+export interface ProcessExit {
   readonly code: number | null
   readonly signal: string | null
 }
@@ -17,11 +17,11 @@ export interface WorkerProcess {
   /** Resolves when the worker serves connections. @throws Error if it ends earlier */
   readonly listening: Promise<void>
   /** Resolves when the worker drains, also without a request of the primary, or has ended. */
-  readonly leaving: Promise<void>
-  readonly ended: Promise<Ending>
+  readonly draining: Promise<void>
+  readonly ended: Promise<ProcessExit>
   /** Resolves when the worker has ended and its output has been forwarded. */
   readonly closed: Promise<void>
-  readonly ask: Calls['ask']
+  readonly ask: WorkerCalls['ask']
   /** Rejects with `Gone` if the worker ended before it took the connection. Another worker can then get the connection. */
   readonly handOver: (connection: Socket) => Promise<unknown>
   /** Notifies the worker that no more connections follow. */
@@ -72,11 +72,11 @@ function tryToFork(entry: string): ChildProcess | null {
 const FAILED_START: WorkerProcess = {
   pid: null,
   listening: neverListening(),
-  leaving: Promise.resolve(),
+  draining: Promise.resolve(),
   ended: Promise.resolve({ code: null, signal: null }),
   closed: Promise.resolve(),
-  ask: () => Promise.reject(new Gone('is gone')),
-  handOver: () => Promise.reject(new Gone('is gone')),
+  ask: () => Promise.reject(new ProcessExitedError('is gone')),
+  handOver: () => Promise.reject(new ProcessExitedError('is gone')),
   endConnections: () => undefined,
   drain: () => undefined,
   terminate: () => undefined,
@@ -90,14 +90,14 @@ function neverListening(): Promise<void> {
 }
 
 function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
-  const send = (message: ToWorker, connection?: Socket): void => {
+  const send = (message: MessageToWorker, connection?: Socket): void => {
     // The worker may have ended already, which its exit event reports. A connection stays open here until the worker has it.
     child.send(message, connection, { keepOpen: true }, () => undefined)
   }
   const calls = createCalls(send)
   const ended = endingOf(child)
   const closed = closingOf(child)
-  const leaving = new Promise<void>((resolve) => {
+  const draining = new Promise<void>((resolve) => {
     child.on('message', (sent: unknown) => {
       if (readToPrimary(sent)?.type === 'leaving') resolve()
     })
@@ -108,7 +108,7 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
       const message = readToPrimary(sent)
       if (message?.type === 'up') send({ type: 'begin', config: config() })
       if (message?.type === 'listening') resolve()
-      if (message?.type === 'answer' || message?.type === 'failure') calls.onAnswer(message)
+      if (message?.type === 'answer' || message?.type === 'failure') calls.onResult(message)
     })
     void ended.then(({ code, signal }) => {
       reject(new Error(`A worker exited before it was listening (${signal ?? `exit code ${code}`})`))
@@ -120,7 +120,7 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
   return {
     pid: child.pid ?? null,
     listening,
-    leaving,
+    draining,
     ended,
     closed,
     ask: calls.ask,
@@ -132,7 +132,7 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
   }
 }
 
-function endingOf(child: ChildProcess): Promise<Ending> {
+function endingOf(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => {
     child.on('exit', (code, signal) => resolve({ code, signal }))
     child.on('error', () => {

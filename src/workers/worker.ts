@@ -5,14 +5,14 @@ import { messageOf } from '../errors.ts'
 import { createLogger, type Logger, openDestination } from '../log.ts'
 import { configProblemsOf } from '../server/reload.ts'
 import { questionNamed } from '../server/questions.ts'
-import { openServing, type Serving } from '../server/serving.ts'
+import { openServing, type ServingProcess } from '../server/serving.ts'
 import {
-  type Ask,
+  type WorkerCall,
   isConfig,
   isOrder,
   readToWorker,
   type WorkerOrder,
-  type ToPrimary,
+  type MessageToPrimary,
 } from './worker-messages.ts'
 
 export interface RunningWorker {
@@ -25,7 +25,7 @@ export interface RunningWorker {
 
 /** Serves the connections that the primary, which started this process, hands over. @throws ConfigError */
 export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): Promise<RunningWorker> {
-  const send = (message: ToPrimary): void => {
+  const send = (message: MessageToPrimary): void => {
     // The primary may have ended. This process then ends too.
     primary.send?.(message, undefined, undefined, () => undefined)
   }
@@ -83,14 +83,14 @@ function listenTo(primary: NodeJS.Process) {
 }
 
 interface ServingContext {
-  readonly serving: Serving
+  readonly serving: ServingProcess
   readonly log: Logger
-  readonly send: (message: ToPrimary) => void
+  readonly send: (message: MessageToPrimary) => void
   /** The connection that was sent with the message. Null if the message had none. */
   readonly connection: Socket | null
 }
 
-async function answer({ id, topic, value }: Ask, context: ServingContext): Promise<void> {
+async function answer({ id, topic, value }: WorkerCall, context: ServingContext): Promise<void> {
   try {
     const answered = isOrder(topic)
       ? ORDERS[topic](context, value)

@@ -13,7 +13,7 @@ t.test(
     const settings = { limits: { pressure: { memory: '1MiB' } } }
     const after = takeAdmission(
       { config: configOf(t, 'http://node', { settings }), metrics, log },
-      before.inherited,
+      before.handoverState,
     )
     t.equal(after.pressure, before.pressure)
     t.equal(before.pressure.reserve(2 * 1024 ** 2), null)

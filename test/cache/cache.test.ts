@@ -88,7 +88,7 @@ function openBefore(t: Test, read: () => Promise<SharedReading>) {
 const TAGGED = { seconds: 10, tags: ['a'], accepts: acceptAll }
 
 t.test('an entry from the shared tier keeps its remaining time to live', async (t) => {
-  const found = { answer: answerOf('x'), seconds: 10, ttlMs: 4000 }
+  const found = { response: answerOf('x'), seconds: 10, ttlMs: 4000 }
   const { cache, clock } = openBefore(t, async () => ({ result: 'hit', found, tokens: 'a' }))
   const fill = fillOf(answerOf('y'))
   t.match(await cache.load('k', TAGGED, fill), { from: 'redis', ageSeconds: 6, ttlSeconds: 4 })
@@ -102,7 +102,7 @@ t.test('an entry from the shared tier keeps its remaining time to live', async (
 t.test('an entry that was read from the shared tier before an eviction is not used afterwards', async (t) => {
   const read = new EventEmitter()
   const reading = once(read, 'end')
-  const found = { answer: answerOf('old'), seconds: 10, ttlMs: 4000 }
+  const found = { response: answerOf('old'), seconds: 10, ttlMs: 4000 }
   const { cache, told } = openBefore(t, async () => {
     await reading
     return { result: 'hit', found, tokens: 'a' }
@@ -110,8 +110,8 @@ t.test('an entry that was read from the shared tier before an eviction is not us
   const loaded = cache.load('k', TAGGED, fillOf(answerOf('new')))
   await cache.evict(['a'])
   read.emit('end')
-  const { answer, stored } = await loaded
-  t.equal(answer.body.toString(), 'new')
+  const { response, stored } = await loaded
+  t.equal(response.body.toString(), 'new')
   t.equal(stored, false)
   t.equal(cache.peek('k'), null)
   t.same(told, { ...told, evicted: ['a'], written: [] })
@@ -162,7 +162,7 @@ t.test('a fill that was overtaken by an eviction does not affect the next one', 
   t.match(await first, { stored: false })
   const third = cache.load('k', TAGGED, fill)
   engine.emit('after')
-  for (const { answer } of await Promise.all([second, third])) t.equal(answer.body.toString(), 'new')
+  for (const { response } of await Promise.all([second, third])) t.equal(response.body.toString(), 'new')
   t.equal(fill.calls, 1, 'who comes meanwhile waits for it')
   t.ok(cache.peek('k'))
 })

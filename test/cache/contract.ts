@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import type { Test } from 'tap'
-import type { Answer } from '../../src/request/answer.ts'
+import type { BufferedResponse } from '../../src/request/answer.ts'
 import { acceptAll, answerOf, fillOf } from '../support/cache-harness.ts'
 import type { OpenedCache } from '../support/cache-harness.ts'
 
@@ -15,7 +15,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     t.match(await cache.load('k', rule, fill), { from: 'upstream', stored: true })
     const hit = cache.peek('k')
     t.match(hit, { from: 'memory', ageSeconds: 0, ttlSeconds: 60 })
-    t.equal(hit?.answer.body.toString(), '{"id":"1"}')
+    t.equal(hit?.response.body.toString(), '{"id":"1"}')
     t.equal(fill.calls, 1)
   })
 
@@ -24,7 +24,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     const fill = fillOf(answerOf('once'))
     const all = await Promise.all(Array.from({ length: 1000 }, () => cache.load('k', rule, fill)))
     t.equal(fill.calls, 1)
-    t.equal(new Set(all.map(({ answer }) => answer.body.toString())).size, 1)
+    t.equal(new Set(all.map(({ response }) => response.body.toString())).size, 1)
   })
 
   suite.test('different keys are filled separately', async (t) => {
@@ -33,7 +33,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
       cache.load('a', rule, fillOf(answerOf('a'))),
       cache.load('b', rule, fillOf(answerOf('b'))),
     ])
-    t.equal(`${a.answer.body.toString()}${b.answer.body.toString()}`, 'ab')
+    t.equal(`${a.response.body.toString()}${b.response.body.toString()}`, 'ab')
   })
 
   suite.test('a fill that fails rejects all waiting loads, and the next load fills again', async (t) => {
@@ -49,7 +49,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     t.match(await cache.load('k', rule, fillOf(answerOf('back'))), { from: 'upstream', stored: true })
   })
 
-  const unstorable: Record<string, Partial<Answer>> = {
+  const unstorable: Record<string, Partial<BufferedResponse>> = {
     'a 404': { status: 404 },
     'a cookie': { headers: { 'set-cookie': 'a=b' } },
     private: { headers: { 'cache-control': 'max-age=5, Private' } },
@@ -72,7 +72,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     const { cache } = await open(t)
     const fill = fillOf(answerOf('x', { 'cache-control': 'no-cache' }))
     t.match(await cache.load('k', rule, fill), { stored: true })
-    t.equal(cache.peek('k')?.answer.headers['cache-control'], 'no-cache')
+    t.equal(cache.peek('k')?.response.headers['cache-control'], 'no-cache')
   })
 
   suite.test('a response of more than an eighth of the memory limit is not stored', async (t) => {
@@ -121,7 +121,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
       engine.emit('answered')
       t.match(await loading, { stored: false })
       t.match(late, { from: 'upstream', stored: true })
-      t.equal(cache.peek('k')?.answer.body.toString(), 'after')
+      t.equal(cache.peek('k')?.response.body.toString(), 'after')
     },
   )
 
@@ -130,7 +130,7 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     const body = Buffer.from('mine')
     await cache.load('k', rule, fillOf({ status: 200, headers: {}, body }))
     body.fill('x')
-    const answer = cache.peek('k')?.answer
+    const answer = cache.peek('k')?.response
     t.equal(answer?.body.toString(), 'mine')
     t.match(answer?.headers['etag'], /^"[\w+/]{27}="$/)
     t.ok(Object.isFrozen(answer?.headers))

@@ -3,7 +3,7 @@ import t from 'tap'
 import { MAX_ENCODED_BYTES, type DecodedEntry, encode, decode } from '../../src/cache/envelope.ts'
 
 const sealed: DecodedEntry = {
-  answer: {
+  response: {
     status: 200,
     headers: { 'content-type': 'image/png', etag: '"x"', 'cache-control': ['no-cache', 'no-transform'] },
     body: Buffer.from([0, 255, 13, 10, 128]),
@@ -21,22 +21,25 @@ function sealOf(key: string, of: DecodedEntry): Buffer {
 
 t.test('an encoded entry is decoded byte for byte', async (t) => {
   t.same(decode('k', sealOf('k', sealed)), sealed)
-  const empty = { ...sealed, answer: { ...sealed.answer, body: Buffer.alloc(0) } }
+  const empty = { ...sealed, response: { ...sealed.response, body: Buffer.alloc(0) } }
   t.same(decode('k', sealOf('k', empty)), empty)
 })
 
 t.test('only headers that describe the body are encoded', async (t) => {
-  const { headers } = sealed.answer
+  const { headers } = sealed.response
   const more = { 'set-cookie': 'a=b', connection: 'close', 'content-length': '5', via: 'x', 'x-a': '1' }
-  const value = sealOf('k', { ...sealed, answer: { ...sealed.answer, headers: { ...more, ...headers } } })
-  t.same(decode('k', value)?.answer.headers, headers)
+  const value = sealOf('k', { ...sealed, response: { ...sealed.response, headers: { ...more, ...headers } } })
+  t.same(decode('k', value)?.response.headers, headers)
 })
 
 t.test('an entry that is too long is not encoded', async (t) => {
   const body = Buffer.alloc(1024 ** 2)
-  const large = { ...sealed, answer: { ...sealed.answer, body } }
+  const large = { ...sealed, response: { ...sealed.response, body } }
   t.ok(sealOf('k', large).length <= MAX_ENCODED_BYTES)
-  t.equal(encode('k', { ...large, answer: { ...large.answer, body: Buffer.alloc(body.length + 1) } }), null)
+  t.equal(
+    encode('k', { ...large, response: { ...large.response, body: Buffer.alloc(body.length + 1) } }),
+    null,
+  )
   t.equal(encode('k'.repeat(128 * 1024), sealed), null)
 })
 
@@ -65,7 +68,7 @@ const HEAD = {
 }
 
 t.test('a valid head with a valid checksum is decoded', async (t) => {
-  t.match(decode('k', forgedOf(JSON.stringify(HEAD))), { seconds: 60, answer: { status: 200 } })
+  t.match(decode('k', forgedOf(JSON.stringify(HEAD))), { seconds: 60, response: { status: 200 } })
 })
 
 const forged: Record<string, object> = {

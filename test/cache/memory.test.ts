@@ -3,7 +3,7 @@ import { MemoryTier } from '../../src/cache/memory.ts'
 import { answerOf } from '../support/cache-harness.ts'
 
 const entryOf = (body: Buffer | string, tags: readonly string[] = []) => ({
-  answer: answerOf(body),
+  response: answerOf(body),
   seconds: 60,
   tags,
   storedAtMs: 0,

@@ -6,7 +6,7 @@ import { until } from '../support/cache-harness.ts'
 import { ask, listenAndRelay, openUpstream, READ, refusalOf, startNode } from '../support/fake-engine.ts'
 
 const LIMIT = 1_000_000
-const SHORT = { connectMs: 500, headersMs: 5000, bodyMs: 5000, answerMs: 120 }
+const SHORT = { connectMs: 500, headersMs: 5000, bodyMs: 5000, responseMs: 120 }
 
 /** Starts a node whose response body never ends: each chunk arrives in time. */
 function startDripping(t: Parameters<typeof startNode>[0], headers: Record<string, string> = {}) {
@@ -41,7 +41,7 @@ t.test('a streamed response that never ends is cut off', async (t) => {
 
 t.test('a response that exceeds its deadline ejects no node, because a client may be slow', async (t) => {
   const node = await startDripping(t)
-  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, answerMs: 20 } })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, responseMs: 20 } })
   for (let i = 0; i < 6; i += 1) await refusalOf(upstream.fetch(READ, LIMIT))
   t.match(upstream.nodes(), [{ reason: null }])
 })
@@ -67,7 +67,7 @@ t.test('pauses between chunks may exceed the body timeout in total', async (t) =
       if (left === 0) clearInterval(drip)
     }, 20)
   })
-  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, bodyMs: 200, answerMs: 5000 } })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, bodyMs: 200, responseMs: 5000 } })
   const { body } = await upstream.fetch(READ, LIMIT)
   t.equal(body.toString(), '.'.repeat(19), 'whole after twice that time')
 })
@@ -77,7 +77,7 @@ t.test('the body timeout starts at the last chunk', async (t) => {
     response.write('.')
     setTimeout(() => response.write('.'), 150)
   })
-  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, bodyMs: 300, answerMs: 5000 } })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, bodyMs: 300, responseMs: 5000 } })
   const startMs = performance.now()
   t.match(await refusalOf(upstream.fetch(READ, LIMIT)), { code: 'GW_UPSTREAM_TIMEOUT' })
   const ms = performance.now() - startMs
@@ -103,7 +103,7 @@ t.test('the body timeout also applies after a longer pause of the reader', async
     data: () => {},
     ended: (_ended, cause) => ends.push(cause?.name),
   })
-  const times = { headersMs: 5000, bodyMs: 100, answerMs: 60_000 }
+  const times = { headersMs: 5000, bodyMs: 100, responseMs: 60_000 }
   attempt.start({ method: 'GET', path: '/', headers: [], body: null, ...times }, false)
   await wait(350)
   t.same(ends, [], 'nobody has asked for more')

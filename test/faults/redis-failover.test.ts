@@ -70,8 +70,8 @@ t.test('the master that the sentinels name fails', { skip: redisSkip }, async (t
     await until(() => one.lines.length === 3, BACK_MS)
     const other = await openSharedCache(t, { redisSettings })
     await until(async () => {
-      const { answer } = await other.cache.load('k', rule, fillOf(answerOf('new')))
-      return answer.body.toString() === 'new'
+      const { response } = await other.cache.load('k', rule, fillOf(answerOf('new')))
+      return response.body.toString() === 'new'
     })
     t.match(one.lines, [/^info/, /^warn/, /^info/])
   })

@@ -78,7 +78,7 @@ t.test('the cache while Redis fails', { skip: redisSkip }, async (t) => {
     await until(() => one.lines.length === 3)
     await until(
       async () =>
-        (await other.cache.load('k', rule, fillOf(answerOf('new')))).answer.body.toString() === 'new',
+        (await other.cache.load('k', rule, fillOf(answerOf('new')))).response.body.toString() === 'new',
     )
   })
 

@@ -42,7 +42,7 @@ function open(
     isElected: () => true,
     now: () => performance.now(),
     wallNow: () => 5000,
-    onAnswer: (query) => answered.push(query),
+    onResponse: (query) => answered.push(query),
     onFailure: (query) => failed.push(query),
     queries: [countOf('one'), countOf('two')],
     spacingMs: 20,

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import {
   type Claim,
-  type Claiming,
+  type ClaimResult,
   createIdempotencyStore,
   type IdempotencyStore,
   type OpenClaims,
@@ -45,7 +45,7 @@ export function openControl(t: Test, url: string): Redis {
   return control
 }
 
-export function firstOf(claiming: Claiming): Claim {
+export function firstOf(claiming: ClaimResult): Claim {
   if (claiming.state !== 'first') throw new Error(`It was ${claiming.state}`)
   return claiming.claim
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import type { Change, Operation, Selector } from '../../src/operations/table.ts'
+import type { ChangeKind, Operation, Selector } from '../../src/operations/table.ts'
 
 /* Fields that only a few operations have. Each is checked for all operations at once. */
 
@@ -144,7 +144,7 @@ t.test('a definition is started by id or by key, as the path names it', (t) => {
 })
 
 /** The changes that each write to users, groups, tenants and records makes. */
-const CHANGED: Readonly<Record<string, readonly Change[]>> = {
+const CHANGED: Readonly<Record<string, readonly ChangeKind[]>> = {
   createAuthorization: ['records'],
   createGroup: ['records'],
   createGroupMember: ['identity'],

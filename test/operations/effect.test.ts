@@ -1,11 +1,11 @@
 import t from 'tap'
 import { operationsOf } from '../../src/operations/compile-table.ts'
 import { effectOf } from '../../src/operations/effect.ts'
-import type { Method, Row } from '../../src/operations/table.ts'
+import type { Method, OperationEntry } from '../../src/operations/table.ts'
 
 const ITEMS = { anyOf: ['TASK.READ row:id'] } as const
 
-function rowOf(method: Method, fields: Partial<Row> = {}): Row {
+function rowOf(method: Method, fields: Partial<OperationEntry> = {}): OperationEntry {
   return { route: `${method} /a`, checks: [], ...fields }
 }
 
@@ -25,7 +25,7 @@ t.test('the effect that a row names replaces the default', (t) => {
   t.end()
 })
 
-const WRONG: readonly (readonly [mistake: string, row: Row])[] = [
+const WRONG: readonly (readonly [mistake: string, row: OperationEntry])[] = [
   ['its method changes an entity', rowOf('PUT', { effect: 'read' })],
   ['its method changes an entity', rowOf('DELETE', { effect: 'read' })],
   ['locks its items', rowOf('POST', { effect: 'read', rows: { ...ITEMS, form: 'locks' } })],

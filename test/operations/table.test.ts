@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import type { Method, Operation, Row } from '../../src/operations/table.ts'
+import type { Method, Operation, OperationEntry } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
@@ -112,7 +112,7 @@ t.test('the operations of a tag are sorted by path, then by method', (t) => {
     'GET /b',
     'GET /a',
   ] as const
-  const rows = routes.map((route, index): [string, Row] => [
+  const rows = routes.map((route, index): [string, OperationEntry] => [
     `${index}th`,
     { route, checks: [], otherTenant: 'ignored' },
   ])

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { LookupName } from '../../src/operations/lookup-name.ts'
-import type { Operation, Row } from '../../src/operations/table.ts'
+import type { Operation, OperationEntry } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
 import { namedBy, UNTENANTED_LOOKUPS } from '../../src/operations/tenanted.ts'
 import { hasTenant, isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
@@ -72,12 +72,12 @@ const IGNORED = [
   'updateSuspensionStateJobDefinition',
 ]
 
-const rowOf = ({ method, template, ...row }: Operation): Row => ({
+const rowOf = ({ method, template, ...row }: Operation): OperationEntry => ({
   ...row,
   route: `${method} /${template.slice(1)}`,
 })
 
-const WRONG: readonly (readonly [claim: string, row: Row])[] = [
+const WRONG: readonly (readonly [claim: string, row: OperationEntry])[] = [
   [
     'a permission on the id of the path alone',
     {
@@ -131,7 +131,7 @@ const DELETES_EACH = ['PROCESS_DEFINITION.DELETE each.key'] as const
 const OF_EACH = { each: 'versionsOfKey', anyOf: DELETES_EACH, denied: 403 } as const
 const BY_BODY = [{ anyOf: ['PROCESS_DEFINITION.UPDATE body:processDefinitionKey'], denied: 403 }] as const
 
-const WRONGLY_ACTING: readonly (readonly [claim: string, row: Row, message: RegExp])[] = [
+const WRONGLY_ACTING: readonly (readonly [claim: string, row: OperationEntry, message: RegExp])[] = [
   [
     'a key in the path and not what it acts on',
     {
@@ -215,11 +215,11 @@ t.test('the lookup of the latest version of a key follows from what an operation
       route: `GET /${path}/key/:key`,
       actsOn: 'latest version',
       checks: [],
-    } as const satisfies Row
+    } as const satisfies OperationEntry
     return operationsOf([{ newcomer: row }])[0]?.entity
   })
   t.same(found, ['processDefinitionOfKey', 'decisionDefinitionOfKey', 'decisionRequirementsDefinitionOfKey'])
-  const unknown: Row = { route: 'GET /novelty/key/:key', actsOn: 'latest version', checks: [] }
+  const unknown: OperationEntry = { route: 'GET /novelty/key/:key', actsOn: 'latest version', checks: [] }
   t.throws(() => operationsOf([{ newcomer: unknown }]), { message: /how the tenant/ })
   t.end()
 })
@@ -241,7 +241,7 @@ t.test('an operation that states how its tenant is known is accepted', (t) => {
       checks: [OF_EACH],
     },
     { route: 'POST /x', actsOn: 'versions that the body names', checks: BY_BODY },
-  ] as const satisfies readonly Row[])
+  ] as const satisfies readonly OperationEntry[])
     t.doesNotThrow(() => operationsOf([{ newcomer: row }]), row.route)
   t.end()
 })

@@ -20,7 +20,7 @@ function preflight(
 }
 
 t.test('a response names its origin if it is listed, and varies by Origin for every request', (t) => {
-  const { answerHeaders } = createCors(SETTINGS)
+  const { responseHeaders: answerHeaders } = createCors(SETTINGS)
   const allowed = answerHeaders(PAGE)
   t.match(allowed, { ...VARY, 'access-control-allow-origin': PAGE })
   t.match(allowed['access-control-expose-headers'], /ETag.*RateLimit-Policy, Retry-After, X-Gateway-Error/)
@@ -44,7 +44,7 @@ t.test('a response names its origin if it is listed, and varies by Origin for ev
 t.test('credentials are allowed by the setting only', (t) => {
   const settings = { ...SETTINGS, credentials: true }
   const asked = { origin: PAGE, 'access-control-request-method': 'GET' }
-  t.equal(createCors(settings).answerHeaders(PAGE)['access-control-allow-credentials'], 'true')
+  t.equal(createCors(settings).responseHeaders(PAGE)['access-control-allow-credentials'], 'true')
   t.match(preflight(asked, { settings }), { 'access-control-allow-credentials': 'true' })
   t.notOk('access-control-allow-credentials' in Object(preflight(asked)))
   t.end()

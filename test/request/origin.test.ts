@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isFromForeignPage } from '../../src/request/origin.ts'
+import { isCrossOriginRequest } from '../../src/request/origin.ts'
 
 const ALLOWED = new Set(['https://app.example:8443'])
 
@@ -11,7 +11,7 @@ function isForeign([method, host, site, origin]: Case): boolean {
     ...(site === null ? {} : { 'sec-fetch-site': site }),
     ...(origin === null ? {} : { origin }),
   }
-  return isFromForeignPage({ method, headers }, host, ALLOWED)
+  return isCrossOriginRequest({ method, headers }, host, ALLOWED)
 }
 
 const OWN: readonly Case[] = [

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { createCache } from '../../src/cache/cache.ts'
 import type { Cache } from '../../src/cache/cache.ts'
-import type { Answer } from '../../src/request/answer.ts'
+import type { BufferedResponse } from '../../src/request/answer.ts'
 import type { CacheRule } from '../../src/cache/entry.ts'
 import type { RedisSettings } from '../../src/config/redis-types.ts'
 import { createRedisTier } from '../../src/cache/redis-tier.ts'
@@ -78,7 +78,7 @@ export async function openSharedCache(t: Test, setup: CacheSetup): Promise<Opene
  */
 export async function loadShared(
   { cache, events }: OpenedCache,
-  entry: { readonly key: string; readonly rule: CacheRule; readonly answer: Answer },
+  entry: { readonly key: string; readonly rule: CacheRule; readonly answer: BufferedResponse },
 ): Promise<void> {
   const { key, rule, answer } = entry
   if (rule.tags.length === 0) throw new Error('only what has tags can be evicted, and loaded again')
@@ -101,12 +101,12 @@ const SETTLED: ReadonlySet<string> = new Set([
   'memory:refused',
 ])
 
-export function answerOf(body: string | Buffer, headers: Answer['headers'] = {}): Answer {
+export function answerOf(body: string | Buffer, headers: BufferedResponse['headers'] = {}): BufferedResponse {
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(body) }
 }
 
 /** Returns a `fill` that counts its calls. */
-export function fillOf(answer: Answer | (() => Answer | Promise<Answer>)) {
+export function fillOf(answer: BufferedResponse | (() => BufferedResponse | Promise<BufferedResponse>)) {
   const fill = async () => {
     fill.calls += 1
     return typeof answer === 'function' ? answer() : answer

@@ -4,7 +4,7 @@ import net from 'node:net'
 import type { Test } from 'tap'
 import { GatewayError } from '../../src/errors.ts'
 import type { AttemptEvent, UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
-import type { Relayed } from '../../src/proxy/wire/upstream-request.ts'
+import type { RelayResult } from '../../src/proxy/wire/upstream-request.ts'
 import { createUpstream, type UpstreamOptions } from '../../src/proxy/create-upstream.ts'
 import type { Upstream } from '../../src/proxy/upstream.ts'
 
@@ -139,9 +139,9 @@ export interface Heard {
 
 export interface RelayListener {
   readonly port: number
-  readonly relayed: (Relayed | GatewayError)[]
+  readonly relayed: (RelayResult | GatewayError)[]
   /** Resolves when the next relay has ended. */
-  readonly over: () => Promise<Relayed | GatewayError>
+  readonly over: () => Promise<RelayResult | GatewayError>
 }
 
 /** Starts a listener like the gateway's own, which only relays `upstreamRequest`. */
@@ -150,8 +150,8 @@ export async function listenAndRelay(
   upstream: Upstream,
   upstreamRequest: UpstreamRequest,
 ): Promise<RelayListener> {
-  const relayed: (Relayed | GatewayError)[] = []
-  const waiting: ((result: Relayed | GatewayError) => void)[] = []
+  const relayed: (RelayResult | GatewayError)[] = []
+  const waiting: ((result: RelayResult | GatewayError) => void)[] = []
   const server = http.createServer((request, response) => {
     request.resume()
     void upstream

@@ -151,7 +151,7 @@ export function poll(
     ...asked,
   })
   return {
-    answer: ended.then(({ answer: { status, body }, node }) => ({
+    answer: ended.then(({ response: { status, body }, node }) => ({
       status,
       body: JSON.parse(body.toString()),
       node,

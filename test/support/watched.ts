@@ -22,11 +22,11 @@ function watchEngine(engine: EngineParts, decided: Decided[]): EngineParts {
   const templates = new Map(OPERATIONS.map(({ id, template }) => [id, template]))
   const watch = (id: string, permit: Permit): Permit => ({
     ...permit,
-    before: ({ params }) => {
+    authorize: ({ params }) => {
       decided.push({ engine: engine.name, template: templates.get(id) ?? '', params })
       return { permitted: true }
     },
-    after: null,
+    verifyCreated: null,
     rows: null,
     keepAllowedLinks: null,
   })

@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config/config.ts'
-import { NoAnswer } from '../../src/workers/calls.ts'
-import type { Ending, Fork } from '../../src/workers/worker-process.ts'
+import { CallError } from '../../src/workers/calls.ts'
+import type { ProcessExit, Fork } from '../../src/workers/worker-process.ts'
 
 export interface FakeWorker {
   readonly asked: { readonly topic: string; readonly value: unknown }[]
@@ -13,8 +13,8 @@ export interface FakeWorker {
 const READY = { ready: true, checks: { drain: 'ok' } }
 
 class EndedOnce {
-  as: (ending: Ending) => void = () => undefined
-  readonly promise = new Promise<Ending>((resolve) => (this.as = resolve))
+  as: (ending: ProcessExit) => void = () => undefined
+  readonly promise = new Promise<ProcessExit>((resolve) => (this.as = resolve))
 }
 
 /** Returns a `fork` that starts no process. The workers record the calls and whether they were killed. */
@@ -39,7 +39,7 @@ export function createFakeFork(): { readonly fork: Fork; readonly workers: FakeW
       listening: Promise.resolve().then(() => {
         config()
       }),
-      leaving: ended.promise.then(() => undefined),
+      draining: ended.promise.then(() => undefined),
       ended: ended.promise,
       closed: ended.promise.then(() => undefined),
       ask: (topic, value) => {
@@ -57,5 +57,5 @@ export function createFakeFork(): { readonly fork: Fork; readonly workers: FakeW
 }
 
 export function noAnswer(): Promise<never> {
-  return Promise.reject(new NoAnswer('did not respond within 1 ms'))
+  return Promise.reject(new CallError('did not respond within 1 ms'))
 }

@@ -1,19 +1,19 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange } from '../../pipeline/context.ts'
+import type { HandlerContext } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
-import { sendAnswer } from '../../pipeline/replies.ts'
+import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 
-interface Counting {
-  readonly exchange: Exchange
+interface ActivityCountInput {
+  readonly handlerContext: HandlerContext
   readonly definition: ListRow
   readonly keep: Postfilter
   readonly maxRows: number
@@ -24,13 +24,13 @@ interface Counting {
  * also be listed: the executions in one activity, and the failed jobs and incidents of the definition.
  */
 export async function serveActivityCounts(
-  exchange: Exchange,
-  { keep, maxRows }: Pick<Counting, 'keep' | 'maxRows'>,
+  handlerContext: HandlerContext,
+  { keep, maxRows }: Pick<ActivityCountInput, 'keep' | 'maxRows'>,
 ): Promise<FastifyReply> {
-  const answer = await readWhole(exchange)
-  if (answer.status !== 200) return sendAnswer(exchange.reply, answer)
-  const counting = { exchange, definition: await definitionOf(exchange), keep, maxRows }
-  return sendAnswer(exchange.reply, await recounted(answer, counting))
+  const response = await readWhole(handlerContext)
+  if (response.status !== 200) return sendResponse(handlerContext.reply, response)
+  const counting = { handlerContext, definition: await definitionOf(handlerContext), keep, maxRows }
+  return sendResponse(handlerContext.reply, await recounted(response, counting))
 }
 
 /**
@@ -38,37 +38,40 @@ export async function serveActivityCounts(
  * engine's response is sent unchanged.
  */
 export async function serveActivityCountsOfTenants(
-  exchange: Exchange,
+  handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
-  const { filteredRows } = exchange.parts.config.limits
+  const { filteredRows } = handlerContext.parts.config.limits
   const keep: Postfilter = async (_template, rows) =>
     rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
-  const definition = await definitionOf(exchange)
+  const definition = await definitionOf(handlerContext)
   const query = queryOf({ processDefinitionId: definition['id'] })
   const own =
     typeof definition['tenantId'] === 'string'
       ? queryOf({ tenantIdIn: definition['tenantId'] })
       : 'withoutTenantId=true'
   const [all, ofOwn] = await Promise.all([
-    readEngineJson(exchange, `/process-instance/count?${query}`),
-    readEngineJson(exchange, `/process-instance/count?${query}&${own}`),
+    readEngineJson(handlerContext, `/process-instance/count?${query}`),
+    readEngineJson(handlerContext, `/process-instance/count?${query}&${own}`),
   ])
   if (JSON.stringify(all) === JSON.stringify(ofOwn))
-    return sendAnswer(exchange.reply, await readWhole(exchange))
-  return serveActivityCounts(exchange, { keep, maxRows: filteredRows })
+    return sendResponse(handlerContext.reply, await readWhole(handlerContext))
+  return serveActivityCounts(handlerContext, { keep, maxRows: filteredRows })
 }
 
-async function definitionOf(exchange: Exchange): Promise<ListRow> {
+async function definitionOf(handlerContext: HandlerContext): Promise<ListRow> {
   const definition = await readEngineJson(
-    exchange,
-    exchange.upstreamRequest.path.replace(/\/statistics(\?.*)?$/, ''),
+    handlerContext,
+    handlerContext.upstreamRequest.path.replace(/\/statistics(\?.*)?$/, ''),
   )
   return isRecord(definition) ? definition : {}
 }
 
-async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
-  const activities = rowsIn(jsonIn(answer.body))
+async function recounted(
+  response: BufferedResponse,
+  counting: ActivityCountInput,
+): Promise<BufferedResponse> {
+  const activities = rowsIn(jsonIn(response.body))
   const instances = activities.reduce((sum, activity) => sum + numberOf(activity, 'instances'), 0)
   if (activities.length > MAX_SINGLE_READS || instances > counting.maxRows)
     throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -92,7 +95,7 @@ async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
     }
   })
   const shown = seen.filter((one) => one.instances + one.failedJobs + one.incidents.length > 0)
-  return { ...answer, body: Buffer.from(JSON.stringify(shown)) }
+  return { ...response, body: Buffer.from(JSON.stringify(shown)) }
 }
 
 /**
@@ -100,7 +103,7 @@ async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
  * wait at a joining gateway and ended executions of a multi-instance activity. If it lists more executions than it counts and the
  * caller sees only some of them, the number cannot be determined.
  */
-async function instancesIn(activity: ListRow, counting: Counting): Promise<number> {
+async function instancesIn(activity: ListRow, counting: ActivityCountInput): Promise<number> {
   const total = numberOf(activity, 'instances')
   if (total === 0) return 0
   const all = await listed('execution', { activityId: activity['id'] }, counting)
@@ -111,7 +114,7 @@ async function instancesIn(activity: ListRow, counting: Counting): Promise<numbe
 }
 
 /** Returns the activity of each visible failed job. */
-async function failedJobs(counting: Counting): Promise<readonly unknown[]> {
+async function failedJobs(counting: ActivityCountInput): Promise<readonly unknown[]> {
   const jobs = await listed('job', { noRetriesLeft: 'true' }, counting)
   const definitions = await listed('job-definition', {}, counting)
   const activities = new Map(definitions.map(({ id, activityId }) => [id, activityId]))
@@ -119,17 +122,17 @@ async function failedJobs(counting: Counting): Promise<readonly unknown[]> {
   return seen.map(({ jobDefinitionId }) => activities.get(jobDefinitionId))
 }
 
-async function incidentsOf(counting: Counting): Promise<readonly ListRow[]> {
+async function incidentsOf(counting: ActivityCountInput): Promise<readonly ListRow[]> {
   return visible('incident', await listed('incident', {}, counting), counting)
 }
 
 async function listed(
   kind: string,
   query: Readonly<Record<string, unknown>>,
-  { exchange, definition, maxRows }: Counting,
+  { handlerContext, definition, maxRows }: ActivityCountInput,
 ): Promise<readonly ListRow[]> {
   const accessRequest = queryOf({ processDefinitionId: definition['id'], ...query, maxResults: maxRows + 1 })
-  const rows = await readRows(exchange, `/${kind}?${accessRequest}`)
+  const rows = await readRows(handlerContext, `/${kind}?${accessRequest}`)
   if (rows.length > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
   return rows
 }
@@ -138,7 +141,7 @@ async function listed(
 async function visible(
   kind: string,
   rows: readonly ListRow[],
-  { definition, keep }: Counting,
+  { definition, keep }: ActivityCountInput,
 ): Promise<readonly ListRow[]> {
   const named = rows.map((row) => ({ ...row, processDefinitionId: definition['id'] }))
   const keeps = await keep(`/${kind}`, named)

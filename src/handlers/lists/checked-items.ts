@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
-import type { Exchange, Match } from '../../pipeline/context.ts'
+import type { HandlerContext, OperationRequest } from '../../pipeline/context.ts'
 import { enforce } from '../../pipeline/enforcement-mode.ts'
-import { sendAnswer } from '../../pipeline/replies.ts'
+import { sendResponse } from '../../pipeline/replies.ts'
 import { isSurelyFalse } from '../../lists/visibility/visibility.ts'
 import { otherFormOf } from '../../request/accept.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { bodyFlag } from '../../request/body.ts'
 import { isRecord } from '../../request/value.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -15,7 +15,7 @@ import { reportMissingRows } from './reported-rows.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 
 /** Returns the operations whose data the query adds to each item. */
-function operationsAdded({ operation, accessRequest }: Match): readonly string[] {
+function operationsAdded({ operation, accessRequest }: OperationRequest): readonly string[] {
   const { itemChecks = {}, method } = operation
   const isAdded = (name: string) =>
     method === 'POST' ? bodyFlag(accessRequest.body, name) : !isSurelyFalse(accessRequest.query.get(name))
@@ -23,7 +23,7 @@ function operationsAdded({ operation, accessRequest }: Match): readonly string[]
 }
 
 /** Returns whether the items of the response must be checked one by one. HAL items carry no added data. */
-export function needsItemChecks({ match, upstreamRequest }: Exchange): boolean {
+export function needsItemChecks({ match, upstreamRequest }: HandlerContext): boolean {
   const { engine, operation, rows } = match
   if (engine.authorization === 'off' || engine.authorization === 'engine' || rows?.visibility === 'none')
     return false
@@ -33,37 +33,48 @@ export function needsItemChecks({ match, upstreamRequest }: Exchange): boolean {
 }
 
 /** Sends a list after the checks of each item, as the engine runs them while it adds data to the items. */
-export async function serveCheckedItems(exchange: Exchange, read: ReadAnswer): Promise<FastifyReply> {
-  const { parts, match, reply } = exchange
-  const answer = await readItems(exchange, read)
-  if (answer.status === 200) {
-    await reportMissingRows(match, match.operation.template, answer)
+export async function serveCheckedItems(
+  handlerContext: HandlerContext,
+  read: ReadResponse,
+): Promise<FastifyReply> {
+  const { parts, match, reply } = handlerContext
+  const response = await readItems(handlerContext, read)
+  if (response.status === 200) {
+    await reportMissingRows(match, match.operation.template, response)
     match.stage = 'permit'
-    await enforce(parts, match.engine.authorization, match, () => checkItems(match, answer))
+    await enforce(parts, match.engine.authorization, match, () => checkItems(match, response))
   }
-  return sendAnswer(reply, answer)
+  return sendResponse(reply, response)
 }
 
 /** Reads a response that needs no filter. */
-type ReadAnswer = (exchange: Exchange) => Promise<Answer>
+type ReadResponse = (handlerContext: HandlerContext) => Promise<BufferedResponse>
 
-function readItems(exchange: Exchange, read: ReadAnswer): Promise<Answer> {
-  const { parts, match, request } = exchange
+function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<BufferedResponse> {
+  const { parts, match, request } = handlerContext
   const { rows } = match
   if (rows?.strategy === 'scan') {
     const { postfilter: keep, plan } = rows
     const { filteredRows: maxRows } = parts.config.limits
-    return answerRows(exchange, { postfilter: keep, maxRows, plan, observe: observerOf(exchange) })
+    return answerRows(handlerContext, {
+      postfilter: keep,
+      maxRows,
+      plan,
+      observe: observerOf(handlerContext),
+    })
   }
   // The gateway sends a HEAD as a GET, because the response to a HEAD has no items to check.
-  return request.method === 'HEAD' && rows === null ? readWhole(exchange) : read(exchange)
+  return request.method === 'HEAD' && rows === null ? readWhole(handlerContext) : read(handlerContext)
 }
 
 /**
  * Checks the data that the query adds to each item.
  * @throws EngineRefusal or GatewayError for the first item that is refused
  */
-async function checkItems(match: Match & Denying, { body }: Answer): Promise<void> {
+async function checkItems(
+  match: OperationRequest & DenialReasonHolder,
+  { body }: BufferedResponse,
+): Promise<void> {
   const items = jsonIn(body)
   if (!Array.isArray(items) || !items.every(isRecord)) throw new GatewayError('GW_UPSTREAM_INVALID')
   for (const id of operationsAdded(match)) {
@@ -76,4 +87,4 @@ async function checkItems(match: Match & Denying, { body }: Answer): Promise<voi
   }
 }
 
-type Denying = Pick<Exchange['match'], 'denialReason'>
+type DenialReasonHolder = Pick<HandlerContext['match'], 'denialReason'>

@@ -1,32 +1,35 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange } from '../../pipeline/context.ts'
+import type { HandlerContext } from '../../pipeline/context.ts'
 import { MAX_READ_BYTES } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { listOf, bodyValue } from '../../request/body.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
-import { sendAnswer } from '../../pipeline/replies.ts'
+import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_REPORT_DEFINITIONS } from '../../lists/limits.ts'
 
-type Query = Readonly<Record<string, unknown>>
+type ReportQuery = Readonly<Record<string, unknown>>
 
 /**
  * Serves a report about ended instances or tasks. An engine without authorization includes all tenants, and a total cannot be split
  * again. The report is sent only if it contains nothing of another tenant.
  */
-export async function serveReport(exchange: Exchange, tenants: ReadonlySet<string>): Promise<FastifyReply> {
-  const answer = await readWhole(exchange)
-  if (answer.status === 200)
-    for (const query of queriesOf(exchange))
-      if (await hasForeign(exchange, query, tenants)) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  return sendAnswer(exchange.reply, answer)
+export async function serveReport(
+  handlerContext: HandlerContext,
+  tenants: ReadonlySet<string>,
+): Promise<FastifyReply> {
+  const response = await readWhole(handlerContext)
+  if (response.status === 200)
+    for (const query of queriesOf(handlerContext))
+      if (await hasForeign(handlerContext, query, tenants)) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return sendResponse(handlerContext.reply, response)
 }
 
 /**
  * Returns the queries that together cover the report. Only the report about instances can be limited to definitions. A list with an
  * empty entry is not used, because the engine reads such an entry in its own way.
  */
-function queriesOf({ match: { operation, accessRequest } }: Exchange): readonly Query[] {
+function queriesOf({ match: { operation, accessRequest } }: HandlerContext): readonly ReportQuery[] {
   if (operation.rows?.ofDefinitions !== true) return [{}]
   const [ids, keys] = (['processDefinitionIdIn', 'processDefinitionKeyIn'] as const).map((name) =>
     listOf(accessRequest, 'query', name).map(({ id }) => id),
@@ -41,13 +44,17 @@ function queriesOf({ match: { operation, accessRequest } }: Exchange): readonly 
  * Returns whether anything of another tenant has ended. The caller's items are counted first. An item that ends between the counts
  * then makes the total too large, and the report is refused. In the other order it could hide an item of another tenant.
  */
-async function hasForeign(exchange: Exchange, query: Query, tenants: ReadonlySet<string>): Promise<boolean> {
-  const free = await countOf(exchange, { ...query, withoutTenantId: true })
-  const own = tenants.size === 0 ? 0 : await countOf(exchange, { ...query, tenantIdIn: [...tenants] })
-  return (await countOf(exchange, query)) !== free + own
+async function hasForeign(
+  handlerContext: HandlerContext,
+  query: ReportQuery,
+  tenants: ReadonlySet<string>,
+): Promise<boolean> {
+  const free = await countOf(handlerContext, { ...query, withoutTenantId: true })
+  const own = tenants.size === 0 ? 0 : await countOf(handlerContext, { ...query, tenantIdIn: [...tenants] })
+  return (await countOf(handlerContext, query)) !== free + own
 }
 
-async function countOf({ match, upstreamRequest }: Exchange, query: Query): Promise<number> {
+async function countOf({ match, upstreamRequest }: HandlerContext, query: ReportQuery): Promise<number> {
   const { status, body } = await match.engine.upstream.fetch(
     {
       ...upstreamRequest,

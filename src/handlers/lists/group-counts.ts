@@ -1,30 +1,30 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange } from '../../pipeline/context.ts'
+import type { HandlerContext } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
-import { sendAnswer } from '../../pipeline/replies.ts'
+import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_QUERY_CHARS, MAX_SINGLE_READS } from '../../lists/limits.ts'
 
 /** Serves a user's groups and their members. Groups are decided by their own permission, and members of the visible groups by theirs. */
-export async function serveGroups(exchange: Exchange, keep: Postfilter): Promise<FastifyReply> {
-  const { reply } = exchange
-  const answer = await readWhole(exchange)
-  if (answer.status !== 200) return sendAnswer(reply, answer)
-  const found = jsonIn(answer.body)
+export async function serveGroups(handlerContext: HandlerContext, keep: Postfilter): Promise<FastifyReply> {
+  const { reply } = handlerContext
+  const response = await readWhole(handlerContext)
+  if (response.status !== 200) return sendResponse(reply, response)
+  const found = jsonIn(response.body)
   const { groups, groupUsers } = isRecord(found) ? found : {}
   if (!Array.isArray(groups) || !Array.isArray(groupUsers)) throw new GatewayError('GW_UPSTREAM_INVALID')
   const all = rowsIn(groups)
   const seen = await kept(keep, 'group', all)
-  const members = seen.length === all.length ? null : await membersOf(exchange, seen)
+  const members = seen.length === all.length ? null : await membersOf(handlerContext, seen)
   const users = rowsIn(groupUsers).filter(({ id }) => members === null || members.has(id))
-  return sendAnswer(reply, jsonOf(answer, { groups: seen, groupUsers: await kept(keep, 'user', users) }))
+  return sendResponse(reply, jsonOf(response, { groups: seen, groupUsers: await kept(keep, 'user', users) }))
 }
 
 async function kept(keep: Postfilter, kind: string, rows: readonly ListRow[]): Promise<readonly ListRow[]> {
@@ -32,10 +32,13 @@ async function kept(keep: Postfilter, kind: string, rows: readonly ListRow[]): P
   return rows.filter((_, index) => keeps[index] === true)
 }
 
-async function membersOf(exchange: Exchange, groups: readonly ListRow[]): Promise<ReadonlySet<unknown>> {
+async function membersOf(
+  handlerContext: HandlerContext,
+  groups: readonly ListRow[],
+): Promise<ReadonlySet<unknown>> {
   if (groups.length > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const lists = await Promise.all(
-    groups.map(({ id }) => readRows(exchange, `/user?memberOfGroup=${encodeURIComponent(String(id))}`)),
+    groups.map(({ id }) => readRows(handlerContext, `/user?memberOfGroup=${encodeURIComponent(String(id))}`)),
   )
   return new Set(lists.flatMap((list) => list.map(({ id }) => id)))
 }
@@ -46,44 +49,44 @@ async function membersOf(exchange: Exchange, groups: readonly ListRow[]): Promis
  * 7.22). The tasks of other tenants are therefore read one by one, and subtracted.
  */
 export async function serveGroupCounts(
-  exchange: Exchange,
+  handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
-  const { reply } = exchange
-  const answer = await readWhole(exchange)
-  if (answer.status !== 200) return sendAnswer(reply, answer)
-  const others = await tasksOfOtherTenants(exchange, tenants)
-  if (others.length === 0) return sendAnswer(reply, answer)
-  if (!String(answer.headers['content-type']).startsWith('application/json'))
+  const { reply } = handlerContext
+  const response = await readWhole(handlerContext)
+  if (response.status !== 200) return sendResponse(reply, response)
+  const others = await tasksOfOtherTenants(handlerContext, tenants)
+  if (others.length === 0) return sendResponse(reply, response)
+  if (!String(response.headers['content-type']).startsWith('application/json'))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const counted = (await Promise.all(others.map((id) => groupsOf(exchange, id)))).flat()
-  const seen = rowsIn(jsonIn(answer.body)).flatMap(({ groupName, taskCount }) => {
+  const counted = (await Promise.all(others.map((id) => groupsOf(handlerContext, id)))).flat()
+  const seen = rowsIn(jsonIn(response.body)).flatMap(({ groupName, taskCount }) => {
     const left = Number(taskCount) - counted.filter((name) => name === groupName).length
     return left > 0 ? [{ groupName, taskCount: left }] : []
   })
-  return sendAnswer(reply, jsonOf(answer, seen))
+  return sendResponse(reply, jsonOf(response, seen))
 }
 
 async function tasksOfOtherTenants(
-  exchange: Exchange,
+  handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  if ([...tenants].some(hasComma)) return tasksLookedThrough(exchange, tenants)
+  if ([...tenants].some(hasComma)) return tasksLookedThrough(handlerContext, tenants)
   const counts = await Promise.all(
     ['', '&withoutTenantId=true', ...(tenants.size > 0 ? [`&${ofTenants([...tenants])}`] : [])].map((query) =>
-      countTasks(exchange, query),
+      countTasks(handlerContext, query),
     ),
   )
   const [all = 0, ...seen] = counts
   const hidden = seen.reduce((left, count) => left - count, all)
   if (hidden === 0) return []
   if (hidden > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const found = await tasksOfKnownTenants(exchange, tenants)
-  return found.length === hidden ? found : tasksLookedThrough(exchange, tenants)
+  const found = await tasksOfKnownTenants(handlerContext, tenants)
+  return found.length === hidden ? found : tasksLookedThrough(handlerContext, tenants)
 }
 
-async function countTasks(exchange: Exchange, query: string): Promise<number> {
-  const counted = await readEngineJson(exchange, `/task/count?unassigned=true${query}`)
+async function countTasks(handlerContext: HandlerContext, query: string): Promise<number> {
+  const counted = await readEngineJson(handlerContext, `/task/count?unassigned=true${query}`)
   const count = isRecord(counted) ? counted['count'] : null
   if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
   return count
@@ -91,16 +94,18 @@ async function countTasks(exchange: Exchange, query: string): Promise<number> {
 
 /** Returns the tasks of other tenants that the engine lists. A task may belong to a tenant that the engine does not list. */
 async function tasksOfKnownTenants(
-  exchange: Exchange,
+  handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const others = (await readRows(exchange, '/tenant')).flatMap(({ id }) =>
+  const others = (await readRows(handlerContext, '/tenant')).flatMap(({ id }) =>
     typeof id === 'string' && !tenants.has(id) ? [id] : [],
   )
   const query = ofTenants(others)
   // A longer query does not fit into a request line.
   const isAskable = others.length > 0 && query.length <= MAX_QUERY_CHARS && !others.some(hasComma)
-  return isAskable ? othersAmong(await readRows(exchange, `/task?unassigned=true&${query}`), tenants) : []
+  return isAskable
+    ? othersAmong(await readRows(handlerContext, `/task?unassigned=true&${query}`), tenants)
+    : []
 }
 
 function ofTenants(ids: readonly string[]): string {
@@ -113,11 +118,11 @@ function hasComma(id: string): boolean {
 }
 
 async function tasksLookedThrough(
-  exchange: Exchange,
+  handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const { filteredRows } = exchange.parts.config.limits
-  const tasks = await readRows(exchange, `/task?unassigned=true&maxResults=${filteredRows + 1}`)
+  const { filteredRows } = handlerContext.parts.config.limits
+  const tasks = await readRows(handlerContext, `/task?unassigned=true&maxResults=${filteredRows + 1}`)
   const others = othersAmong(tasks, tenants)
   if (tasks.length > filteredRows || others.length > MAX_SINGLE_READS)
     throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -131,14 +136,14 @@ function othersAmong(tasks: readonly ListRow[], tenants: ReadonlySet<string>): r
 }
 
 /** Returns the groups that count a task, once for each link. The engine lists assignee and owner like links, but they are no links. */
-async function groupsOf(exchange: Exchange, taskId: string): Promise<readonly (string | null)[]> {
+async function groupsOf(handlerContext: HandlerContext, taskId: string): Promise<readonly (string | null)[]> {
   const path = `/task/${encodeURIComponent(taskId)}/identity-links`
-  const links = await readRows(exchange, path)
+  const links = await readRows(handlerContext, path)
   const counted = links.filter(({ type }) => type !== 'assignee' && type !== 'owner')
   const names = counted.map(({ groupId }) => (typeof groupId === 'string' ? groupId : null))
   return names.length === 0 ? [null] : names
 }
 
-function jsonOf(answer: Answer, value: unknown): Answer {
-  return { ...answer, body: Buffer.from(JSON.stringify(value)) }
+function jsonOf(response: BufferedResponse, value: unknown): BufferedResponse {
+  return { ...response, body: Buffer.from(JSON.stringify(value)) }
 }

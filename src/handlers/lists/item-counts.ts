@@ -1,55 +1,61 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange, Match } from '../../pipeline/context.ts'
+import type { HandlerContext, OperationRequest } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import { spliceElements, spliceMember } from '../../lists/rewrite/narrow.ts'
-import type { Answer } from '../../request/answer.ts'
-import { sendAnswer } from '../../pipeline/replies.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
+import { sendResponse } from '../../pipeline/replies.ts'
 import { answerRows } from '../../lists/answer/answer-list.ts'
 import { readVisible, readWhole } from '../../lists/postfilter/visible-rows.ts'
 
 /** Returns whether the request for filters also requests the number of items that each filter finds. */
-export function asksItemCounts({ engine, operation, accessRequest }: ItemsAsked): boolean {
+export function asksItemCounts({ engine, operation, accessRequest }: ItemCountRequest): boolean {
   const isAsked = accessRequest.query.get('itemCount')?.toLowerCase() === 'true'
   return operation.itemCount !== undefined && isAsked && engine.authorization === 'enforce'
 }
 
-interface ItemsAsked {
-  readonly engine: Pick<Match['engine'], 'authorization'>
-  readonly operation: Pick<Match['operation'], 'itemCount'>
-  readonly accessRequest: Pick<Match['accessRequest'], 'query'>
+interface ItemCountRequest {
+  readonly engine: Pick<OperationRequest['engine'], 'authorization'>
+  readonly operation: Pick<OperationRequest['operation'], 'itemCount'>
+  readonly accessRequest: Pick<OperationRequest['accessRequest'], 'query'>
 }
 
 /** Serves filters, each with the number of items that the caller sees. */
-export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply> {
-  const { parts, match, reply } = exchange
+export async function serveItemCounts(handlerContext: HandlerContext): Promise<FastifyReply> {
+  const { parts, match, reply } = handlerContext
   const { rows } = match
   const keep = rows?.strategy === 'scan' ? rows.postfilter : null
-  const answer =
+  const response =
     rows === null
-      ? await readWhole(exchange)
-      : await answerRows(exchange, { postfilter: keep, maxRows: parts.config.limits.filteredRows })
-  return sendAnswer(reply, answer.status === 200 ? await withCounts(answer, exchange) : answer)
+      ? await readWhole(handlerContext)
+      : await answerRows(handlerContext, { postfilter: keep, maxRows: parts.config.limits.filteredRows })
+  return sendResponse(reply, response.status === 200 ? await withCounts(response, handlerContext) : response)
 }
 
 /** Sets the counts. Everything else in the response stays as the engine wrote it. */
-async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
-  const found = jsonIn(answer.body)
+async function withCounts(
+  response: BufferedResponse,
+  handlerContext: HandlerContext,
+): Promise<BufferedResponse> {
+  const found = jsonIn(response.body)
   const isList = Array.isArray(found)
   const counts: (number | null)[] = []
   for (const filter of isList ? found : [found])
-    counts.push(isRecord(filter) ? await countOf(String(filter['id']), exchange) : null)
+    counts.push(isRecord(filter) ? await countOf(String(filter['id']), handlerContext) : null)
   const counted = (filter: Buffer, at = 0): Buffer => {
     const count = counts[at] ?? null
     return count === null ? filter : spliceMember(filter, 'itemCount', count)
   }
-  const { body } = answer
-  return { ...answer, body: isList ? spliceElements(body, null, counted) : counted(body) }
+  const { body } = response
+  return { ...response, body: isList ? spliceElements(body, null, counted) : counted(body) }
 }
 
 /** Returns the number of visible items of a filter. Null if the caller sees all of them. */
-async function countOf(id: string, { parts, match, upstreamRequest }: Exchange): Promise<number | null> {
+async function countOf(
+  id: string,
+  { parts, match, upstreamRequest }: HandlerContext,
+): Promise<number | null> {
   const permit = match.engine.permits.get(match.operation.itemCount ?? '')
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const accessRequest = { ...match.accessRequest, params: { id }, query: new Map() }

@@ -22,8 +22,8 @@ export async function readEngineJson(
   return jsonIn(body)
 }
 
-export async function readRows(exchange: ListRequest, path: string): Promise<readonly ListRow[]> {
-  return rowsIn(await readEngineJson(exchange, path))
+export async function readRows(handlerContext: ListRequest, path: string): Promise<readonly ListRow[]> {
+  return rowsIn(await readEngineJson(handlerContext, path))
 }
 
 export function rowsIn(value: unknown): readonly ListRow[] {

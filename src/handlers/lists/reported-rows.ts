@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../pipeline/context.ts'
 import { withMissingRows } from '../../pipeline/stage.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { rowsIn } from './read-rows.ts'
 
@@ -11,7 +11,7 @@ import { rowsIn } from './read-rows.ts'
 export async function reportMissingRows(
   context: RequestContext,
   template: string,
-  { status, body }: Answer,
+  { status, body }: BufferedResponse,
 ): Promise<void> {
   const { missingRows, reports } = context
   if (missingRows === null || reports === null || status !== 200) return

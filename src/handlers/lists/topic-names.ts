@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange } from '../../pipeline/context.ts'
+import type { HandlerContext } from '../../pipeline/context.ts'
 import { TOPIC_NAME_PARAMETERS } from '../../policy/validation/schemas/parameters.ts'
 import type { Permit } from '../../policy/authz/permit.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isPaging } from '../../request/paging.ts'
-import { sendAnswer } from '../../pipeline/replies.ts'
+import { sendResponse } from '../../pipeline/replies.ts'
 import { answerRows } from '../../lists/answer/answer-list.ts'
 import { observerOf } from './rows-observer.ts'
 import { rowsIn } from './read-rows.ts'
@@ -21,40 +21,43 @@ import { MAX_TOPIC_TASKS } from '../../lists/limits.ts'
  * @throws GatewayError GW_ROWS_NOT_EXACT if there are more topics than `limits.rowParts`, if one of them cannot be decided, or if
  *   the query has a parameter that the list of external tasks may not have
  */
-export async function serveTopicNames(exchange: Exchange, keep: Postfilter): Promise<FastifyReply> {
-  const { filteredRows } = exchange.parts.config.limits
-  const names = [...exchange.match.accessRequest.query.keys()]
+export async function serveTopicNames(
+  handlerContext: HandlerContext,
+  keep: Postfilter,
+): Promise<FastifyReply> {
+  const { filteredRows } = handlerContext.parts.config.limits
+  const names = [...handlerContext.match.accessRequest.query.keys()]
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const observe = observerOf(exchange)
+  const observe = observerOf(handlerContext)
   const maxRows = Math.min(MAX_TOPIC_TASKS, filteredRows)
-  const few = await orTooMany(answerRows(exchange, { postfilter: keep, maxRows, observe }))
-  return sendAnswer(exchange.reply, few ?? (await askEachTopic(exchange)))
+  const few = await orTooMany(answerRows(handlerContext, { postfilter: keep, maxRows, observe }))
+  return sendResponse(handlerContext.reply, few ?? (await askEachTopic(handlerContext)))
 }
 
 /** Returns null if there are more items than may be read. */
-async function orTooMany(answer: Promise<Answer>): Promise<Answer | null> {
+async function orTooMany(response: Promise<BufferedResponse>): Promise<BufferedResponse | null> {
   try {
-    return await answer
+    return await response
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'GW_ROWS_NOT_EXACT') return null
     throw error
   }
 }
 
-async function askEachTopic(exchange: Exchange): Promise<Answer> {
-  const { parts, match } = exchange
+async function askEachTopic(handlerContext: HandlerContext): Promise<BufferedResponse> {
+  const { parts, match } = handlerContext
   const permit = match.engine.permits.get(match.operation.rows?.list ?? '')
-  const answer = await readWhole(exchange)
-  if (answer.status !== 200) return answer
-  const names = namesIn(answer)
+  const response = await readWhole(handlerContext)
+  if (response.status !== 200) return response
+  const names = namesIn(response)
   if (permit === undefined || names.length > parts.config.limits.rowParts)
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const isShown = await mapSideBySide(names, (name) => isTopicVisible(exchange, permit, name))
-  return { ...answer, body: json(names.filter((_, index) => isShown[index])) }
+  const isShown = await mapSideBySide(names, (name) => isTopicVisible(handlerContext, permit, name))
+  return { ...response, body: json(names.filter((_, index) => isShown[index])) }
 }
 
-function namesIn({ body }: Answer): readonly string[] {
+function namesIn({ body }: BufferedResponse): readonly string[] {
   const names = jsonIn(body)
   if (Array.isArray(names) && names.every(isName)) return names
   throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -66,8 +69,12 @@ function isName(name: unknown): name is string {
 }
 
 /** Returns whether the caller sees a task of this topic, as decided for the list of tasks. */
-async function isTopicVisible(exchange: Exchange, permit: Permit, name: string): Promise<boolean> {
-  const { parts, match, upstreamRequest } = exchange
+async function isTopicVisible(
+  handlerContext: HandlerContext,
+  permit: Permit,
+  name: string,
+): Promise<boolean> {
+  const { parts, match, upstreamRequest } = handlerContext
   const query = new Map([
     ...topicFlagsOf(match.accessRequest.query),
     ['topicName', name],
@@ -88,7 +95,7 @@ async function isTopicVisible(exchange: Exchange, permit: Permit, name: string):
       postfilter: decision.postfilter,
       plan: decision.plan,
       maxRows: parts.config.limits.filteredRows,
-      observe: observerOf(exchange),
+      observe: observerOf(handlerContext),
     },
   )
   const rows = status === 200 ? rowsIn(jsonIn(body)) : null

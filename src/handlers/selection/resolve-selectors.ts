@@ -41,7 +41,7 @@ export function selectFirst(
   parts: Parts,
   match: MatchedContext,
   request: FastifyRequest,
-): Promise<Selected> | null {
+): Promise<RequestWithIds> | null {
   const { engine, operation, accessRequest, bytes } = match
   if (bytes === null || engine.authorization !== 'enforce' || !checksEach(operation)) return null
   const looked = [
@@ -57,7 +57,7 @@ export function selectFirst(
 }
 
 /** A request whose body contains the selected ids. The same body is checked and sent. */
-interface Selected {
+interface RequestWithIds {
   readonly bytes: Buffer
   readonly accessRequest: AccessRequest
 }
@@ -110,7 +110,7 @@ async function emptyOf(selecting: SelectionContext): Promise<EngineRefusal | Gat
   const isAsked = selections.some(({ queries, given }) => queries.length + given.length > 0)
   return !isAsked || selections.some(({ ids }) => ids.length > 0)
     ? null
-    : (permit.emptyAnswer?.(accessRequest) ?? null)
+    : (permit.emptyResponse?.(accessRequest) ?? null)
 }
 
 /** The ids for one member of a body. */
@@ -126,13 +126,16 @@ interface Selection {
 }
 
 /** `seen`: a query stays if the caller sees all items of it. `any`: it is enough to know whether anything is found. */
-type Extent = 'seen' | 'all' | 'any'
+type RequiredItems = 'seen' | 'all' | 'any'
 
 /**
  * Returns the selection of each member of the body.
  * @throws GatewayError GW_INVALID_BODY for a selection that the engine cannot read, whether or not bodies are validated
  */
-async function selectionsOf(selecting: SelectionContext, extent: Extent): Promise<readonly Selection[]> {
+async function selectionsOf(
+  selecting: SelectionContext,
+  extent: RequiredItems,
+): Promise<readonly Selection[]> {
   const { operation, accessRequest: request } = selecting.match
   checkSelection(operation, request.body)
   const selectors = selectorsOf(operation)
@@ -148,13 +151,13 @@ async function selectionsOf(selecting: SelectionContext, extent: Extent): Promis
   return selections
 }
 
-interface Wanted {
+interface SelectorQuery {
   readonly member: string
   readonly selectors: readonly Selector[]
-  readonly extent: Extent
+  readonly extent: RequiredItems
 }
 
-async function selectionOf(selecting: SelectionContext, wanted: Wanted): Promise<Selection> {
+async function selectionOf(selecting: SelectionContext, wanted: SelectorQuery): Promise<Selection> {
   const { permit, operation, accessRequest } = selecting.match
   const { member, extent } = wanted
   const finder = operation.resolvesIds?.[member]
@@ -186,7 +189,7 @@ async function foundAmong(
   return all.filter((id) => sure.has(id) || found.has(id))
 }
 
-interface Queried extends Pick<Selection, 'queries' | 'isOpen'> {
+interface ResolvedQueries extends Pick<Selection, 'queries' | 'isOpen'> {
   readonly found: readonly string[]
   /** Ids that exist, because the list that looks up ids has returned them. */
   readonly sure: ReadonlySet<string>
@@ -195,9 +198,9 @@ interface Queried extends Pick<Selection, 'queries' | 'isOpen'> {
 /** Returns the results of the queries of one member. If any existing entity is enough, only one id is read. */
 async function queriedBy(
   selecting: SelectionContext,
-  { selectors, extent }: Wanted,
+  { selectors, extent }: SelectorQuery,
   finder: Finder | undefined,
-): Promise<Queried> {
+): Promise<ResolvedQueries> {
   const { body } = selecting.upstreamRequest
   const sure = new Set<string>()
   const unsure = new Set<string>()
@@ -234,9 +237,9 @@ function bodyWith(selections: readonly Selection[], { match }: SelectionContext,
     for (const selector of queries) body = spliceMember(body, selector, undefined)
     body = spliceMember(body, member, ids)
   }
-  const { emptyAnswer } = match.permit
+  const { emptyResponse } = match.permit
   const isEmpty = selections.every(({ ids, isOpen }) => ids.length === 0 && !isOpen)
-  if (isEmpty && emptyAnswer !== null && body !== original) throw emptyAnswer(match.accessRequest)
+  if (isEmpty && emptyResponse !== null && body !== original) throw emptyResponse(match.accessRequest)
   return body
 }
 

@@ -1,5 +1,5 @@
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../../errors.ts'
-import type { Asking } from '../../pipeline/context.ts'
+import type { EngineCall } from '../../pipeline/context.ts'
 import type { Parts } from '../../pipeline/parts.ts'
 import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -14,20 +14,20 @@ import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import { isNullText } from '../../policy/validation/schemas/jackson.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { SubqueryRefused } from '../../lists/merge/subquery-request.ts'
 import { eachRow } from '../../lists/merge/read-subqueries.ts'
 import { keepAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
 import { MAX_QUERY_IDS, MAX_SELECTED_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */
-export interface SelectionContext extends Asking {
+export interface SelectionContext extends EngineCall {
   readonly parts: Parts
 }
 
 /** A list and the items of it that a caller sees. */
 export interface SelectionQuery {
-  readonly list: Asking
+  readonly list: EngineCall
   /** Null if the caller sees no item. */
   readonly keep: Postfilter | null
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
@@ -59,7 +59,7 @@ export async function selectionQueryOf(
     : { list, keep: decision.postfilter, plan: decision.plan }
 }
 
-interface Finding extends Finder {
+interface IdFinder extends Finder {
   /** True if it is enough to know whether any id is found. */
   readonly isAnyEnough: boolean
 }
@@ -70,7 +70,7 @@ interface Finding extends Finder {
  */
 export async function foundOf(
   selecting: SelectionContext,
-  finding: Finding,
+  finding: IdFinder,
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const { parts, match } = selecting
@@ -85,7 +85,7 @@ export async function foundOf(
   // No entity has an empty id.
   const named = ids.filter((id) => id !== '')
   for (const query of queriesFor(finding, named, isInUrl)) {
-    match.accessRequest.stillAwaited?.()
+    match.accessRequest.checkDeadline?.()
     const bytes = Buffer.from(JSON.stringify(query))
     const some = await idsFound(selecting, { list: listOf(selecting, list, bytes), keep }, { gives })
     for (const id of some) found.add(id)
@@ -102,7 +102,7 @@ function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isIn
       yield { [by]: some }
 }
 
-interface Wanted {
+interface IdSearchOptions {
   /** The member of an item that contains the id; default `id`. */
   readonly gives?: string
   /** Maximum number of ids; default: all. */
@@ -116,13 +116,13 @@ interface Wanted {
 export async function idsFound(
   selecting: SelectionContext,
   query: SelectionQuery,
-  { gives = 'id', wanted = Number.POSITIVE_INFINITY }: Wanted = {},
+  { gives = 'id', wanted = Number.POSITIVE_INFINITY }: IdSearchOptions = {},
 ): Promise<readonly string[]> {
   const planned = await plannedIds(selecting, query, { gives, wanted })
   if (planned !== null) return planned
   const filtering = { postfilter: query.keep, maxRows: selecting.parts.config.limits.filteredRows }
-  const { seen, answer } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
-  if (seen === null) throw refusalOf(answer)
+  const { seen, response } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
+  if (seen === null) throw refusalOf(response)
   return seen.flatMap(({ row }) => textIn(row, gives))
 }
 
@@ -130,7 +130,7 @@ export async function idsFound(
 async function plannedIds(
   selecting: SelectionContext,
   { list, keep, plan: planRows }: SelectionQuery,
-  { gives, wanted }: Required<Wanted>,
+  { gives, wanted }: Required<IdSearchOptions>,
 ): Promise<readonly string[] | null> {
   const plan = await planRows?.()
   if (keep === null || plan === undefined || plan.strategy === 'scan') return null
@@ -159,7 +159,7 @@ function textIn(row: ListRow, member: string): readonly string[] {
  * Returns the error for a query that its list refuses: the engine would also refuse it in a body. The engine's message for a query
  * that it cannot parse differs from one start of the engine to the next.
  */
-function refusalOf({ status, headers, body }: Answer): EngineRefusal | GatewayError {
+function refusalOf({ status, headers, body }: BufferedResponse): EngineRefusal | GatewayError {
   if (status !== 400 && status !== 500) return new GatewayError('GW_ROWS_NOT_EXACT', { message: REFUSED })
   const isJson = String(headers['content-type']).startsWith('application/json')
   const said = isJson ? jsonIn(body) : null
@@ -206,10 +206,10 @@ function inQuery(value: unknown) {
   return { query, body: undefined }
 }
 
-type Kind = 'text' | 'texts' | 'flag' | 'date'
+type ParameterKind = 'text' | 'texts' | 'flag' | 'date'
 
 /** Return the text of a valid member in a query string, or null if the member is left out. */
-const TEXTS: Readonly<Record<Kind, (query: unknown, name: string) => string | null>> = {
+const TEXTS: Readonly<Record<ParameterKind, (query: unknown, name: string) => string | null>> = {
   text: bodyText,
   texts: textsOf,
   flag(query, name) {
@@ -252,7 +252,7 @@ const MAKES_NO_DIFFERENCE: ReadonlySet<string> = new Set([
 ])
 
 /** Parameters of the lists of historic batches and decision instances. */
-const PARAMETERS: Readonly<Record<string, Kind | undefined>> = {
+const PARAMETERS: Readonly<Record<string, ParameterKind | undefined>> = {
   activityIdIn: 'texts',
   activityInstanceIdIn: 'texts',
   batchId: 'text',

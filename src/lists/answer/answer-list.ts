@@ -10,13 +10,13 @@ import { joinRows } from '../../request/json-rows.ts'
 import type { Postfilter } from '../list-decision.ts'
 import type { ListPlan } from '../list-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { longCounts, topTimes } from '../merge/list-observations.ts'
-import { OrderUnknown } from '../merge/subquery-reader.ts'
+import { UnknownOrderError } from '../merge/subquery-reader.ts'
 import { SubqueryRefused } from '../merge/subquery-request.ts'
-import { countSubqueries, type Listing, listSubqueries } from '../merge/read-subqueries.ts'
+import { countSubqueries, type SubqueryListInput, listSubqueries } from '../merge/read-subqueries.ts'
 import { type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
-import { type Filtering, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
+import { type RowFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
 import {
   FEW_ITEMS,
   FEW_SUBQUERIES,
@@ -35,19 +35,22 @@ import {
  * counts. The engine validates the query, and its errors are returned. Each item is decided separately.
  * @throws GatewayError if too many items would have to be read
  */
-export async function answerRows(exchange: ListRequest, filtering: Filtering): Promise<Answer> {
-  const { operation, accessRequest } = exchange.match
+export async function answerRows(
+  handlerContext: ListRequest,
+  filtering: RowFilter,
+): Promise<BufferedResponse> {
+  const { operation, accessRequest } = handlerContext.match
   const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
-  const isJson = otherFormOf(operation, exchange.upstreamRequest.headers['accept']) === false
-  if (paging === null || !isJson) return answerRefused(exchange)
+  const isJson = otherFormOf(operation, handlerContext.upstreamRequest.headers['accept']) === false
+  if (paging === null || !isJson) return answerRefused(handlerContext)
   const observed = { ...filtering, postfilter: observedPostfilter(filtering) }
-  const planned = await answerPlanned(exchange, observed, paging)
+  const planned = await answerPlanned(handlerContext, observed, paging)
   if (planned !== null) return planned
   filtering.observe?.onPlan(filtering.postfilter === null ? 'denied' : 'scan')
-  return answerFiltered(exchange, observed, paging)
+  return answerFiltered(handlerContext, observed, paging)
 }
 
-function observedPostfilter({ postfilter, observe }: Filtering): Postfilter | null {
+function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | null {
   if (postfilter === null || observe === undefined) return postfilter
   return async (template, rows) => {
     const kept = await postfilter(template, rows)
@@ -59,29 +62,31 @@ function observedPostfilter({ postfilter, observe }: Filtering): Postfilter | nu
 
 /** Returns null if all items have to be read and filtered. */
 async function answerPlanned(
-  exchange: ListRequest,
-  filtering: Filtering,
+  handlerContext: ListRequest,
+  filtering: RowFilter,
   paging: Paging,
-): Promise<Answer | null> {
+): Promise<BufferedResponse | null> {
   const { postfilter, plan: planRows, observe } = filtering
   if (postfilter === null || planRows === undefined) return null
-  const few = await countFew(exchange, filtering)
+  const few = await countFew(handlerContext, filtering)
   if (few !== null) return few
   const isTried = planRows.readsInstances()
-  const early = isTried ? await answerTop(exchange, { ...filtering, paging, most: MIN_TOP_ITEMS }) : null
+  const early = isTried
+    ? await answerTop(handlerContext, { ...filtering, paging, most: MIN_TOP_ITEMS })
+    : null
   if (early !== null) return early
   const plan = await planRows()
   if (plan.strategy === 'scan') return null
   const top = isTried
     ? null
-    : await answerTop(exchange, { ...filtering, paging, most: topOf(plan, exchange) })
+    : await answerTop(handlerContext, { ...filtering, paging, most: topOf(plan, handlerContext) })
   if (top !== null) return top
-  const answer =
+  const response =
     plan.strategy === 'denied'
-      ? await answerNone(exchange, plan.isValid, paging)
-      : await answerParts(exchange, { ...filtering, postfilter, plan, paging })
-  if (answer !== null) observe?.onPlan(plan.strategy)
-  return answer
+      ? await answerNone(handlerContext, plan.isValid, paging)
+      : await answerParts(handlerContext, { ...filtering, postfilter, plan, paging })
+  if (response !== null) observe?.onPlan(plan.strategy)
+  return response
 }
 
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
@@ -97,18 +102,18 @@ function topOf(plan: ListPlan, { match: { engine, operation } }: ListRequest): n
  * Counts a short list by reading its items if the plan would take several requests. Returns null if the list is long, or if the
  * query has parameters.
  */
-async function countFew(exchange: ListRequest, filtering: Filtering): Promise<Answer | null> {
-  const { engine, operation, accessRequest } = exchange.match
+async function countFew(handlerContext: ListRequest, filtering: RowFilter): Promise<BufferedResponse | null> {
+  const { engine, operation, accessRequest } = handlerContext.match
   const { form, query } = operation.rows ?? {}
   const isLong = query !== undefined && takesSeveral(ROW_QUERIES[query])
   if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
   if (longCounts.of(engine, operation.id) === true) return null
-  const answer = await readWhole(exchange)
-  if (answer.status !== 200) return answer
-  const count = bodyValue(jsonIn(answer.body), 'count')
+  const response = await readWhole(handlerContext)
+  if (response.status !== 200) return response
+  const count = bodyValue(jsonIn(response.body), 'count')
   if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, filtering.maxRows)) {
     filtering.observe?.onPlan('scan')
-    return answerFiltered(exchange, filtering, ALL)
+    return answerFiltered(handlerContext, filtering, ALL)
   }
   longCounts.note(engine, operation.id, true)
   return null
@@ -118,7 +123,7 @@ function takesSeveral({ by, rest }: RowQuery): boolean {
   return by !== 'keys' || rest !== undefined
 }
 
-interface Top extends Filtering {
+interface TopRowsRequest extends RowFilter {
   readonly paging: Paging
   /** Maximum number of items that are read. */
   readonly most: number
@@ -126,19 +131,22 @@ interface Top extends Filtering {
 
 /** Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes too many items. */
 async function answerTop(
-  exchange: ListRequest,
-  { postfilter, paging: { first, max }, observe, ...bounds }: Top,
-): Promise<Answer | null> {
+  handlerContext: ListRequest,
+  { postfilter, paging: { first, max }, observe, ...bounds }: TopRowsRequest,
+): Promise<BufferedResponse | null> {
   const most = Math.min(bounds.most, bounds.maxRows)
-  if (exchange.match.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most) return null
-  const list = new StableScan((from, size) => readPage(exchange, { postfilter, form: 'list', from, size }))
+  if (handlerContext.match.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
+    return null
+  const list = new StableScan((from, size) =>
+    readPage(handlerContext, { postfilter, form: 'list', from, size }),
+  )
   const shown: ReadRow[] = []
-  const { engine, operation } = exchange.match
+  const { engine, operation } = handlerContext.match
   const startMs = performance.now()
   let [seen, count, size] = [0, 0, FIRST_READ_ITEMS]
   for (let reads = 1; reads <= MAX_TOP_READS && count + size <= most; reads += 1) {
     const { page, rows, isLast } = await list.next(size)
-    if (page.answer.status !== 200) return null
+    if (page.response.status !== 200) return null
     if (count === 0) topTimes.note(engine, operation.id, performance.now() - startMs)
     const visible = rows.filter(({ isVisible }) => isVisible)
     // Items before the page are not kept.
@@ -148,7 +156,7 @@ async function answerTop(
     const left = first + max - seen
     if (left <= 0 || isLast) {
       observe?.onPlan('scan')
-      return answerOf('list', shown.slice(0, max), page.answer)
+      return responseOf('list', shown.slice(0, max), page.response)
     }
     // Visible items may be clustered, so the share of the last read predicts the size of the next.
     size = SPARE_TOP_ITEMS + Math.ceil((SPARE_TOP_FACTOR * left * rows.length) / visible.length)
@@ -157,33 +165,44 @@ async function answerTop(
 }
 
 /** Returns an empty response. The engine validates the query first, unless it is known to be valid. */
-async function answerNone(exchange: ListRequest, isValid: boolean, paging: Paging): Promise<Answer> {
-  const { match, upstreamRequest } = exchange
-  if (isValid) return emptyAnswerOf(match.operation, upstreamRequest.method)
-  return answerFiltered(exchange, { postfilter: null, maxRows: 0 }, paging)
+async function answerNone(
+  handlerContext: ListRequest,
+  isValid: boolean,
+  paging: Paging,
+): Promise<BufferedResponse> {
+  const { match, upstreamRequest } = handlerContext
+  if (isValid) return emptyResponseOf(match.operation, upstreamRequest.method)
+  return answerFiltered(handlerContext, { postfilter: null, maxRows: 0 }, paging)
 }
 
-async function answerParts(exchange: ListRequest, listing: Listing): Promise<Answer | null> {
+async function answerParts(
+  handlerContext: ListRequest,
+  listing: SubqueryListInput,
+): Promise<BufferedResponse | null> {
   try {
-    return exchange.match.operation.rows?.form === 'count'
-      ? await countSubqueries(exchange, listing)
-      : await listSubqueries(exchange, listing)
+    return handlerContext.match.operation.rows?.form === 'count'
+      ? await countSubqueries(handlerContext, listing)
+      : await listSubqueries(handlerContext, listing)
   } catch (error) {
     // The engine gets the query as the caller sent it, and its error is returned.
-    if (error instanceof SubqueryRefused) return answerRefused(exchange)
-    if (error instanceof OrderUnknown) return null
+    if (error instanceof SubqueryRefused) return answerRefused(handlerContext)
+    if (error instanceof UnknownOrderError) return null
     throw error
   }
 }
 
-async function answerFiltered(exchange: ListRequest, filtering: Filtering, paging: Paging): Promise<Answer> {
-  const { operation } = exchange.match
+async function answerFiltered(
+  handlerContext: ListRequest,
+  filtering: RowFilter,
+  paging: Paging,
+): Promise<BufferedResponse> {
+  const { operation } = handlerContext.match
   const form = operation.rows?.form ?? 'list'
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
   const member = form === 'topic names' ? 'topicName' : undefined
-  const read = await readVisible(exchange, filtering, { form, member, wanted })
-  if (read.seen === null) return read.answer
-  return answerOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.answer)
+  const read = await readVisible(handlerContext, filtering, { form, member, wanted })
+  if (read.seen === null) return read.response
+  return responseOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.response)
 }
 
 const ALL: Paging = { first: 0, max: Number.MAX_SAFE_INTEGER }
@@ -193,14 +212,14 @@ function isPaged({ rows }: Operation): boolean {
 }
 
 /** Returns the engine's error for a query that it refuses. A successful response is not sent, because its items were not decided. */
-async function answerRefused(exchange: ListRequest): Promise<Answer> {
-  const answer = await readWhole(exchange)
-  if (answer.status >= 400) return answer
+async function answerRefused(handlerContext: ListRequest): Promise<BufferedResponse> {
+  const response = await readWhole(handlerContext)
+  if (response.status >= 400) return response
   throw new GatewayError('GW_ROWS_NOT_EXACT')
 }
 
 /** Returns the response to a query that finds nothing. */
-export function emptyAnswerOf({ rows, hal }: Operation, method: string): Answer {
+export function emptyResponseOf({ rows, hal }: Operation, method: string): BufferedResponse {
   const empty =
     rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []
   const marks = {
@@ -210,23 +229,27 @@ export function emptyAnswerOf({ rows, hal }: Operation, method: string): Answer 
   return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
 }
 
-function answerOf(form: RowsForm | 'list', seen: readonly ReadRow[], answer: Answer): Answer {
-  if (form === 'count') return { ...answer, body: json({ count: seen.length }) }
+function responseOf(
+  form: RowsForm | 'list',
+  seen: readonly ReadRow[],
+  response: BufferedResponse,
+): BufferedResponse {
+  if (form === 'count') return { ...response, body: json({ count: seen.length }) }
   if (form === 'topic names') {
     const names = new Set(seen.map(({ row }) => String(row['topicName'])))
-    return { ...answer, body: json([...names].sort((one, other) => (one < other ? -1 : 1))) }
+    return { ...response, body: json([...names].sort((one, other) => (one < other ? -1 : 1))) }
   }
-  if (form !== 'single') return { ...answer, body: joinRows(seen.map(({ bytes }) => bytes)) }
+  if (form !== 'single') return { ...response, body: joinRows(seen.map(({ bytes }) => bytes)) }
   const [only] = seen
   if (only === undefined) {
-    const { 'content-type': _, ...headers } = answer.headers
+    const { 'content-type': _, ...headers } = response.headers
     return { status: 204, headers, body: Buffer.alloc(0) }
   }
-  if (seen.length === 1) return { ...answer, body: only.bytes }
+  if (seen.length === 1) return { ...response, body: only.bytes }
   const body = {
     type: 'InvalidRequestException',
     message: 'Filter does not returns a valid single result',
     code: 0,
   }
-  return { ...answer, status: 400, body: json(body) }
+  return { ...response, status: 400, body: json(body) }
 }

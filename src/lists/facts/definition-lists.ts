@@ -39,13 +39,13 @@ export interface DefinitionLists {
   readonly nullsFirst: () => Promise<SortOrder | null>
 }
 
-interface ListsOptions {
+interface DefinitionListsOptions {
   readonly read: ReadEngine
   readonly nowMs: () => number
 }
 
 /** Creates the lists of one engine's definitions. */
-export function createDefinitionLists({ read, nowMs }: ListsOptions): DefinitionLists {
+export function createDefinitionLists({ read, nowMs }: DefinitionListsOptions): DefinitionLists {
   let nulls: { readonly untilMs: number; readonly first: SortOrder | null } | null = null
   return {
     async nullsFirst() {
@@ -177,8 +177,8 @@ async function hasOwnTenants(read: ReadEngine, keys: readonly string[] | null): 
   return countIn(all) !== countIn(ofNone)
 }
 
-function countIn(answer: unknown): number {
-  const count = isRecord(answer) ? answer['count'] : null
+function countIn(response: unknown): number {
+  const count = isRecord(response) ? response['count'] : null
   if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
   return count
 }

@@ -28,7 +28,7 @@ export interface InstanceLists {
 
 type InstanceQuery = Readonly<Record<string, unknown>>
 
-interface ListsOptions {
+interface InstanceListsOptions {
   readonly read: ReadEngine
   readonly dateFormat: DateFormat
   /** Monotonic milliseconds. */
@@ -42,20 +42,25 @@ interface ListsOptions {
  * started since are requested, and a count shows whether all others still exist. Running instances have no such start time,
  * and are read each time.
  */
-export function createInstanceLists({ read, dateFormat, nowMs, maxRemembered }: ListsOptions): InstanceLists {
-  const remembered = new LRUCache<string, Remembered>({
+export function createInstanceLists({
+  read,
+  dateFormat,
+  nowMs,
+  maxRemembered,
+}: InstanceListsOptions): InstanceLists {
+  const remembered = new LRUCache<string, InstanceIdsEntry>({
     maxSize: maxRemembered,
     sizeCalculation: ({ ids }) => Math.max(1, ids.length),
   })
   const confirmed = async (
     query: InstanceQuery,
-    last: Remembered | undefined,
-  ): Promise<Remembered | null> => {
+    last: InstanceIdsEntry | undefined,
+  ): Promise<InstanceIdsEntry | null> => {
     if (last === undefined || last.untilMs < nowMs()) return null
     const found = await confirm({ read, dateFormat }, query, last)
     return found === null ? null : { ...found, untilMs: last.untilMs }
   }
-  const anew = async (query: InstanceQuery, max: number): Promise<Remembered | null> => {
+  const anew = async (query: InstanceQuery, max: number): Promise<InstanceIdsEntry | null> => {
     const found = await readIds({ read, dateFormat }, HISTORY, query, max)
     return found === null ? null : { ...found, untilMs: nowMs() + INSTANCE_IDS_MS }
   }
@@ -72,13 +77,13 @@ export function createInstanceLists({ read, dateFormat, nowMs, maxRemembered }: 
   }
 }
 
-interface Found {
+interface InstanceIds {
   readonly ids: readonly string[]
   /** The latest start time of the instances. Null if it is not known. */
   readonly lastStart: number | null
 }
 
-interface Remembered extends Found {
+interface InstanceIdsEntry extends InstanceIds {
   readonly untilMs: number
 }
 
@@ -87,10 +92,10 @@ interface Remembered extends Found {
  * query's result or added to it.
  */
 async function confirm(
-  reading: Reading,
+  reading: InstanceSource,
   query: InstanceQuery,
-  { ids: known, lastStart }: Found,
-): Promise<Found | null> {
+  { ids: known, lastStart }: InstanceIds,
+): Promise<InstanceIds | null> {
   if (lastStart === null) return null
   const startedAfter = reading.dateFormat.format(lastStart - LATE_INSTANCE_MS)
   if (startedAfter === null) return null
@@ -107,20 +112,20 @@ async function confirm(
 const HISTORY = 'history/process-instance'
 
 async function countOf(read: ReadEngine, kind: InstanceKind, query: InstanceQuery): Promise<number> {
-  const answer = await read(`/${kind}/count`, query)
-  const count = isRecord(answer) ? answer['count'] : null
+  const response = await read(`/${kind}/count`, query)
+  const count = isRecord(response) ? response['count'] : null
   if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
   return count
 }
 
-type Reading = Pick<ListsOptions, 'read' | 'dateFormat'>
+type InstanceSource = Pick<InstanceListsOptions, 'read' | 'dateFormat'>
 
 async function readIds(
-  { read, dateFormat }: Reading,
+  { read, dateFormat }: InstanceSource,
   kind: InstanceKind,
   query: InstanceQuery,
   max: number,
-): Promise<Found | null> {
+): Promise<InstanceIds | null> {
   const ids = new Set<string>()
   let lastStart: number | null = 0
   for (let [from, size] = [0, MIN_INSTANCE_READ_ITEMS]; ids.size <= max; ) {

@@ -117,8 +117,8 @@ function tenantIn(attributes: Attributes | null | undefined): string | null {
 
 function freeTenant(row: ListRow): string | null {
   const { entityType } = row
-  const isFree = FREE.has(entityType) || (FREE_WITHOUT_ID.has(entityType) && !hasId(row))
-  return isFree ? null : UNKNOWN_TENANT
+  const ignoresTenants = FREE.has(entityType) || (FREE_WITHOUT_ID.has(entityType) && !hasId(row))
+  return ignoresTenants ? null : UNKNOWN_TENANT
 }
 
 function hasId(row: ListRow): boolean {

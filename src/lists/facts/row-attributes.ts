@@ -1,6 +1,6 @@
 import type { LookUps, ReadRowAttributes, ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { Attributes } from '../../request/attributes.ts'
-import { invalidAnswer } from '../../request/engine-request.ts'
+import { invalidResponse } from '../../request/engine-request.ts'
 import { isObject, stringIn, stringOf } from '../../request/value.ts'
 import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
@@ -55,7 +55,10 @@ function requireMember(template: string, row: ListRow, name: string): void {
   const hasMember = (of: unknown): boolean =>
     isObject(of) && members.some((member) => Object.hasOwn(of, member))
   if (hasMember(row) || hasMember(row['definition'])) return
-  throw invalidAnswer(`An item of the engine's response has no ${name}`, new Error(`response to ${template}`))
+  throw invalidResponse(
+    `An item of the engine's response has no ${name}`,
+    new Error(`response to ${template}`),
+  )
 }
 
 /** Returns the members of an item, or of its definition, from which an attribute is read. */

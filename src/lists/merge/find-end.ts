@@ -1,6 +1,6 @@
 import { SEARCH_STEP_FACTOR } from '../limits.ts'
 
-interface Ending {
+interface EndEstimate {
   /** The list has at least this length. */
   readonly known: number
   /** Position of the first read, at or after `known`. */
@@ -16,7 +16,7 @@ interface Ending {
  */
 export async function findEnd(
   lengthAt: (from: number, size: number) => Promise<number>,
-  { known, likely, size }: Ending,
+  { known, likely, size }: EndEstimate,
 ): Promise<number> {
   let [low, high] = [known, Number.POSITIVE_INFINITY]
   let from = likely

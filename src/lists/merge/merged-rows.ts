@@ -16,21 +16,21 @@ import {
 /** `recent`: sizes that were counted some seconds ago are sufficient. */
 export type SizesAge = 'recent' | 'now'
 
-interface Merging {
+interface MergeOptions {
   /** Null if the subqueries are read one after another, each in the order of the engine. */
   readonly order: ListOrder | null
   /** Maximum number of hidden items that are left out. */
   readonly maxHidden: number
 }
 
-interface Page {
+interface MergedPageRequest {
   readonly first: number
   readonly max: number
   /** Present if all items are visible in the subqueries that `counts` has sizes for. */
-  readonly sizing?: Sizing
+  readonly sizing?: SizeSource
 }
 
-interface Sizing {
+interface SizeSource {
   /** Returns the sizes of the subqueries. Null if they cannot be determined, or do not help. */
   readonly counts: (age: SizesAge) => Promise<Sizes | null>
   /** Called if the start of a page does not follow from the sizes. */
@@ -45,7 +45,7 @@ export class MergedRows {
   readonly #readers: readonly SubqueryReader[]
   readonly #isMerged: boolean
 
-  constructor(subqueries: readonly ReadList[], { order, maxHidden }: Merging) {
+  constructor(subqueries: readonly ReadList[], { order, maxHidden }: MergeOptions) {
     const budget = new Budget(maxHidden)
     this.#isMerged = order !== null
     this.#readers = subqueries.map((read) => new SubqueryReader({ read, order, budget }))
@@ -55,7 +55,7 @@ export class MergedRows {
    * Yields the items of one page. For a page far down the list, the items before it are counted instead of read.
    * @throws as `upTo`
    */
-  async *page({ first, max, sizing }: Page): AsyncGenerator<ReadRow> {
+  async *page({ first, max, sizing }: MergedPageRequest): AsyncGenerator<ReadRow> {
     const isFar =
       this.#isMerged && first > Math.min(MAX_SKIPPED_ITEMS, SKIPPED_ITEMS_PER_SUBQUERY * this.#readers.length)
     let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing }) : 0
@@ -66,7 +66,12 @@ export class MergedRows {
   }
 
   /** Moves the readers to the page. Returns how many items are before the readers. */
-  async #seek({ first, max, counts, onUneven }: Omit<Page, 'sizing'> & Sizing): Promise<number> {
+  async #seek({
+    first,
+    max,
+    counts,
+    onUneven,
+  }: Omit<MergedPageRequest, 'sizing'> & SizeSource): Promise<number> {
     let sizes = await counts('recent')
     for (; sizes !== null; sizes = sizes.isRecent ? await counts('now') : null) {
       const before = await seekPage(this.#readers, { ...sizes, first, max })

@@ -13,10 +13,10 @@ export interface NullGroupReading {
   /** Maximum number of these items that are read. */
   readonly maxRows: number
   /** Reads one page of a subquery. */
-  readonly read: (subquery: Subquery, page: Page) => Promise<{ readonly rows: readonly ReadRow[] }>
+  readonly read: (subquery: Subquery, page: NullGroupPage) => Promise<{ readonly rows: readonly ReadRow[] }>
 }
 
-interface Page {
+interface NullGroupPage {
   readonly postfilter: Postfilter
   readonly from: number
   readonly size: number

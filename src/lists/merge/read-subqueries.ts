@@ -1,9 +1,9 @@
 import { GatewayError } from '../../errors.ts'
-import type { AsPost } from '../../operations/row-queries.ts'
+import type { PostForm } from '../../operations/row-queries.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { Postfilter } from '../list-decision.ts'
 import type { SubqueryPlan, Subquery } from '../list-plan.ts'
-import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
+import { type BufferedResponse, MAX_READ_BYTES } from '../../request/answer.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
@@ -31,18 +31,18 @@ import {
  * @throws SubqueryRefused
  */
 export async function countSubqueries(
-  exchange: ListRequest,
-  listing: Omit<Listing, 'paging'>,
-): Promise<Answer | null> {
+  handlerContext: ListRequest,
+  listing: Omit<SubqueryListInput, 'paging'>,
+): Promise<BufferedResponse | null> {
   const { plan, postfilter, maxRows } = listing
   const { subqueries, instances, excluded, nullGroup } = plan
   const head = firstHead()
-  const onAnswer = head.onAnswer
-  const countSubquery = createSubqueryCount(exchange, { asPost: plan.asPost, onAnswer })
+  const onResponse = head.onResponse
+  const countSubquery = createSubqueryCount(handlerContext, { asPost: plan.asPost, onResponse })
   const sum = async (some: readonly Subquery[]): Promise<number> =>
     (await mapSideBySide(some, countSubquery)).reduce((all, one) => all + one, 0)
   // Items may be added or removed between two counts.
-  const answerOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
+  const responseOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
   const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > FEW_SUBQUERIES
   if (isMany && (await sum(nullGroup.all)) <= Math.min(FEW_ITEMS, maxRows)) {
     const few = {
@@ -51,8 +51,8 @@ export async function countSubqueries(
       maxRows,
     }
     let seen = 0
-    for await (const _ of eachRow(exchange, few, Number.POSITIVE_INFINITY)) seen += 1
-    return answerOf(seen)
+    for await (const _ of eachRow(handlerContext, few, Number.POSITIVE_INFINITY)) seen += 1
+    return responseOf(seen)
   }
   const others =
     nullGroup === null
@@ -61,14 +61,14 @@ export async function countSubqueries(
           nullGroup,
           postfilter,
           maxRows,
-          read: readerOf(exchange, { member: undefined, onAnswer }),
+          read: readerOf(handlerContext, { member: undefined, onResponse }),
         })
   if (others === null) return null
-  return answerOf(others + (await sum([...subqueries, ...instances])) - (await sum(excluded)))
+  return responseOf(others + (await sum([...subqueries, ...instances])) - (await sum(excluded)))
 }
 
-interface Counting extends Pick<SubqueryPlan, 'asPost'> {
-  readonly onAnswer: (answer: Answer) => void
+interface SubqueryCountOptions extends Pick<SubqueryPlan, 'asPost'> {
+  readonly onResponse: (response: BufferedResponse) => void
 }
 
 /**
@@ -76,24 +76,24 @@ interface Counting extends Pick<SubqueryPlan, 'asPost'> {
  * for the end of the list.
  */
 function createSubqueryCount(
-  exchange: ListRequest,
-  { asPost, onAnswer }: Counting,
+  handlerContext: ListRequest,
+  { asPost, onResponse }: SubqueryCountOptions,
 ): (subquery: Subquery) => Promise<number> {
   /** Items for one unit of the estimated share, from the subquery that was counted last. */
   let rowsOfOne = 0
   return async (subquery) => {
     const { estimatedShare } = subquery
     if (estimatedShare === undefined || asPost?.counts !== false) {
-      const answer = await countAnswer(subqueryRequestOf(exchange, subquery, countedBy(asPost)))
-      onAnswer(answer)
-      return countIn(answer)
+      const response = await countResponse(subqueryRequestOf(handlerContext, subquery, countedBy(asPost)))
+      onResponse(response)
+      return countIn(response)
     }
-    const [read] = readersOf(exchange, {
+    const [read] = readersOf(handlerContext, {
       subqueries: [subquery],
       asPost,
       postfilter: keepAll,
       idsOnly: true,
-      onAnswer,
+      onResponse,
     })
     const lengthAt = async (from: number, size: number) => (await read?.(from, size))?.rows.length ?? 0
     const likely = Math.floor(LIKELY_END_SHARE * rowsOfOne * estimatedShare)
@@ -104,24 +104,24 @@ function createSubqueryCount(
 }
 
 /** Returns how subqueries that are listed in this way are counted: by GET if the POST has no count. */
-function countedBy(asPost: AsPost | null): AsPost | null {
+function countedBy(asPost: PostForm | null): PostForm | null {
   return asPost?.counts === false ? null : asPost
 }
 
-async function countAnswer(asking: ListRequest): Promise<Answer> {
-  asking.match.accessRequest.stillAwaited?.()
-  const answer = await readWhole(asking)
-  if (answer.status !== 200) throw new SubqueryRefused()
-  return answer
+async function countResponse(asking: ListRequest): Promise<BufferedResponse> {
+  asking.match.accessRequest.checkDeadline?.()
+  const response = await readWhole(asking)
+  if (response.status !== 200) throw new SubqueryRefused()
+  return response
 }
 
-function countIn({ body }: Answer): number {
+function countIn({ body }: BufferedResponse): number {
   const count = bodyValue(jsonIn(body), 'count')
   if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
   return count
 }
 
-export interface Listing {
+export interface SubqueryListInput {
   readonly plan: SubqueryPlan
   readonly postfilter: Postfilter
   readonly paging: Paging
@@ -134,7 +134,10 @@ export interface Listing {
  * nothing. Returns null if the items of several subqueries have no known order.
  * @throws SubqueryRefused, OrderUnknown; GatewayError GW_ROWS_NOT_EXACT
  */
-export async function listSubqueries(exchange: ListRequest, listing: Listing): Promise<Answer | null> {
+export async function listSubqueries(
+  handlerContext: ListRequest,
+  listing: SubqueryListInput,
+): Promise<BufferedResponse | null> {
   const { plan } = listing
   const subqueries = [...plan.subqueries, ...plan.instances]
   const [only] = subqueries
@@ -145,32 +148,32 @@ export async function listSubqueries(exchange: ListRequest, listing: Listing): P
     plan.nullGroup === null &&
     (plan.isExact || listing.paging.first === 0)
   ) {
-    const whole = await listWhole(exchange, only, listing)
+    const whole = await listWhole(handlerContext, only, listing)
     if (whole !== null) return whole
   }
   return (subqueries.length > 1 || plan.nullGroup !== null) && plan.order === null
     ? null
-    : listMerged(exchange, subqueries, listing)
+    : listMerged(handlerContext, subqueries, listing)
 }
 
 async function listMerged(
-  exchange: ListRequest,
+  handlerContext: ListRequest,
   subqueries: readonly Subquery[],
-  { plan, postfilter, paging, maxRows }: Listing,
-): Promise<Answer | null> {
+  { plan, postfilter, paging, maxRows }: SubqueryListInput,
+): Promise<BufferedResponse | null> {
   const { nullGroup, order, asPost } = plan
   const head = firstHead()
-  const onAnswer = head.onAnswer
-  const read = readerOf(exchange, { member: order?.member, onAnswer })
+  const onResponse = head.onResponse
+  const read = readerOf(handlerContext, { member: order?.member, onResponse })
   const others = nullGroup === null ? [] : await nullGroupRows({ nullGroup, postfilter, maxRows, read })
   if (others === null) return null
   const readers = [
-    ...readersOf(exchange, { subqueries, asPost, postfilter, member: order?.member, onAnswer }),
+    ...readersOf(handlerContext, { subqueries, asPost, postfilter, member: order?.member, onResponse }),
   ]
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
-  const queries = countQueriesOf(exchange, { subqueries, asPost })
-  const { engine } = exchange.match
+  const queries = countQueriesOf(handlerContext, { subqueries, asPost })
+  const { engine } = handlerContext.match
   const page = { queries: queries.map(queryOf), first: paging.first }
   const sizing = {
     counts: async (age: SizesAge) => {
@@ -195,11 +198,11 @@ async function listMerged(
 
 /** Returns the requests that count the subqueries of a list. */
 function countQueriesOf(
-  exchange: ListRequest,
-  { subqueries, asPost }: Pick<Reading, 'subqueries' | 'asPost'>,
+  handlerContext: ListRequest,
+  { subqueries, asPost }: Pick<SubqueryReadInput, 'subqueries' | 'asPost'>,
 ): readonly ListRequest[] {
   return subqueries.map((subquery) => {
-    const { match, upstreamRequest } = subqueryRequestOf(exchange, subquery, countedBy(asPost))
+    const { match, upstreamRequest } = subqueryRequestOf(handlerContext, subquery, countedBy(asPost))
     const [list = '', query] = upstreamRequest.path.split('?')
     const search = new URLSearchParams(query)
     for (const name of PAGING) search.delete(name)
@@ -214,7 +217,7 @@ function queryOf({ upstreamRequest: { path, body } }: ListRequest): string {
 /** Returns the current or recent size of each subquery of a list. Null if the engine does not count them. */
 async function sizesOf(
   queries: readonly ListRequest[],
-  { subqueries, age }: Pick<Reading, 'subqueries'> & { readonly age: SizesAge },
+  { subqueries, age }: Pick<SubqueryReadInput, 'subqueries'> & { readonly age: SizesAge },
 ): Promise<Sizes | null> {
   const estimatedShares = subqueries.flatMap(({ estimatedShare }) => estimatedShare ?? [])
   if (estimatedShares.length === subqueries.length)
@@ -224,7 +227,7 @@ async function sizesOf(
       sizeOf(asking.match.engine, {
         query: queryOf(asking),
         age,
-        count: async () => countIn(await countAnswer(asking)),
+        count: async () => countIn(await countResponse(asking)),
       }),
     )
     const isRecent = counted.some((one) => one.isRecent)
@@ -240,32 +243,35 @@ async function sizesOf(
  * @throws SubqueryRefused when the reader is called
  */
 function readerOf(
-  exchange: ListRequest,
-  { member, onAnswer }: Pick<PageRequest, 'member'> & { readonly onAnswer: (answer: Answer) => void },
+  handlerContext: ListRequest,
+  {
+    member,
+    onResponse,
+  }: Pick<PageRequest, 'member'> & { readonly onResponse: (response: BufferedResponse) => void },
 ): NullGroupReading['read'] {
-  const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
+  const form = handlerContext.match.operation.rows?.form === 'count' ? 'count' : 'list'
   return async (subquery, { postfilter, from, size }) => {
-    const asking = subqueryRequestOf(exchange, subquery, null)
+    const asking = subqueryRequestOf(handlerContext, subquery, null)
     const page = await readPage(asking, { postfilter, form, member, idsOnly: form === 'count', from, size })
-    if (page.answer.status !== 200) throw new SubqueryRefused()
-    onAnswer(page.answer)
+    if (page.response.status !== 200) throw new SubqueryRefused()
+    onResponse(page.response)
     return page
   }
 }
 
-interface Reading extends Pick<SubqueryPlan, 'asPost'>, Pick<PageRequest, 'member' | 'idsOnly'> {
+interface SubqueryReadInput extends Pick<SubqueryPlan, 'asPost'>, Pick<PageRequest, 'member' | 'idsOnly'> {
   readonly subqueries: readonly Subquery[]
   readonly postfilter: Postfilter
-  readonly onAnswer?: (answer: Answer) => void
+  readonly onResponse?: (response: BufferedResponse) => void
 }
 
 function readersOf(
-  exchange: ListRequest,
-  { subqueries, asPost, postfilter, member, idsOnly = false, onAnswer }: Reading,
+  handlerContext: ListRequest,
+  { subqueries, asPost, postfilter, member, idsOnly = false, onResponse }: SubqueryReadInput,
 ): readonly ReadList[] {
-  const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
+  const form = handlerContext.match.operation.rows?.form === 'count' ? 'count' : 'list'
   return subqueries.map((subquery): ReadList => {
-    const asking = subqueryRequestOf(exchange, subquery, asPost)
+    const asking = subqueryRequestOf(handlerContext, subquery, asPost)
     return async (from, size, isPassedOver = false) => {
       const page = await readPage(asking, {
         postfilter,
@@ -276,8 +282,8 @@ function readersOf(
         from,
         size,
       })
-      if (page.answer.status !== 200) throw new SubqueryRefused()
-      onAnswer?.(page.answer)
+      if (page.response.status !== 200) throw new SubqueryRefused()
+      onResponse?.(page.response)
       return page
     }
   })
@@ -288,17 +294,17 @@ function readersOf(
  * @throws SubqueryRefused; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
 export async function* eachRow(
-  exchange: ListRequest,
-  { plan, postfilter, maxRows, member }: Omit<Listing, 'paging'> & Pick<PageRequest, 'member'>,
+  handlerContext: ListRequest,
+  { plan, postfilter, maxRows, member }: Omit<SubqueryListInput, 'paging'> & Pick<PageRequest, 'member'>,
   wanted: number,
 ): AsyncGenerator<ReadRow> {
   const { nullGroup, asPost } = plan
-  const read = readerOf(exchange, { member, onAnswer: () => undefined })
+  const read = readerOf(handlerContext, { member, onResponse: () => undefined })
   const others = nullGroup === null ? [] : await nullGroupRows({ nullGroup, postfilter, maxRows, read })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
   yield* others.slice(0, wanted)
   const subqueries = [...plan.subqueries, ...plan.instances]
-  const readers = readersOf(exchange, { subqueries, asPost, postfilter, member, idsOnly: true })
+  const readers = readersOf(handlerContext, { subqueries, asPost, postfilter, member, idsOnly: true })
   yield* new MergedRows(readers, { order: null, maxHidden: maxRows }).upTo(wanted - others.length)
 }
 
@@ -307,26 +313,26 @@ export async function* eachRow(
  * differ from the caller's.
  */
 async function listWhole(
-  exchange: ListRequest,
+  handlerContext: ListRequest,
   subquery: Subquery,
-  { plan, postfilter }: Pick<Listing, 'plan' | 'postfilter'>,
-): Promise<Answer | null> {
-  const page = await readAsIs(subqueryRequestOf(exchange, subquery, plan.asPost), {
+  { plan, postfilter }: Pick<SubqueryListInput, 'plan' | 'postfilter'>,
+): Promise<BufferedResponse | null> {
+  const page = await readAsIs(subqueryRequestOf(handlerContext, subquery, plan.asPost), {
     postfilter,
     form: 'list',
     constants: subquery.constants,
   })
-  if (page.answer.status !== 200) throw new SubqueryRefused()
-  return page.rows.every(({ isVisible }) => isVisible) ? page.answer : null
+  if (page.response.status !== 200) throw new SubqueryRefused()
+  return page.rows.every(({ isVisible }) => isVisible) ? page.response : null
 }
 
 /** Returns a holder for the status and headers of the first of several responses. It does not keep their bodies. */
 function firstHead() {
-  let head: Omit<Answer, 'body'> | null = null
+  let head: Omit<BufferedResponse, 'body'> | null = null
   return {
-    onAnswer: ({ status, headers }: Answer) => {
+    onResponse: ({ status, headers }: BufferedResponse) => {
       head ??= { status, headers }
     },
-    with: (body: Buffer): Answer | null => (head === null ? null : { ...head, body }),
+    with: (body: Buffer): BufferedResponse | null => (head === null ? null : { ...head, body }),
   }
 }

@@ -4,15 +4,15 @@ import type { SizesAge } from './merged-rows.ts'
 import { MAX_STORED_CHARS, SIZE_MS, UNEVEN_MS } from '../limits.ts'
 
 /** Values that predict where a page begins. They need not be exact. */
-interface Remembered {
+interface SizeMemory {
   /** Sizes by query. */
   readonly sizes: LRUCache<string, number>
   readonly uneven: LRUCache<string, true>
 }
 
-const remembered = new WeakMap<ListSource, Remembered>()
+const remembered = new WeakMap<ListSource, SizeMemory>()
 
-interface Sizing {
+interface SizeRequest {
   readonly query: string
   readonly age: SizesAge
   readonly count: () => Promise<number>
@@ -25,7 +25,7 @@ interface Size {
 }
 
 /** Returns the number of items of a query. A query that had no items is always counted again, because a subquery without items is not read. */
-export async function sizeOf(engine: ListSource, { query, age, count }: Sizing): Promise<Size> {
+export async function sizeOf(engine: ListSource, { query, age, count }: SizeRequest): Promise<Size> {
   const { sizes } = rememberedOf(engine)
   const known = age === 'recent' ? sizes.get(query) : undefined
   if (known !== undefined && known > 0) return { size: known, isRecent: true }
@@ -55,7 +55,7 @@ function keyOf({ queries, first }: FarPage): string {
   return [Math.round(4 * Math.log2(first)), queries.length, ...queries.slice(0, 2)].join(' ')
 }
 
-function rememberedOf(engine: ListSource): Remembered {
+function rememberedOf(engine: ListSource): SizeMemory {
   const found = remembered.get(engine) ?? {
     sizes: createMemory<number>(SIZE_MS),
     uneven: createMemory<true>(UNEVEN_MS),

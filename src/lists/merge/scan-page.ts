@@ -71,7 +71,7 @@ async function countPlaces(
   return ends
 }
 
-interface Selecting {
+interface PlaceSelection {
   /** How many places of each subquery are considered. */
   readonly within: readonly number[]
   /** How many places are wanted in total, fewer than the sum of `within`. */
@@ -82,7 +82,7 @@ interface Selecting {
 /** Returns how many places of each subquery are among the first `count`. The largest open range is halved until no range is open. */
 function firstOf(
   parts: readonly (readonly RowPlace[])[],
-  { within, count, compare }: Selecting,
+  { within, count, compare }: PlaceSelection,
 ): readonly number[] {
   let [low, high] = [within.map(() => 0), within]
   for (;;) {

@@ -5,14 +5,14 @@ export async function mapSideBySide<T, R>(
   items: readonly T[],
   ask: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
-  const answers: R[] = []
+  const responses: R[] = []
   let next = 0
   const work = async (): Promise<void> => {
     for (let at = next++; at < items.length; at = next++) {
       const item = items[at]
       if (item === undefined) continue
       try {
-        answers[at] = await ask(item)
+        responses[at] = await ask(item)
       } catch (error) {
         next = items.length
         throw error
@@ -20,5 +20,5 @@ export async function mapSideBySide<T, R>(
     }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_READS, items.length) }, work))
-  return answers
+  return responses
 }

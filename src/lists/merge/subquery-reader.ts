@@ -5,7 +5,7 @@ import { type ListPage, type ReadList, type ReadRow, StableScan } from '../postf
 import { ITEM_BYTES, MAX_HELD_ITEMS, MIN_SUBQUERY_READ_ITEMS } from '../limits.ts'
 
 /** The items of several subqueries cannot be merged in the engine's order. */
-export class OrderUnknown extends Error {}
+export class UnknownOrderError extends Error {}
 
 /** An item with its place in the order. */
 export interface PlacedRow extends ReadRow, RowPlace {}
@@ -38,20 +38,20 @@ export class Budget {
   }
 }
 
-interface Reading {
+interface SubqueryReaderOptions {
   readonly read: ReadList
   readonly order: ListOrder | null
   readonly budget: Budget
 }
 
-interface Passed {
+interface SkipResult {
   readonly count: number
   readonly isAll: boolean
 }
 
 /** Reads one subquery, page by page. */
 export class SubqueryReader {
-  readonly #reading: Reading
+  readonly #reading: SubqueryReaderOptions
   #list: StableScan
   #rows: readonly PlacedRow[] = []
   #next = 0
@@ -61,7 +61,7 @@ export class SubqueryReader {
   #isRead = false
   #hidden = 0
 
-  constructor(reading: Reading) {
+  constructor(reading: SubqueryReaderOptions) {
     this.#reading = reading
     this.#list = new StableScan(reading.read)
   }
@@ -86,7 +86,7 @@ export class SubqueryReader {
   }
 
   /** Skips the items before a place, as far as one read gives them. `isAll` is true if all items before the place are skipped. */
-  async passOver(isBefore: (place: RowPlace) => boolean): Promise<Passed> {
+  async passOver(isBefore: (place: RowPlace) => boolean): Promise<SkipResult> {
     let count = 0
     for (let row = await this.head(); row !== null && isBefore(row); row = this.held) {
       this.take()
@@ -155,7 +155,7 @@ export class SubqueryReader {
   #check(last: RowPlace | null): void {
     let before = last
     for (const row of this.#rows) {
-      if (before !== null && this.compare(before, row) > 0) throw new OrderUnknown()
+      if (before !== null && this.compare(before, row) > 0) throw new UnknownOrderError()
       before = row
     }
   }
@@ -180,6 +180,6 @@ function valueOf(row: ListRow, order: ListOrder): string | number {
   if (kind === 'id' && typeof value === 'string') return value
   if (kind === 'number' && typeof value === 'number') return value
   const time = kind === 'time' ? order.dateFormat.toMs(value) : null
-  if (time === null) throw new OrderUnknown()
+  if (time === null) throw new UnknownOrderError()
   return time
 }

@@ -1,4 +1,4 @@
-import type { AsPost } from '../../operations/row-queries.ts'
+import type { PostForm } from '../../operations/row-queries.ts'
 import type { ListRequest } from '../list-request.ts'
 import { spliceMember } from '../rewrite/narrow.ts'
 import type { QueryMembers, Subquery } from '../list-plan.ts'
@@ -12,7 +12,7 @@ export class SubqueryRefused extends Error {}
 export function subqueryRequestOf(
   asking: ListRequest,
   { set, sort }: Subquery,
-  asPost: AsPost | null,
+  asPost: PostForm | null,
 ): ListRequest {
   const { match, upstreamRequest } = asPost === null ? asking : postOf(asking, asPost)
   const { accessRequest } = match
@@ -37,7 +37,7 @@ export function subqueryRequestOf(
 }
 
 /** Returns the POST that is equivalent to a GET. */
-function postOf({ match, upstreamRequest }: ListRequest, { texts, inQuery }: AsPost): ListRequest {
+function postOf({ match, upstreamRequest }: ListRequest, { texts, inQuery }: PostForm): ListRequest {
   const { accessRequest } = match
   const chosen = (names: readonly string[]) =>
     [...accessRequest.query].filter(([name]) => names.includes(name))

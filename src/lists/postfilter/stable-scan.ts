@@ -25,7 +25,7 @@ export type ReadList<Page extends ListPage = ListPage> = (
 ) => Promise<Page>
 
 /** The result of one read in relation to the earlier reads. */
-interface Continued<Page extends ListPage> {
+interface PageContinuation<Page extends ListPage> {
   /** The page as it was read. */
   readonly page: Page
   readonly rows: readonly ReadRow[]
@@ -52,7 +52,7 @@ export class StableScan<Page extends ListPage = ListPage> {
   }
 
   /** @param idsOnly as for ReadList */
-  async next(size: number, idsOnly = false): Promise<Continued<Page>> {
+  async next(size: number, idsOnly = false): Promise<PageContinuation<Page>> {
     const last = this.#known.at(-1)
     const known = new Set(this.#known)
     const reading = { size, idsOnly }
@@ -65,14 +65,22 @@ export class StableScan<Page extends ListPage = ListPage> {
     return { page, rows, isLast, hasMoved }
   }
 
-  async #readOn(last: string, known: ReadonlySet<string>, reading: Reading): Promise<Found<Page>> {
+  async #readOn(
+    last: string,
+    known: ReadonlySet<string>,
+    reading: PageReadOptions,
+  ): Promise<PagePosition<Page>> {
     const found = await this.#readAt(this.#from - 1, reading)
     if (found.page.rows[0]?.row['id'] === last) return found
     return { ...(await this.#searched(found, known, reading)), hasMoved: true }
   }
 
   /** Reads further and further back until an item is known. */
-  async #searched(first: Found<Page>, known: ReadonlySet<string>, reading: Reading): Promise<Found<Page>> {
+  async #searched(
+    first: PagePosition<Page>,
+    known: ReadonlySet<string>,
+    reading: PageReadOptions,
+  ): Promise<PagePosition<Page>> {
     let found = first
     for (let back = MIN_BACK_ITEMS; found.start > 0 && back <= MAX_BACK_ITEMS; back *= 2) {
       if (found.page.rows.some((row) => isAmong(known, row))) break
@@ -82,19 +90,19 @@ export class StableScan<Page extends ListPage = ListPage> {
   }
 
   /** Reads from `start` to `size` items after those that were already read. */
-  async #readAt(start: number, { size, idsOnly }: Reading): Promise<Found<Page>> {
+  async #readAt(start: number, { size, idsOnly }: PageReadOptions): Promise<PagePosition<Page>> {
     const asked = this.#from - start + size
     const page = await this.#read(start, asked, idsOnly)
     return { page, start, isLast: page.rows.length !== asked }
   }
 }
 
-interface Reading {
+interface PageReadOptions {
   readonly size: number
   readonly idsOnly: boolean
 }
 
-interface Found<Page extends ListPage> {
+interface PagePosition<Page extends ListPage> {
   readonly page: Page
   readonly start: number
   readonly isLast: boolean

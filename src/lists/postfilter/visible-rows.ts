@@ -9,19 +9,19 @@ import type { Postfilter } from '../list-decision.ts'
 import type { PlanRows, Strategy } from '../list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, StableScan } from './stable-scan.ts'
-import { type Answer, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
+import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
 import { FIRST_READ_ITEMS, MAX_READ_ITEMS, PARSED_ITEMS, READ_BYTES } from '../limits.ts'
 
 /**
  * Returns the engine's response to the caller's request. A HEAD is sent as a GET, because items are needed for the decision. The
  * engine sets `cache-control` only for a GET, so the header is removed for a HEAD.
  */
-export async function readWhole({ match, upstreamRequest }: ListRequest): Promise<Answer> {
+export async function readWhole({ match, upstreamRequest }: ListRequest): Promise<BufferedResponse> {
   const { upstream } = match.engine
   if (upstreamRequest.method !== 'HEAD') return upstream.fetch(upstreamRequest, MAX_READ_BYTES)
-  const answer = await upstream.fetch({ ...upstreamRequest, method: 'GET' }, MAX_READ_BYTES)
-  const { 'cache-control': _, ...headers } = answer.headers
-  return { ...answer, headers }
+  const response = await upstream.fetch({ ...upstreamRequest, method: 'GET' }, MAX_READ_BYTES)
+  const { 'cache-control': _, ...headers } = response.headers
+  return { ...response, headers }
 }
 
 /** Keeps every item, for a caller who sees the whole list. */
@@ -47,18 +47,18 @@ export interface PageRequest extends RowReading {
 /** The result of one read of a list. */
 export interface ReadPage extends ListPage {
   /** Its body is empty if `idsOnly` is true. */
-  readonly answer: Answer
+  readonly response: BufferedResponse
   readonly byteLength: number
 }
 
 /** Reads one page of the list of a query, and decides its items. */
 export async function readPage(
-  exchange: ListRequest,
+  handlerContext: ListRequest,
   { from, size, ...page }: PageRequest,
 ): Promise<ReadPage> {
-  const { upstreamRequest } = exchange
-  const path = listPathOf(exchange, page.form, { from, size })
-  return readAsIs({ ...exchange, upstreamRequest: { ...upstreamRequest, path } }, page)
+  const { upstreamRequest } = handlerContext
+  const path = listPathOf(handlerContext, page.form, { from, size })
+  return readAsIs({ ...handlerContext, upstreamRequest: { ...upstreamRequest, path } }, page)
 }
 
 /** Reads a list with the given request, and decides its items. */
@@ -66,22 +66,22 @@ export async function readAsIs(
   { match, upstreamRequest }: ListRequest,
   reading: RowReading,
 ): Promise<ReadPage> {
-  match.accessRequest.stillAwaited?.()
+  match.accessRequest.checkDeadline?.()
   // Items can be read only in JSON, whatever else the client accepts.
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
-  const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
+  const response = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
   const { postfilter, form } = reading
-  const { byteLength } = answer.body
-  if (answer.status !== 200 || postfilter === null) return { answer, byteLength, rows: [] }
+  const { byteLength } = response.body
+  if (response.status !== 200 || postfilter === null) return { response, byteLength, rows: [] }
   const template = templateOf(match.operation.template, form)
-  const rows = await rowsOf(answer, reading, (some) => postfilter(template, some))
-  if (reading.idsOnly === true) releaseBody(answer)
-  return { answer, byteLength, rows }
+  const rows = await rowsOf(response, reading, (some) => postfilter(template, some))
+  if (reading.idsOnly === true) releaseBody(response)
+  return { response, byteLength, rows }
 }
 
 /** Returns the items of a page. Only the needed data of each item stays in memory. */
 async function rowsOf(
-  { body }: Answer,
+  { body }: BufferedResponse,
   { constants = {}, ...reading }: RowReading,
   postfilter: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
 ): Promise<readonly ReadRow[]> {
@@ -171,7 +171,7 @@ export interface RowsObserver {
 }
 
 /** The restriction of a query. `postfilter` decides which items the caller sees; null if the caller sees no item. */
-export interface Filtering {
+export interface RowFilter {
   readonly postfilter: Postfilter | null
   /** Maximum number of items that are read for filtering. */
   readonly maxRows: number
@@ -181,14 +181,14 @@ export interface Filtering {
 }
 
 /** The form of a list and the number of visible items to find. */
-interface Wanted extends Pick<RowReading, 'form' | 'member'> {
+interface VisibleRowsRequest extends Pick<RowReading, 'form' | 'member'> {
   readonly wanted: number
 }
 
-interface Reading {
-  /** Null if the engine refused the query. `answer` is then its error. */
+interface VisibleRowsResult {
+  /** Null if the engine refused the query. `response` is then its error. */
   readonly seen: readonly ReadRow[] | null
-  readonly answer: Answer
+  readonly response: BufferedResponse
 }
 
 /**
@@ -196,16 +196,16 @@ interface Reading {
  * @throws GatewayError if more than `maxRows` items would have to be read
  */
 export async function readVisible(
-  exchange: ListRequest,
-  { postfilter, maxRows }: Filtering,
-  { form, member, wanted }: Wanted,
-): Promise<Reading> {
-  if (postfilter === null) return readNone(exchange, form)
+  handlerContext: ListRequest,
+  { postfilter, maxRows }: RowFilter,
+  { form, member, wanted }: VisibleRowsRequest,
+): Promise<VisibleRowsResult> {
+  if (postfilter === null) return readNone(handlerContext, form)
   const seen: ReadRow[] = []
   const idsOnly = form === 'count' || member !== undefined
   const list = new StableScan(async (from, size) => {
-    const page = await readPage(exchange, { postfilter, form, member, idsOnly, from, size })
-    if (page.answer.status !== 200) throw new ListRefused(page.answer)
+    const page = await readPage(handlerContext, { postfilter, form, member, idsOnly, from, size })
+    if (page.response.status !== 200) throw new ListRefusal(page.response)
     return page
   })
   let count = 0
@@ -215,29 +215,29 @@ export async function readVisible(
       const { page, rows, isLast } = await list.next(size)
       seen.push(...rows.filter(({ isVisible }) => isVisible))
       count += rows.length
-      if (isLast || seen.length >= wanted) return { seen, answer: page.answer }
+      if (isLast || seen.length >= wanted) return { seen, response: page.response }
       if (count > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
       const bytesEach = page.byteLength / page.rows.length
       const most = Math.max(FIRST_READ_ITEMS, Math.floor(READ_BYTES / bytesEach))
       size = Math.min(size * 2, maxRows + 1 - count, MAX_READ_ITEMS, most)
     }
   } catch (error) {
-    if (error instanceof ListRefused) return { seen: null, answer: error.answer }
+    if (error instanceof ListRefusal) return { seen: null, response: error.response }
     throw error
   }
 }
 
-class ListRefused extends Error {
-  readonly answer: Answer
+class ListRefusal extends Error {
+  readonly response: BufferedResponse
 
-  constructor(answer: Answer) {
+  constructor(response: BufferedResponse) {
     super()
-    this.answer = answer
+    this.response = response
   }
 }
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */
-async function readNone(exchange: ListRequest, form: RowsForm | 'list'): Promise<Reading> {
-  const { answer } = await readPage(exchange, { postfilter: null, form, from: 0, size: 0 })
-  return { seen: answer.status === 200 ? [] : null, answer }
+async function readNone(handlerContext: ListRequest, form: RowsForm | 'list'): Promise<VisibleRowsResult> {
+  const { response } = await readPage(handlerContext, { postfilter: null, form, from: 0, size: 0 })
+  return { seen: response.status === 200 ? [] : null, response }
 }

@@ -46,7 +46,7 @@ export interface OwnSort {
 
 /** Marks a value that the engine may read differently. There is no plan for a query that contains it. */
 const UNREADABLE = Symbol('unreadable')
-type Read<T> = T | null | typeof UNREADABLE
+type ParsedValue<T> = T | null | typeof UNREADABLE
 
 /** Reads a query before a plan sets members in it. Returns null if a part of it cannot be read with certainty. */
 export function ownQueryOf(query: RowQuery, method: Method, request: AccessRequest): OwnQuery | null {
@@ -54,7 +54,7 @@ export function ownQueryOf(query: RowQuery, method: Method, request: AccessReque
   const members = isBody ? membersOf(request.body) : request.query
   if (members === null) return null
   let isReadable = true
-  const read = <T>(value: Read<T>): T | null => {
+  const read = <T>(value: ParsedValue<T>): T | null => {
     if (value !== UNREADABLE) return value
     isReadable = false
     return null
@@ -101,13 +101,13 @@ function membersOf(body: unknown): ReadonlyMap<string, unknown> | null {
   )
 }
 
-function readText(value: unknown): Read<string> {
+function readText(value: unknown): ParsedValue<string> {
   if (value === undefined) return null
   return typeof value === 'string' && value !== '' ? value : UNREADABLE
 }
 
 /** Reads a comma-separated text, or a list of texts in a body. An empty list is unreadable, because the engine ignores it. */
-function readList(value: unknown, isBody: boolean): Read<readonly string[]> {
+function readList(value: unknown, isBody: boolean): ParsedValue<readonly string[]> {
   if (value === undefined) return null
   const split = typeof value === 'string' && !isBody ? splitAt(value, ',') : []
   const list: readonly unknown[] = isBody && Array.isArray(value) ? value : split
@@ -115,7 +115,7 @@ function readList(value: unknown, isBody: boolean): Read<readonly string[]> {
   return texts.length === list.length && texts.length > 0 ? texts : UNREADABLE
 }
 
-function readFlag(value: unknown): Read<boolean> {
+function readFlag(value: unknown): ParsedValue<boolean> {
   if (value === undefined) return null
   if (typeof value === 'boolean') return value
   return value === 'true' ? true : value === 'false' ? false : UNREADABLE

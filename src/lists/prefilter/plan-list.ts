@@ -39,7 +39,7 @@ export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
   readonly dateFormat: DateFormat
 }
 
-export interface Planning {
+export interface PlanInput {
   readonly method: Method
   readonly rows: CompiledRows
   readonly subject: ListSubject
@@ -56,7 +56,7 @@ export interface Planning {
  * query for items that the caller may not see causes no request. A restriction that the parameters of the table cannot
  * express exactly is applied by a filter.
  */
-export async function planRows(planning: Planning): Promise<ListPlan> {
+export async function planRows(planning: PlanInput): Promise<ListPlan> {
   const { method, rows, subject, accessRequest } = planning
   const { query } = rows
   if (query === null || hasDisabled(rows, subject) || namesTasks(rows, subject)) return FILTER
@@ -67,7 +67,7 @@ export async function planRows(planning: Planning): Promise<ListPlan> {
 }
 
 /** Returns whether a plan needs ids of instances that must be read first. The ids of instances that are granted one by one are known. */
-export function readsInstances({ method, rows, subject, accessRequest }: Planning): boolean {
+export function readsInstances({ method, rows, subject, accessRequest }: PlanInput): boolean {
   const { query } = rows
   if (query?.by !== 'instances' && query?.by !== 'instance') return false
   const own = ownQueryOf(query, method, accessRequest)
@@ -97,7 +97,7 @@ async function planKeys(context: PlanContext): Promise<ListPlan> {
   })
 }
 
-interface PlanContext extends Planning {
+interface PlanContext extends PlanInput {
   readonly query: RowQuery
   readonly own: OwnQuery
   /** The visible keys that the query selects. */
@@ -356,7 +356,7 @@ function inTenants(context: PlanContext, sets: readonly QueryMembers[]): readonl
   )
 }
 
-function isRestricted({ rows, subject }: Planning): boolean {
+function isRestricted({ rows, subject }: PlanInput): boolean {
   return rows.tenanted && subject.tenants !== null
 }
 
@@ -517,7 +517,7 @@ function dealtOut(ids: readonly string[], count: number): readonly (readonly str
 async function idsAmong(context: PlanContext, ids: readonly string[]): Promise<readonly string[]> {
   const { rows, subject, query, options, accessRequest } = context
   const kind = query.isHistory ? 'historicProcessInstance' : 'processInstance'
-  const found = await options.lookUpAll(kind, ids, accessRequest.stillAwaited)
+  const found = await options.lookUpAll(kind, ids, accessRequest.checkDeadline)
   return [...found].flatMap(([id, attributes]) => {
     const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(attributes, name))
     return isVisible({ ...rows, exempt: null }, {}, attribute, subject) ? [id] : []
@@ -553,7 +553,7 @@ async function idsIn(
 ): Promise<readonly string[] | null> {
   const ids: string[] = []
   for (const { set } of subqueries) {
-    accessRequest.stillAwaited?.()
+    accessRequest.checkDeadline?.()
     const some = await options.instanceIds(kind, set, options.maxParts * MAX_CONDITION_VALUES - ids.length)
     if (some === null) return null
     ids.push(...some)
@@ -595,7 +595,11 @@ async function instanceSubqueries(
   const name = query.instances ?? query.instance
   const isRefused = query.instances !== undefined && query.instancesNotWith?.some((one) => own.names.has(one))
   if (name === undefined || isRefused === true) return null
-  const found = await options.lookUpAll('processInstance', [...opened, ...closed], accessRequest.stillAwaited)
+  const found = await options.lookUpAll(
+    'processInstance',
+    [...opened, ...closed],
+    accessRequest.checkDeadline,
+  )
   const isBy = (isByKey: boolean) => (id: string) => {
     const { processDefinitionKey, tenantId } = found.get(id) ?? {}
     if (

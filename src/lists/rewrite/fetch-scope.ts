@@ -10,7 +10,7 @@ import type { ListSubject, CompiledRows } from '../visibility/compiled-rows.ts'
 import { type FetchScope, tenantsAsked } from './narrow-topics.ts'
 import { MAX_CONDITION_VALUES } from '../limits.ts'
 
-interface Fetching {
+interface FetchScopeInput {
   readonly rows: CompiledRows
   readonly subject: ListSubject
   readonly accessRequest: AccessRequest
@@ -23,7 +23,7 @@ export async function fetchScopeOf({
   subject,
   accessRequest,
   findTargets,
-}: Fetching): Promise<FetchScope | null> {
+}: FetchScopeInput): Promise<FetchScope | null> {
   const revokes = usesRevokes(subject.records, subject.principal)
   if (revokes && speaksOfInstances(rows, subject)) return null
   const needsTenants = (subject.tenants?.size ?? 0) > 0 && !namesTenants(accessRequest)

@@ -31,7 +31,7 @@ export function grantedTasks(
   }
 }
 
-interface Beside {
+interface AdditionalTasks {
   readonly linked: readonly string[]
   readonly caseKey: string | null
 }
@@ -40,7 +40,7 @@ interface Beside {
 function notRevoked(
   rows: CompiledRows,
   subject: ListSubject,
-  { linked, caseKey }: Beside,
+  { linked, caseKey }: AdditionalTasks,
 ): GrantedTasks | 'all but some' {
   const { records, principal } = subject
   const recorded = { ...rows, exempt: null, tenanted: false }

@@ -9,7 +9,7 @@ import { readNewerParameters, readTaskQuery } from '../../policy/validation/sche
 const PAGING = new Set(['firstResult', 'maxResults'])
 
 /** The part of a task query that a caller may see. */
-interface Visible {
+interface VisibleTasks {
   /** Null if all tasks are granted. */
   readonly granted: GrantedTasks | null
   /** The tenants whose tasks are visible, besides tasks without a tenant. Null if the tasks of every tenant are. */
@@ -20,7 +20,7 @@ interface Visible {
  * Adds the caller's restrictions to a task query as further or-blocks. The engine ANDs the blocks with each other and with
  * the rest of the query. A GET is sent as an equivalent POST; `canNarrow` returns whether there is one.
  */
-export function narrowTasks(visible: Visible): Narrow {
+export function narrowTasks(visible: VisibleTasks): Narrow {
   return ({ method, path, body }, parameters) => {
     const route = targetPathOf(path)
     const asked =
@@ -36,7 +36,7 @@ export function narrowTasks(visible: Visible): Narrow {
 }
 
 /** Empty lists are left out, because the engine ignores an empty `In` list and would return every task. */
-function blocksOf({ granted, tenantIds }: Visible): readonly Readonly<Record<string, unknown>>[] {
+function blocksOf({ granted, tenantIds }: VisibleTasks): readonly Readonly<Record<string, unknown>>[] {
   const blocks: Readonly<Record<string, unknown>>[] = []
   if (granted !== null)
     blocks.push({

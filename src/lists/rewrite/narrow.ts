@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import { CHAR, elementsAt, type Extent, isSpace, membersAt } from '../../request/json-text.ts'
+import { CHAR, elementsAt, type TextRange, isSpace, membersAt } from '../../request/json-text.ts'
 
 /** Sets one member of a JSON body, or removes it if `value` is `undefined`. The other bytes stay as they are, so numbers keep their digits. */
 export function spliceMember(body: Buffer | null, name: string, value: unknown): Buffer {
@@ -27,7 +27,7 @@ function withLast(text: string, closedAt: number, json: string): string {
 const OPENING: ReadonlySet<number> = new Set([CHAR.openingBrace, CHAR.openingBracket])
 
 /** Returns the position of a member's value, or undefined if the object has no member of this name. */
-function valueOf(text: string, name: string): Extent | undefined {
+function valueOf(text: string, name: string): TextRange | undefined {
   // In a text without escapes, a name that does not occur is not a member, so the text need not be parsed.
   if (!text.includes(name) && !text.includes('\\')) return undefined
   return membersAt(text, 0).find((one) => one.name === name)?.value
@@ -70,14 +70,14 @@ export function memberBytes(body: Buffer, name: string): Buffer | null {
 }
 
 /** Returns the new bytes of an element. */
-type Change = (element: Buffer, index: number) => Buffer
+type ElementEdit = (element: Buffer, index: number) => Buffer
 
 /**
  * Changes each element of an array in a JSON body. The other bytes stay as they are. The body is parsed once, because
  * splicing it again for each element takes time quadratic in the number of elements. `name` is the member that contains the
  * array; null if the body itself is the array.
  */
-export function spliceElements(body: Buffer, name: string | null, change: Change): Buffer {
+export function spliceElements(body: Buffer, name: string | null, change: ElementEdit): Buffer {
   const text = textOf(body)
   const at = name === null ? 0 : valueOf(text, name)?.start
   const elements = at === undefined ? [] : elementsAt(text, at)

@@ -1,4 +1,4 @@
-import type { Exempt, RowsForm } from '../../operations/notation.ts'
+import type { ExemptEntity, RowsForm } from '../../operations/notation.ts'
 import type { RowQuery } from '../../operations/row-queries.ts'
 import type { Records } from '../../policy/authz/records/records.ts'
 import type { ImplicitTasks } from '../../policy/authz/entities/implicit-bits.ts'
@@ -10,7 +10,7 @@ export interface CompiledRows {
   readonly form: RowsForm | 'list'
   /** The conditions that a visible item must meet. All of them must hold. */
   readonly conditions: readonly RowCondition[]
-  readonly exempt: Exempt | null
+  readonly exempt: ExemptEntity | null
   /** Whether only members of a tenant see its items. */
   readonly tenanted: boolean
   /** The query that selects visible items; null if all items are read and filtered. */

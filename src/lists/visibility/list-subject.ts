@@ -15,11 +15,11 @@ export function subjectOf(
   { principal }: Pick<AccessRequest, 'principal'>,
   options: AuthorizeOptions,
 ): ListSubject {
-  const isFree = !options.checksTenants || isAdmin(principal, options)
+  const ignoresTenants = !options.checksTenants || isAdmin(principal, options)
   return {
     principal,
     records: options.records(),
-    tenants: isFree ? null : new Set(principal.tenants),
+    tenants: ignoresTenants ? null : new Set(principal.tenants),
     implicitGrants: null,
     impliesIdentity: options.impliesIdentity,
   }

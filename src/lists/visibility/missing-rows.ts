@@ -5,7 +5,7 @@ import type { ListRow, RowAttribute } from '../../policy/authz/entities/look-ups
 import type { CompiledRows, ListSubject } from './compiled-rows.ts'
 import { missingForRow } from './visibility.ts'
 
-interface Rows {
+interface MissingRowsInput {
   readonly rows: CompiledRows
   readonly list: readonly ListRow[]
   readonly attributes: readonly RowAttribute[]
@@ -13,7 +13,12 @@ interface Rows {
 }
 
 /** Returns the permissions that would open the items that the caller does not see. Each requirement occurs once, however many items have it. */
-export function missingForRows({ rows, list, attributes, subject }: Rows): readonly MissingPermission[] {
+export function missingForRows({
+  rows,
+  list,
+  attributes,
+  subject,
+}: MissingRowsInput): readonly MissingPermission[] {
   const needs = new Map<string, readonly MissingPermission[]>()
   for (const [index, row] of list.entries()) {
     const attribute = attributes[index]

@@ -1,4 +1,4 @@
-import type { Exempt } from '../../operations/notation.ts'
+import type { ExemptEntity } from '../../operations/notation.ts'
 import { RESOURCES } from '../../operations/permissions.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
@@ -179,7 +179,7 @@ export function isOfTenants(tenantId: unknown, tenants: ReadonlySet<string> | nu
 }
 
 /** Returns whether an item belongs to nothing that a record could name. The engine shows such items to every caller. */
-function isExempt(exempt: Exempt, row: ListRow, attribute: RowAttribute): boolean {
+function isExempt(exempt: ExemptEntity, row: ListRow, attribute: RowAttribute): boolean {
   if (exempt === 'case') return typeof row['caseExecutionId'] === 'string'
   if (exempt === 'no execution') return attribute('executionId') === null
   if (exempt === 'no category and no definition' && attribute('category') !== null) return false

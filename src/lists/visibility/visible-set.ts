@@ -95,9 +95,9 @@ function instancesOf(
   const revoked: string[] = []
   if (permission !== null)
     for (const id of namedIds(records, principal, RESOURCES[permission.resource].id)) {
-      const answer = isAuthorized(records, principal, { ...permission, id })
-      if (answer === true) granted.push(id)
-      if (answer === false) revoked.push(id)
+      const response = isAuthorized(records, principal, { ...permission, id })
+      if (response === true) granted.push(id)
+      if (response === false) revoked.push(id)
     }
   return { granted, revoked }
 }

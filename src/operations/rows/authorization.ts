@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Authorization: 9 operations of the published API. */
 export const authorization = {
@@ -69,4 +69,4 @@ export const authorization = {
     ],
     invalidates: ['records'],
   },
-} satisfies Rowset
+} satisfies TagOperations

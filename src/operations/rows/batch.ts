@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Batch: 7 operations of the published API. */
 export const batch = {
@@ -41,4 +41,4 @@ export const batch = {
     },
     rows: { anyOf: ['BATCH.READ row:id'] },
   }),
-} satisfies Rowset
+} satisfies TagOperations

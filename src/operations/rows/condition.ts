@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Condition: 1 operation of the published API. */
 export const condition = {
@@ -15,4 +15,4 @@ export const condition = {
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
     entity: 'processDefinition(body:processDefinitionId)',
   },
-} satisfies Rowset
+} satisfies TagOperations

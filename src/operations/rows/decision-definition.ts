@@ -1,6 +1,6 @@
 import { definitionOperations } from '../definition-operations.ts'
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Decision Definition: 17 operations of the published API. */
 export const decisionDefinition = {
@@ -64,4 +64,4 @@ export const decisionDefinition = {
     notFound: "404 InvalidRequestException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,6 +1,6 @@
 import { definitionOperations } from '../definition-operations.ts'
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Decision Requirements Definition: 11 operations of the published API. */
 export const decisionRequirementsDefinition = {
@@ -49,4 +49,4 @@ export const decisionRequirementsDefinition = {
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Deployment: 10 operations of the published API. */
 export const deployment = {
@@ -71,4 +71,4 @@ export const deployment = {
     route: 'GET /deployment/registered',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Engine: 1 operation of the published API. */
 export const engine = {
@@ -8,4 +8,4 @@ export const engine = {
     handler: 'engine names',
     open: 'engines',
   },
-} satisfies Rowset
+} satisfies TagOperations

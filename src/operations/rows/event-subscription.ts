@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Event Subscription: 2 operations of the published API. */
 export const eventSubscription = {
@@ -17,4 +17,4 @@ export const eventSubscription = {
       query: 'eventSubscriptions',
     },
   }),
-} satisfies Rowset
+} satisfies TagOperations

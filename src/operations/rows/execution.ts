@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Execution: 16 operations of the published API. */
 export const execution = {
@@ -162,4 +162,4 @@ export const execution = {
     notFound: "500 RestException 0: Cannot signal execution {id}: execution {id} doesn't exist: execution is null",
     otherTenant: "500 RestException 0: Cannot signal execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** External Task: 18 operations of the published API. */
 export const externalTask = {
@@ -209,4 +209,4 @@ export const externalTask = {
     },
     cache: { seconds: 2, tags: ['external-task'], content: 'names' },
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Filter: 14 operations of the published API. */
 export const filter = {
@@ -84,4 +84,4 @@ export const filter = {
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.CREATE *'], denied: 403 }],
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Group: 13 operations of the published API. */
 export const group = {
@@ -79,4 +79,4 @@ export const group = {
     checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
     invalidates: ['records'],
   },
-} satisfies Rowset
+} satisfies TagOperations

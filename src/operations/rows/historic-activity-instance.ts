@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Activity Instance: 5 operations of the published API. */
 export const historicActivityInstance = {
@@ -23,4 +23,4 @@ export const historicActivityInstance = {
     ],
     notFound: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
   },
-} satisfies Rowset
+} satisfies TagOperations

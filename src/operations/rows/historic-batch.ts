@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Batch: 7 operations of the published API. */
 export const historicBatch = {
@@ -45,4 +45,4 @@ export const historicBatch = {
     resolvesQueries: { historicBatchQuery: 'historicBatchIds' },
     notFound: '400 BadUserRequestException 0: historicBatches is empty',
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Decision Definition: 2 operations of the published API. */
 export const historicDecisionDefinition = {
@@ -11,4 +11,4 @@ export const historicDecisionDefinition = {
     },
     rows: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableDecisionInstances' },
   }),
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Decision Instance: 5 operations of the published API. */
 export const historicDecisionInstance = {
@@ -34,4 +34,4 @@ export const historicDecisionInstance = {
     resolvesIds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
     resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Decision Requirements Definition: 1 operation of the published API. */
 export const historicDecisionRequirementsDefinition = {
@@ -10,4 +10,4 @@ export const historicDecisionRequirementsDefinition = {
     notFound: "500 NullValueException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: '200 []',
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Detail: 5 operations of the published API. */
 export const historicDetail = {
@@ -31,4 +31,4 @@ export const historicDetail = {
     ],
     notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
   },
-} satisfies Rowset
+} satisfies TagOperations

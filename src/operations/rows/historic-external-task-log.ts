@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic External Task Log: 6 operations of the published API. */
 export const historicExternalTaskLog = {
@@ -31,4 +31,4 @@ export const historicExternalTaskLog = {
     notFound: '404 InvalidRequestException: No historic external task log found with id {id}: historicExternalTaskLog is null',
     otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic external task log '{id}' because it belongs to no authenticated tenant.",
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Identity Link Log: 2 operations of the published API. */
 export const historicIdentityLinkLog = {
@@ -15,4 +15,4 @@ export const historicIdentityLinkLog = {
       query: 'historicIdentityLinks',
     },
   }),
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Incident: 2 operations of the published API. */
 export const historicIncident = {
@@ -15,4 +15,4 @@ export const historicIncident = {
       query: 'historicIncidents',
     },
   }),
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Job Log: 6 operations of the published API. */
 export const historicJobLog = {
@@ -32,4 +32,4 @@ export const historicJobLog = {
     notFound: '404 InvalidRequestException: No historic job log found with id {id}: historicJobLog is null',
     otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic job log '{id}' because it belongs to no authenticated tenant.",
   },
-} satisfies Rowset
+} satisfies TagOperations

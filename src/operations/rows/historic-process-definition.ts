@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Process Definition: 3 operations of the published API. */
 export const historicProcessDefinition = {
@@ -18,4 +18,4 @@ export const historicProcessDefinition = {
     },
     rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
   }),
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Process Instance: 10 operations of the published API. */
 export const historicProcessInstance = {
@@ -66,4 +66,4 @@ export const historicProcessInstance = {
     resolvesIds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
     resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
-} satisfies Rowset
+} satisfies TagOperations

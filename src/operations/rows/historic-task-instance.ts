@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Task Instance: 5 operations of the published API. */
 export const historicTaskInstance = {
@@ -22,4 +22,4 @@ export const historicTaskInstance = {
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], denied: 403 }],
     rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
   },
-} satisfies Rowset
+} satisfies TagOperations

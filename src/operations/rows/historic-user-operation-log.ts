@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic User Operation Log: 4 operations of the published API. */
 export const historicUserOperationLog = {
@@ -40,4 +40,4 @@ export const historicUserOperationLog = {
     notFound: '400 BadUserRequestException 0: operation is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Historic Variable Instance: 7 operations of the published API. */
 export const historicVariableInstance = {
@@ -41,4 +41,4 @@ export const historicVariableInstance = {
     ],
     notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
   },
-} satisfies Rowset
+} satisfies TagOperations

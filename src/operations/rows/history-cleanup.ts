@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** History Cleanup: 4 operations of the published API. */
 export const historyCleanup = {
@@ -21,4 +21,4 @@ export const historyCleanup = {
     route: 'GET /history/cleanup/jobs',
     checks: [],
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Identity: 4 operations of the published API. */
 export const identity = {
@@ -23,4 +23,4 @@ export const identity = {
     open: 'verify',
     handler: 'password verdict',
   },
-} satisfies Rowset
+} satisfies TagOperations

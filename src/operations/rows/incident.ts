@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Incident: 6 operations of the published API. */
 export const incident = {
@@ -68,4 +68,4 @@ export const incident = {
     notFound: '400 BadUserRequestException 0: incident is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Job Definition: 9 operations of the published API. */
 export const jobDefinition = {
@@ -80,4 +80,4 @@ export const jobDefinition = {
     ],
     notFound: '204',
   },
-} satisfies Rowset
+} satisfies TagOperations

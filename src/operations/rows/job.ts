@@ -1,6 +1,6 @@
 import { listOperations } from '../list-operations.ts'
 import { COMMAND_CHECKS } from '../job-commands.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Job: 15 operations of the published API. */
 export const job = {
@@ -164,4 +164,4 @@ export const job = {
     ],
     notFound: '204',
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Message: 1 operation of the published API. */
 export const message = {
@@ -15,4 +15,4 @@ export const message = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'correlatedDefinitions', denied: 403 },
     ],
   },
-} satisfies Rowset
+} satisfies TagOperations

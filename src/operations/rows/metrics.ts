@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Metrics: 3 operations of the published API. */
 export const metrics = {
@@ -15,4 +15,4 @@ export const metrics = {
     media: 'none',
     checks: [{ admin: true, anyOf: ['SYSTEM.DELETE'], denied: 403 }],
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Migration: 4 operations of the published API. */
 export const migration = {
@@ -68,4 +68,4 @@ export const migration = {
       ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
     ],
   },
-} satisfies Rowset
+} satisfies TagOperations

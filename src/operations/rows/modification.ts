@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Modification: 2 operations of the published API. */
 export const modification = {
@@ -25,4 +25,4 @@ export const modification = {
     empty: '400 InvalidRequestException: Process instance ids cannot be empty: Process instance ids is empty',
     resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import type { Check } from '../notation.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 const MAY_CHANGE_INSTANCE = [
   { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
@@ -74,4 +74,4 @@ export const newerEngines = {
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,6 +1,6 @@
 import { definitionOperations } from '../definition-operations.ts'
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Process Definition: 46 operations of the published API and two more. */
 export const processDefinition = {
@@ -253,4 +253,4 @@ export const processDefinition = {
       { when: 'body:processDefinitionKey absent', answer: '400 InvalidRequestException: Either processDefinitionId or processDefinitionKey should be set to update the suspension state.' },
     ],
   },
-} satisfies Rowset
+} satisfies TagOperations

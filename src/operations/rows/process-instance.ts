@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Process Instance: 26 operations of the published API. */
 export const processInstance = {
@@ -281,4 +281,4 @@ export const processInstance = {
     resolvesIds: { processInstanceIds: { list: 'queryProcessInstances', by: 'processInstanceIds' } },
     resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Schema Log: 2 operations of the published API. */
 export const schemaLog = {
@@ -13,4 +13,4 @@ export const schemaLog = {
     query: 'Paging',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
   },
-} satisfies Rowset
+} satisfies TagOperations

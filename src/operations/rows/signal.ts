@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Signal: 1 operation of the published API. */
 export const signal = {
@@ -17,4 +17,4 @@ export const signal = {
       ], when: 'body:executionId absent', each: 'signalStarts', denied: 403 },
     ],
   },
-} satisfies Rowset
+} satisfies TagOperations

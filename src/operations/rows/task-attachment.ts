@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Task Attachment: 5 operations of the published API. */
 export const taskAttachment = {
@@ -35,4 +35,4 @@ export const taskAttachment = {
     ],
     notFound: '400 InvalidRequestException: No task found for task id {id}',
   },
-} satisfies Rowset
+} satisfies TagOperations

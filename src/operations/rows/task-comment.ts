@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Task Comment: 3 operations of the published API. */
 export const taskComment = {
@@ -23,4 +23,4 @@ export const taskComment = {
     ],
     notFound: '400 InvalidRequestException: No task found for task id {id}',
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Task Identity Link: 3 operations of the published API. */
 export const taskIdentityLink = {
@@ -36,4 +36,4 @@ export const taskIdentityLink = {
     notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Task Variable: 7 operations of the published API. */
 export const taskVariable = {
@@ -80,4 +80,4 @@ export const taskVariable = {
     notFound: "500 RestException 0: Cannot put task variable {varName}: task {id} doesn't exist: task is null",
     otherTenant: "500 RestException 0: Cannot put task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Parameters that add variables to the tasks of a list, each with the operation whose checks then apply. */
 const VARIABLES_OF_ITEMS = {
@@ -234,4 +234,4 @@ export const task = {
     checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
     rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
   },
-} satisfies Rowset
+} satisfies TagOperations

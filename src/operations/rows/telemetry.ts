@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Telemetry: 3 operations of the published API. */
 export const telemetry = {
@@ -14,4 +14,4 @@ export const telemetry = {
     route: 'GET /telemetry/data',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Tenant: 14 operations of the published API. */
 export const tenant = {
@@ -99,4 +99,4 @@ export const tenant = {
     checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
     invalidates: ['records'],
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** User: 10 operations of the published API. */
 export const user = {
@@ -77,4 +77,4 @@ export const user = {
     checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
     invalidates: ['records', 'identity', 'lockouts'],
   },
-} satisfies Rowset
+} satisfies TagOperations

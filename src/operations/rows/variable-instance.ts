@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Variable Instance: 6 operations of the published API. */
 export const variableInstance = {
@@ -44,4 +44,4 @@ export const variableInstance = {
     ],
     notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
   },
-} satisfies Rowset
+} satisfies TagOperations

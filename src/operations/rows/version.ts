@@ -1,4 +1,4 @@
-import type { Rowset } from '../table.ts'
+import type { TagOperations } from '../table.ts'
 
 /** Version: 1 operation of the published API. */
 export const version = {
@@ -6,4 +6,4 @@ export const version = {
     route: 'GET /version',
     checks: [],
   },
-} satisfies Rowset
+} satisfies TagOperations

@@ -1,6 +1,6 @@
 import { EngineRefusal } from '../../errors.ts'
 import { isBearer } from './bearer.ts'
-import type { BasicCredential, CredentialMemoryOptions, RememberedCredentials } from './credentials.ts'
+import type { BasicCredential, CredentialMemoryOptions, CredentialMemoryState } from './credentials.ts'
 import { ANONYMOUS, type Authentication, type Principal } from '../../request/principal.ts'
 import {
   createCredentialMemory,
@@ -27,19 +27,19 @@ export interface AuthenticatorOptions extends CredentialMemoryOptions {
   /** The authenticator of bearer tokens. If absent or null, bearer tokens are not accepted. */
   readonly tokens?: TokenAuthenticator | null
   /** The state of a previous authenticator for the same users. */
-  readonly kept?: KeptAuthentication
+  readonly handoverState?: AuthenticationHandoverState
   /** Called once for each request with Basic credentials or without credentials, for metrics. Not called if the users are unavailable (503). */
   readonly onResult?: (result: AuthenticationResult, method: AuthenticationMethod) => void
 }
 
 /** The cached credentials and failures of one engine's users. They are plain values that remain when the configuration is replaced. */
-export interface KeptAuthentication {
-  readonly credentials: RememberedCredentials
+export interface AuthenticationHandoverState {
+  readonly credentials: CredentialMemoryState
   readonly throttle: Throttle
 }
 
 export interface Authenticator {
-  readonly kept: KeptAuthentication
+  readonly handoverState: AuthenticationHandoverState
   /**
    * Identifies the caller. Returns the principal for a cached credential, otherwise a promise. Throws, or rejects with,
    * EngineRefusal 401 and GatewayError GW_THROTTLED, GW_OVERLOADED or, for a bearer token, GW_TOKEN_INVALID.
@@ -49,7 +49,7 @@ export interface Authenticator {
    * Identifies the user that a client certificate names. The connection has verified the certificate. Returns the principal for a
    * cached user, otherwise a promise. Throws, or rejects with, EngineRefusal 401 for a user that the source does not know.
    */
-  readonly vouchFor: (user: string) => Principal | Promise<Principal>
+  readonly authenticateUser: (user: string) => Principal | Promise<Principal>
   /**
    * Returns true if nothing has changed since this authenticator identified the caller. It notices changes of the user, the expiry
    * of the token, and changes of its issuer's keys. @throws GatewayError if users or keys are unavailable now
@@ -69,14 +69,14 @@ const BY_CERTIFICATE: Authentication = { method: 'certificate', issuer: null }
 /** Creates the authenticator of one engine: Basic authentication against its users, and bearer tokens if they are accepted. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { source, now, tokens = null } = options
-  const kept = options.kept ?? {
+  const kept = options.handoverState ?? {
     credentials: createRememberedCredentials(),
     throttle: createThrottle(now === undefined ? options.throttle : { now, ...options.throttle }),
   }
   const { throttle } = kept
   const memory = createCredentialMemory(options, kept.credentials)
   /** The users of certificates. They are separate from credentials, so that an Authorization header never matches a user name. */
-  const vouched = createCredentialMemory(options)
+  const certificateUsers = createCredentialMemory(options)
 
   function prove({ user, password }: BasicCredential, key: string, address: string) {
     // A credential that was correct before is not a guess, so it is not throttled together with others from the same address.
@@ -110,18 +110,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
-    kept,
+    handoverState: kept,
     authenticate,
     isCurrent: (principal) =>
       principal === ANONYMOUS ||
       (memory.isCurrent(principal, source.stampOf) ??
         tokens?.isCurrent(principal) ??
-        vouched.isCurrent(principal, source.stampOf) ??
+        certificateUsers.isCurrent(principal, source.stampOf) ??
         false),
     isRecent: (principal) =>
       principal === ANONYMOUS ||
       (tokens?.isRecent(principal) ??
-        (source.noticesAll || memory.isRecent(principal) || vouched.isRecent(principal))),
+        (source.noticesAll || memory.isRecent(principal) || certificateUsers.isRecent(principal))),
     accepts: async (credential, address) => {
       const header = headerOf(credential)
       if (header === null) return false
@@ -133,16 +133,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         throw error
       }
     },
-    vouchFor: (user) => {
-      const key = vouched.keyOf(user)
-      const remembered = vouched.recall(key, source.stampOf)
+    authenticateUser: (user) => {
+      const key = certificateUsers.keyOf(user)
+      const remembered = certificateUsers.recall(key, source.stampOf)
       if (remembered !== null) {
         options.onResult?.('remembered', 'certificate')
         return remembered
       }
-      const proof = vouched.failedLately(key, source.stampOf)
+      const proof = certificateUsers.failedLately(key, source.stampOf)
         ? Promise.resolve(null)
-        : vouched.verifyOnce(key, { user, stampOf: source.stampOf }, async () => {
+        : certificateUsers.verifyOnce(key, { user, stampOf: source.stampOf }, async () => {
             const principal = await source.principalOf(user)
             return principal === null ? null : { ...principal, authentication: BY_CERTIFICATE }
           })

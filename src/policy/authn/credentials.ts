@@ -22,7 +22,7 @@ export const MAX_HEADER_CHARS = 1100
 export function readBasic(header: string): BasicCredential | null {
   const encoded = BASIC.exec(header)?.[1]
   if (encoded === undefined || encoded.length % 4 !== 0) return null
-  const text = textOf(Buffer.from(encoded, 'base64'))
+  const text = decodeUtf8(Buffer.from(encoded, 'base64'))
   const colon = text?.indexOf(':') ?? -1
   if (text === null || colon < 1 || CONTROL.test(text)) return null
   return { user: text.slice(0, colon), password: text.slice(colon + 1) }
@@ -67,7 +67,7 @@ export interface CredentialMemory {
   ) => Promise<Principal | null>
 }
 
-interface Remembered {
+interface CredentialEntry {
   /** Null if the credential was wrong. */
   readonly principal: Principal | null
   readonly user: string
@@ -76,21 +76,21 @@ interface Remembered {
 }
 
 /** The cached data as plain values without references to the configuration, so that the next configuration can use it. */
-export interface RememberedCredentials {
+export interface CredentialMemoryState {
   readonly keyOf: (header: string) => string
-  readonly right: LRUCache<string, Remembered>
-  readonly wrong: LRUCache<string, Remembered>
+  readonly right: LRUCache<string, CredentialEntry>
+  readonly wrong: LRUCache<string, CredentialEntry>
   /** The entries by the principal that a verification returned. An entry remains as long as a request refers to the principal. */
-  readonly byPrincipal: WeakMap<Principal, Remembered>
+  readonly byPrincipal: WeakMap<Principal, CredentialEntry>
 }
 
 /**
  * Creates the data of an empty cache.
  * @param max limit for correct credentials, and for wrong ones. The credential that was verified the longest time ago is removed first
  */
-export function createRememberedCredentials(max = 10_000): RememberedCredentials {
+export function createRememberedCredentials(max = 10_000): CredentialMemoryState {
   // The option `max` would allocate all entries at once, a quarter of a megabyte for each of the two caches.
-  const create = () => new LRUCache<string, Remembered>({ maxSize: max, sizeCalculation: () => 1 })
+  const create = () => new LRUCache<string, CredentialEntry>({ maxSize: max, sizeCalculation: () => 1 })
   return { keyOf: createHeaderHash(), right: create(), wrong: create(), byPrincipal: new WeakMap() }
 }
 
@@ -109,7 +109,7 @@ export function createHeaderHash(): (header: string) => string {
  */
 export function createCredentialMemory(
   options: CredentialMemoryOptions = {},
-  remembered: RememberedCredentials = createRememberedCredentials(),
+  remembered: CredentialMemoryState = createRememberedCredentials(),
 ): CredentialMemory {
   const { ttlMs = 5_000, failureTtlMs = 5_000 } = options
   const { now = () => performance.now() } = options
@@ -117,7 +117,7 @@ export function createCredentialMemory(
   /** The running verifications, each with its stamp. */
   const verifications = new SingleFlight<Principal | null, unknown>()
 
-  function recall(from: typeof right, forMs: number, key: string, stampOf: StampOf): Remembered | null {
+  function recall(from: typeof right, forMs: number, key: string, stampOf: StampOf): CredentialEntry | null {
     const entry = from.peek(key)
     if (entry === undefined || now() >= entry.at + forMs) return null
     return stampOf(entry.user) === entry.stamp ? entry : null
@@ -162,7 +162,7 @@ export function createCredentialMemory(
   }
 }
 
-function textOf(bytes: Buffer): string | null {
+function decodeUtf8(bytes: Buffer): string | null {
   try {
     return UTF8.decode(bytes)
   } catch {

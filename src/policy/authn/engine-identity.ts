@@ -1,7 +1,7 @@
 import { targetPathOf } from '../../request/target.ts'
 import { GatewayError, messageOf } from '../../errors.ts'
 import { isRecord } from '../../request/value.ts'
-import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-request.ts'
+import { type AskEngine, invalidResponse, jsonOf } from '../../request/engine-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { createConstantTime, type ConstantTimeOptions } from './constant-time.ts'
 import type { IdentitySource } from './identity-source.ts'
@@ -11,10 +11,10 @@ import { createLockout, type Lockout, type LockoutOptions } from './lockout.ts'
 export interface EngineIdentityOptions extends LockoutOptions, ConstantTimeOptions {
   readonly ask: AskEngine
   /**
-   * Contains a new object after users may have changed. If the next configuration gets the same `epoch`, cached credentials remain
+   * Contains a new object after users may have changed. If the next configuration gets the same `version`, cached credentials remain
    * valid.
    */
-  readonly epoch?: { current: object }
+  readonly version?: { current: object }
 }
 
 /** The identity source of the engine's own users. */
@@ -31,7 +31,7 @@ const MAX_LIST_BYTES = 8 * 1024 ** 2
  * then reads groups and tenants. It also reads the user, because authorization records may spell the name differently.
  */
 export function createEngineIdentity(options: EngineIdentityOptions): EngineIdentity {
-  const { ask, epoch = { current: {} }, now = () => performance.now() } = options
+  const { ask, version = { current: {} }, now = () => performance.now() } = options
   const lockout = createLockout(options)
   const inEvenTime = createConstantTime(options)
   let problem: string | null = null
@@ -60,11 +60,11 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
     // A directory behind the engine may contain any number of users.
     everybody: () => null,
     groupsOf: (userId) => readIds(ask, `/group?member=${encodeURIComponent(userId)}`),
-    stampOf: () => epoch.current,
+    stampOf: () => version.current,
     noticesAll: false,
     state: () => ({ problem, ageMs: answeredAt === null ? null : now() - answeredAt }),
     changed: () => {
-      epoch.current = {}
+      version.current = {}
     },
     count: lockout.count,
   }
@@ -72,15 +72,15 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
 
 async function isVerified(ask: AskEngine, username: string, password: string): Promise<boolean> {
   const path = '/identity/verify'
-  const answer = await ask({
+  const response = await ask({
     method: 'POST',
     path,
     body: { username, password },
     limitBytes: MAX_VERDICT_BYTES,
   })
-  const decision = jsonOf(answer, path)
+  const decision = jsonOf(response, path)
   if (isRecord(decision) && typeof decision['authenticated'] === 'boolean') return decision['authenticated']
-  throw invalidAnswer(`The engine's response to ${path} does not say whether the password is correct`)
+  throw invalidResponse(`The engine's response to ${path} does not say whether the password is correct`)
 }
 
 /** Returns the user with the name that the directory uses, with groups and tenants, or null if the directory does not list the user. */
@@ -116,7 +116,7 @@ async function findUser(ask: AskEngine, user: string): Promise<FoundUser> {
   const listed =
     users.find((found) => found === user) ?? users.find((found) => isSameName(found, user)) ?? null
   if (listed === null && users.length > 0)
-    throw invalidAnswer("The engine's response to /user contains only other users")
+    throw invalidResponse("The engine's response to /user contains only other users")
   return { listed, groups, tenants }
 }
 
@@ -127,9 +127,9 @@ function isThrottled(error: unknown): boolean {
 async function readIds(ask: AskEngine, path: string): Promise<readonly string[]> {
   const what = targetPathOf(path)
   const list = jsonOf(await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES }), what)
-  if (!Array.isArray(list)) throw invalidAnswer(`The engine's response to ${what} is not a list`)
+  if (!Array.isArray(list)) throw invalidResponse(`The engine's response to ${what} is not a list`)
   return list.map((one: unknown) => {
     if (isRecord(one) && typeof one['id'] === 'string') return one['id']
-    throw invalidAnswer(`The engine's response to ${what} has an item without an id`)
+    throw invalidResponse(`The engine's response to ${what} has an item without an id`)
   })
 }

@@ -22,13 +22,13 @@ export const fetchJson: FetchJson = async (url, { withinMs, maxBytes }) => {
       await response.body?.cancel()
       throw new Error(`response status ${response.status}`)
     }
-    return JSON.parse(await textOf(response, maxBytes))
+    return JSON.parse(await readBodyText(response, maxBytes))
   } catch (cause) {
     throw new Error(`${url}: ${reasonOf(cause)}`, { cause })
   }
 }
 
-async function textOf({ body }: Response, maxBytes: number): Promise<string> {
+async function readBodyText({ body }: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body ?? []) {

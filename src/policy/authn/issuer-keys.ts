@@ -17,7 +17,7 @@ export interface IssuerSettings {
 
 export interface IssuerKeysOptions extends IssuerSettings {
   /** The state of the previous configuration for the same issuer. */
-  readonly kept?: KeptIssuerKeys
+  readonly keyState?: IssuerKeyState
   /** Called when the keys can no longer be read, and with null when they can be read again. */
   readonly onChange?: (problem: string | null) => void
   readonly fetchJson?: FetchJson
@@ -27,7 +27,7 @@ export interface IssuerKeysOptions extends IssuerSettings {
 }
 
 /** The keys that were read from one issuer. They are plain values that remain when the configuration is replaced. */
-export interface KeptIssuerKeys {
+export interface IssuerKeyState {
   keys: readonly VerificationKey[]
   /** Null if the keys were never read. */
   readAt: number | null
@@ -35,7 +35,7 @@ export interface KeptIssuerKeys {
 }
 
 export interface IssuerKeys {
-  readonly kept: KeptIssuerKeys
+  readonly keyState: IssuerKeyState
   /** Reads the keys now and then periodically. Resolves after the first read, whether it succeeds or fails. */
   readonly start: () => Promise<void>
   readonly close: () => void
@@ -65,7 +65,7 @@ const MAX_WAITING = 256
 /** Creates the reader of one issuer's public keys. While the issuer is unavailable, the last keys remain valid for `staleAfterMs`. */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { now = () => performance.now(), schedule = scheduleTimer, refreshMs, staleAfterMs } = options
-  const kept = options.kept ?? { keys: [], readAt: null, problem: null }
+  const kept = options.keyState ?? { keys: [], readAt: null, problem: null }
   let cancel: (() => void) | null = null
   let reading: Promise<void> | null = null
   let forcedAt = Number.NEGATIVE_INFINITY
@@ -137,7 +137,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   }
 
   return {
-    kept,
+    keyState: kept,
     start: readAndGoOn,
     close: () => {
       isClosed = true

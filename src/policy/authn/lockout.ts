@@ -39,7 +39,7 @@ export interface Lockout {
 
 /** Creates a lockout that keeps wrong passwords from the engine. The engine's own lock would affect the real user, permanently after ten failures. */
 export function createLockout(options: LockoutOptions = {}): Lockout {
-  const counts = new Counts(options)
+  const counts = new FailureCounts(options)
   const guesses = createInFlight()
   return {
     attempt: async ({ user, proven }, ask) => {
@@ -63,7 +63,7 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
   }
 }
 
-interface Count {
+interface FailureCount {
   /** The failures in a row, as the engine counts them. */
   readonly failures: number
   /** The same as `failures`, but not reset by a credential that was correct before. */
@@ -79,9 +79,9 @@ const MAX_LOCK_MS = 60_000
 /** A margin for engines whose database rounds times. */
 const MARGIN_MS = 250
 
-class Counts {
+class FailureCounts {
   readonly #options: Required<Omit<LockoutOptions, 'onOutcome' | 'maxCounted'>>
-  readonly #counts: LRUCache<string, Count>
+  readonly #counts: LRUCache<string, FailureCount>
 
   constructor(options: LockoutOptions) {
     const { maxFailures = 4, pauseMs = 300_000, maxCounted = 10_000, now = () => performance.now() } = options
@@ -90,12 +90,12 @@ class Counts {
     this.#counts = new LRUCache({ maxSize: maxCounted, sizeCalculation: () => 1 })
   }
 
-  get(key: string): Count | null {
+  get(key: string): FailureCount | null {
     return this.#counts.peek(key) ?? null
   }
 
   /** @throws GatewayError GW_THROTTLED */
-  refuse(key: string, proven: boolean): Count | null {
+  refuse(key: string, proven: boolean): FailureCount | null {
     const { maxFailures, pauseMs, now } = this.#options
     const count = this.get(key)
     if (count === null) return null
@@ -120,7 +120,7 @@ class Counts {
     return true
   }
 
-  #failed(before: Count | null): Count {
+  #failed(before: FailureCount | null): FailureCount {
     const { pauseMs, now } = this.#options
     const failures = (before?.failures ?? 0) + 1
     const guesses = before !== null && now() < before.lastAt + pauseMs ? before.guesses + 1 : 1

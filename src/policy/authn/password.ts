@@ -1,6 +1,6 @@
 import argon2 from '@node-rs/argon2'
 import bcrypt from 'bcrypt'
-import { createTurnstile, type TurnstileClaim } from './turnstile.ts'
+import { createVerificationQueue, type VerificationOrigin } from './turnstile.ts'
 
 export interface PasswordOptions {
   /**
@@ -14,7 +14,7 @@ export interface PasswordOptions {
 
 export interface Passwords {
   /** @throws GatewayError GW_OVERLOADED if too many wait */
-  verify(hash: string, password: string, claim?: TurnstileClaim): Promise<boolean>
+  verify(hash: string, password: string, claim?: VerificationOrigin): Promise<boolean>
   hash(password: string): Promise<string>
 }
 
@@ -23,7 +23,7 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** Computes hashes outside the main thread, a few at a time. A process needs one instance, because limits per engine would not bound the process. */
 export function createPasswords(options: PasswordOptions = {}): Passwords {
-  const withSemaphore = createTurnstile(options.concurrency ?? 4, options.maxQueued ?? 256)
+  const withSemaphore = createVerificationQueue(options.concurrency ?? 4, options.maxQueued ?? 256)
   return {
     verify: (hash, password, claim) => withSemaphore(() => verifyHash(hash, password), claim),
     // argon2id is the library's default algorithm.

@@ -2,9 +2,9 @@ import { isIPv6 } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { throttled } from './throttled.ts'
-import { createTurns, type Turns, type TurnsOptions } from './turns.ts'
+import { createAttemptPacer, type AttemptPacer, type AttemptPacerOptions } from './turns.ts'
 
-export interface ThrottleOptions extends Pick<TurnsOptions, 'schedule'> {
+export interface ThrottleOptions extends Pick<AttemptPacerOptions, 'schedule'> {
   /** How long failures count, from the first one. Default: 30,000 ms. */
   readonly windowMs?: number
   /** The number of failures of one user from one address after which further attempts of this pair are queued. Default: 5. */
@@ -73,7 +73,7 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
   const inFlight = createInFlight()
   const slowDown = createSlowDown(options)
   const hold = createHold(options)
-  const takeTurn = createTakeTurn(options)
+  const paceAttempt = createPaceAttempt(options)
 
   /** Refuses a pair with too many failures. Attempts in flight count as well, because a burst of guesses would pass before the first one fails. */
   function refuseTooMany(pair: string): void {
@@ -87,23 +87,23 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
       const address = networkOf(from)
       const pair = `${address} ${user}`
       if (refusesPairs) refuseTooMany(pair)
-      const turn = takeTurn(
+      const turn = paceAttempt(
         { user, address },
         { ofPair: pairs.read(pair).count + inFlight.of(pair), ofAddress: addresses.read(address).count },
       )
       inFlight.enter(pair)
       try {
-        const giveBack = turn === null ? null : await heldIfRefused(turn, hold)
+        const release = turn === null ? null : await heldIfRefused(turn, hold)
         if (users.read(user).count >= slowUserAfter) await slowDown()
         const result = await verify()
         if (result !== null) {
-          giveBack?.()
+          release?.()
           return result
         }
         pairs.add(pair)
         addresses.add(address)
         users.add(user)
-        if (giveBack !== null) await hold()
+        if (release !== null) await hold()
         return null
       } finally {
         inFlight.leave(pair)
@@ -117,18 +117,18 @@ interface Failures {
   readonly ofAddress: number
 }
 
-type TakeTurn = (who: ThrottleAttempt, failures: Failures) => ReturnType<Turns['take']> | null
+type PaceAttempt = (who: ThrottleAttempt, failures: Failures) => ReturnType<AttemptPacer['take']> | null
 
 /** Creates a function that takes a turn in the queue. It returns null if there are too few failures for a queue. */
-function createTakeTurn(options: ThrottleOptions): TakeTurn {
+function createPaceAttempt(options: ThrottleOptions): PaceAttempt {
   const { perUserAndAddress = 5, perAddress = 50, pairTurnMs = 200, addressTurnMs = 50 } = options
-  const turns = createTurns(options)
+  const pacer = createAttemptPacer(options)
   return (who, { ofPair, ofAddress }) => {
     const spacing = {
       ofUserMs: ofPair >= perUserAndAddress ? pairTurnMs : 0,
       ofAddressMs: ofAddress >= perAddress ? addressTurnMs : 0,
     }
-    return spacing.ofUserMs + spacing.ofAddressMs === 0 ? null : turns.take(who, spacing)
+    return spacing.ofUserMs + spacing.ofAddressMs === 0 ? null : pacer.take(who, spacing)
   }
 }
 

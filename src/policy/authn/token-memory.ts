@@ -27,7 +27,7 @@ export interface RefusedToken {
 }
 
 /** Tokens by the keyed hash of their header. They are plain values, so that the next configuration for the same tokens can use them. */
-export interface RememberedTokens {
+export interface TokenMemoryState {
   readonly keyOf: (header: string) => string
   readonly right: LRUCache<string, VerifiedToken>
   readonly wrong: LRUCache<string, RefusedToken>
@@ -40,7 +40,7 @@ export interface RememberedTokens {
  * @param max limit of each of the two caches, for users with up to 1,024 characters of groups and tenants. A user with more counts
  *   as several. The least recently used token is removed first.
  */
-export function createRememberedTokens(max = 10_000): RememberedTokens {
+export function createRememberedTokens(max = 10_000): TokenMemoryState {
   return {
     keyOf: createHeaderHash(),
     // The option `max` would allocate all entries at once.

@@ -7,8 +7,8 @@ import { networkOf, type Throttle, type ThrottleAttempt, type ThrottleOptions } 
 import { outcomeOf } from './throttled.ts'
 import { type ClaimSettings, principalIn } from './token-claims.ts'
 import { type TokenFault, tokenRefusalOf } from './token-faults.ts'
-import type { RememberedTokens, VerifiedToken } from './token-memory.ts'
-import type { Turnstile } from './turnstile.ts'
+import type { TokenMemoryState, VerifiedToken } from './token-memory.ts'
+import type { VerificationQueue } from './turnstile.ts'
 import { isSignedBy } from './verification-key.ts'
 
 /** The origin of groups or tenants: the token's claims, the identity source, or both together. */
@@ -31,7 +31,7 @@ export interface TokensOptions {
   /** The issuers by `iss`. The key null is for tokens without `iss`. */
   readonly issuers: ReadonlyMap<string | null, TokenIssuer>
   readonly source: Pick<IdentitySource, 'principalOf' | 'stampOf'>
-  readonly remembered: RememberedTokens
+  readonly remembered: TokenMemoryState
   /** How long a verified token needs no new verification. */
   readonly rememberMs: number
   /** How long the data of the identity source is used. */
@@ -39,7 +39,7 @@ export interface TokensOptions {
   /** How long a wrong signature is refused without another verification. */
   readonly rememberFailuresMs: number
   /** Limits the verifications of the process. */
-  readonly turnstile: Turnstile
+  readonly verificationQueue: VerificationQueue
   /** Limits the verifications of one address after many wrong signatures. */
   readonly throttle: Throttle
   readonly onResult?: (result: TokenResult, method: TokenMethod) => void
@@ -68,7 +68,7 @@ export const TOKEN_THROTTLE: ThrottleOptions = {
 }
 
 export interface TokenAuthenticator {
-  readonly remembered: RememberedTokens
+  readonly remembered: TokenMemoryState
   /**
    * Identifies the user of a token. Returns the principal for a cached token, otherwise a promise. Throws, or rejects with,
    * GatewayError: GW_TOKEN_INVALID, GW_RECORDS_UNAVAILABLE if keys or users are unavailable, GW_THROTTLED and GW_OVERLOADED if too
@@ -120,7 +120,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     const { compact, alg } = token
     const signed = { compact, alg, nowSeconds: nowSeconds(), skewSeconds: issuer.skewSeconds }
     const claim = { from: networkOf(address), proven: right.has(key) }
-    const look = () => options.turnstile(() => isSignedBy(verifying, signed), claim)
+    const look = () => options.verificationQueue(() => isSignedBy(verifying, signed), claim)
     const isSigned = claim.proven ? await look() : await attempt(look, { user: principal.userId, address })
     const known = isSigned ? await withSource(principal, issuer) : 'signature'
     // The source may have changed while it was read.
@@ -167,7 +167,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
   }
 
   /** Returns the parts of a token that can be evaluated without its signature. Any client could have written them. */
-  function read(header: string): ReadToken | Refused {
+  function read(header: string): ReadToken | TokenRefusal {
     const token = readBearer(header)
     if (typeof token === 'string') return { fault: token, method: 'bearer' }
     const iss = token.claims['iss'] ?? null
@@ -180,7 +180,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     return typeof principal === 'string' ? { fault: principal, method } : { token, issuer, principal }
   }
 
-  function refusal({ fault, method }: Refused, { length }: string): Error {
+  function refusal({ fault, method }: TokenRefusal, { length }: string): Error {
     options.onResult?.('failed', method)
     return tokenRefusalOf(fault, options.engine, length)
   }
@@ -229,7 +229,7 @@ interface ReadToken {
   readonly principal: Principal
 }
 
-interface Refused {
+interface TokenRefusal {
   readonly fault: TokenFault
   readonly method: TokenMethod
 }

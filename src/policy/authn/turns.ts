@@ -1,7 +1,7 @@
 import { throttled } from './throttled.ts'
 import { type Schedule, scheduleTimer } from '../../files/source-state.ts'
 
-export interface TurnsOptions {
+export interface AttemptPacerOptions {
   /** The number of attempts of one user at one address that may wait. Default: 25. */
   readonly maxOfUser?: number
   /** The number of attempts at one address that may wait. Default: 200. */
@@ -14,34 +14,34 @@ export interface TurnsOptions {
 }
 
 /** The time from this turn to the next one, for the user and for the address. 0 if the attempt needs no turn there. */
-export interface Spacing {
+export interface AttemptSpacing {
   readonly ofUserMs: number
   readonly ofAddressMs: number
 }
 
-export interface Who {
+export interface AttemptOrigin {
   readonly address: string
   readonly user: string
 }
 
-export interface Turns {
+export interface AttemptPacer {
   /**
    * Resolves when the turn begins, to a function that gives the turn back. Call that function if the attempt was not a guess. Users
    * of one address take turns one after another, regardless of the number of their waiting attempts.
    * @throws GatewayError GW_THROTTLED if too many attempts wait
    */
-  readonly take: (who: Who, spacing: Spacing) => Promise<() => void>
+  readonly take: (who: AttemptOrigin, spacing: AttemptSpacing) => Promise<() => void>
 }
 
-interface Waiter {
-  readonly spacing: Spacing
-  readonly begin: (giveBack: () => void) => void
+interface PacedAttempt {
+  readonly spacing: AttemptSpacing
+  readonly begin: (release: () => void) => void
   readonly refuse: (error: Error) => void
 }
 
 interface UserQueue {
   nextAt: number
-  readonly waiting: Waiter[]
+  readonly waiting: PacedAttempt[]
 }
 
 interface AddressQueue {
@@ -54,7 +54,7 @@ interface AddressQueue {
 }
 
 /** Creates a queue that spreads attempts over time, so that their rate is bounded without a refusal of attempts that wait. */
-export function createTurns(options: TurnsOptions = {}): Turns {
+export function createAttemptPacer(options: AttemptPacerOptions = {}): AttemptPacer {
   const { maxOfUser = 25, maxOfAddress = 200, maxWaiting = 1024 } = options
   const { now = () => performance.now(), schedule = scheduleTimer } = options
   const queues = new Map<string, AddressQueue>() // bounded: each has a waiting attempt, or had a turn less than one spacing ago
@@ -144,7 +144,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
   }
 }
 
-function dueAt(queue: AddressQueue, own: UserQueue, waiter: Waiter | undefined): number {
+function dueAt(queue: AddressQueue, own: UserQueue, waiter: PacedAttempt | undefined): number {
   return waiter !== undefined && waiter.spacing.ofAddressMs > 0
     ? Math.max(own.nextAt, queue.nextAt)
     : own.nextAt

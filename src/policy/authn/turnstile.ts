@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 
 /** The origin and the precedence of work that waits. */
-export interface TurnstileClaim {
+export interface VerificationOrigin {
   /** The origin of the attempt. Attempts of one origin wait for each other, but not for attempts of other origins. */
   readonly from: string
   /** True if the credential was correct before. It has precedence over all guesses. There are no more such attempts than credentials. */
@@ -9,19 +9,19 @@ export interface TurnstileClaim {
 }
 
 /** Runs the work when a place is free. @throws GatewayError GW_OVERLOADED if too many wait */
-export type Turnstile = <T>(work: () => Promise<T>, claim?: TurnstileClaim) => Promise<T>
+export type VerificationQueue = <T>(work: () => Promise<T>, claim?: VerificationOrigin) => Promise<T>
 
-interface Waiter {
-  readonly enter: () => void
+interface QueuedVerification {
+  readonly start: () => void
   readonly refuse: (error: Error) => void
 }
 
-const ANYBODY: TurnstileClaim = { from: '', proven: false }
+const ANYBODY: VerificationOrigin = { from: '', proven: false }
 
 /** Creates a semaphore that serves origins round robin, so that no origin can block the others. */
-export function createTurnstile(places: number, maxQueued: number): Turnstile {
-  const proven: Waiter[] = []
-  const origins = new Map<string, Waiter[]>() // in the order of their turns, without empty lists
+export function createVerificationQueue(places: number, maxQueued: number): VerificationQueue {
+  const proven: QueuedVerification[] = []
+  const origins = new Map<string, QueuedVerification[]>() // in the order of their turns, without empty lists
   let waiting = 0
   let busy = 0
   return async function limited<T>(work: () => Promise<T>, claim = ANYBODY): Promise<T> {
@@ -32,27 +32,27 @@ export function createTurnstile(places: number, maxQueued: number): Turnstile {
     } finally {
       const next = nextWaiter()
       if (next === undefined) busy -= 1
-      else next.enter()
+      else next.start()
     }
   }
 
-  function place({ from, proven: isProven }: TurnstileClaim): Promise<void> {
+  function place({ from, proven: isProven }: VerificationOrigin): Promise<void> {
     if (waiting >= maxQueued) makeRoom(isProven ? -1 : (origins.get(from)?.length ?? 0))
     const queue = isProven ? proven : (origins.get(from) ?? [])
     if (!isProven) origins.set(from, queue)
     waiting += 1
     return new Promise((resolve, reject) => {
-      queue.push({ enter: resolve, refuse: reject })
+      queue.push({ start: resolve, refuse: reject })
     })
   }
 
-  function nextWaiter(): Waiter | undefined {
+  function nextWaiter(): QueuedVerification | undefined {
     const next = proven.shift() ?? nextGuess()
     if (next !== undefined) waiting -= 1
     return next
   }
 
-  function nextGuess(): Waiter | undefined {
+  function nextGuess(): QueuedVerification | undefined {
     const [turn] = origins
     if (turn === undefined) return undefined
     const [from, queue] = turn

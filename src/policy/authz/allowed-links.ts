@@ -20,9 +20,9 @@ export function createAllowedLinks(
   return (body, accessRequest, records) => {
     // An engine that cannot produce a form that the client accepts responds to `OPTIONS` without content.
     if (body.length === 0) return body
-    const answer = jsonIn(body)
-    if (!isRecord(answer) || !Array.isArray(answer['links'])) return body
-    const links = answer['links'].filter((link: unknown) => {
+    const response = jsonIn(body)
+    if (!isRecord(response) || !Array.isArray(response['links'])) return body
+    const links = response['links'].filter((link: unknown) => {
       const needed = isRecord(link) ? allowedLinks.get(String(link['rel'])) : undefined
       if (needed === undefined) return true
       const { resource, permission, attribute } = needed
@@ -34,6 +34,6 @@ export function createAllowedLinks(
         isAuthorized(records, accessRequest.principal, { resource, permission, id, ...implicit }) === true
       )
     })
-    return Buffer.from(JSON.stringify({ ...answer, links }))
+    return Buffer.from(JSON.stringify({ ...response, links }))
   }
 }

@@ -63,7 +63,7 @@ async function otherUser(
   return { userId, groups: (await groupsOf(userId)).filter(isReadable), tenants: [] }
 }
 
-interface Target {
+interface AuthorizationCheckTarget {
   readonly resource: ResourceName
   readonly id: string | null
   readonly about: Principal
@@ -71,7 +71,10 @@ interface Target {
 }
 
 /** Returns the grants that a secured engine would have written for the user, and that are in no record. */
-async function implicitBitsOn(target: Target, options: CheckOptions): Promise<ImplicitBits | undefined> {
+async function implicitBitsOn(
+  target: AuthorizationCheckTarget,
+  options: CheckOptions,
+): Promise<ImplicitBits | undefined> {
   const { id, resource } = target
   if (id === null || id === '*') return undefined
   if (resource === 'TASK') return linkBitsOn(id, target.about, options)
@@ -89,7 +92,7 @@ async function linkBitsOn(
 }
 
 async function identityBitsOn(
-  { resource, id, about, isCaller }: Target,
+  { resource, id, about, isCaller }: AuthorizationCheckTarget,
   { principalOf }: CheckOptions,
 ): Promise<ImplicitBits | undefined> {
   if (isCaller || resource === 'GROUP') return identityBits(resource, id, about)

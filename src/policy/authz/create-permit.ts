@@ -58,7 +58,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
     checkItems: createItemChecks(checks, authorize, options),
     policy,
     operation,
-    emptyAnswer:
+    emptyResponse:
       empty === null
         ? null
         : (accessRequest) => empty(contextOf(accessRequest, options), 'nothing is selected'),
@@ -78,7 +78,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
   if (operation.hal !== true) return null
   return (accessRequest, other) =>
-    other === 'hal' && !seesEmbedded(subjectOf(accessRequest, options), operation) ? NOT_EXACT : ALL
+    other === 'hal' && !seesEmbedded(subjectOf(accessRequest, options), operation) ? UNDECIDABLE : ALL
 }
 
 function createRows(operation: Operation, restriction: CompiledRows, options: PermitOptions): Permit['rows'] {
@@ -104,13 +104,16 @@ interface RowsParts {
 }
 
 /** The visible part of a query's result, with the facts about the caller. */
-interface Seeing {
+interface CallerVisibility {
   readonly visibility: Visibility
   readonly subject: ListSubject
 }
 
 const ALL: ListDecision = { visibility: 'all' }
-const NOT_EXACT: ListDecision = { visibility: 'undecidable', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
+const UNDECIDABLE: ListDecision = {
+  visibility: 'undecidable',
+  refusal: new GatewayError('GW_ROWS_NOT_EXACT'),
+}
 
 function rowsDecision(
   parts: RowsParts,
@@ -123,7 +126,7 @@ function rowsDecision(
   const visibility = visibilityOf(rows, subject.principal, subject.records)
   const seesAll = seesWhole(rows, visibility, subject)
   // A HAL response has another shape and embeds entities of other kinds.
-  if (other === 'hal') return seesAll && seesEmbedded(subject, parts.operation) ? ALL : NOT_EXACT
+  if (other === 'hal') return seesAll && seesEmbedded(subject, parts.operation) ? ALL : UNDECIDABLE
   if (seesAll) return ALL
   const special = decisionOfForm(parts, accessRequest, visibility, subject)
   if (special !== null) return special
@@ -154,7 +157,7 @@ async function locksDecision(
   subject: ListSubject,
 ): Promise<ListDecision> {
   const fetchScope = await fetchScopeOf({ rows, subject, accessRequest, findTargets })
-  if (fetchScope === null) return NOT_EXACT
+  if (fetchScope === null) return UNDECIDABLE
   const { definitionIds, tenants } = fetchScope
   const isOpen = definitionIds !== null && tenants !== null
   return {
@@ -192,7 +195,7 @@ function countsDecision({ tenants }: ListSubject): ListDecision {
 async function withLinksAndCases(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  { visibility, subject }: Seeing,
+  { visibility, subject }: CallerVisibility,
 ): Promise<ListDecision> {
   const { rows, options } = parts
   const implied = concernsTasks(rows)
@@ -212,7 +215,7 @@ async function withLinksAndCases(
 function besideCases(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  seeing: Seeing,
+  seeing: CallerVisibility,
   keys: readonly string[] | null,
 ): ListDecision | null {
   const [key, ...others] = keys ?? []
@@ -223,7 +226,7 @@ function besideCases(
 function restrictedTo(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  { visibility, subject }: Seeing,
+  { visibility, subject }: CallerVisibility,
 ): ListDecision {
   const { rows, isValid } = parts
   const mayBeSelf = subject.impliesIdentity && concernsIdentity(rows)
@@ -235,7 +238,7 @@ function restrictedTo(
 function someOf(
   parts: RowsParts,
   accessRequest: AccessRequest,
-  { visibility, subject }: Seeing,
+  { visibility, subject }: CallerVisibility,
 ): ListDecision {
   const narrowed = narrowedTasks(parts, accessRequest, { visibility, subject }, null)
   return narrowed ?? plannedFor(parts, accessRequest, subject, false)
@@ -265,7 +268,7 @@ function plannedFor(
 function narrowedTasks(
   { operation, rows, isValid }: RowsParts,
   { query }: AccessRequest,
-  { visibility, subject }: Seeing,
+  { visibility, subject }: CallerVisibility,
   caseKey: string | null,
 ): ListDecision | null {
   if (operation.rows?.narrowed !== 'task query' || !canNarrow(operation.method, query)) return null

@@ -14,7 +14,7 @@ export interface Permit extends Authorize {
   /** Decides this operation for each item of a list. The items contain the data of the entity. */
   readonly checkItems: CheckItems
   /** The engine's response to a body whose queries find nothing. Null if the operation does not define it. */
-  readonly emptyAnswer: ((accessRequest: AccessRequest) => EngineRefusal) | null
+  readonly emptyResponse: ((accessRequest: AccessRequest) => EngineRefusal) | null
   /** Removes links from a response. Null if the response has no links. */
   readonly keepAllowedLinks: ((body: Buffer, accessRequest: AccessRequest) => Buffer) | null
   /** Returns the response to `GET /authorization/check`, because an engine without authentication cannot give it. */

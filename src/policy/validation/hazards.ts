@@ -20,7 +20,7 @@ const FREE_DATA: ReadonlySet<string> = new Set(['value', 'properties', 'valueInf
 
 const MAX_PLACE_CHARS = 200
 
-type Members = Readonly<Record<string, unknown>>
+type JsonMembers = Readonly<Record<string, unknown>>
 
 /** Checks a request for hazards. @throws GatewayError GW_HAZARD that names the rule and the place */
 export function checkHazards(
@@ -44,12 +44,12 @@ export function hazard(rule: HazardRule, where: string): GatewayError {
   })
 }
 
-interface Look {
+interface HazardOptions {
   readonly refusesExpressions: boolean
   readonly allowedHazards: ReadonlySet<HazardRule>
 }
 
-function walk(node: Members, path: string, look: Look): void {
+function walk(node: JsonMembers, path: string, look: HazardOptions): void {
   if (Array.isArray(node)) {
     for (const [index, item] of node.entries()) if (isRecord(item)) walk(item, `${path}[${index}]`, look)
     return
@@ -66,12 +66,12 @@ function walk(node: Members, path: string, look: Look): void {
   }
 }
 
-function checkVariables(variables: Members, path: string, look: Look): void {
+function checkVariables(variables: JsonMembers, path: string, look: HazardOptions): void {
   for (const [name, value] of Object.entries(variables))
     if (isRecord(value)) checkTyped(value, `${path}.${name}`, look)
 }
 
-function checkTyped({ valueInfo }: Members, path: string, { allowedHazards }: Look): void {
+function checkTyped({ valueInfo }: JsonMembers, path: string, { allowedHazards }: HazardOptions): void {
   if (!isRecord(valueInfo)) return
   const { serializationDataFormat: format, objectTypeName } = valueInfo
   if (typeof format === 'string' && /java-serialized/i.test(format) && !allowedHazards.has('java-serialized'))

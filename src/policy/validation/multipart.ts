@@ -29,25 +29,25 @@ const MAX_PARTS = 10_000
 const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
 
 /** The options for the check of a body. */
-interface Looking {
+interface MultipartOptions {
   readonly allowedHazards: ReadonlySet<HazardRule>
   /** Throws if the client no longer waits for the response. */
-  readonly stillAwaited?: (() => void) | undefined
+  readonly checkDeadline?: (() => void) | undefined
 }
 
 /**
  * Checks how the engine would use the parts of a buffered multipart body: it reads a model as XML, and builds a Java object
  * of the class that a part named `type` names. The check yields to the event loop at intervals.
- * @throws GatewayError GW_BAD_MULTIPART, or GW_HAZARD that names the rule; any error that `stillAwaited` throws
+ * @throws GatewayError GW_BAD_MULTIPART, or GW_HAZARD that names the rule; any error that `checkDeadline` throws
  */
 export async function checkMultipart(
   bytes: Buffer,
   contentType: string,
-  { allowedHazards, stillAwaited = () => undefined }: Looking,
+  { allowedHazards, checkDeadline = () => undefined }: MultipartOptions,
 ): Promise<void> {
   const names = new Set<string>()
   const delimiter = Buffer.from(`--${boundaryOf(contentType)}`, 'latin1')
-  const turns = new Turns(stillAwaited)
+  const turns = new EventLoopTurns(checkDeadline)
   for await (const part of partsOf(bytes, delimiter, turns)) {
     checkPart(part, allowedHazards)
     for (const [, name = ''] of part.headers.matchAll(NAME)) names.add(name.trim())
@@ -79,12 +79,12 @@ interface Part {
 const A_TURN_MS = 10
 
 /** Yields to the event loop at intervals. */
-class Turns {
-  readonly #stillAwaited: () => void
+class EventLoopTurns {
+  readonly #checkDeadline: () => void
   #endsAtMs = performance.now() + A_TURN_MS
 
-  constructor(stillAwaited: () => void) {
-    this.#stillAwaited = stillAwaited
+  constructor(checkDeadline: () => void) {
+    this.#checkDeadline = checkDeadline
   }
 
   /** Returns null if the current turn has time left. */
@@ -94,7 +94,7 @@ class Turns {
 
   async #wait(): Promise<void> {
     await setImmediate()
-    this.#stillAwaited()
+    this.#checkDeadline()
     this.#endsAtMs = performance.now() + A_TURN_MS
   }
 }
@@ -103,7 +103,7 @@ class Turns {
  * Yields the bytes between each two delimiters, wherever these occur. This finds more parts than any multipart reader, so
  * that a part cannot be hidden by a preamble or a line end that readers interpret differently.
  */
-async function* partsOf(bytes: Buffer, delimiter: Buffer, turns: Turns): AsyncGenerator<Part> {
+async function* partsOf(bytes: Buffer, delimiter: Buffer, turns: EventLoopTurns): AsyncGenerator<Part> {
   let start = await find(bytes, delimiter, 0, turns)
   if (start < 0) throw unreadable('the boundary does not occur')
   for (let count = 1; start >= 0; count += 1) {
@@ -130,7 +130,7 @@ const BLANK_LINE = Buffer.from('\r\n\r\n')
 const A_SEARCH_BYTES = 65_536
 
 /** Returns the same as `bytes.indexOf`. */
-async function find(bytes: Buffer, sought: Buffer, from: number, turns: Turns): Promise<number> {
+async function find(bytes: Buffer, sought: Buffer, from: number, turns: EventLoopTurns): Promise<number> {
   for (let at = from; at < bytes.length; at += A_SEARCH_BYTES) {
     const turn = turns.next()
     if (turn !== null) await turn

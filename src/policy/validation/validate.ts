@@ -10,21 +10,27 @@ import {
   QUERIES,
   SELECTORS,
 } from './schemas/contracts.ts'
-import type { Finding, EngineError, IsDateText, Received, ValidationRule } from './schemas/engine-error.ts'
+import type {
+  RuleResult,
+  EngineError,
+  IsDateText,
+  RequestData,
+  ValidationRule,
+} from './schemas/engine-error.ts'
 import { DEFER, itemsOf, membersOf } from './schemas/engine-error.ts'
 import { isDateText } from './schemas/jackson.ts'
 import { checkCountOf, type RuleStage, stageOf } from './rule-stages.ts'
 
-export type { Received } from './schemas/engine-error.ts'
+export type { RequestData as Received } from './schemas/engine-error.ts'
 
 /** The fields of an operation that validation reads. */
-export type Checked = Pick<Operation, 'template' | 'checks' | 'body' | 'query'>
+export type ValidatedOperation = Pick<Operation, 'template' | 'checks' | 'body' | 'query'>
 
 /**
  * Checks the rules that the engine applies before it checks any permission.
  * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineRefusal if the engine's response differs from these
  */
-export function checkShape(operation: Checked, received: Received, isDate = isDateText): void {
+export function checkShape(operation: ValidatedOperation, received: RequestData, isDate = isDateText): void {
   checkAt(0, { operation, received, isDateText: isDate })
 }
 
@@ -43,7 +49,11 @@ interface RuleOptions {
  * check are applied.
  * @throws as checkShape
  */
-export function checkRules(operation: Checked, received: Received, options: RuleOptions = {}): void {
+export function checkRules(
+  operation: ValidatedOperation,
+  received: RequestData,
+  options: RuleOptions = {},
+): void {
   if (operation.query === undefined && operation.body === undefined) return
   const context = { operation, received, isDateText: options.isDateText ?? isDateText }
   if (options.passed !== undefined) return checkAt(options.passed, context)
@@ -77,13 +87,13 @@ export function checkSelector(
  * leaves the verdict to the engine, or if the query has a parameter or member that no rule knows: a newer engine may
  * refuse it.
  */
-export function isFullyJudged(operation: Checked, received: Received): boolean {
+export function isFullyJudged(operation: ValidatedOperation, received: RequestData): boolean {
   const { body, query } = operation
   if (body === undefined && query === undefined) return false
   return isParametersJudged(operation, received) && isBodyJudged(operation, received)
 }
 
-function isParametersJudged(operation: Checked, received: Received): boolean {
+function isParametersJudged(operation: ValidatedOperation, received: RequestData): boolean {
   const { query } = operation
   if (query === undefined) return true
   const known = JUDGED_PARAMETERS[query] ?? NO_NAMES
@@ -91,7 +101,7 @@ function isParametersJudged(operation: Checked, received: Received): boolean {
   return isKnown && findAt(0, QUERIES[query], { operation, received, isDateText }) === null
 }
 
-function isBodyJudged(operation: Checked, received: Received): boolean {
+function isBodyJudged(operation: ValidatedOperation, received: RequestData): boolean {
   const { body } = operation
   if (body === undefined) return true
   const known = JUDGED_MEMBERS[body] ?? NO_NAMES
@@ -106,7 +116,7 @@ function isBodyJudged(operation: Checked, received: Received): boolean {
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-const NO_CHECKS: Checked = { template: '', checks: [] }
+const NO_CHECKS: ValidatedOperation = { template: '', checks: [] }
 
 function checkAt(stage: RuleStage, context: Context): void {
   const { operation, received } = context
@@ -124,12 +134,12 @@ function checkAt(stage: RuleStage, context: Context): void {
 }
 
 interface Context {
-  readonly operation: Checked
-  readonly received: Received
+  readonly operation: ValidatedOperation
+  readonly received: RequestData
   readonly isDateText: IsDateText
 }
 
-function findAt(stage: RuleStage, rules: readonly ValidationRule[], context: Context): Finding {
+function findAt(stage: RuleStage, rules: readonly ValidationRule[], context: Context): RuleResult {
   const { operation, received } = context
   const { template } = operation
   for (const rule of rules) {
@@ -161,7 +171,7 @@ function placeOf(path: readonly PropertyKey[]): string {
   return `$${steps.join('')}`.slice(0, MAX_PLACE_CHARS)
 }
 
-function refuse(finding: Finding, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
+function refuse(finding: RuleResult, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
   if (finding === null || finding === DEFER) return
   if ('body' in finding) throw jsonRefusalOf(finding.status, finding.body, 'the answer is known beforehand')
   const { status, type, message, code: engineCode } = finding
@@ -169,7 +179,7 @@ function refuse(finding: Finding, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'):
   throw jsonRefusalOf(status, { type, message, code: engineCode }, message)
 }
 
-function isFailure(finding: Finding): boolean {
+function isFailure(finding: RuleResult): boolean {
   return finding !== null && finding !== DEFER && finding.status >= 500
 }
 

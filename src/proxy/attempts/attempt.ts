@@ -1,6 +1,6 @@
 import { errors, type Dispatcher } from 'undici'
 import { GatewayError } from '../../errors.ts'
-import type { ConnectionAware, Connection } from '../nodes/node-connection.ts'
+import type { ConnectionAware, NodeConnection } from '../nodes/node-connection.ts'
 import type { Node } from '../nodes/node.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
@@ -21,7 +21,7 @@ export interface WireRequest {
   /** The longest time between two chunks of the response body. */
   readonly bodyMs: number
   /** The longest time from the head of the response to its end. */
-  readonly answerMs: number
+  readonly responseMs: number
 }
 
 interface NodeDispatchOptions extends Dispatcher.DispatchOptions {
@@ -32,9 +32,9 @@ interface NodeDispatchOptions extends Dispatcher.DispatchOptions {
   readonly servername: string | null
 }
 
-type Times = Pick<WireRequest, 'headersMs' | 'bodyMs' | 'answerMs'>
+type Times = Pick<WireRequest, 'headersMs' | 'bodyMs' | 'responseMs'>
 
-const NO_TIMEOUTS: Times = { headersMs: Infinity, bodyMs: Infinity, answerMs: Infinity }
+const NO_TIMEOUTS: Times = { headersMs: Infinity, bodyMs: Infinity, responseMs: Infinity }
 
 /** One attempt on one node. */
 export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
@@ -50,7 +50,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   status = 0
   isCancelled = false
   readonly #owner: AttemptOwner
-  #connection: Connection | null = null
+  #connection: NodeConnection | null = null
   #controller: Dispatcher.DispatchController | null = null
   #deadline: NodeJS.Timeout | undefined
   #times = NO_TIMEOUTS
@@ -68,12 +68,12 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   /** @param isDedicated whether the request needs a new connection, because a reused one may close */
   start(request: WireRequest, isDedicated: boolean): void {
     const { node } = this
-    const { headersMs, bodyMs, answerMs } = request
+    const { headersMs, bodyMs, responseMs } = request
     node.inFlight += 1
     this.#times = request
     this.#startedAtMs = performance.now()
     // The earliest possible deadline. Nearly every response is complete by then, so it needs only one timer.
-    if (headersMs !== Infinity) this.#schedule(Math.min(headersMs, bodyMs, answerMs))
+    if (headersMs !== Infinity) this.#schedule(Math.min(headersMs, bodyMs, responseMs))
     const options: NodeDispatchOptions = {
       origin: node.origin,
       path: node.prefix + request.path,
@@ -110,7 +110,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
     this.#controller?.resume()
   }
 
-  onConnection(connection: Connection): void {
+  onConnection(connection: NodeConnection): void {
     this.#connection = connection
   }
 
@@ -170,10 +170,10 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
 
   /** Returns the milliseconds until the current deadline. */
   #leftMs(nowMs: number): number {
-    const { headersMs, bodyMs, answerMs } = this.#times
+    const { headersMs, bodyMs, responseMs } = this.#times
     return this.status === 0
       ? this.#startedAtMs + headersMs - nowMs
-      : Math.min(this.#headAtMs + answerMs, this.#progressAtMs + bodyMs) - nowMs
+      : Math.min(this.#headAtMs + responseMs, this.#progressAtMs + bodyMs) - nowMs
   }
 
   /** Returns the error for a timeout. After the head, a slow client may delay the response, so a long response is no fault of the node. */

@@ -9,11 +9,11 @@ import {
   type ResponseHeaderNames,
 } from '../wire/headers.ts'
 import { API_RESPONSE_HEADERS } from '../wire/allowed-headers.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Buffers one response, up to a limit. */
-export class Collector implements Receiver<Answer> {
+export class Collector implements Receiver<BufferedResponse> {
   readonly #method: string
   readonly #limitBytes: number
   readonly #names: ResponseHeaderNames
@@ -46,10 +46,10 @@ export class Collector implements Receiver<Answer> {
     this.#bytes = bytes
   }
 
-  onComplete(attempt: Attempt): Answer {
+  onComplete(attempt: Attempt): BufferedResponse {
     const { 'content-length': _, ...headers } = clientHeaders(this.#headers, undefined, this.#names)
-    const answer = { status: attempt.status, headers, body: this.#body(), node: attempt.node.name }
-    return this.#headers['set-cookie'] === undefined ? answer : { ...answer, setsCookie: true }
+    const response = { status: attempt.status, headers, body: this.#body(), node: attempt.node.name }
+    return this.#headers['set-cookie'] === undefined ? response : { ...response, setsCookie: true }
   }
 
   hasDelivered(): boolean {

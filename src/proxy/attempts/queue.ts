@@ -1,5 +1,5 @@
 /** A request that waits for a free node. */
-export interface Waiter {
+export interface QueuedRequest {
   /** The longest wait of this request, even if the queue allows more. */
   readonly waitMs: number
   /** Starts the request. Returns false if no node is free for it. It then continues to wait. */
@@ -56,7 +56,7 @@ export class Queue {
   readonly #onEnd: NonNullable<QueueOptions['onEnd']>
   readonly #now: () => number
   readonly #schedule: NonNullable<QueueOptions['schedule']>
-  readonly #waiting = new Map<Waiter, QueueEntry>()
+  readonly #waiting = new Map<QueuedRequest, QueueEntry>()
   #isSending = false
   #isStanding = false
   /** The time since which no request has left within the target time. */
@@ -84,7 +84,7 @@ export class Queue {
   }
 
   /** Adds a request. Returns false if the queue is full. */
-  add(waiter: Waiter): boolean {
+  add(waiter: QueuedRequest): boolean {
     const sinceMs = this.#now()
     this.#checkOldest(sinceMs)
     if (this.#waiting.size >= this.#max) {
@@ -103,7 +103,7 @@ export class Queue {
   }
 
   /** Removes a request whose client disconnected. */
-  remove(waiter: Waiter): void {
+  remove(waiter: QueuedRequest): void {
     this.#end(waiter, 'left')
   }
 
@@ -122,7 +122,7 @@ export class Queue {
     }
   }
 
-  #end(waiter: Waiter, result: WaitResult): void {
+  #end(waiter: QueuedRequest, result: WaitResult): void {
     const entry = this.#waiting.get(waiter)
     if (entry === undefined) return
     entry.cancel()

@@ -8,9 +8,9 @@ import {
   type ParsedHeaders,
   type ResponseHeaderNames,
 } from '../wire/headers.ts'
-import type { Relayed, UpstreamRequest } from '../wire/upstream-request.ts'
+import type { RelayResult, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
-import { KEPT_ANSWER_BYTES } from '../../request/answer.ts'
+import { KEPT_RESPONSE_BYTES } from '../../request/answer.ts'
 
 /** Responses of a known length up to this size are buffered and sent in one write. Before that, nothing is delivered. */
 const COLLECT_BYTES = 64 * 1024
@@ -19,7 +19,7 @@ const ONE_PIECE_BYTES = 4096
 const CLIENT_CLOSED = 499
 
 /** The result of a read whose client disconnected before the first attempt. No request is sent to a node. */
-export const CLIENT_GONE: Relayed = { status: CLIENT_CLOSED, node: '', bytes: 0, ended: 'client-gone' }
+export const CLIENT_GONE: RelayResult = { status: CLIENT_CLOSED, node: '', bytes: 0, ended: 'client-gone' }
 
 export interface RelayOptions {
   readonly upstreamRequest: UpstreamRequest
@@ -30,12 +30,12 @@ export interface RelayOptions {
 }
 
 /** Relays one response to a client, at the rate at which the client reads. */
-export class Relay implements Receiver<Relayed> {
+export class Relay implements Receiver<RelayResult> {
   readonly #sink: ServerResponse
   readonly #options: RelayOptions
   #attempt: Attempt | null = null
   /** Ends the wait in the queue. Null if the request does not wait. */
-  #giveUp: ((result: Relayed) => void) | null = null
+  #giveUp: ((result: RelayResult) => void) | null = null
   #collected: { readonly headers: ParsedHeaders; readonly chunks: Buffer[] } | null = null
   /** The head of a streamed response. It is sent with the first chunk of the body, because Node would delay it until then. */
   #head: ParsedHeaders = {}
@@ -62,7 +62,7 @@ export class Relay implements Receiver<Relayed> {
   head(attempt: Attempt, headers: ParsedHeaders): void {
     if (this.#isClientGone) return
     assertNoRedirect(attempt.status, this.#options.responseHeaders)
-    if (this.#options.upstreamRequest.keepsAnswer === true && isKept(attempt, headers)) this.#kept = []
+    if (this.#options.upstreamRequest.keepsResponse === true && isKept(attempt, headers)) this.#kept = []
     const length = hasBody(this.#options.upstreamRequest.method, attempt.status) ? lengthOf(headers) : 0
     if (length !== null && length <= COLLECT_BYTES) {
       this.#collected = { headers, chunks: [] }
@@ -75,13 +75,13 @@ export class Relay implements Receiver<Relayed> {
     if (this.#isClientGone) return
     if (this.#collected === null) this.#writeHead(attempt)
     this.#bytes += chunk.length
-    if (this.#bytes > KEPT_ANSWER_BYTES) this.#kept = null
+    if (this.#bytes > KEPT_RESPONSE_BYTES) this.#kept = null
     else this.#kept?.push(chunk)
     if (this.#collected !== null) this.#collected.chunks.push(chunk)
     else if (!this.#sink.write(chunk)) this.#waitForDrain(attempt)
   }
 
-  onComplete(attempt: Attempt): Relayed {
+  onComplete(attempt: Attempt): RelayResult {
     if (!this.#isClientGone) {
       if (this.#collected === null) {
         this.#writeHead(attempt)
@@ -91,7 +91,7 @@ export class Relay implements Receiver<Relayed> {
     return this.#resultOf(attempt, 'whole')
   }
 
-  onQueued(giveUp: (result: Relayed) => void): void {
+  onQueued(giveUp: (result: RelayResult) => void): void {
     this.#giveUp = giveUp
   }
 
@@ -99,7 +99,7 @@ export class Relay implements Receiver<Relayed> {
     return this.#isStreaming
   }
 
-  onAbort(attempt: Attempt): Relayed | null {
+  onAbort(attempt: Attempt): RelayResult | null {
     if (this.#isClientGone) return this.#resultOf(attempt, 'client-gone')
     if (!this.#isStreaming) return null
     cut(this.#sink)
@@ -135,7 +135,7 @@ export class Relay implements Receiver<Relayed> {
     setImmediate(() => end(this.#sink, body))
   }
 
-  #resultOf(attempt: Attempt, ended: Relayed['ended']): Relayed {
+  #resultOf(attempt: Attempt, ended: RelayResult['ended']): RelayResult {
     this.#isComplete = true
     const isClientGone = this.#isClientGone
     return {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { scheduleTimer, type Schedule } from '../../files/source-state.ts'
 import type { TurnTaker } from '../../redis/shared-turns.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { Collector } from '../attempts/collector.ts'
 import type { WireRequest } from '../attempts/attempt.ts'
 import { sendWithRetries, type SendOptions } from '../attempts/send-with-retries.ts'
@@ -97,7 +97,7 @@ function targetOf(
     traced: undefined,
     onWritten: undefined,
   }
-  const send = (): Promise<Answer> =>
+  const send = (): Promise<BufferedResponse> =>
     sendWithRetries(toThisNode, NUDGE, requestOf(NUDGE), new Collector(NUDGE.method, MAX_NUDGE_BYTES))
   return {
     name: node.name,

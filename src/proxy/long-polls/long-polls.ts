@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 
 /** The long polls of one engine. */
 export interface LongPolls {
   /** Resolves to the engine's response, or to `[]` when the time of the poll is over. @throws GatewayError */
-  ask(request: PollRequest): Promise<Polled>
+  ask(request: PollRequest): Promise<PollResponse>
   /** Ends all polls for their clients. New polls then end immediately. */
   drain(): void
   counts(): PollCounts
@@ -25,8 +25,8 @@ export interface PollRequest {
   readonly onParked?: (end: () => void) => void
 }
 
-export interface Polled {
-  readonly answer: Answer
+export interface PollResponse {
+  readonly response: BufferedResponse
   /** The node that sent the response, or null if the gateway itself responds. */
   readonly node: string | null
 }

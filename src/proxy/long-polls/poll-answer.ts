@@ -1,8 +1,8 @@
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import type { LockedTask } from './unlocks.ts'
 
 /** The response of an engine that found no task to lock. */
-export const NO_TASKS: Answer = {
+export const NO_TASKS: BufferedResponse = {
   status: 200,
   headers: { 'content-type': 'application/json' },
   body: Buffer.from('[]'),
@@ -19,18 +19,18 @@ const REFUSALS: readonly (readonly [RegExp, PollRefusal])[] = [
 const LONGEST_REFUSAL_BYTES = 4096
 
 /** Returns the reason for which the engine refused the poll, or null if the response is a regular one. */
-export function pollRefusalOf({ status, body }: Answer): PollRefusal | null {
+export function pollRefusalOf({ status, body }: BufferedResponse): PollRefusal | null {
   if (status !== 500 || body.length > LONGEST_REFUSAL_BYTES) return null
   const text = body.toString('utf8')
   return REFUSALS.find(([pattern]) => pattern.test(text))?.[1] ?? null
 }
 
-export function isEmptyList({ status, body }: Answer): boolean {
+export function isEmptyList({ status, body }: BufferedResponse): boolean {
   return status === 200 && body.length <= 16 && body.toString('latin1').replace(/\s/g, '') === '[]'
 }
 
 /** Returns the tasks that are locked according to a response. Returns an empty list if the response is not a list of tasks. */
-export function lockedTasksIn({ status, body }: Answer): readonly LockedTask[] {
+export function lockedTasksIn({ status, body }: BufferedResponse): readonly LockedTask[] {
   if (status !== 200) return []
   try {
     const tasks: unknown = JSON.parse(body.toString('utf8'))

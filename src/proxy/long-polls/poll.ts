@@ -3,8 +3,8 @@ import { errors } from 'undici'
 import type { Attempt } from '../attempts/attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 import { Collector } from '../attempts/collector.ts'
-import type { Polled, PollRequest } from './long-polls.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { PollResponse, PollRequest } from './long-polls.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import type { Node } from '../nodes/node.ts'
 import type { StartAttempt } from '../../request/attempt-span.ts'
 import type { Receiver } from '../attempts/receiver.ts'
@@ -29,7 +29,7 @@ interface PollOptions {
  */
 export class Poll {
   readonly request: PollRequest
-  readonly ended: Promise<Polled>
+  readonly ended: Promise<PollResponse>
   readonly startAttempt: StartAttempt | null
   /** The engine's side of the poll, or null while the poll waits in the gateway. */
   upstreamPoll: UpstreamPoll | null = null
@@ -38,7 +38,7 @@ export class Poll {
   readonly #owner: PollOwner
   readonly #timer: NodeJS.Timeout
   readonly #onClose = (): void => this.#owner.dismiss(this, 'left')
-  #resolve: ((polled: Polled) => void) | null = null
+  #resolve: ((polled: PollResponse) => void) | null = null
   #reject: ((error: Error) => void) | null = null
 
   constructor({ request, waitMs, owner, startAttempt }: PollOptions) {
@@ -53,7 +53,7 @@ export class Poll {
     request.sink.on('close', this.#onClose)
   }
 
-  resolve(polled: Polled): void {
+  resolve(polled: PollResponse): void {
     this.#end()
     this.#resolve?.(polled)
   }
@@ -85,7 +85,7 @@ interface UpstreamPollOptions {
  * The engine's side of a poll. It is never aborted while the engine may hold it. The engine would not notice the abort and would
  * lock tasks for a closed connection.
  */
-export class UpstreamPoll implements Receiver<Answer> {
+export class UpstreamPoll implements Receiver<BufferedResponse> {
   /** The client's side, or null if the client has received a response or has disconnected. */
   poll: Poll | null
   /** True if the poll was sent for a different client from the current one. */
@@ -148,7 +148,7 @@ export class UpstreamPoll implements Receiver<Answer> {
     this.#collector.data(attempt, chunk)
   }
 
-  onComplete(attempt: Attempt): Answer {
+  onComplete(attempt: Attempt): BufferedResponse {
     return this.#collector.onComplete(attempt)
   }
 

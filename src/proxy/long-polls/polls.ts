@@ -1,10 +1,10 @@
 import { GatewayError } from '../../errors.ts'
 import type { WireRequest } from '../attempts/attempt.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import type { LongPollPools } from './long-poll-pools.ts'
 import type { Node } from '../nodes/node.ts'
-import type { LongPolls, PollCounts, Polled, PollRequest } from './long-polls.ts'
+import type { LongPolls, PollCounts, PollResponse, PollRequest } from './long-polls.ts'
 import { UpstreamPoll, pollKeyOf, Poll } from './poll.ts'
 import { isEmptyList, lockedTasksIn, NO_TASKS, pollRefusalOf } from './poll-answer.ts'
 import { Queue } from '../attempts/queue.ts'
@@ -56,7 +56,7 @@ export class Polls implements LongPolls {
   }
 
   /** Resolves to the engine's response, or to `[]` when the time of the poll is over. @throws GatewayError */
-  ask(request: PollRequest): Promise<Polled> {
+  ask(request: PollRequest): Promise<PollResponse> {
     const { maxHoldMs, maxWaiting, sendOptions } = this.#options
     if (request.sink.destroyed) return this.#answerAtOnce('left')
     if (this.#isDraining) return this.#answerAtOnce('drain')
@@ -120,12 +120,12 @@ export class Polls implements LongPolls {
     return this.#sent.size + this.#waiting.size + this.#returned.size === 0
   }
 
-  #answerAtOnce(end: PollEnd): Promise<Polled> {
+  #answerAtOnce(end: PollEnd): Promise<PollResponse> {
     this.#options.onEnd(end)
-    return Promise.resolve({ answer: NO_TASKS, node: null })
+    return Promise.resolve({ response: NO_TASKS, node: null })
   }
 
-  #refuse(end: PollEnd, code: 'GW_NO_NODE' | 'GW_OVERLOADED'): Promise<Polled> {
+  #refuse(end: PollEnd, code: 'GW_NO_NODE' | 'GW_OVERLOADED'): Promise<PollResponse> {
     this.#options.onEnd(end)
     return Promise.reject(new GatewayError(code, { retryAfterSeconds: RETRY_AFTER_SECONDS }))
   }
@@ -167,33 +167,33 @@ export class Polls implements LongPolls {
       requestOf(upstreamRequest),
       upstreamPoll,
     ).then(
-      (answer) => this.#answered(upstreamPoll, answer),
+      (response) => this.#answered(upstreamPoll, response),
       (error: Error) => this.#failed(upstreamPoll, error),
     )
     this.#options.onParked?.()
   }
 
-  #answered(upstreamPoll: UpstreamPoll, answer: Answer): void {
+  #answered(upstreamPoll: UpstreamPoll, response: BufferedResponse): void {
     this.#dispose(upstreamPoll)
     const { poll } = upstreamPoll
-    if (poll !== null && !poll.request.sink.destroyed) this.#answer(poll, upstreamPoll, answer)
+    if (poll !== null && !poll.request.sink.destroyed) this.#answer(poll, upstreamPoll, response)
     else {
       if (poll !== null) this.#resolve(poll, 'left')
-      this.#options.unlocks.unlock(lockedTasksIn(answer))
+      this.#options.unlocks.unlock(lockedTasksIn(response))
     }
     this.#afterEnd()
   }
 
-  #answer(poll: Poll, upstreamPoll: UpstreamPoll, answer: Answer): void {
+  #answer(poll: Poll, upstreamPoll: UpstreamPoll, response: BufferedResponse): void {
     const { node } = upstreamPoll
     // The poll was sent for an earlier client. The time of the current client is not over.
-    if (upstreamPoll.isAdopted && isEmptyList(answer)) return this.#requeue(poll)
-    if (node !== null && pollRefusalOf(answer) !== null) {
+    if (upstreamPoll.isAdopted && isEmptyList(response)) return this.#requeue(poll)
+    if (node !== null && pollRefusalOf(response) !== null) {
       this.#options.pools.coolDown(node)
       return this.#tryAnother(poll, node, new GatewayError('GW_OVERLOADED', OVERLOAD))
     }
     this.#end(poll, 'answered')
-    poll.resolve({ answer, node: node?.name ?? null })
+    poll.resolve({ response, node: node?.name ?? null })
   }
 
   #failed(upstreamPoll: UpstreamPoll, error: Error): void {
@@ -230,7 +230,7 @@ export class Polls implements LongPolls {
 
   #resolve(poll: Poll, end: PollEnd): void {
     this.#end(poll, end)
-    poll.resolve({ answer: NO_TASKS, node: null })
+    poll.resolve({ response: NO_TASKS, node: null })
   }
 
   #reject(poll: Poll, error: Error): void {

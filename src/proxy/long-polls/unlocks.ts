@@ -1,5 +1,5 @@
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import type { Answer } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/answer.ts'
 import { bodyValue } from '../../request/body.ts'
 import type { DateFormat } from '../../request/date-format.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -25,7 +25,7 @@ export interface LockedTask {
 }
 
 export interface UnlocksOptions {
-  readonly send: (upstreamRequest: UpstreamRequest) => Promise<Answer>
+  readonly send: (upstreamRequest: UpstreamRequest) => Promise<BufferedResponse>
   readonly onUnlock: (result: UnlockResult) => void
   readonly dateFormat: DateFormat
   /** The wall clock. Engines report the end of a lock in wall-clock time. */
@@ -82,7 +82,10 @@ export function createUnlocks({ send, onUnlock, dateFormat, wallMs }: UnlocksOpt
   }
 }
 
-function isSameLock({ workerId, lockExpirationTime }: LockedTask, { status, body }: Answer): boolean {
+function isSameLock(
+  { workerId, lockExpirationTime }: LockedTask,
+  { status, body }: BufferedResponse,
+): boolean {
   if (status !== 200) return false
   const task = jsonIn(body)
   return (

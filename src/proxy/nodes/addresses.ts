@@ -7,7 +7,7 @@ const FRESH_MS = 30_000
 const PATIENCE_MS = 300
 
 /** Resolves a host name to all its addresses. */
-export type Resolve = (
+export type ResolveHost = (
   hostname: string,
   options: { readonly all: true },
   callback: (error: Error | null, addresses: LookupAddress[]) => void,
@@ -24,7 +24,7 @@ export interface Addresses {
 export interface AddressesOptions {
   readonly now: () => number
   /** Default: the system's resolver. */
-  readonly resolve?: Resolve | undefined
+  readonly resolve?: ResolveHost | undefined
 }
 
 export function createAddresses({ now, resolve = askSystem }: AddressesOptions): Addresses {

@@ -6,11 +6,11 @@ import type { NodePool } from './node-pool.ts'
  * Chooses the node of the next attempt. Nodes in `tried` and full nodes do not qualify. Returns null if no node is left. If some
  * nodes match `wanted`, only those qualify, and the request waits for them if they are full.
  */
-export type Balance = (tried: readonly Node[], wanted?: WantedNode) => Node | null
+export type Balance = (tried: readonly Node[], wanted?: NodePreference) => Node | null
 
-type WantedNode = Pick<UpstreamRequest, 'deployment' | 'preferredNode'>
+type NodePreference = Pick<UpstreamRequest, 'deployment' | 'preferredNode'>
 
-const ANY_NODE: WantedNode = {}
+const ANY_NODE: NodePreference = {}
 
 export interface BalanceOptions {
   readonly now: () => number

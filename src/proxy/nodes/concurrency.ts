@@ -53,7 +53,7 @@ export class Concurrency {
   }
 
   /** Records a response. */
-  answered({ latencyMs, inFlight, nowMs }: Sample): void {
+  recordResponse({ latencyMs, inFlight, nowMs }: Sample): void {
     if (this.#samples.length < MOST_SAMPLES) this.#samples.push(latencyMs)
     this.#busiest = Math.max(this.#busiest, inFlight)
     this.#closeWindow(nowMs)

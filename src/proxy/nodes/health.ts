@@ -68,7 +68,7 @@ export class Health {
   #failures = 0
   #badProbes = 0
   #silences = 0
-  #answeredAtMs = -Infinity
+  #respondedAtMs = -Infinity
   #periods = 0
   #periodMs = 0
   #trialAtMs = -Infinity
@@ -95,8 +95,8 @@ export class Health {
   }
 
   /** Records a response. A request that started before the last change of state has no influence on the state after it. */
-  answered(status: number, startedAtMs: number, nowMs: number): void {
-    this.#answeredAtMs = nowMs
+  recordResponse(status: number, startedAtMs: number, nowMs: number): void {
+    this.#respondedAtMs = nowMs
     this.#silences = 0
     if (isGatewayError(status)) return this.failed('gateway-error', startedAtMs, nowMs)
     if (startedAtMs < this.#changedAtMs) return
@@ -107,7 +107,7 @@ export class Health {
   /** Records that the node neither accepted nor refused a connection in time. Call it before `failed`. */
   silent(startedAtMs: number): void {
     // A response that arrived in the meantime came over another connection.
-    if (startedAtMs > this.#answeredAtMs) this.#silences += 1
+    if (startedAtMs > this.#respondedAtMs) this.#silences += 1
   }
 
   failed(

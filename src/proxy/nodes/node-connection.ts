@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
 
 /** The connection of one client of a pool. A client has at most one connection at a time, which is replaced when it ends. */
-export class Connection {
+export class NodeConnection {
   #socket: Socket | null = null
   #isFresh = false
 
@@ -48,14 +48,14 @@ export class Connection {
 
 /** A handler that receives the connection of its request. */
 export interface ConnectionAware {
-  onConnection(connection: Connection): void
+  onConnection(connection: NodeConnection): void
 }
 
 /** A client of a pool that passes its connection to the handler of each request. */
 export class ConnectionReportingClient extends Client {
-  readonly #connection: Connection
+  readonly #connection: NodeConnection
 
-  private constructor(origin: URL, options: Client.Options, connection: Connection) {
+  private constructor(origin: URL, options: Client.Options, connection: NodeConnection) {
     super(origin, options)
     this.#connection = connection
   }
@@ -65,7 +65,7 @@ export class ConnectionReportingClient extends Client {
     options: Client.Options,
     connect: buildConnector.connector,
   ): ConnectionReportingClient {
-    const connection = new Connection()
+    const connection = new NodeConnection()
     return new ConnectionReportingClient(
       origin,
       { ...options, connect: connection.watch(connect) },

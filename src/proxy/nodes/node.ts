@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { buildConnector } from 'undici'
 import type { ClientTls } from '../../config/tls-types.ts'
-import { createAddresses, type Resolve } from './addresses.ts'
+import { createAddresses, type ResolveHost } from './addresses.ts'
 import { Concurrency } from './concurrency.ts'
 import { Health, type HealthChange, type HealthOptions } from './health.ts'
 import { KeepAlive } from './keep-alive.ts'
@@ -67,7 +67,7 @@ export interface NodeOptions {
   /** The TLS settings for an `https://` node. Default: the settings of Node.js. */
   readonly tls?: ClientTls | undefined
   /** Default: the system's resolver. */
-  readonly resolve?: Resolve | undefined
+  readonly resolve?: ResolveHost | undefined
   /** How long a connection to a host name is reused. Default: 30 s. */
   readonly renewedMs?: number | undefined
 }

@@ -13,7 +13,7 @@ export interface ProbeRequest {
   readonly timeoutMs: number
 }
 
-export interface Probed {
+export interface ProbeReport {
   readonly result: ProbeResult
   /** The finding for the log if the response is not valid. */
   readonly detail: string
@@ -30,7 +30,7 @@ const MAX_VERSION_CHARS = 50
  * Requests the list of engines of a node, or a page of an application. Uses a new connection, because a reused one does not show
  * whether the node accepts new connections. Redirects are not followed.
  */
-export async function probe(client: Client, request: ProbeRequest): Promise<Probed> {
+export async function probe(client: Client, request: ProbeRequest): Promise<ProbeReport> {
   const { path, headers, engine, timeoutMs } = request
   try {
     const signal = AbortSignal.timeout(timeoutMs)
@@ -87,7 +87,7 @@ function parsedJson(text: string): unknown {
 }
 
 /** Returns the result for an application. A redirect leads to a login or to the first page, so it counts as `ok`. At most `MAX_BYTES` are read. */
-async function applicationResultOf(status: number, body: AsyncIterable<Buffer>): Promise<Probed> {
+async function applicationResultOf(status: number, body: AsyncIterable<Buffer>): Promise<ProbeReport> {
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
@@ -107,7 +107,7 @@ async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function resultOf(text: string, engine: string): Probed {
+function resultOf(text: string, engine: string): ProbeReport {
   const names = namesOf(JSON.parse(text))
   if (names === null) return unhealthy('probe', 'the response is not a list of engines')
   return names.includes(engine)
@@ -125,10 +125,10 @@ function namesOf(value: unknown): readonly string[] | null {
   )
 }
 
-function unexpected(status: number): Probed {
+function unexpected(status: number): ProbeReport {
   return unhealthy('probe', `response status ${status}`)
 }
 
-function unhealthy(result: ProbeResult, detail: string): Probed {
+function unhealthy(result: ProbeResult, detail: string): ProbeReport {
   return { result, detail: detail.slice(0, MAX_DETAIL_CHARS) }
 }

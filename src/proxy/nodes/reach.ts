@@ -15,7 +15,7 @@ interface ReachOptions {
  * engine responds to a probe without checking credentials. Resolves to the version, or to null.
  * @throws Error that explains why the node is not usable
  */
-export async function reachNode(
+export async function checkNodeConnection(
   node: Pick<Node, 'origin' | 'connect' | 'probePath' | 'prefix'>,
   { engine, headers, withinMs }: ReachOptions,
 ): Promise<string | null> {

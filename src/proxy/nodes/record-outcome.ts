@@ -32,7 +32,7 @@ export function recordOutcome(node: Node, outcome: AttemptOutcome): void {
   const { result, status, sent, startedAtMs, nowMs } = outcome
   const latencyMs = latencyOf(outcome, latency.readMs(nowMs))
   if (latencyMs !== null) latency.observe(latencyMs, nowMs)
-  if (result === 'ok') health.answered(status, startedAtMs, nowMs)
+  if (result === 'ok') health.recordResponse(status, startedAtMs, nowMs)
   else if (!sent && result !== 'cancelled') {
     if (result === 'timeout') health.silent(startedAtMs)
     health.failed('refused', startedAtMs, nowMs)
@@ -56,6 +56,6 @@ function limit(node: Node, outcome: AttemptOutcome): void {
   if (isOverload) node.concurrency.overloaded(nowMs)
   // Errors of the engine are faster than other responses, so they do not count.
   else if (result === 'ok' && status < 500)
-    node.concurrency.answered({ latencyMs: headAtMs - startedAtMs, inFlight: node.inFlight + 1, nowMs })
+    node.concurrency.recordResponse({ latencyMs: headAtMs - startedAtMs, inFlight: node.inFlight + 1, nowMs })
   node.capacity = node.concurrency.limit
 }

@@ -8,10 +8,10 @@ export interface Affinity {
   /** Returns the node that the cookies of a request name, or null if they name none of the nodes. `cookies` is the header. */
   readonly nodeOf: (cookies: string | undefined) => string | null
   /** Returns the headers of a response, with a cookie that names the responding node if the client has a session there. */
-  readonly remember: (headers: ParsedHeaders, answer: AnsweredBy) => ParsedHeaders
+  readonly remember: (headers: ParsedHeaders, response: AffinityOutcome) => ParsedHeaders
 }
 
-interface AnsweredBy {
+interface AffinityOutcome {
   /** The name of the node that responded. */
   readonly node: string
   /** The node that the request's cookie named, or null. */

@@ -21,7 +21,7 @@ export interface ClientTarget {
  * Creates a function that returns the headers of an application's response for a client of the gateway. Redirects lead to the
  * address at which the client reaches the application, and its cookies are restricted to its prefix.
  */
-export function createAnswerHeaders(
+export function createResponseHeaders(
   place: ApplicationPlace,
 ): (headers: ParsedHeaders, asked: ClientTarget) => ParsedHeaders {
   const rewriteLocation = createLocationRewrite(place)

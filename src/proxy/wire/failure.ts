@@ -2,7 +2,7 @@ import { errors } from 'undici'
 import { GatewayError } from '../../errors.ts'
 import type { AttemptResult } from './upstream-request.ts'
 
-export type Fault = Exclude<AttemptResult, 'ok' | 'cancelled'>
+export type AttemptFault = Exclude<AttemptResult, 'ok' | 'cancelled'>
 
 const TIMEOUTS: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
@@ -41,7 +41,7 @@ export interface Progress {
 }
 
 /** Returns the fault of the node that a transport error indicates. */
-export function faultOf(cause: unknown, { sent, status, isReused = false }: Progress): Fault {
+export function faultOf(cause: unknown, { sent, status, isReused = false }: Progress): AttemptFault {
   const code = codeOf(cause)
   if (cause instanceof GatewayError) return sent ? 'invalid' : 'timeout' // a response that is too large, or a wait that is too long
   if (!sent && isReused) return 'reset'

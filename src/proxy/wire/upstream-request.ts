@@ -22,7 +22,7 @@ export interface UpstreamRequest {
   /** The name of the only node that qualifies, as long as it counts as healthy and no attempt there has failed. */
   readonly preferredNode?: string | null
   /** Whether `relay` also returns the body of a successful response if the body is short. Default: no. */
-  readonly keepsAnswer?: boolean
+  readonly keepsResponse?: boolean
   /** Converts the headers of a response that `relay` streams for the client. `node` is the node's name. Default: they are not changed. */
   readonly shownHeaders?: (headers: ParsedHeaders, node: string) => ParsedHeaders
   /** `none`: a successful request creates and unlocks no external task. Default: it may do so, unless `retry` is `always`. */
@@ -44,13 +44,13 @@ export interface AttemptEvent {
 }
 
 /** The result of a response that was streamed to its client. */
-export interface Relayed {
+export interface RelayResult {
   /** The status of the engine's response, or 499 if the client disconnected before it. */
   readonly status: number
   readonly node: string
   /** The length of the body, as written to the client's connection. */
   readonly bytes: number
-  /** The body, if the request has `keepsAnswer` and the response has a 2xx status, no content encoding and at most `KEPT_ANSWER_BYTES`. */
+  /** The body, if the request has `keepsResponse` and the response has a 2xx status, no content encoding and at most `KEPT_RESPONSE_BYTES`. */
   readonly body?: Buffer
   /** `broken`: the engine ended the response early, and the gateway closed the client's connection. */
   readonly ended: 'whole' | 'client-gone' | 'broken'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { MergedRows } from '../../../src/lists/merge/merged-rows.ts'
-import { OrderUnknown } from '../../../src/lists/merge/subquery-reader.ts'
+import { UnknownOrderError } from '../../../src/lists/merge/subquery-reader.ts'
 import { sum } from '../../../src/lists/merge/reader-positions.ts'
 import type { ReadList, ReadRow } from '../../../src/lists/postfilter/stable-scan.ts'
 import { Random } from '../../differential/random.ts'
@@ -389,10 +389,10 @@ t.test('parts in another order or with null values are not merged', async (t) =>
     order: BY_ID,
     maxHidden: 10,
   })
-  t.ok((await failureOf(disordered)) instanceof OrderUnknown)
+  t.ok((await failureOf(disordered)) instanceof UnknownOrderError)
   const order = { member: 'priority', kind: 'number', isDescending: false } as const
   const nothing = new MergedRows([partOf([rowOf('a', null)]), partOf([])], { order, maxHidden: 10 })
-  t.ok((await failureOf(nothing)) instanceof OrderUnknown)
+  t.ok((await failureOf(nothing)) instanceof UnknownOrderError)
 })
 
 t.test('a query is refused once too many items are left out', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Parts } from '../../../src/pipeline/parts.ts'
-import type { Answer } from '../../../src/request/answer.ts'
+import type { BufferedResponse } from '../../../src/request/answer.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 
 const INSTANCES = Array.from({ length: 20 }, (_, at) => ({
@@ -14,7 +14,7 @@ const DEFINITIONS = [
 ]
 
 /** Returns the same parts with engines that record their responses, by path. */
-function remembering(parts: Parts, answers: Map<string, Answer>): Parts {
+function remembering(parts: Parts, answers: Map<string, BufferedResponse>): Parts {
   const engines = [...parts.engines].map(([name, engine]) => {
     const { upstream } = engine
     const fetch: typeof upstream.fetch = async (request, maxBytes) => {
@@ -30,7 +30,7 @@ function remembering(parts: Parts, answers: Map<string, Answer>): Parts {
 t.test(
   'the memory of items that are only counted is released, and that of returned items is not',
   async (t) => {
-    const answers = new Map<string, Answer>()
+    const answers = new Map<string, BufferedResponse>()
     const { ask } = await openGateway(t, {
       records: ['grant mary PROCESS_DEFINITION:review READ_INSTANCE'],
       engine: ({ url }, response) => {

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { GatewayError } from '../../../src/errors.ts'
-import type { EngineAnswer, EngineRequest } from '../../../src/request/engine-request.ts'
+import type { EngineResponse, EngineRequest } from '../../../src/request/engine-request.ts'
 import { createEngineIdentity } from '../../../src/policy/authn/engine-identity.ts'
 
-const answer = (body: unknown, status = 200): EngineAnswer => ({
+const answer = (body: unknown, status = 200): EngineResponse => ({
   status,
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
 })
@@ -11,10 +11,10 @@ const answer = (body: unknown, status = 200): EngineAnswer => ({
 const yes = () => answer({ authenticated: true })
 
 interface Routes {
-  readonly '/identity/verify'?: () => EngineAnswer
-  readonly '/user'?: () => EngineAnswer
-  readonly '/group'?: () => EngineAnswer
-  readonly '/tenant'?: () => EngineAnswer
+  readonly '/identity/verify'?: () => EngineResponse
+  readonly '/user'?: () => EngineResponse
+  readonly '/group'?: () => EngineResponse
+  readonly '/tenant'?: () => EngineResponse
 }
 
 /** Opens an engine that knows the user mary with the password secret. */
@@ -29,7 +29,7 @@ function open(routes: Routes = {}) {
     '/tenant': () => answer([{ id: 'acme' }, { id: 'north' }]),
     ...routes,
   }
-  const ask = async ({ method, path, body }: EngineRequest): Promise<EngineAnswer> => {
+  const ask = async ({ method, path, body }: EngineRequest): Promise<EngineResponse> => {
     asked.push(`${method} ${path}`)
     const [name = ''] = path.split('?')
     const found = Object.entries(known).find(([route]) => route === name)

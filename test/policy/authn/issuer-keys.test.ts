@@ -197,7 +197,7 @@ t.test('a new configuration continues with the keys that were read before', asyn
   const one = await first.keys.find('one', 'ES256')
   first.keys.close()
   t.equal(first.time.nextMs(), null)
-  const next = openIssuer({ kept: first.keys.kept })
+  const next = openIssuer({ keyState: first.keys.keyState })
   t.equal(one !== null && next.keys.has(one), true)
   t.same(next.asked, [])
 })

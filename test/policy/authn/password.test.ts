@@ -1,7 +1,7 @@
 import bcrypt from 'bcrypt'
 import t from 'tap'
 import { createPasswords } from '../../../src/policy/authn/password.ts'
-import type { TurnstileClaim } from '../../../src/policy/authn/turnstile.ts'
+import type { VerificationOrigin } from '../../../src/policy/authn/turnstile.ts'
 
 const passwords = createPasswords()
 
@@ -44,7 +44,7 @@ t.test('a flood from one origin blocks neither other origins nor proven credenti
   const busy = createPasswords({ concurrency: 1, maxQueued: 10 })
   const hash = await bcrypt.hash('mary', 4)
   const order: string[] = []
-  const verify = (name: string, claim: TurnstileClaim) =>
+  const verify = (name: string, claim: VerificationOrigin) =>
     busy.verify(hash, 'mary', claim).then(
       () => order.push(name),
       () => order.push(`no ${name}`),

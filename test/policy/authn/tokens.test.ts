@@ -9,7 +9,7 @@ import {
   type TokensOptions,
 } from '../../../src/policy/authn/tokens.ts'
 import { createThrottle } from '../../../src/policy/authn/throttle.ts'
-import { createTurnstile, type Turnstile } from '../../../src/policy/authn/turnstile.ts'
+import { createVerificationQueue, type VerificationQueue } from '../../../src/policy/authn/turnstile.ts'
 import { type VerificationKey, verificationKeyOf } from '../../../src/policy/authn/verification-key.ts'
 import type { Principal } from '../../../src/request/principal.ts'
 import { createFakeTime } from '../../support/fake-time.ts'
@@ -66,10 +66,10 @@ function open({
     tenants: 'token',
     ...issuer,
   }
-  const turnstile = createTurnstile(2, 4)
-  const counted: Turnstile = (work, claim) => {
+  const verificationQueue = createVerificationQueue(2, 4)
+  const counted: VerificationQueue = (work, claim) => {
     counts.verified += 1
-    return turnstile(work, claim)
+    return verificationQueue(work, claim)
   }
   const tokens = createTokenAuthenticator({
     engine: 'default',
@@ -85,7 +85,7 @@ function open({
     rememberMs: 60_000,
     rememberSourceMs: 5_000,
     rememberFailuresMs: 5_000,
-    turnstile: counted,
+    verificationQueue: counted,
     throttle: createThrottle({
       ...TOKEN_THROTTLE,
       now: time.now,

@@ -1,5 +1,9 @@
 import t from 'tap'
-import { createTurns, type TurnsOptions, type Who } from '../../../src/policy/authn/turns.ts'
+import {
+  createAttemptPacer,
+  type AttemptPacerOptions,
+  type AttemptOrigin,
+} from '../../../src/policy/authn/turns.ts'
 import { createFakeTime } from '../../support/fake-time.ts'
 
 const BOTH = { ofUserMs: 200, ofAddressMs: 50 }
@@ -8,14 +12,14 @@ const OF_ADDRESS = { ofUserMs: 0, ofAddressMs: 50 }
 
 const BEGUN_AT_MS = 1_000_000
 
-function open(options: TurnsOptions = {}) {
+function open(options: AttemptPacerOptions = {}) {
   const time = createFakeTime()
-  const turns = createTurns({ now: time.now, schedule: time.schedule, ...options })
+  const turns = createAttemptPacer({ now: time.now, schedule: time.schedule, ...options })
   /** The turns with their times, for example `mary@100`. */
   const begun: string[] = []
   const refused: string[] = []
   const take = (user: string, spacing: typeof BOTH, address = 'a'): Promise<() => void> => {
-    const who: Who = { user, address }
+    const who: AttemptOrigin = { user, address }
     const turn = turns.take(who, spacing)
     turn.then(
       () => begun.push(`${user}@${time.now() - BEGUN_AT_MS}`),
@@ -72,8 +76,8 @@ t.test('a returned turn lets the next attempt begin at once', async (t) => {
     const first = take('mary', spacing)
     void take('mary', spacing)
     await run(20)
-    const giveBack = await first
-    giveBack()
+    const release = await first
+    release()
     await run(0)
     t.same(begun, ['mary@0', 'mary@20'], JSON.stringify(spacing))
   }
@@ -88,8 +92,8 @@ t.test('a turn that is returned late does not shorten a later one', async (t) =>
     const first = take('mary', spacing)
     for (let attempt = 0; attempt < 2; attempt += 1) void take('mary', spacing)
     await run(spacing.ofUserMs + spacing.ofAddressMs + 10)
-    const giveBack = await first
-    giveBack()
+    const release = await first
+    release()
     await run(1_000)
     t.equal(begun[2], expected, JSON.stringify(spacing))
   }
@@ -101,8 +105,8 @@ t.test('returning a turn of a user does not return a turn of the address', async
   const own = take('mary', OF_USER)
   void take('ben', OF_ADDRESS)
   await run(10)
-  const giveBack = await own
-  giveBack()
+  const release = await own
+  release()
   await run(1_000)
   t.same(begun, ['demo@0', 'mary@0', 'ben@50'])
 })

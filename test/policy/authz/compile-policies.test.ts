@@ -1,14 +1,14 @@
 import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import { operationsOf } from '../../../src/operations/compile-table.ts'
-import type { Row, Rowset } from '../../../src/operations/table.ts'
+import type { OperationEntry, TagOperations } from '../../../src/operations/table.ts'
 import { contextOf } from '../../../src/policy/authz/checks/authorize.ts'
 import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
 
-const compile = (rows: Rowset) => compilePolicies(operationsOf([rows]))
+const compile = (rows: TagOperations) => compilePolicies(operationsOf([rows]))
 
 /** Mistakes that the types allow, with the error message of each. */
-const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = [
+const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: RegExp])[] = [
   [
     'a validation rule after a check that the operation does not have',
     row({ body: 'TaskDto', checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }] }),
@@ -131,7 +131,7 @@ const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = 
   ],
 ]
 
-function row(columns: Partial<Row>): Row {
+function row(columns: Partial<OperationEntry>): OperationEntry {
   return { route: 'POST /user/:id/novelty', checks: [], ...columns }
 }
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createDateFormat } from '../../../src/request/date-format.ts'
 import { operationsOf } from '../../../src/operations/compile-table.ts'
 import type { Rows } from '../../../src/operations/notation.ts'
-import type { Row } from '../../../src/operations/table.ts'
+import type { OperationEntry } from '../../../src/operations/table.ts'
 import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
 import { createPermit, type PermitOptions } from '../../../src/policy/authz/create-permit.ts'
 import { recordsOf } from '../../support/record-lines.ts'
@@ -21,7 +21,7 @@ interface World extends Partial<Omit<PermitOptions, 'records'>> {
 }
 
 /** Returns the decision about the list that anna, of the tenant acme, requests. */
-async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Promise<unknown> {
+async function rowsOf(rows: Rows, world: World = {}, row: Partial<OperationEntry> = {}): Promise<unknown> {
   const { lines = [], params = { id: 'd1' }, ...options } = world
   const table = operationsOf([
     { row: { route: 'GET /novelties/of/:id', checks: [], rows, otherTenant: 'ignored', ...row } },

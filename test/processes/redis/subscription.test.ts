@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
-import { Subscription } from '../../../src/redis/subscription.ts'
+import { RedisSubscription } from '../../../src/redis/subscription.ts'
 import { startRedis } from '../../support/redis.ts'
 import { redisSkip } from '../../support/requirements.ts'
 import { until } from '../../support/cache-harness.ts'
@@ -14,7 +14,7 @@ async function openNews(t: Test) {
   t.teardown(() => control.disconnect())
   const heard: string[] = []
   const listen = () => {
-    const news = new Subscription({
+    const news = new RedisSubscription({
       redis: { url: server.url },
       channel: 'c',
       onMessage: (text) => void heard.push(text),

@@ -2,13 +2,13 @@ import { EventEmitter, once } from 'node:events'
 import type { Socket } from 'node:net'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { Gone } from '../../../src/workers/calls.ts'
-import { createPort, type Taker } from '../../../src/workers/port.ts'
+import { ProcessExitedError } from '../../../src/workers/calls.ts'
+import { createPort, type ConnectionReceiver } from '../../../src/workers/port.ts'
 import { until } from '../../support/cache-harness.ts'
 import { configOf } from '../../support/open-gateway.ts'
 import { openSocket } from '../../support/raw.ts'
 
-interface FakeTaker extends Taker {
+interface FakeTaker extends ConnectionReceiver {
   readonly taken: Socket[]
   /** Returns whether the worker was notified that no further connection follows. */
   readonly isReleased: () => boolean
@@ -25,7 +25,7 @@ function createTaker(
     taken,
     isReleased: () => isReleased,
     leave: () => left.abort(),
-    leaving: once(left.signal, 'abort').then(() => undefined),
+    draining: once(left.signal, 'abort').then(() => undefined),
     endConnections: () => void (isReleased = true),
     handOver: (connection) => {
       if (isReleased) throw new Error('It was told that none comes any more')
@@ -77,7 +77,7 @@ t.test('a connection that an exited worker had not accepted goes to another work
   const { port, connectAll } = await openPort(t)
   const end = new EventEmitter()
   const isGone = once(end, 'end').then(() => {
-    throw new Gone('has exited')
+    throw new ProcessExitedError('has exited')
   })
   const [ending, other] = [createTaker(() => isGone), createTaker(() => new Promise(() => undefined))]
   port.add(ending)

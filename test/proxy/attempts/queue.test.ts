@@ -1,13 +1,18 @@
 import t from 'tap'
-import { Queue, type QueueOptions, type WaitResult, type Waiter } from '../../../src/proxy/attempts/queue.ts'
+import {
+  Queue,
+  type QueueOptions,
+  type WaitResult,
+  type QueuedRequest,
+} from '../../../src/proxy/attempts/queue.ts'
 import { createFakeTime } from '../../support/fake-time.ts'
 
 /** Creates a waiter that starts if `mayStart` allows it and writes its outcome to the log. */
 function waiter(
   name: string,
   log: string[],
-  own: Partial<Waiter> & { mayStart?: () => boolean } = {},
-): Waiter {
+  own: Partial<QueuedRequest> & { mayStart?: () => boolean } = {},
+): QueuedRequest {
   const { mayStart = () => true, ...rest } = own
   return {
     waitMs: 10_000,
@@ -102,7 +107,7 @@ function openOverloaded(options: Partial<QueueOptions> = {}) {
   const onEnd = (result: WaitResult, waitedMs: number) => ends.push({ result, waitedMs, atMs: atMs() })
   const queue = new Queue({ max: 1000, waitMs: WAIT_MS, targetMs: TARGET_MS, ...time, onEnd, ...options })
   let places = 0
-  const come = (own: Partial<Waiter> = {}) =>
+  const come = (own: Partial<QueuedRequest> = {}) =>
     queue.add(waiter('', [], { waitMs: 60_000, mayStart: () => (places -= 1) >= 0, ...own }))
   /** Adds one request every `comesMs` and takes one every `takenMs`. */
   const run = (forMs: number, comesMs: number, takenMs: number) => {

@@ -49,7 +49,7 @@ t.test('a request may also receive the body of a successful, unencoded response 
   })
   const { upstream } = openUpstream(t, [node.url])
   const bodyOf = async (path: string, keepsAnswer = true) => {
-    const listener = await listenAndRelay(t, upstream, { ...WRITE, path, keepsAnswer })
+    const listener = await listenAndRelay(t, upstream, { ...WRITE, path, keepsResponse: keepsAnswer })
     const over = listener.over()
     await ask(listener.port, 'POST')
     const relayed = await over

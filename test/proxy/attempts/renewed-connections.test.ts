@@ -4,7 +4,7 @@ import type { Attempt, WireRequest } from '../../../src/proxy/attempts/attempt.t
 import { Collector } from '../../../src/proxy/attempts/collector.ts'
 import { Queue } from '../../../src/proxy/attempts/queue.ts'
 import { sendWithRetries } from '../../../src/proxy/attempts/send-with-retries.ts'
-import type { Connection } from '../../../src/proxy/nodes/node-connection.ts'
+import type { NodeConnection } from '../../../src/proxy/nodes/node-connection.ts'
 import { createNode, type Node } from '../../../src/proxy/nodes/node.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { READ, WRITE } from '../../support/fake-engine.ts'
@@ -62,7 +62,7 @@ async function send(
     traced: undefined,
   }
   const { method, path, body } = upstreamRequest
-  const times = { headersMs: Infinity, bodyMs: 60_000, answerMs: 60_000 }
+  const times = { headersMs: Infinity, bodyMs: 60_000, responseMs: 60_000 }
   const request: WireRequest = { method, path, headers: [], body, ...times }
   const outcome = await sendWithRetries(options, upstreamRequest, request, new Collector(method, 1000)).then(
     () => 'ok',
@@ -90,7 +90,7 @@ function nodeOf(name: string, dispatch: (handler: Attempt, isDedicated: boolean)
 function play(step: Step, handler: Attempt): void {
   const isFresh = step === 'ok' || step === 'reset'
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an attempt uses only these members of a connection
-  handler.onConnection({ isFresh, hasSocket: true, wroteNothing: () => false } as unknown as Connection)
+  handler.onConnection({ isFresh, hasSocket: true, wroteNothing: () => false } as unknown as NodeConnection)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this test pauses and aborts no request
   if (step !== 'unwritten') handler.onRequestStart({} as Dispatcher.DispatchController)
   if (step !== 'ok')

@@ -1,16 +1,16 @@
 import t from 'tap'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
-import type { Answer } from '../../../src/request/answer.ts'
+import type { BufferedResponse } from '../../../src/request/answer.ts'
 import { createDateFormat } from '../../../src/request/date-format.ts'
 import { createUnlocks, type LockedTask, type UnlockResult } from '../../../src/proxy/long-polls/unlocks.ts'
 
-const DONE: Answer = { status: 204, headers: {}, body: Buffer.alloc(0) }
+const DONE: BufferedResponse = { status: 204, headers: {}, body: Buffer.alloc(0) }
 
 /** Opens unlocks for an engine that responds when the test says so. */
 function openUnlocks() {
   const sent: {
     readonly upstreamRequest: UpstreamRequest
-    readonly answer: (answer: Answer | Error) => void
+    readonly answer: (answer: BufferedResponse | Error) => void
   }[] = []
   const results: UnlockResult[] = []
   const unlocks = createUnlocks({

@@ -12,7 +12,7 @@ function saturate(concurrency: Concurrency, node: Node, seconds: number): number
     clock.nowMs += 10
     const inFlight = Math.min(concurrency.limit, node.offered ?? MOST)
     const latencyMs = node.serviceMs * Math.max(1, inFlight / node.capacity)
-    concurrency.answered({ latencyMs, inFlight, nowMs: clock.nowMs })
+    concurrency.recordResponse({ latencyMs, inFlight, nowMs: clock.nowMs })
   }
   return concurrency.limit
 }
@@ -58,7 +58,7 @@ t.test('one slow request among many quick ones changes nothing', (t) => {
   const concurrency = new Concurrency(MOST)
   for (let i = 0; i < 10_000; i += 1) {
     clock.nowMs += 10
-    concurrency.answered({ latencyMs: i % 4 === 0 ? 5000 : 20, inFlight: MOST, nowMs: clock.nowMs })
+    concurrency.recordResponse({ latencyMs: i % 4 === 0 ? 5000 : 20, inFlight: MOST, nowMs: clock.nowMs })
   }
   t.equal(concurrency.limit, MOST)
   t.end()
@@ -135,5 +135,5 @@ t.test('a window needs ten responses to count, and only its first two hundred co
 /** Records `count` responses at once, in a window of their own. */
 function answer(concurrency: Concurrency, count: number, latencyMs: number, inFlight = MOST): void {
   clock.nowMs += 1000
-  for (let i = 0; i < count; i += 1) concurrency.answered({ latencyMs, inFlight, nowMs: clock.nowMs })
+  for (let i = 0; i < count; i += 1) concurrency.recordResponse({ latencyMs, inFlight, nowMs: clock.nowMs })
 }

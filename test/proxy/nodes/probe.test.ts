@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { Client } from 'undici'
-import { type Probed, type ProbeRequest, probe } from '../../../src/proxy/nodes/probe.ts'
+import { type ProbeReport, type ProbeRequest, probe } from '../../../src/proxy/nodes/probe.ts'
 import { refusingUrl, startNode, startRawNode } from '../../support/fake-engine.ts'
 
 function ask(
@@ -8,7 +8,7 @@ function ask(
   url: string,
   timeoutMs = 5000,
   own: Partial<ProbeRequest> = { engine: 'orders' },
-): Promise<Probed> {
+): Promise<ProbeReport> {
   const client = new Client(url)
   t.teardown(() => client.destroy())
   return probe(client, {
@@ -20,10 +20,10 @@ function ask(
   })
 }
 
-const askApplication = (t: Test, url: string, timeoutMs?: number): Promise<Probed> =>
+const askApplication = (t: Test, url: string, timeoutMs?: number): Promise<ProbeReport> =>
   ask(t, url, timeoutMs, { path: '/app/health', headers: [] })
 
-async function asked(t: Test, status: number, body: string): Promise<Probed> {
+async function asked(t: Test, status: number, body: string): Promise<ProbeReport> {
   const node = await startNode(t, (_request, response) => response.writeHead(status).end(body))
   return ask(t, node.url)
 }

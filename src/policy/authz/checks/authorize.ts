@@ -14,8 +14,8 @@ import { decideKeyTenants } from './key-tenants.ts'
 import type { Targets } from '../entities/look-ups.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { answerOf, NO_SUCH_ENTITY, OF_OTHER_TENANT } from './refusals.ts'
-import { applies, isSettled, NOT_EXACT, evaluate } from './evaluate.ts'
+import { responseOf, NO_SUCH_ENTITY, OF_OTHER_TENANT } from './refusals.ts'
+import { applies, isDecidedGlobally, UNDECIDABLE, evaluate } from './evaluate.ts'
 import type { AuthorizeOptions } from './authorize-options.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
@@ -23,15 +23,15 @@ import { NOT_APPLIED, PERMITTED, type Decision } from './decision.ts'
 import type { Authorize, TraceDecision } from './decision-trace.ts'
 
 /** The options, with the trace of one request's decisions. */
-interface Pass extends AuthorizeOptions {
+interface TracedOptions extends AuthorizeOptions {
   readonly trace?: TraceDecision
 }
 
-interface Parts {
+interface BoundChecks {
   readonly checks: readonly CompiledCheck[]
   readonly preconditions: Preconditions
   readonly bodyReach: CompiledChecks['bodyReach']
-  readonly options: Pass
+  readonly options: TracedOptions
 }
 
 /** Binds the compiled checks of an operation to one engine. */
@@ -39,22 +39,23 @@ export function createAuthorize(
   { before, after, preconditions, bodyReach }: CompiledChecks,
   options: AuthorizeOptions,
 ): Authorize {
-  const passOf = (trace: TraceDecision | undefined): Pass =>
+  const passOf = (trace: TraceDecision | undefined): TracedOptions =>
     trace === undefined ? options : { ...options, trace }
   return {
-    before: (accessRequest, trace, known) =>
-      runBefore(
+    authorize: (accessRequest, trace, known) =>
+      authorizeRequest(
         { checks: before, preconditions, bodyReach, options: passOf(trace) },
         { ...contextOf(accessRequest, options), ...known },
       ),
-    after:
+    verifyCreated:
       after.length === 0
         ? null
-        : (accessRequest, created, trace) => runAfter(after, { accessRequest, created }, passOf(trace)),
+        : (accessRequest, created, trace) =>
+            verifyCreatedEntity(after, { accessRequest, created }, passOf(trace)),
   }
 }
 
-function runBefore(parts: Parts, context: EvaluationContext): MaybePromise<Decision> {
+function authorizeRequest(parts: BoundChecks, context: EvaluationContext): MaybePromise<Decision> {
   const { bodyReach, options } = parts
   const decided = runChecks(parts, context)
   if (bodyReach === null) return decided
@@ -66,7 +67,7 @@ function runBefore(parts: Parts, context: EvaluationContext): MaybePromise<Decis
   )
 }
 
-function runChecks(parts: Parts, context: EvaluationContext): MaybePromise<Decision> {
+function runChecks(parts: BoundChecks, context: EvaluationContext): MaybePromise<Decision> {
   const { preconditions, options } = parts
   const { accessRequest } = context
   // Another tenant's entity is refused before any permission is checked, because an engine without authorization would not
@@ -82,7 +83,7 @@ function runChecks(parts: Parts, context: EvaluationContext): MaybePromise<Decis
 
 /** Returns the decision, or the refusal of a postcondition if the request is permitted. */
 function refusedAfter(
-  { preconditions, options }: Parts,
+  { preconditions, options }: BoundChecks,
   context: EvaluationContext,
   decision: Decision,
 ): Decision {
@@ -95,16 +96,16 @@ function refusedAfter(
  * Replaces a refusal by that of a precondition. The engine loads the entities of a request before it checks permissions, so
  * it reports a missing entity as missing, not as forbidden.
  */
-function inOrder(parts: Parts, context: EvaluationContext, decision: Decision): MaybePromise<Decision> {
-  const { entities, answers } = parts.preconditions
-  if (decision.permitted || decision.isHidden === true || entities.length + answers.length === 0)
+function inOrder(parts: BoundChecks, context: EvaluationContext, decision: Decision): MaybePromise<Decision> {
+  const { entities, responses } = parts.preconditions
+  if (decision.permitted || decision.isHidden === true || entities.length + responses.length === 0)
     return decision
   return chain(refusedBefore(parts, context), (refused) => refused ?? decision)
 }
 
 /** Returns the refusal of the first precondition that refuses, or null if none does. */
 function refusedBefore(
-  { preconditions, options }: Parts,
+  { preconditions, options }: BoundChecks,
   context: EvaluationContext,
 ): MaybePromise<Decision | null> {
   const refused = checkPreconditions(preconditions, context, {
@@ -112,13 +113,13 @@ function refusedBefore(
     tenants: tenantsFor(context.accessRequest, options),
   })
   return chain(refused, (refusal) =>
-    refusal === null ? null : { permitted: false, refusal, ...goneIn(context) },
+    refusal === null ? null : { permitted: false, refusal, ...notFoundIn(context) },
   )
 }
 
 /** Marks a decision if a lookup found no entity. */
-function goneIn({ loaded }: EvaluationContext): { readonly isGone?: true } {
-  return loaded.lacksEntity() ? { isGone: true } : {}
+function notFoundIn({ loaded }: EvaluationContext): { readonly isNotFound?: true } {
+  return loaded.isNotFound() ? { isNotFound: true } : {}
 }
 
 /** Returns the caller's tenants. Null for admins, and for every caller if tenants are not checked: they see the entities of every tenant. */
@@ -135,7 +136,7 @@ export function contextOf(
 }
 
 /** Runs the checks in order. The checks are asynchronous from the first one that needs the engine. */
-function runAll({ checks, options }: Parts, context: EvaluationContext): MaybePromise<Decision> {
+function runAll({ checks, options }: BoundChecks, context: EvaluationContext): MaybePromise<Decision> {
   for (const check of checks) {
     if (isOver(check, context.accessRequest, options)) continue
     if (needsEngine(check)) return runRest(checks.slice(checks.indexOf(check)), context, options)
@@ -148,7 +149,7 @@ function runAll({ checks, options }: Parts, context: EvaluationContext): MaybePr
 async function runRest(
   checks: readonly CompiledCheck[],
   context: EvaluationContext,
-  options: Pass,
+  options: TracedOptions,
 ): Promise<Decision> {
   for (const check of checks) {
     if (isOver(check, context.accessRequest, options)) continue
@@ -158,10 +159,10 @@ async function runRest(
   return PERMITTED
 }
 
-function runAfter(
+function verifyCreatedEntity(
   checks: readonly CompiledCheck[],
   { accessRequest, created }: Pick<EvaluationContext, 'accessRequest' | 'created'>,
-  options: Pass,
+  options: TracedOptions,
 ): Decision {
   for (const check of checks) {
     const decision = run(check, { ...contextOf(accessRequest, options), created }, options)
@@ -179,13 +180,17 @@ function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolea
   )
 }
 
-async function runOne(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
+async function runOne(
+  check: CompiledCheck,
+  context: EvaluationContext,
+  options: TracedOptions,
+): Promise<Decision> {
   const missing = check.each === null ? isMissing : isUnloaded
   if (await missing(check, context, options))
     return {
       permitted: false,
-      refusal: answerOf(check.notFound, context, context.loaded.missingReason),
-      isGone: true,
+      refusal: responseOf(check.notFound, context, context.loaded.missingReason),
+      isNotFound: true,
     }
   const applied = applies(check.when, context)
   if (applied === false) return options.trace?.({ check, context, decision: NOT_APPLIED }) ?? NOT_APPLIED
@@ -202,7 +207,7 @@ async function decisionByEngine(
   { findCondition }: AuthorizeOptions,
 ): Promise<Decision> {
   const holds = ofEngine === null ? null : await findCondition(ofEngine, accessRequest)
-  return holds === null ? NOT_EXACT : holds ? refused : NOT_APPLIED
+  return holds === null ? UNDECIDABLE : holds ? refused : NOT_APPLIED
 }
 
 /** Loads the entity of the check. Returns true if it does not exist. */
@@ -228,9 +233,13 @@ async function isMissing(
   return false
 }
 
-async function runEach(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
+async function runEach(
+  check: CompiledCheck,
+  context: EvaluationContext,
+  options: TracedOptions,
+): Promise<Decision> {
   const found = await targetsOf(check, context.accessRequest, options)
-  if (found === null) return (await isOwnOnAll(check, context, options)) ? PERMITTED : NOT_EXACT
+  if (found === null) return (await isOwnOnAll(check, context, options)) ? PERMITTED : UNDECIDABLE
   if (!('candidates' in found)) return runFound(check, found, context, options)
   const decision = await runFound(check, found.candidates, context, options)
   return decision.permitted ? decision : undecided(decision)
@@ -241,23 +250,23 @@ async function runEach(check: CompiledCheck, context: EvaluationContext, options
  * log still names the missing permission.
  */
 function undecided({ denialReason }: Extract<Decision, { permitted: false }>): Decision {
-  return denialReason === undefined ? NOT_EXACT : { ...NOT_EXACT, denialReason }
+  return denialReason === undefined ? UNDECIDABLE : { ...UNDECIDABLE, denialReason }
 }
 
 async function runFound(
   check: CompiledCheck,
   targets: readonly Attributes[],
   context: EvaluationContext,
-  options: Pass,
+  options: TracedOptions,
 ): Promise<Decision> {
   const tenants = tenantsFor(context.accessRequest, options)
   if (check.needsTarget && targets.length === 0)
-    return { ...emptyDecision(check, context, NO_SUCH_ENTITY), isGone: true }
+    return { ...emptyDecision(check, context, NO_SUCH_ENTITY), isNotFound: true }
   // The engine does not select entities of other tenants. The gateway removes nothing from the request that it forwards, so
   // only a selection that consists entirely of such entities equals an empty one.
   const unseen = targets.filter((each) => each['isSelected'] === 'true' && isOfOtherTenant(each, tenants))
   if (unseen.length > 0)
-    return unseen.length === targets.length ? emptyDecision(check, context, OF_OTHER_TENANT) : NOT_EXACT
+    return unseen.length === targets.length ? emptyDecision(check, context, OF_OTHER_TENANT) : UNDECIDABLE
   await listEach(check, targets, context, options)
   return runTargets(check, targets, context, options)
 }
@@ -266,12 +275,12 @@ async function runTargets(
   check: CompiledCheck,
   targets: readonly Attributes[],
   context: EvaluationContext,
-  options: Pass,
+  options: TracedOptions,
 ): Promise<Decision> {
   let refused: Decision | null = null
   let passed = 0
   for (const each of targets) {
-    context.accessRequest.stillAwaited?.()
+    context.accessRequest.checkDeadline?.()
     const decision = await runTarget(check, { ...context, each }, options)
     if (decision.permitted) passed += 1
     // This check is a selection, too: the engine leaves out entities that the caller may not see, and refuses only an empty
@@ -279,7 +288,7 @@ async function runTargets(
     else if (check.denied === 400) refused ??= decision
     else return decision
   }
-  return refused === null ? PERMITTED : passed === 0 ? refused : NOT_EXACT
+  return refused === null ? PERMITTED : passed === 0 ? refused : UNDECIDABLE
 }
 
 /**
@@ -289,11 +298,11 @@ async function runTargets(
 async function isOwnOnAll(
   check: CompiledCheck,
   { accessRequest }: EvaluationContext,
-  options: Pass,
+  options: TracedOptions,
 ): Promise<boolean> {
   return (
     tenantsFor(accessRequest, options) !== null &&
-    isSettled(check, accessRequest, options) &&
+    isDecidedGlobally(check, accessRequest, options) &&
     (await options.isOwn(check.each ?? '', accessRequest))
   )
 }
@@ -314,11 +323,15 @@ async function listEach(
       continue
     const { name } = attribute.by
     const ids = targets.flatMap((each) => each[name] ?? [])
-    loaded.list(attribute.lookup, ids, await lookUpAll(attribute.lookup, ids, accessRequest.stillAwaited))
+    loaded.list(attribute.lookup, ids, await lookUpAll(attribute.lookup, ids, accessRequest.checkDeadline))
   }
 }
 
-async function runTarget(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
+async function runTarget(
+  check: CompiledCheck,
+  context: EvaluationContext,
+  options: TracedOptions,
+): Promise<Decision> {
   // The engine checks no permission on an entity that does not exist.
   if (await isMissing(check, context, options)) return PERMITTED
   const isAnothers = isOfOtherTenant(context.each ?? {}, tenantsFor(context.accessRequest, options))
@@ -330,22 +343,26 @@ function emptyDecision(
   context: EvaluationContext,
   reason: string,
 ): Extract<Decision, { permitted: false }> {
-  return { permitted: false, refusal: answerOf(notFound, context, reason) }
+  return { permitted: false, refusal: responseOf(notFound, context, reason) }
 }
 
 function otherTenantDecision({ otherTenant }: CompiledCheck, context: EvaluationContext): Decision {
-  if (otherTenant === null || otherTenant === 'ignored') return NOT_EXACT
-  return { permitted: false, refusal: answerOf(otherTenant, context, OF_OTHER_TENANT) }
+  if (otherTenant === null || otherTenant === 'ignored') return UNDECIDABLE
+  return { permitted: false, refusal: responseOf(otherTenant, context, OF_OTHER_TENANT) }
 }
 
 /** Reads the caller's links to a task only if the records deny the request, because links can only grant. */
-async function runLinked(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
+async function runLinked(
+  check: CompiledCheck,
+  context: EvaluationContext,
+  options: TracedOptions,
+): Promise<Decision> {
   const decision = evaluate(check, context, options)
-  const isKnown = decision.permitted || context.linked !== undefined
-  const linked = isKnown ? null : await linksOf(check, context, options)
-  return linked === null
+  const isKnown = decision.permitted || context.implicitGrants !== undefined
+  const implicitGrants = isKnown ? null : await linksOf(check, context, options)
+  return implicitGrants === null
     ? (options.trace?.({ check, context, decision }) ?? decision)
-    : run(check, { ...context, linked }, options)
+    : run(check, { ...context, implicitGrants }, options)
 }
 
 async function linksOf(
@@ -359,15 +376,15 @@ async function linksOf(
   return linked.user + linked.groups === 0 ? null : linked
 }
 
-function isOver(check: CompiledCheck, accessRequest: AccessRequest, options: Pass): boolean {
+function isOver(check: CompiledCheck, accessRequest: AccessRequest, options: TracedOptions): boolean {
   // The set may contain another tenant's entities, so a grant on all ids is not sufficient.
   if (check.each !== null && tenantsFor(accessRequest, options) !== null) return false
-  const isOnAll = isSettled(check, accessRequest, options)
+  const isOnAll = isDecidedGlobally(check, accessRequest, options)
   if (isOnAll) options.trace?.({ check, context: null, decision: PERMITTED })
   return isOnAll
 }
 
-function run(check: CompiledCheck, context: EvaluationContext, options: Pass): Decision {
+function run(check: CompiledCheck, context: EvaluationContext, options: TracedOptions): Decision {
   const decision = evaluate(check, context, options)
   return options.trace?.({ check, context, decision }) ?? decision
 }

@@ -1,5 +1,5 @@
 import { type BodyReach, keyIn } from '../../../operations/acts-on.ts'
-import type { Check, Each, Precondition } from '../../../operations/notation.ts'
+import type { Check, CheckTargetSet, Precondition } from '../../../operations/notation.ts'
 import type { Operation } from '../../../operations/table.ts'
 import { hasTenant } from '../entities/lookup-rules.ts'
 import { compileCondition } from './compile-condition.ts'
@@ -28,8 +28,8 @@ export function compileChecks(operation: Operation): CompiledChecks {
   const compiled = named.map((names, index) => compileCheck(names, index, { operation, scope }))
   const before = compiled.filter(({ after }) => !after)
   // The responses are compiled even if no check and no entity uses them, so that a mistake in them is found.
-  const answers = compiled.length > 0 && entity === null ? null : compileAnswers(operation, scope)
-  const first = entity === null || answers === null ? [] : [{ reference: entity, when: null, ...answers }]
+  const responses = compiled.length > 0 && entity === null ? null : compileResponses(operation, scope)
+  const first = entity === null || responses === null ? [] : [{ reference: entity, when: null, ...responses }]
   return {
     before,
     after: compiled.filter(({ after }) => after),
@@ -78,10 +78,10 @@ function referencesIn(permissions: readonly Permission[]): readonly Reference[] 
 }
 
 /** The engine responses of an operation, or of one of its checks. */
-type Answers = Pick<Operation, 'notFound' | 'otherTenant'>
+type OperationResponses = Pick<Operation, 'notFound' | 'otherTenant'>
 
-function compileAnswers(
-  { notFound, otherTenant }: Answers,
+function compileResponses(
+  { notFound, otherTenant }: OperationResponses,
   scope: NamingScope,
 ): Pick<CompiledCheck, 'notFound' | 'otherTenant'> {
   return {
@@ -93,7 +93,7 @@ function compileAnswers(
 function compileCheck(
   { check, permissions, entity }: CheckNames,
   index: number,
-  row: { readonly operation: Answers; readonly scope: NamingScope },
+  row: { readonly operation: OperationResponses; readonly scope: NamingScope },
 ): CompiledCheck {
   const { when, each = null } = check
   const after = check.after === true
@@ -101,7 +101,7 @@ function compileCheck(
   return {
     index,
     permissions,
-    onAll: permissions
+    globalChecks: permissions
       .filter(
         ({ attribute }) => isFound || !(attribute.from === 'lookup' && MAY_BE_MISSING.has(attribute.lookup)),
       )
@@ -115,7 +115,7 @@ function compileCheck(
     needsTarget: each === 'versionsOfKey',
     denied: check.denied,
     // A response that the check does not define is taken from its operation.
-    ...compileAnswers({ ...row.operation, ...check }, { ...row.scope, each, isAfter: after }),
+    ...compileResponses({ ...row.operation, ...check }, { ...row.scope, each, isAfter: after }),
     isFound,
     exempt: check.exempt ?? null,
     entity,
@@ -125,7 +125,7 @@ function compileCheck(
 }
 
 /** Returns the place of a set that is a list in the request, or null if the set has to be found. */
-function listOf(each: Each | null): CompiledCheck['list'] {
+function listOf(each: CheckTargetSet | null): CompiledCheck['list'] {
   const [, from, name] = /^(body|query):(\w+)\[\]$/.exec(each ?? '') ?? []
   return name === undefined ? null : { from: from === 'query' ? 'query' : 'body', name }
 }
@@ -154,24 +154,24 @@ function compilePrecondition(
 ): CompiledPrecondition {
   return {
     when: compileCondition(when),
-    answer: compileTemplate(answer, scope),
+    response: compileTemplate(answer, scope),
     afterPermission: afterPermission === true,
   }
 }
 
 function preconditionsOf(
   entities: readonly RequiredEntity[],
-  answers: readonly CompiledPrecondition[],
+  responses: readonly CompiledPrecondition[],
 ): Preconditions {
   const tenanted = entities.filter(
     ({ reference, otherTenant }) => otherTenant !== 'ignored' && hasTenant(reference),
   )
   return {
     entities,
-    answers,
-    isTenanted: tenanted.length > 0 || answers.some(({ when }) => when.isOfTenant),
+    responses,
+    isTenanted: tenanted.length > 0 || responses.some(({ when }) => when.isOfTenant),
     hasPostconditions:
       tenanted.some(({ otherTenant }) => otherTenant === NO_ROWS) ||
-      answers.some(({ afterPermission }) => afterPermission),
+      responses.some(({ afterPermission }) => afterPermission),
   }
 }

@@ -1,5 +1,5 @@
 import { CHECKED_COMMANDS, KNOWN_COMMANDS } from '../../../operations/job-command-names.ts'
-import type { EngineCondition, When } from '../../../operations/notation.ts'
+import type { EngineCondition, CheckCondition } from '../../../operations/notation.ts'
 import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { bodyFlag, bodyText, bodyValue } from '../../../request/body.ts'
@@ -7,12 +7,15 @@ import { splitAt } from '../../../request/java-text.ts'
 import type { Condition, Situation } from './compiled-check.ts'
 import { internName } from './compile-permission.ts'
 
-type Holds = Condition['holds']
-type Named = Exclude<When, `${'body' | 'query'}:${string}` | Running>
-type Running = Exclude<Extract<When, `the job runs ${string}`>, 'the job runs an unknown command'>
+type EvaluateCondition = Condition['holds']
+type NamedCondition = Exclude<CheckCondition, `${'body' | 'query'}:${string}` | JobCondition>
+type JobCondition = Exclude<
+  Extract<CheckCondition, `the job runs ${string}`>,
+  'the job runs an unknown command'
+>
 
 /** Compiles a condition. @throws Error if the notation does not know it */
-export function compileCondition(when: When): Condition {
+export function compileCondition(when: CheckCondition): Condition {
   return {
     holds: compileHolds(when),
     ofEngine: isOfEngine(when) ? when : null,
@@ -21,14 +24,14 @@ export function compileCondition(when: When): Condition {
   }
 }
 
-function compileHolds(when: When): Holds {
+function compileHolds(when: CheckCondition): EvaluateCondition {
   if (isNamed(when)) return NAMED[when]
   if (when.startsWith(RUNS)) return compileCommands(when)
   const members = when.split(' and ').map((term) => compileMember(term, when))
   return (situation) => members.every((holds) => holds(situation))
 }
 
-const NAMED: Readonly<Record<Named, Holds>> = {
+const NAMED: Readonly<Record<NamedCondition, EvaluateCondition>> = {
   'no definition given': (situation) =>
     !isGiven(situation, DEFINITION_KEYS) && !isGiven(situation, DEFINITION_IDS),
   'nothing is left active': () => null,
@@ -76,14 +79,14 @@ function isOfEngine(when: string): when is EngineCondition {
   return Object.hasOwn(OF_ENGINE, when)
 }
 
-function isNamed(when: string): when is Named {
+function isNamed(when: string): when is NamedCondition {
   return Object.hasOwn(NAMED, when)
 }
 
 const RUNS = 'the job runs '
 const COMMANDS: ReadonlySet<string> = new Set(CHECKED_COMMANDS)
 
-function compileCommands(when: string): Holds {
+function compileCommands(when: string): EvaluateCondition {
   const commands = new Set(when.slice(RUNS.length).split(' or '))
   for (const command of commands)
     if (!COMMANDS.has(command)) throw new Error(`unknown command ${command} in the condition "${when}"`)
@@ -141,13 +144,14 @@ const COMPARISONS: ReadonlyMap<string, (situation: Situation, member: Member) =>
   [
     'is another user',
     (situation, member) =>
-      isGiven(situation, member) && textOf(situation, member) !== situation.accessRequest.principal.userId,
+      isGiven(situation, member) &&
+      memberText(situation, member) !== situation.accessRequest.principal.userId,
   ],
   [
     'of another tenant',
     (situation, member) =>
       isGiven(situation, member) &&
-      !situation.accessRequest.principal.tenants.includes(textOf(situation, member) ?? ''),
+      !situation.accessRequest.principal.tenants.includes(memberText(situation, member) ?? ''),
   ],
 ])
 
@@ -157,7 +161,7 @@ function isTrue({ accessRequest }: Situation, { from, name }: Member): boolean {
   return accessRequest.query.get(name)?.toLowerCase() === 'true'
 }
 
-function textOf({ accessRequest }: Situation, { from, name }: Member): string | null {
+function memberText({ accessRequest }: Situation, { from, name }: Member): string | null {
   return from === 'query' ? (accessRequest.query.get(name) ?? null) : bodyText(accessRequest.body, name)
 }
 

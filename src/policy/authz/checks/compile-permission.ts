@@ -1,7 +1,13 @@
 import type { PermissionTerm } from '../../../operations/notation.ts'
 import { bitOf, RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
 import { COMPOSITES, hasMember, isLookup } from '../entities/lookup-rules.ts'
-import type { Argument, CompiledAttribute, Permission, Place, Reference } from './compiled-permission.ts'
+import type {
+  LookupArgument,
+  CompiledAttribute,
+  Permission,
+  Place,
+  Reference,
+} from './compiled-permission.ts'
 import type { NamingScope } from './naming-scope.ts'
 
 /** Compiles the terms of a check. @throws Error if a term names something that does not exist */
@@ -147,6 +153,6 @@ function isPlace(text: string | undefined): text is Place {
   return text === 'row' || (text !== undefined && isArgumentPlace(text))
 }
 
-function isArgumentPlace(text: string): text is Argument['from'] {
+function isArgumentPlace(text: string): text is LookupArgument['from'] {
   return text === 'path' || text === 'query' || text === 'body' || text === 'each'
 }

@@ -1,5 +1,10 @@
 import type { EngineRefusal } from '../../../errors.ts'
-import type { Denied, Each, EngineCondition, Exempt } from '../../../operations/notation.ts'
+import type {
+  DenialResponse,
+  CheckTargetSet,
+  EngineCondition,
+  ExemptEntity,
+} from '../../../operations/notation.ts'
 import type { BodyReach } from '../../../operations/acts-on.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
 import type { Permission, Reference } from './compiled-permission.ts'
@@ -32,7 +37,7 @@ export interface CompiledCheck {
   readonly index: number
   readonly permissions: readonly Permission[]
   /** The permissions that a grant on all ids certainly covers, as checks without an id. */
-  readonly onAll: readonly PermissionCheck[]
+  readonly globalChecks: readonly PermissionCheck[]
   readonly mode: 'any' | 'all'
   /** The message of a refusal lists alternatives even if there is only one. */
   readonly listsAlternatives: boolean
@@ -40,18 +45,18 @@ export interface CompiledCheck {
   /** Null if the check always applies. */
   readonly when: Condition | null
   /** The set that the check runs over; null if it runs once. */
-  readonly each: Each | null
+  readonly each: CheckTargetSet | null
   /** The place of `each` in the request; null if `each` is not a list in the request. */
   readonly list: { readonly from: 'body' | 'query'; readonly name: string } | null
   /** If `each` finds nothing, the entity is missing and the request is refused with `notFound`. */
   readonly needsTarget: boolean
-  readonly denied: Denied
+  readonly denied: DenialResponse
   /** Null if the operation does not define it. The gateway then refuses with GW_CHECK_NOT_EXACT. */
   readonly notFound: Template | null
   readonly otherTenant: OtherTenantTemplate | null
   /** The engine finds the entity by a restricted query. An id that the entity lacks is checked as `*`. */
   readonly isFound: boolean
-  readonly exempt: Exempt | null
+  readonly exempt: ExemptEntity | null
   /** The entity that the engine loads before the check. If it is missing, the response is `notFound`, before any refusal. */
   readonly entity: Reference | null
   readonly after: boolean
@@ -71,14 +76,14 @@ export interface RequiredEntity {
 /** A compiled precondition of an operation. */
 export interface CompiledPrecondition {
   readonly when: Condition
-  readonly answer: Template
+  readonly response: Template
   readonly afterPermission: boolean
 }
 
 /** The entities that the engine loads, and the conditions that it evaluates, before it checks any permission. */
 export interface Preconditions {
   readonly entities: readonly RequiredEntity[]
-  readonly answers: readonly CompiledPrecondition[]
+  readonly responses: readonly CompiledPrecondition[]
   /** Whether the tenant of an entity, or of an entity to be created, may matter. */
   readonly isTenanted: boolean
   /** Whether some of them are evaluated only after the permission is granted. */

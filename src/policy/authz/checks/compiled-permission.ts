@@ -10,7 +10,7 @@ export type CompiledAttribute =
   | ({ readonly from: 'lookup'; readonly name: string } & Reference)
 
 /** The member that names the entity of a lookup. It is a member of the request, or of the set that the check runs over. */
-export interface Argument {
+export interface LookupArgument {
   readonly from: 'path' | 'query' | 'body' | 'each'
   readonly name: string
 }
@@ -18,7 +18,7 @@ export interface Argument {
 /** An entity to look up. */
 export interface Reference {
   readonly lookup: LookupName
-  readonly by: Argument
+  readonly by: LookupArgument
 }
 
 /** A permission term of an operation, parsed once at startup. */

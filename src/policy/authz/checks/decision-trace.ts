@@ -18,18 +18,20 @@ export interface DecisionTrace {
 export type TraceDecision = (seen: DecisionTrace) => Decision
 
 /** The entities, and the caller's links to a task, that were read before the decision. */
-export type KnownEntities = Pick<EvaluationContext, 'loaded' | 'linked'>
+export type KnownEntities = Pick<EvaluationContext, 'loaded' | 'implicitGrants'>
 
 /** The checks of one operation, bound to one engine. */
 export interface Authorize {
   /** Runs the checks before the request is sent. Returns no promise if no lookup is needed. @throws GatewayError if a lookup fails */
-  readonly before: (
+  readonly authorize: (
     accessRequest: AccessRequest,
     trace?: TraceDecision,
     known?: KnownEntities,
   ) => MaybePromise<Decision>
   /** Runs the checks after the engine's response. Null if the operation has no such check. */
-  readonly after: ((accessRequest: AccessRequest, created: string, trace?: TraceDecision) => Decision) | null
+  readonly verifyCreated:
+    | ((accessRequest: AccessRequest, created: string, trace?: TraceDecision) => Decision)
+    | null
 }
 
 /** Decides one operation for each item of a list. Returns the first refusal. */

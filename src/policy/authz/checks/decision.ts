@@ -5,7 +5,7 @@ import type { EngineRefusal, GatewayError, DenialReason } from '../../../errors.
  * no record would change the refusal.
  */
 export type Decision =
-  | { readonly permitted: true; readonly because?: PermitReason }
+  | { readonly permitted: true; readonly reason?: PermitReason }
   | {
       readonly permitted: false
       readonly refusal: EngineRefusal | GatewayError
@@ -13,7 +13,7 @@ export type Decision =
       /** The response is the one for a missing entity, so it does not matter whether the entity exists. */
       readonly isHidden?: boolean
       /** The entity does not exist, or no longer exists. */
-      readonly isGone?: boolean
+      readonly isNotFound?: boolean
       /** The engine refuses before it reads the entities that the body selects. */
       readonly isUnselected?: boolean
     }
@@ -27,8 +27,8 @@ export type PermitReason =
   | 'there is no id to ask for'
 
 export const PERMITTED: Decision = { permitted: true }
-export const NOT_APPLIED: Decision = { permitted: true, because: 'it does not apply' }
-export const BY_ADMIN: Decision = { permitted: true, because: 'of an admin group or user' }
-export const OF_CASE: Decision = { permitted: true, because: 'a case task is open to all' }
-export const FOUND_BY_ALL: Decision = { permitted: true, because: 'everybody finds it' }
-export const NOTHING_ASKED: Decision = { permitted: true, because: 'there is no id to ask for' }
+export const NOT_APPLIED: Decision = { permitted: true, reason: 'it does not apply' }
+export const BY_ADMIN: Decision = { permitted: true, reason: 'of an admin group or user' }
+export const OF_CASE: Decision = { permitted: true, reason: 'a case task is open to all' }
+export const FOUND_BY_ALL: Decision = { permitted: true, reason: 'everybody finds it' }
+export const NOTHING_ASKED: Decision = { permitted: true, reason: 'there is no id to ask for' }

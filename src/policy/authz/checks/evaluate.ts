@@ -2,7 +2,7 @@ import { type DenialReason, GatewayError } from '../../../errors.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import { mask } from './refusals.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { Exempt } from '../../../operations/notation.ts'
+import type { ExemptEntity } from '../../../operations/notation.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import type { CompiledCheck, Condition, Situation } from './compiled-check.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
@@ -28,7 +28,7 @@ import {
 import { isAdmin } from '../decision/admin.ts'
 import type { EvaluationOptions } from './authorize-options.ts'
 
-export const NOT_EXACT = {
+export const UNDECIDABLE = {
   permitted: false,
   refusal: new GatewayError('GW_CHECK_NOT_EXACT'),
 } satisfies Decision
@@ -53,7 +53,7 @@ export function evaluate(
   const records = options.records()
   const permissionChecks = permissionChecksOf(check, context)
   // The entity belongs to no definition and no instance, so no id can be checked. The engine permits every caller.
-  if (permissionChecks.length === 0) return isKnown(check, context) ? NOTHING_ASKED : NOT_EXACT
+  if (permissionChecks.length === 0) return isKnown(check, context) ? NOTHING_ASKED : UNDECIDABLE
   const permitted =
     check.mode === 'all'
       ? decideAll(records, principal, permissionChecks)
@@ -102,7 +102,7 @@ function isKnown({ permissions }: CompiledCheck, context: EvaluationContext): bo
 }
 
 /** Returns whether a check passes without any id: the caller is an admin, or a grant on all ids applies and no revocation counts for the caller. */
-export function isSettled(
+export function isDecidedGlobally(
   check: CompiledCheck,
   { principal }: AccessRequest,
   options: EvaluationOptions,
@@ -110,9 +110,10 @@ export function isSettled(
   if (check.admin && isAdmin(principal, options)) return true
   const records = options.records()
   if (usesRevokes(records, principal)) return false
-  const { onAll, permissions, mode } = check
-  if (mode === 'all') return onAll.length === permissions.length && decideAll(records, principal, onAll)
-  return onAll.length > 0 && decideAny(records, principal, onAll)
+  const { globalChecks, permissions, mode } = check
+  if (mode === 'all')
+    return globalChecks.length === permissions.length && decideAll(records, principal, globalChecks)
+  return globalChecks.length > 0 && decideAny(records, principal, globalChecks)
 }
 
 /** Returns the permissions that a refused check lacks. A denial ends the engine's "one of", so the alternatives after it would not help. */
@@ -146,7 +147,7 @@ export function applies(when: Condition | null, situation: Situation): boolean |
 }
 
 /** Returns whether every caller finds the entity, whatever the records say. */
-function isExempt(exempt: Exempt | null, attributes: Attributes | null): boolean {
+function isExempt(exempt: ExemptEntity | null, attributes: Attributes | null): boolean {
   if (exempt === null || attributes === null) return false
   if (exempt === 'case') return (attributes['caseExecutionId'] ?? null) !== null
   return (attributes[exempt === 'no execution' ? 'executionId' : 'processDefinitionKey'] ?? null) === null

@@ -11,7 +11,7 @@ export interface EvaluationContext {
   /** The id that an operation has just created. It is set only for checks after the engine's response. */
   readonly created: string | null
   /** The permissions that the caller's links to the task grant on it. */
-  readonly linked?: ImplicitBits
+  readonly implicitGrants?: ImplicitBits
   /** Whether users, groups and tenants are visible to themselves and their members without a record. */
   readonly impliesIdentity: boolean
 }

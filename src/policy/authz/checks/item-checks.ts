@@ -22,19 +22,22 @@ interface ItemCheckOptions extends Pick<AuthorizeOptions, 'implicitGrants'> {
  */
 export function createItemChecks(
   checks: CompiledChecks,
-  { before }: Authorize,
+  { authorize: before }: Authorize,
   { readRowAttributes, implicitGrants }: ItemCheckOptions,
 ): CheckItems {
   return async (accessRequest, template, items) => {
     const attributes = await readRowAttributes(template, items)
     let links: ImplicitTasks | null = null
     for (const [index, item] of items.entries()) {
-      accessRequest.stillAwaited?.()
+      accessRequest.checkDeadline?.()
       if (index % ITEMS_OF_A_TURN === ITEMS_OF_A_TURN - 1) await setImmediate()
       const request = requestFor(accessRequest, item)
       const loaded = entitiesOf(checks, item, attributes[index])
       const decide = (tasks: ImplicitTasks | null) =>
-        before(request, undefined, { loaded, linked: implicitBits(tasks ?? NO_LINKS, stringOf(item['id'])) })
+        before(request, undefined, {
+          loaded,
+          implicitGrants: implicitBits(tasks ?? NO_LINKS, stringOf(item['id'])),
+        })
       let decision = await decide(links)
       if (!decision.permitted && links === null && implicitGrants !== null) {
         links = await implicitGrants.tasks(accessRequest.principal)
@@ -51,9 +54,9 @@ const ITEMS_OF_A_TURN = 1000
 
 const NO_LINKS: ImplicitTasks = { user: new Set(), groups: new Set(), bits: 0 }
 
-function requestFor({ principal, stillAwaited }: AccessRequest, item: ListRow): AccessRequest {
+function requestFor({ principal, checkDeadline }: AccessRequest, item: ListRow): AccessRequest {
   const id = stringOf(item['id']) ?? ''
-  return { principal, stillAwaited, params: { id }, query: new Map(), body: undefined }
+  return { principal, checkDeadline, params: { id }, query: new Map(), body: undefined }
 }
 
 /** Returns the entity of the path, as the item describes it. */
@@ -71,8 +74,9 @@ function entitiesOf(
     const names = definition === undefined ? members : [...members, KEY]
     const known: Attributes = Object.fromEntries(names.map((name) => [name, attribute(name)]))
     // An entity whose definition is deleted is deleted, too. It must not look like an entity without a definition.
-    const isGone = definition !== undefined && stringOf(item[definition]) !== null && attribute(KEY) === null
-    loaded.add(reference.lookup, id, isGone ? null : known)
+    const isNotFound =
+      definition !== undefined && stringOf(item[definition]) !== null && attribute(KEY) === null
+    loaded.add(reference.lookup, id, isNotFound ? null : known)
   }
   return loaded
 }

@@ -5,7 +5,7 @@ import { bodyFlag, bodyText } from '../../../request/body.ts'
 import type { MaybePromise } from '../../../request/maybe-promise.ts'
 import type { TenantsOfKey } from '../entities/tenants-of-key.ts'
 import { type Decision, PERMITTED } from './decision.ts'
-import { NOT_EXACT } from './evaluate.ts'
+import { UNDECIDABLE } from './evaluate.ts'
 
 interface KeyTenantsOptions {
   readonly tenantsOfKey: TenantsOfKey
@@ -37,7 +37,7 @@ export function decideKeyTenants(
   if (named !== null) return tenants.includes(named) ? PERMITTED : NOTHING_DONE
   if (isNamed && bodyFlag(body, 'processDefinitionWithoutTenantId')) return PERMITTED
   return tenantsOfKey(key).then((found) => {
-    if (found === 'too many') return NOT_EXACT
+    if (found === 'too many') return UNDECIDABLE
     const isOwn = found.every((tenant) => tenant === null || tenants.includes(tenant))
     return isOwn ? PERMITTED : refusedFor(reach)
   })

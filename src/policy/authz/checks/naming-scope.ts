@@ -1,4 +1,4 @@
-import type { Each } from '../../../operations/notation.ts'
+import type { CheckTargetSet } from '../../../operations/notation.ts'
 import type { Reference } from './compiled-permission.ts'
 
 /** The names that the terms and templates of an operation, or of one of its checks, can use. */
@@ -7,7 +7,7 @@ export interface NamingScope {
   readonly parameters: ReadonlySet<string>
   readonly hasBody: boolean
   /** The set that a check runs over; null if it runs once. */
-  readonly each: Each | null
+  readonly each: CheckTargetSet | null
   /** Whether the engine has executed the operation, so that a new entity may exist. */
   readonly isAfter: boolean
   /** The entities that the operation looks up. */

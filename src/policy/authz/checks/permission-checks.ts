@@ -63,9 +63,9 @@ export function permissionChecksOf(
 function implicitOn(
   resource: ResourceName,
   id: string | null,
-  { accessRequest, linked, impliesIdentity }: EvaluationContext,
+  { accessRequest, implicitGrants, impliesIdentity }: EvaluationContext,
 ): PermissionCheck['implicitBits'] {
-  if (resource === 'TASK') return linked
+  if (resource === 'TASK') return implicitGrants
   return impliesIdentity ? identityBits(resource, id, accessRequest.principal) : undefined
 }
 

@@ -7,7 +7,7 @@ import type { CompiledPrecondition, Preconditions, RequiredEntity } from './comp
 import type { Reference } from './compiled-permission.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { argumentOf, attributesOf } from './references.ts'
-import { answerOf, NO_ROWS, OF_OTHER_TENANT } from './refusals.ts'
+import { responseOf, NO_ROWS, OF_OTHER_TENANT } from './refusals.ts'
 
 export interface PreconditionOptions {
   readonly lookUp: LookUp
@@ -16,7 +16,7 @@ export interface PreconditionOptions {
 }
 
 /** Null if the request is not refused. */
-type Refused = EngineRefusal | GatewayError | null
+type PreconditionRefusal = EngineRefusal | GatewayError | null
 
 type LoadedEntity = RequiredEntity & { readonly attributes: Attributes }
 
@@ -25,17 +25,17 @@ export function checkPreconditions(
   preconditions: Preconditions,
   context: EvaluationContext,
   options: PreconditionOptions,
-): MaybePromise<Refused> {
+): MaybePromise<PreconditionRefusal> {
   const { entities } = preconditions
   const loaded: LoadedEntity[] = []
-  const checkFrom = (at: number): MaybePromise<Refused> => {
+  const checkFrom = (at: number): MaybePromise<PreconditionRefusal> => {
     const entity = entities[at]
     if (entity === undefined) return objectionTo(loaded, preconditions, context, options.tenants)
     // Other conditions may need an entity that is not loaded yet.
     if (entity.when?.isOfBody === true && entity.when.holds(context) === false) return checkFrom(at + 1)
     return chain(loadEntity(entity.reference, context, options.lookUp), (attributes) => {
       if (attributes === null && entity.notFound !== null)
-        return answerOf(entity.notFound, context, context.loaded.missingReason)
+        return responseOf(entity.notFound, context, context.loaded.missingReason)
       if (attributes) loaded.push({ ...entity, attributes })
       return checkFrom(at + 1)
     })
@@ -45,12 +45,12 @@ export function checkPreconditions(
 
 function objectionTo(
   loaded: readonly LoadedEntity[],
-  { answers }: Preconditions,
+  { responses }: Preconditions,
   context: EvaluationContext,
   tenants: readonly string[] | null,
-): Refused {
-  const objection = firstAnswer(
-    answers.filter(({ afterPermission }) => !afterPermission),
+): PreconditionRefusal {
+  const objection = firstResponse(
+    responses.filter(({ afterPermission }) => !afterPermission),
     context,
     tenants,
   )
@@ -58,7 +58,11 @@ function objectionTo(
   const ofOther = loaded.find((entity) => isRefused(entity, tenants))
   if (ofOther === undefined) return null
   const { otherTenant, notFound } = ofOther
-  return answerOf(otherTenant === 'ignored' ? notFound : (otherTenant ?? notFound), context, OF_OTHER_TENANT)
+  return responseOf(
+    otherTenant === 'ignored' ? notFound : (otherTenant ?? notFound),
+    context,
+    OF_OTHER_TENANT,
+  )
 }
 
 function isRefused({ otherTenant, attributes }: LoadedEntity, tenants: readonly string[] | null): boolean {
@@ -66,15 +70,15 @@ function isRefused({ otherTenant, attributes }: LoadedEntity, tenants: readonly 
 }
 
 /** Returns the response of the first precondition that holds. */
-function firstAnswer(
-  answers: readonly CompiledPrecondition[],
+function firstResponse(
+  responses: readonly CompiledPrecondition[],
   context: EvaluationContext,
   tenants: readonly string[] | null,
-): Refused {
-  const first = answers.find(
+): PreconditionRefusal {
+  const first = responses.find(
     ({ when }) => !(when.isOfTenant && tenants === null) && when.holds(context) === true,
   )
-  return first === undefined ? null : answerOf(first.answer, context, 'a precondition of the engine')
+  return first === undefined ? null : responseOf(first.response, context, 'a precondition of the engine')
 }
 
 /**
@@ -82,17 +86,17 @@ function firstAnswer(
  * the permission check. Null if there is no such response.
  */
 export function checkPostconditions(
-  { entities, answers }: Preconditions,
+  { entities, responses }: Preconditions,
   context: EvaluationContext,
   tenants: readonly string[] | null,
-): Refused {
+): PreconditionRefusal {
   for (const { reference, otherTenant } of entities) {
     const attributes = otherTenant === NO_ROWS ? attributesOf(reference, context) : null
     if (attributes !== null && isOfOtherTenant(attributes, tenants))
-      return answerOf(NO_ROWS, context, OF_OTHER_TENANT)
+      return responseOf(NO_ROWS, context, OF_OTHER_TENANT)
   }
-  return firstAnswer(
-    answers.filter(({ afterPermission }) => afterPermission),
+  return firstResponse(
+    responses.filter(({ afterPermission }) => afterPermission),
     context,
     tenants,
   )
@@ -124,6 +128,6 @@ export function isOfOtherTenant(attributes: Attributes, tenants: readonly string
 }
 
 /** Returns the caller's tenants, or null if tenants restrict nothing. */
-export function tenantsOf({ tenants }: Principal, isFree: boolean): readonly string[] | null {
-  return isFree ? null : tenants
+export function tenantsOf({ tenants }: Principal, ignoresTenants: boolean): readonly string[] | null {
+  return ignoresTenants ? null : tenants
 }

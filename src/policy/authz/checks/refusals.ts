@@ -22,7 +22,7 @@ export function mask(
   if (denied === 'plain')
     return jsonRefusalOf(403, { type: 'InvalidRequestException', message: reason, code: null }, reason)
   if (denied === 'empty') return jsonRefusalOf(200, [], reason)
-  if (denied !== 500) return answerOf(notFound, context, reason)
+  if (denied !== 500) return responseOf(notFound, context, reason)
   const message = `org.camunda.bpm.engine.AuthorizationException: ${reason}`
   return jsonRefusalOf(500, { type: 'RestException', message, code: 0 }, reason)
 }
@@ -32,7 +32,7 @@ export function mask(
  * define one. The gateway writes it and never fetches it: a request that is forwarded for an unknown id could reach an
  * entity that was created after the lookup, or one that the lookup cannot see.
  */
-export function answerOf(
+export function responseOf(
   template: Template | null,
   context: EvaluationContext,
   reason?: string,

@@ -33,14 +33,14 @@ const AT_ONCE = 8
 
 async function isOneEmptied(
   ids: readonly string[],
-  { body, stillAwaited }: AccessRequest,
+  { body, checkDeadline }: AccessRequest,
   read: ReadEngine,
 ): Promise<boolean | null> {
   const instructions = instructionsIn(body)
   if (instructions === null) return false
   const { cancelling, startsBefore } = instructions
   for (const some of inLists(ids, AT_ONCE)) {
-    stillAwaited?.()
+    checkDeadline?.()
     const trees = await Promise.all(some.map((id) => treeOf(id, read)))
     if (trees.some((tree) => isEmptied(tree, cancelling))) return startsBefore ? null : true
   }
@@ -55,16 +55,16 @@ async function treeOf(id: string, read: ReadEngine): Promise<Item | null> {
 
 /** Returns whether the engine accepts the plan. The result depends only on the two definitions, which never change. */
 async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boolean | null> {
-  const answer = await ask({
+  const response = await ask({
     method: 'POST',
     path: '/migration/validate',
     body: withNumerals({ plan: bodyValue(body, 'migrationPlan') ?? {} }, 'plan'),
     limitBytes: MAX_REPORT_BYTES,
   })
   // The engine refuses a migration with the same plan.
-  if (answer.status === 400) return false
-  if (answer.status !== 200) return null
-  const report = jsonIn(answer.body)
+  if (response.status === 400) return false
+  if (response.status !== 200) return null
+  const report = jsonIn(response.body)
   if (!isObject(report) || !('instructionReports' in report))
     throw invalidLookUp('is not a validation report', '/migration/validate')
   const faults = ['instructionReports', 'variableReports'].map((name) => bodyValue(report, name))
@@ -74,7 +74,7 @@ async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boo
 }
 
 interface Instructions {
-  readonly cancelling: readonly Node[]
+  readonly cancelling: readonly ActivityNode[]
   /** An activity that starts before the last cancellation may be cancelled as well, or may have ended by then. Only the engine knows. */
   readonly startsBefore: boolean
 }
@@ -92,14 +92,14 @@ function instructionsIn(body: unknown): Instructions | null {
 }
 
 /** Returns whether the instructions cancel every active activity. The engine then deletes the instance. */
-function isEmptied(tree: Item | null, cancelled: readonly Node[]): boolean {
+function isEmptied(tree: Item | null, cancelled: readonly ActivityNode[]): boolean {
   return tree !== null && leavesOf(tree, []).every((path) => cancelled.some((one) => cancels(one, path)))
 }
 
-type Node = Readonly<Record<string, unknown>>
+type ActivityNode = Readonly<Record<string, unknown>>
 
 /** Returns each innermost activity or transition with the scopes around it. The outermost scope is the instance. */
-function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[])[] {
+function leavesOf(node: ActivityNode, around: readonly ActivityNode[]): readonly (readonly ActivityNode[])[] {
   const path = [...around, node]
   const inner = [
     ...childrenOf(node, 'childActivityInstances').flatMap((child) => leavesOf(child, path)),
@@ -109,13 +109,13 @@ function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[
 }
 
 /** Returns the children. @throws GatewayError GW_UPSTREAM_INVALID if there is no list: an activity that is not read could still be active */
-function childrenOf(node: Node, name: string): readonly Node[] {
+function childrenOf(node: ActivityNode, name: string): readonly ActivityNode[] {
   const list = node[name]
   if (Array.isArray(list) && list.every(isObject)) return list
   throw invalidLookUp(`has no ${name}`, '/process-instance/…/activity-instances')
 }
 
-function cancels(instruction: Node, path: readonly Node[]): boolean {
+function cancels(instruction: ActivityNode, path: readonly ActivityNode[]): boolean {
   const activity = bodyText(instruction, 'activityId')
   const instances = [
     bodyText(instruction, 'activityInstanceId'),

@@ -4,33 +4,33 @@ import type { Attributes } from '../../../request/attributes.ts'
 import { inLists } from './lookup-lists.ts'
 import { stringOf } from '../../../request/value.ts'
 
-type Row = Readonly<Record<string, unknown>>
+type ExecutionItem = Readonly<Record<string, unknown>>
 
 /** Looks up instances in their order, with one request for each list. A caller that stops early causes no further requests. */
 export async function* instancesNamed(
   name: 'processInstance' | 'historicProcessInstance',
   ids: readonly string[],
-  { lookUpAll, stillAwaited }: Pick<LookUps, 'lookUpAll'> & Pick<AccessRequest, 'stillAwaited'>,
+  { lookUpAll, checkDeadline }: Pick<LookUps, 'lookUpAll'> & Pick<AccessRequest, 'checkDeadline'>,
 ): AsyncGenerator<readonly [id: string, attributes: Attributes | null]> {
   for (const some of inLists([...new Set(ids)])) {
-    const found = await lookUpAll(name, some, stillAwaited)
+    const found = await lookUpAll(name, some, checkDeadline)
     for (const id of some) yield [id, found.get(id) ?? null]
   }
 }
 
 /** Returns the attributes of executions in a list whose items name their instances. Executions that no longer exist are left out. */
 export async function executionsIn(
-  rows: readonly Row[],
+  rows: readonly ExecutionItem[],
   member: 'executionId' | 'id',
-  { lookUp, lookUpAll, stillAwaited }: LookUps & Pick<AccessRequest, 'stillAwaited'>,
+  { lookUp, lookUpAll, checkDeadline }: LookUps & Pick<AccessRequest, 'checkDeadline'>,
 ): Promise<readonly Attributes[]> {
   const ids = rows.flatMap((row) => stringOf(row['processInstanceId']) ?? [])
-  const instances = await lookUpAll('processInstance', ids, stillAwaited)
+  const instances = await lookUpAll('processInstance', ids, checkDeadline)
   const found: Attributes[] = []
   for (const row of rows) {
     const processInstanceId = stringOf(row['processInstanceId'])
     const instance = instances.get(processInstanceId ?? '')
-    stillAwaited?.()
+    checkDeadline?.()
     const attributes =
       instance === undefined
         ? await lookUp('execution', stringOf(row[member]) ?? '')

@@ -1,13 +1,13 @@
 import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { Attributes, MissingReason } from '../../../request/attributes.ts'
 
-interface Entity {
+interface SingleEntity {
   readonly lookup: LookupName
   readonly id: string
   readonly attributes: Attributes | null
 }
 
-interface Listed {
+interface EntityList {
   readonly lookup: LookupName
   readonly ids: ReadonlySet<string>
   readonly found: ReadonlyMap<string, Attributes>
@@ -15,8 +15,8 @@ interface Listed {
 
 /** The entities that were read for one request. One or two are read separately and searched one by one. Many of one kind may be read in lists. */
 export class LoadedEntities {
-  readonly #entities: Entity[] = []
-  #listed: Listed | null = null
+  readonly #entities: SingleEntity[] = []
+  #listed: EntityList | null = null
   /** The reason why the last lookup without a result found nothing. */
   missingReason: MissingReason = 'not found by the look-up'
 
@@ -41,7 +41,7 @@ export class LoadedEntities {
   }
 
   /** Returns whether a lookup found no entity. */
-  lacksEntity(): boolean {
+  isNotFound(): boolean {
     return this.#entities.some(({ attributes }) => attributes === null)
   }
 }

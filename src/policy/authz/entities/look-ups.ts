@@ -33,14 +33,14 @@ export type LookUp = (
 ) => MaybePromise<Attributes | null>
 
 /**
- * Returns the attributes of those entities that exist, by their ids. They are requested in lists. `stillAwaited` is called
+ * Returns the attributes of those entities that exist, by their ids. They are requested in lists. `checkDeadline` is called
  * before each request.
- * @throws GatewayError if the engine cannot respond; any error that `stillAwaited` throws
+ * @throws GatewayError if the engine cannot respond; any error that `checkDeadline` throws
  */
 export type LookUpAll = (
   name: ListedName,
   ids: readonly string[],
-  stillAwaited?: () => void,
+  checkDeadline?: () => void,
 ) => Promise<ReadonlyMap<string, Attributes>>
 
 export interface LookUps {

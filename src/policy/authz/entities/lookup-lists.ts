@@ -38,7 +38,7 @@ export function* inLists<T>(ids: readonly T[], size: number = IDS_A_LIST): Gener
  */
 const MAX_RESPELT = 100
 
-export interface Listed {
+export interface ListLookupResult {
   /** The listed entities, by id. */
   readonly rows: ReadonlyMap<string, Item>
   /** Ids that no item has. The engine may still find some of them, because its database may ignore case, for example. */
@@ -51,7 +51,11 @@ export interface Listed {
  * @throws GatewayError GW_CHECK_NOT_EXACT if the engine refuses the list, or finds too many ids in another spelling;
  * GW_UPSTREAM_INVALID if the response contains anything other than these entities
  */
-export async function listByIds(name: ListedName, ids: readonly string[], read: ReadEngine): Promise<Listed> {
+export async function listByIds(
+  name: ListedName,
+  ids: readonly string[],
+  read: ReadEngine,
+): Promise<ListLookupResult> {
   const rows = new Map<string, Item>()
   const respelt: string[] = []
   for (const some of listsOf(name, ids, respelt)) {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../errors.ts'
-import { invalidAnswer } from '../../../request/engine-request.ts'
+import { invalidResponse } from '../../../request/engine-request.ts'
 import { isSameName } from '../../../request/same-name.ts'
 import { isObject, stringOf } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
@@ -20,24 +20,27 @@ export interface ItemShape {
   readonly nullable?: readonly string[]
 }
 
-interface Expected {
+interface ResponseExpectation {
   /** Path and query of the request, for the log. */
   readonly path: string
   readonly shape: ItemShape
 }
 
 /** Returns an entity, or null if the engine has none. @throws GatewayError GW_UPSTREAM_INVALID for any other response */
-export function entityIn(response: unknown, expected: Expected): Item | null {
+export function entityIn(response: unknown, expected: ResponseExpectation): Item | null {
   return response === null ? null : itemOf(response, expected)
 }
 
 /** Returns the items of a list. @throws GatewayError GW_UPSTREAM_INVALID unless every item has the shape */
-export function itemsIn(response: unknown, expected: Expected): readonly Item[] {
+export function itemsIn(response: unknown, expected: ResponseExpectation): readonly Item[] {
   if (!Array.isArray(response)) throw invalidLookUp('is not a list', expected.path)
   return response.map((item: unknown) => itemOf(item, expected))
 }
 
-function itemOf(item: unknown, { path, shape: { named = {}, texts = [], nullable = [] } }: Expected): Item {
+function itemOf(
+  item: unknown,
+  { path, shape: { named = {}, texts = [], nullable = [] } }: ResponseExpectation,
+): Item {
   if (!isObject(item)) throw invalidLookUp('is not an entity', path)
   for (const [name, value] of Object.entries(named)) {
     const given = stringOf(item[name])
@@ -53,7 +56,7 @@ function itemOf(item: unknown, { path, shape: { named = {}, texts = [], nullable
 
 /** Creates the error for an invalid response. The path is only for the log, because it can contain ids that the caller may not know. */
 export function invalidLookUp(what: string, path: string): GatewayError {
-  return invalidAnswer(`The engine's response to a lookup ${what}`, new Error(`response to ${path}`))
+  return invalidResponse(`The engine's response to a lookup ${what}`, new Error(`response to ${path}`))
 }
 
 interface ListRequest {

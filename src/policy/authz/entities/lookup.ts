@@ -42,7 +42,7 @@ export function createLookUps(options: LookUpOptions): LookUps {
   const lookUps = new EntityLookUps(options)
   return {
     lookUp: (name, id, onMissing) => lookUps.lookUp(name, id, onMissing),
-    lookUpAll: (name, ids, stillAwaited) => lookUps.lookUpAll(name, ids, stillAwaited),
+    lookUpAll: (name, ids, checkDeadline) => lookUps.lookUpAll(name, ids, checkDeadline),
   }
 }
 
@@ -88,7 +88,7 @@ class EntityLookUps {
   async lookUpAll(
     name: ListedName,
     ids: readonly string[],
-    stillAwaited: () => void = () => undefined,
+    checkDeadline: () => void = () => undefined,
   ): Promise<ReadonlyMap<string, Attributes>> {
     const found = new Map<string, Attributes>()
     const unknown: string[] = []
@@ -102,16 +102,16 @@ class EntityLookUps {
       unknown.length === 1
         ? { rows: NONE, respelt: unknown }
         : await listByIds(name, unknown, (path, query) => {
-            stillAwaited()
+            checkDeadline()
             return this.#read(path, query)
           })
-    const keys = await this.#keysOf(name, rows, stillAwaited)
+    const keys = await this.#keysOf(name, rows, checkDeadline)
     for (const [id, row] of rows) {
       const attributes = attributesOf(name, row, keys)
       if (attributes !== null) found.set(id, this.#remember(name, id, attributes))
     }
     for (const id of respelt) {
-      stillAwaited()
+      checkDeadline()
       const attributes = await this.lookUp(name, id)
       if (attributes !== null) found.set(id, attributes)
     }
@@ -119,11 +119,11 @@ class EntityLookUps {
   }
 
   /** Returns the keys of the definitions that the items name only by id. */
-  async #keysOf(name: ListedName, rows: ReadonlyMap<string, Item>, stillAwaited: () => void) {
+  async #keysOf(name: ListedName, rows: ReadonlyMap<string, Item>, checkDeadline: () => void) {
     const { definition } = LOOKUPS[name]
     if (definition === undefined) return new Map<string, Attributes>()
     const ids = [...rows.values()].flatMap((row) => stringIn(row, definition) ?? [])
-    return this.lookUpAll('processDefinition', ids, stillAwaited)
+    return this.lookUpAll('processDefinition', ids, checkDeadline)
   }
 
   #remember(name: LookupName, id: string, attributes: Attributes): Attributes {
@@ -134,14 +134,14 @@ class EntityLookUps {
 
   async #load(name: LookupName, id: string): Promise<Attributes | MissingReason> {
     const rule = LOOKUPS[name]
-    const answer = await this.#entityOf(name, id)
-    if (answer === null) return NOT_FOUND
-    const attributes = membersOf(rule, answer)
-    if (rule.command) attributes['command'] = await jobCommandOf(answer, this.#read)
+    const response = await this.#entityOf(name, id)
+    if (response === null) return NOT_FOUND
+    const attributes = membersOf(rule, response)
+    if (rule.command) attributes['command'] = await jobCommandOf(response, this.#read)
     if (rule.tenant !== undefined)
-      attributes['tenantId'] = await this.#tenantOf(stringIn(answer, rule.tenant))
+      attributes['tenantId'] = await this.#tenantOf(stringIn(response, rule.tenant))
     if (needsKey(rule, attributes)) {
-      const definitionId = await this.#definitionOf(rule, answer)
+      const definitionId = await this.#definitionOf(rule, response)
       const key = definitionId === null ? null : await this.#keyOf(definitionId)
       // The definition is deleted, so the entity will be deleted, too. It does not count as an entity without a definition,
       // which every caller may see.
@@ -160,9 +160,9 @@ class EntityLookUps {
     return (await readList(this.#read, { path, shape }))[0] ?? null
   }
 
-  async #definitionOf(rule: LookupRule, answer: Item): Promise<string | null> {
-    if (rule.definition !== undefined) return stringIn(answer, rule.definition)
-    const instanceId = rule.instance === undefined ? null : stringIn(answer, rule.instance)
+  async #definitionOf(rule: LookupRule, response: Item): Promise<string | null> {
+    if (rule.definition !== undefined) return stringIn(response, rule.definition)
+    const instanceId = rule.instance === undefined ? null : stringIn(response, rule.instance)
     if (instanceId === null) return null
     const instance = await this.#entityOf('processInstance', instanceId)
     // The instance has just ended, so it counts as deleted, like an instance whose definition is deleted.
@@ -187,9 +187,9 @@ function needsKey({ definition, instance }: LookupRule, attributes: Attributes):
 
 const NONE: ReadonlyMap<string, Item> = new Map()
 
-function membersOf({ members }: LookupRule, answer: Item): Record<string, string | null> {
+function membersOf({ members }: LookupRule, response: Item): Record<string, string | null> {
   const attributes: Record<string, string | null> = {}
-  for (const member of members) attributes[member] = stringIn(answer, member)
+  for (const member of members) attributes[member] = stringIn(response, member)
   return attributes
 }
 

@@ -14,7 +14,7 @@ interface MessageOptions extends LookUps {
   readonly starts: StartFinder
 }
 
-interface Correlated {
+interface CorrelationTargets {
   readonly executions: Targets
   readonly definitions: Targets
 }
@@ -45,14 +45,14 @@ export class MessageFinder {
     return (await this.#correlate(accessRequest))?.definitions ?? null
   }
 
-  async #correlate({ body, stillAwaited }: AccessRequest): Promise<Correlated | null> {
+  async #correlate({ body, checkDeadline }: AccessRequest): Promise<CorrelationTargets | null> {
     const { dateFormat, read } = this.#options
     const executionQuery = executionQueryOf(body, dateFormat)
     if (executionQuery === null) return null
     const { query, isExact } = executionQuery
     const listed = await readList(read, { path: '/execution', query, shape: EXECUTION })
     const waiting = listed.filter((execution) => isOfTenants(execution, body))
-    const executions = await executionsIn(waiting, 'id', { ...this.#options, stillAwaited })
+    const executions = await executionsIn(waiting, 'id', { ...this.#options, checkDeadline })
     const isForAll = bodyFlag(body, 'all')
     // The engine refuses a message that several executions match. All of them are checked, because one may end meanwhile.
     if (isExact && !isForAll && waiting.length > 0) return { executions, definitions: [] }

@@ -20,12 +20,12 @@ export class SignalFinder {
   }
 
   /** Returns null if the executions cannot be determined. */
-  async executions({ body, stillAwaited }: AccessRequest): Promise<readonly Attributes[] | null> {
+  async executions({ body, checkDeadline }: AccessRequest): Promise<readonly Attributes[] | null> {
     const subscription = queryOf(body)
     if (subscription === null) return null
     const rows = await subscriptionsOf(this.#options.read, { eventType: 'signal', ...subscription })
     const waiting = rows.filter(({ executionId }) => stringOf(executionId) !== null)
-    return executionsIn(waiting, 'executionId', { ...this.#options, stillAwaited })
+    return executionsIn(waiting, 'executionId', { ...this.#options, checkDeadline })
   }
 
   /** Returns null if the definitions that the signal starts cannot be determined. */

@@ -1,4 +1,4 @@
-import type { Each } from '../../../operations/notation.ts'
+import type { CheckTargetSet } from '../../../operations/notation.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { DateFormat } from '../../../request/date-format.ts'
 import { bodyTexts, bodyText } from '../../../request/body.ts'
@@ -24,7 +24,7 @@ interface TargetsOptions extends LookUps, StartFinderOptions {
 }
 
 type Find = (accessRequest: AccessRequest) => Promise<Targets | null>
-type FoundTarget = Exclude<Each, `${'body' | 'query'}:${string}[]`>
+type FoundTarget = Exclude<CheckTargetSet, `${'body' | 'query'}:${string}[]`>
 
 /** Creates the search for the entities that a request acts on without naming all of them. */
 export function createFindTargets(options: TargetsOptions): FindTargets {
@@ -85,12 +85,12 @@ async function processInstances(
 
 /** Returns the existing entities in a list of the body. */
 async function namedBy(
-  { body, stillAwaited }: AccessRequest,
+  { body, checkDeadline }: AccessRequest,
   name: ListedName,
   { member, lookUpAll }: Pick<LookUps, 'lookUpAll'> & { readonly member: string },
 ): Promise<readonly Attributes[]> {
   const ids = [...new Set(bodyTexts(body, member))]
-  const found = await lookUpAll(name, ids, stillAwaited)
+  const found = await lookUpAll(name, ids, checkDeadline)
   return ids.flatMap((id) => {
     const attributes = found.get(id)
     return attributes === undefined ? [] : { ...attributes, id }
@@ -99,7 +99,7 @@ async function namedBy(
 
 /** Returns the instances before the one at which the engine stops: one that does not exist or belongs to another definition. */
 async function modifiedInstances(
-  { body, stillAwaited }: AccessRequest,
+  { body, checkDeadline }: AccessRequest,
   { lookUpAll }: TargetsOptions,
 ): Promise<readonly Attributes[] | null> {
   if (hasQuery(body)) return null
@@ -107,7 +107,7 @@ async function modifiedInstances(
   const named = bodyTexts(body, 'processInstanceIds')
   for await (const [id, attributes] of instancesNamed('processInstance', named, {
     lookUpAll,
-    stillAwaited,
+    checkDeadline,
   })) {
     const isOfDefinition = mayBeSame(
       attributes?.['definitionId'] ?? '',
@@ -134,13 +134,13 @@ async function externalTasks(
   accessRequest: AccessRequest,
   { read, lookUpAll }: TargetsOptions,
 ): Promise<readonly Attributes[] | null> {
-  const { body, stillAwaited } = accessRequest
+  const { body, checkDeadline } = accessRequest
   if (hasQuery(body)) return null
   const named = await namedBy(accessRequest, 'externalTask', { member: 'externalTaskIds', lookUpAll })
   const loaded = new Set(named.map(({ id }) => id))
   const ofInstances: Attributes[] = []
   for (const some of inLists([...new Set(bodyTexts(body, 'processInstanceIds'))])) {
-    stillAwaited?.()
+    checkDeadline?.()
     const query = { processInstanceIdIn: some }
     for (const row of await readList(read, { path: '/external-task', query, shape: TASK_SHAPE }))
       if (!loaded.has(stringOf(row['id']))) ofInstances.push({ ...taskIn(row), isSelected: 'true' })
@@ -163,7 +163,7 @@ function taskIn(row: Readonly<Record<string, unknown>>): Attributes {
  * or belongs to another definition.
  */
 async function restartedInstances(
-  { body, params, principal, stillAwaited }: AccessRequest,
+  { body, params, principal, checkDeadline }: AccessRequest,
   { lookUpAll }: TargetsOptions,
 ): Promise<readonly Attributes[] | null> {
   if (hasQuery(body)) return null
@@ -171,7 +171,7 @@ async function restartedInstances(
   const named = bodyTexts(body, 'processInstanceIds')
   for await (const [id, attributes] of instancesNamed('historicProcessInstance', named, {
     lookUpAll,
-    stillAwaited,
+    checkDeadline,
   })) {
     const { endTime = null, processDefinitionId, tenantId = null } = attributes ?? {}
     const isSound = endTime !== null && processDefinitionId === params['id']

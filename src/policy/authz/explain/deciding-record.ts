@@ -4,14 +4,14 @@ import type { PermissionCheck } from '../decision/permission-check.ts'
 import { stepOf, stepsIn, subjectsOf } from '../decision/decide.ts'
 import type { Records, Rights, Subjects } from '../records/records.ts'
 import { REVOKE, GRANT, GLOBAL } from '../../../operations/authorization-record.ts'
-import type { Deciding } from './explanation.ts'
+import type { DecidingRecord } from './explanation.ts'
 
 /** Returns the record that decided this check, or null if no record decides it. It serves explanations; a request needs only stepOf. */
 export function decidingRecord(
   records: Records,
   principal: Principal,
   check: PermissionCheck,
-): Deciding | null {
+): DecidingRecord | null {
   const step = stepOf(records, principal, check)
   if (step === 0) return null
   const permitted = step % 2 === 1
@@ -36,14 +36,14 @@ export function decidingRecord(
 
 type RightsOf = (subjects: Subjects) => Rights | undefined
 
-interface Step {
+interface DecisionStep {
   readonly records: Records
   readonly check: PermissionCheck
   /** The step within its level, 0 to 3. */
   readonly within: number
 }
 
-function says(rightsOf: RightsOf, { records, check, within }: Step): boolean {
+function says(rightsOf: RightsOf, { records, check, within }: DecisionStep): boolean {
   const { any, own } = subjectsOf(records, check)
   const steps = stepsIn(rightsOf(any), rightsOf(own), bitOf(check.resource, check.permission) ?? 0)
   return (steps & (1 << within)) !== 0

@@ -7,7 +7,7 @@ import type { PermissionCheck } from '../decision/permission-check.ts'
 import type { CheckExplanation, DecidedPermission, Explanation, OtherRefusal } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { explainRows } from './explain-rows.ts'
-import { needsOf, recordsOfGrants, smallestGrants, withGrants } from '../records/grants.ts'
+import { requirementsOf, recordsOfGrants, smallestGrants, withGrants } from '../records/grants.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import type { Permit } from '../permit.ts'
 import type { Decision } from '../checks/decision.ts'
@@ -33,11 +33,11 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
     const rows = (await permit.rows?.(accessRequest, false)) ?? { visibility: 'all' }
     const { seen, end } = await lookAtAll(permit, accessRequest)
     const missing = missingPermissionsOf(seen.filter(({ check }) => !check.after))
-    const grants = smallestGrants(needsOf(missing))
+    const grants = smallestGrants(requirementsOf(missing))
     const { userId } = accessRequest.principal
     const decideWithGrants = async (): Promise<Decision> => {
       const records = () => withGrants(options.records(), userId, grants)
-      return createAuthorize(policy.checks, { ...options, records }).before(accessRequest)
+      return createAuthorize(policy.checks, { ...options, records }).authorize(accessRequest)
     }
     const decision = grants.length === 0 ? null : await decideWithGrants()
     return {
@@ -72,19 +72,19 @@ async function lookAtAll(
     seen.push(one)
     return continueBehind(one)
   }
-  const end = await permit.before(accessRequest, trace)
-  permit.after?.(accessRequest, '*', trace)
+  const end = await permit.authorize(accessRequest, trace)
+  permit.verifyCreated?.(accessRequest, '*', trace)
   return { seen, end }
 }
 
-interface Look {
+interface TracedDecision {
   readonly seen: readonly DecisionTrace[]
   readonly end: Decision
   readonly accessRequest: AccessRequest
   readonly options: AuthorizeOptions
 }
 
-function checkOf(row: Check, index: number, look: Look): CheckExplanation {
+function checkOf(row: Check, index: number, look: TracedDecision): CheckExplanation {
   const seen = look.seen.filter(({ check }) => check.index === index)
   const shown = seen.slice(0, SHOWN_DECISIONS)
   const telling = seen.find(({ decision }) => !decision.permitted) ?? seen.at(-1)
@@ -98,11 +98,11 @@ function checkOf(row: Check, index: number, look: Look): CheckExplanation {
 }
 
 function wordOf(decision: Decision): string {
-  return decision.permitted ? (decision.because ?? 'granted') : 'refused'
+  return decision.permitted ? (decision.reason ?? 'granted') : 'refused'
 }
 
 /** Returns the verdict of a check without decisions: it had no entities to run over, or the evaluation ended at this check or earlier. */
-function unseenWord(index: number, { seen, end }: Look): string {
+function unseenWord(index: number, { seen, end }: TracedDecision): string {
   const last = seen.findLast(({ check }) => !check.after)?.check.index ?? -1
   if (end.permitted || index <= last) return 'there is nothing to ask for'
   if (index > last + 1) return 'not reached'
@@ -111,7 +111,7 @@ function unseenWord(index: number, { seen, end }: Look): string {
 
 function decidedPermissions(
   { check, context }: DecisionTrace,
-  { accessRequest, options }: Look,
+  { accessRequest, options }: TracedDecision,
 ): readonly DecidedPermission[] {
   const records = options.records()
   const asked: readonly PermissionCheck[] =

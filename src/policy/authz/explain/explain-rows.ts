@@ -24,7 +24,7 @@ export async function explainRows(
 ): Promise<RowsExplanation | null> {
   if (restriction === null) return null
   const rows = rowsFor(restriction, accessRequest)
-  const isFree = !rows.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
+  const ignoresTenants = !rows.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
   const linked = concernsTasks(rows)
     ? await options.implicitGrants?.tasks(accessRequest.principal)
     : undefined
@@ -42,7 +42,7 @@ export async function explainRows(
       rows.conditions.some(({ together }) => together === true) &&
       !usesRevokes(options.records(), accessRequest.principal),
     exempt: rows.exempt,
-    tenants: isFree ? null : accessRequest.principal.tenants,
+    tenants: ignoresTenants ? null : accessRequest.principal.tenants,
     linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,
   }
 }

@@ -7,7 +7,7 @@ import type { STRATEGY_NAMES, Strategy } from '../../../lists/list-plan.ts'
  * The record that decided a permission check. Its type, subject and resource id identify it, because the engine stores no
  * two records with the same three.
  */
-export interface Deciding {
+export interface DecidingRecord {
   /** The step, 1–12, as stepOf counts. */
   readonly step: number
   readonly permitted: boolean
@@ -43,7 +43,7 @@ export interface RowsPermission {
   /** The name of the resource in the engine's messages. */
   readonly resource: string
   /** The record that decides about all ids. Null if there is no such record. */
-  readonly record: Deciding | null
+  readonly record: DecidingRecord | null
   /** The first single ids with a grant. */
   readonly ids: readonly string[]
   readonly idCount: number
@@ -87,7 +87,7 @@ export interface DecidedPermission {
   /** `*` for all ids. */
   readonly resourceId: string
   /** Null if no record decides it. */
-  readonly record: Deciding | null
+  readonly record: DecidingRecord | null
 }
 
 export interface CheckExplanation {

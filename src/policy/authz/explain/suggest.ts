@@ -1,24 +1,24 @@
 import type { MissingPermission } from '../../../errors.ts'
 import { decideAny } from '../decision/decide.ts'
-import type { Grant, Need } from '../records/grants.ts'
-import { needsOf, recordsOfGrants, smallestGrants } from '../records/grants.ts'
+import type { Grant, Requirement } from '../records/grants.ts'
+import { requirementsOf, recordsOfGrants, smallestGrants } from '../records/grants.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import { indexRecords } from '../records/records.ts'
 
 /** A request that was refused, or would have been refused, because records are missing. */
-export interface Observed {
+export interface ObservedDenial {
   readonly user: string
   readonly missing: readonly MissingPermission[]
 }
 
-export interface Suggested {
+export interface SuggestedRecord {
   readonly record: AuthorizationRecord
   /** How often the record would have been needed. */
   readonly times: number
 }
 
 export interface Suggestion {
-  readonly records: readonly Suggested[]
+  readonly records: readonly SuggestedRecord[]
   /** The number of different needs, and of those that remain unmet when the records are tried: there are no records, or a resource is not known. */
   readonly needs: number
   readonly unmet: number
@@ -27,9 +27,9 @@ export interface Suggestion {
 }
 
 /** A subject that needs records: one user, or the users of one group. */
-interface Subject {
+interface SubjectNeeds {
   readonly who: Pick<AuthorizationRecord, 'userId' | 'groupId'>
-  readonly needs: Map<string, Need & { weight: number }>
+  readonly requirements: Map<string, Requirement & { weight: number }>
   unknown: number
 }
 
@@ -40,21 +40,21 @@ const DEFINITIONS: ReadonlySet<string> = new Set(['PROCESS_DEFINITION', 'DECISIO
 /** Collects missing permissions and suggests the records that would have been sufficient. */
 export class Suggester {
   readonly #group: string | null
-  readonly #subjects = new Map<string, Subject>()
+  readonly #subjects = new Map<string, SubjectNeeds>()
 
   /** @param group the group to which all users are assumed to belong; null if every user gets records of their own */
   constructor(group: string | null = null) {
     this.#group = group
   }
 
-  add({ user, missing }: Observed): void {
+  add({ user, missing }: ObservedDenial): void {
     const subject = this.#subjectOf(user)
-    const needs = needsOf(missing)
-    if (needs.length < new Set(missing.map(({ need }) => need)).size) subject.unknown += 1
-    for (const need of needs) {
-      const key = JSON.stringify(need.anyOf)
-      const known = subject.needs.get(key)
-      if (known === undefined) subject.needs.set(key, { ...need, weight: 1 })
+    const requirements = requirementsOf(missing)
+    if (requirements.length < new Set(missing.map(({ need }) => need)).size) subject.unknown += 1
+    for (const requirement of requirements) {
+      const key = JSON.stringify(requirement.anyOf)
+      const known = subject.requirements.get(key)
+      if (known === undefined) subject.requirements.set(key, { ...requirement, weight: 1 })
       else known.weight += 1
     }
   }
@@ -69,21 +69,21 @@ export class Suggester {
     }
   }
 
-  #subjectOf(user: string): Subject {
+  #subjectOf(user: string): SubjectNeeds {
     const key = this.#group ?? user
     const known = this.#subjects.get(key)
     if (known !== undefined) return known
     const who = this.#group === null ? { userId: user } : { groupId: this.#group }
-    const made: Subject = { who, needs: new Map(), unknown: 0 }
+    const made: SubjectNeeds = { who, requirements: new Map(), unknown: 0 }
     this.#subjects.set(key, made)
     return made
   }
 }
 
-function suggestFor({ who, needs, unknown }: Subject): Suggestion {
-  const all = [...needs.values()]
+function suggestFor({ who, requirements, unknown }: SubjectNeeds): Suggestion {
+  const all = [...requirements.values()]
   const crowd = crowdedOf(smallestGrants(all))
-  const grants = smallestGrants(all.map((need) => atDefinitions(need, crowd)))
+  const grants = smallestGrants(all.map((requirement) => atDefinitions(requirement, crowd)))
   const records = recordsOfGrants(grants, who)
   return {
     records: records.map((record) => ({
@@ -91,7 +91,7 @@ function suggestFor({ who, needs, unknown }: Subject): Suggestion {
       times: timesOf(all, indexRecords([record]), who),
     })),
     needs: all.length + unknown,
-    unmet: unknown + all.filter((need) => !isMet(need, indexRecords(records), who)).length,
+    unmet: unknown + all.filter((requirement) => !isMet(requirement, indexRecords(records), who)).length,
     crowded: [...crowdedOf(grants)],
   }
 }
@@ -103,10 +103,10 @@ function crowdedOf(grants: readonly Grant[]): ReadonlySet<string> {
   return new Set([...ids].flatMap(([name, count]) => (count > MAX_IDS ? [name] : [])))
 }
 
-function atDefinitions(need: Need, crowd: ReadonlySet<string>): Need {
-  const isCrowded = need.anyOf.some((grant) => crowd.has(nameOf(grant)))
-  const anyOf = need.anyOf.filter(({ resource }) => DEFINITIONS.has(resource))
-  return isCrowded && anyOf.length > 0 ? { ...need, anyOf } : need
+function atDefinitions(requirement: Requirement, crowd: ReadonlySet<string>): Requirement {
+  const isCrowded = requirement.anyOf.some((grant) => crowd.has(nameOf(grant)))
+  const anyOf = requirement.anyOf.filter(({ resource }) => DEFINITIONS.has(resource))
+  return isCrowded && anyOf.length > 0 ? { ...requirement, anyOf } : requirement
 }
 
 function nameOf({ resource, permission }: Grant): string {
@@ -115,12 +115,23 @@ function nameOf({ resource, permission }: Grant): string {
 
 type IndexedRecords = ReturnType<typeof indexRecords>
 
-function timesOf(needs: readonly Need[], records: IndexedRecords, who: Subject['who']): number {
-  return needs.reduce((sum, need) => (isMet(need, records, who) ? sum + (need.weight ?? 1) : sum), 0)
+function timesOf(
+  requirements: readonly Requirement[],
+  records: IndexedRecords,
+  who: SubjectNeeds['who'],
+): number {
+  return requirements.reduce(
+    (sum, requirement) => (isMet(requirement, records, who) ? sum + (requirement.weight ?? 1) : sum),
+    0,
+  )
 }
 
 /** Returns whether the records meet a need, by the decision that a request would get. */
-function isMet({ anyOf }: Need, records: IndexedRecords, { userId, groupId }: Subject['who']): boolean {
+function isMet(
+  { anyOf }: Requirement,
+  records: IndexedRecords,
+  { userId, groupId }: SubjectNeeds['who'],
+): boolean {
   const principal = { userId: userId ?? '', groups: groupId == null ? [] : [groupId], tenants: [] }
   const alternatives = anyOf.map(({ resource, permission, resourceId }) => ({
     resource,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isRecord } from '../../../request/value.ts'
-import { type AskEngine, invalidAnswer, jsonOf } from '../../../request/engine-request.ts'
+import { type AskEngine, invalidResponse, jsonOf } from '../../../request/engine-request.ts'
 import { isPartlyRead, type Records, type RecordsOptions } from './records.ts'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { createIndex, recordsUnavailable, type RecordsSource } from './records-source.ts'
@@ -105,12 +105,12 @@ class EngineRecords {
   async #read(): Promise<void> {
     const path = '/authorization'
     const { ask, maxBytes } = this.#options
-    const answer = await ask({ method: 'GET', path, limitBytes: maxBytes, headersMs: HEADERS_MS })
-    const digest = hash('sha256', answer.body)
-    if (answer.status === 200 && digest === this.#digest) return
-    const list = jsonOf(answer, path)
+    const response = await ask({ method: 'GET', path, limitBytes: maxBytes, headersMs: HEADERS_MS })
+    const digest = hash('sha256', response.body)
+    if (response.status === 200 && digest === this.#digest) return
+    const list = jsonOf(response, path)
     if (!Array.isArray(list) || !list.every(isStored))
-      throw invalidAnswer(`The engine's response to ${path} is not a list of authorization records`)
+      throw invalidResponse(`The engine's response to ${path} is not a list of authorization records`)
     this.#records = this.#index(list)
     this.#digest = digest
     this.#onPartlyRead(list.filter(isPartlyRead).length)

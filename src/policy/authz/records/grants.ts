@@ -15,7 +15,7 @@ export interface Grant {
 }
 
 /** Alternative grants: one of them is sufficient. `weight` is the number of times that it was needed; default 1. */
-export interface Need {
+export interface Requirement {
   readonly anyOf: readonly Grant[]
   readonly weight?: number
 }
@@ -24,17 +24,17 @@ export interface Need {
  * Returns the needs for missing permissions. Missing permissions with the same number form one need. Permissions on a resource that the
  * engine does not have are left out.
  */
-export function needsOf(missing: readonly MissingPermission[]): readonly Need[] {
-  const needs = new Map<number, Grant[]>()
+export function requirementsOf(missing: readonly MissingPermission[]): readonly Requirement[] {
+  const requirements = new Map<number, Grant[]>()
   for (const { resource, permission, resourceId, need } of missing) {
     const name = RESOURCE_BY_NAME.get(resource)
     if (name === undefined) continue
     const grant = { resource: name, permission, resourceId }
-    const anyOf = needs.get(need)
-    if (anyOf === undefined) needs.set(need, [grant])
+    const anyOf = requirements.get(need)
+    if (anyOf === undefined) requirements.set(need, [grant])
     else anyOf.push(grant)
   }
-  return [...needs.values()].map((anyOf) => ({ anyOf }))
+  return [...requirements.values()].map((anyOf) => ({ anyOf }))
 }
 
 const RESOURCE_BY_NAME: ReadonlyMap<string, ResourceName> = new Map(
@@ -50,23 +50,23 @@ const RESOURCE_BY_NAME: ReadonlyMap<string, ResourceName> = new Map(
  * already, because it adds no record, then the one that the engine checks first. `*` is used only if no single id is
  * sufficient.
  */
-export function smallestGrants(needs: readonly Need[]): readonly Grant[] {
+export function smallestGrants(requirements: readonly Requirement[]): readonly Grant[] {
   const chosen = new Map<string, Grant>()
-  const open = needs.map(({ anyOf, weight = 1 }) => ({ anyOf: narrowest(anyOf), weight }))
-  const isMet = ({ anyOf }: Need): boolean =>
+  const open = requirements.map(({ anyOf, weight = 1 }) => ({ anyOf: narrowest(anyOf), weight }))
+  const isMet = ({ anyOf }: Requirement): boolean =>
     anyOf.some(
       (grant) => chosen.has(grantKeyOf(grant)) || chosen.has(grantKeyOf({ ...grant, resourceId: '*' })),
     )
   for (const onlyAll of [true, false]) {
     const forced = open.filter(({ anyOf }) => anyOf.length === 1 && isOnAll(anyOf) === onlyAll)
-    for (const need of forced)
-      for (const grant of need.anyOf) if (!isMet(need)) chosen.set(grantKeyOf(grant), grant)
+    for (const requirement of forced)
+      for (const grant of requirement.anyOf) if (!isMet(requirement)) chosen.set(grantKeyOf(grant), grant)
   }
-  let left = open.filter((need) => need.anyOf.length > 0 && !isMet(need))
+  let left = open.filter((requirement) => requirement.anyOf.length > 0 && !isMet(requirement))
   while (left.length > 0) {
     const best = mostWanted(left, new Set([...chosen.values()].map(recordKeyOf)))
     chosen.set(grantKeyOf(best), best)
-    left = left.filter((need) => !isMet(need))
+    left = left.filter((requirement) => !isMet(requirement))
   }
   return [...chosen.values()]
 }
@@ -90,9 +90,9 @@ interface Vote {
  * Returns the grant that meets most needs.
  * @param chosen the keys of the records that are needed in any case
  */
-function mostWanted(needs: readonly Required<Need>[], chosen: ReadonlySet<string>): Grant {
+function mostWanted(requirements: readonly Required<Requirement>[], chosen: ReadonlySet<string>): Grant {
   const votes = new Map<string, Vote>()
-  for (const { anyOf, weight } of needs) {
+  for (const { anyOf, weight } of requirements) {
     for (const grant of anyOf) {
       const vote = votes.get(grantKeyOf(grant))
       if (vote === undefined) votes.set(grantKeyOf(grant), { grant, weight })

@@ -2,7 +2,7 @@ import { resourceOfType } from '../../../operations/authorization-record.ts'
 import { bitOf, isPermissionName } from '../../../operations/permissions.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
 import { date, integer, isNullText, list, object, string } from './jackson.ts'
-import type { EngineError, Finding, Members, Received, ValidationRule } from './engine-error.ts'
+import type { EngineError, RuleResult, Members, RequestData, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
@@ -12,7 +12,7 @@ import {
   membersOf,
   engineException,
   invalid,
-  textOf,
+  valueText,
 } from './engine-error.ts'
 import { integerOf } from '../../../request/paging.ts'
 import { javaTrim } from '../../../request/java-text.ts'
@@ -45,7 +45,7 @@ export const authorizationRules: readonly ValidationRule[] = [
 ]
 
 /** An absent type fails. A null type counts as 0, a record for all users. */
-function presenceFinding(record: Members): Finding {
+function presenceFinding(record: Members): RuleResult {
   return Object.hasOwn(record, 'type')
     ? null
     : restFailure(
@@ -59,7 +59,7 @@ export const authorizationUpdateRules: readonly ValidationRule[] = [
   { beforeRefusalOf: 'update', find: ({ body }) => updateFinding(membersOf(body)) },
 ]
 
-function updateFinding(record: Members): Finding {
+function updateFinding(record: Members): RuleResult {
   const { permissions } = record
   if (!isGiven(permissions)) return subjectFinding(record)
   const resourceType = intOf(record['resourceType'])
@@ -68,7 +68,7 @@ function updateFinding(record: Members): Finding {
   return permissionsFinding(itemsOf(permissions), resourceType, record)
 }
 
-function recordFinding(record: Members): Finding {
+function recordFinding(record: Members): RuleResult {
   const { userId, groupId, permissions } = record
   const type = intOf(record['type']) ?? 0
   const resourceType = intOf(record['resourceType'])
@@ -94,7 +94,7 @@ function intOf(value: unknown): number | null {
   return /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
 }
 
-function typeFinding(type: number): Finding {
+function typeFinding(type: number): RuleResult {
   if (type === 0 || type === 1 || type === 2) return null
   return engineException(
     500,
@@ -103,7 +103,7 @@ function typeFinding(type: number): Finding {
   )
 }
 
-function globalFinding(userId: unknown, groupId: unknown): Finding {
+function globalFinding(userId: unknown, groupId: unknown): RuleResult {
   if (isGiven(groupId))
     return engineException(
       500,
@@ -114,12 +114,12 @@ function globalFinding(userId: unknown, groupId: unknown): Finding {
   return engineException(
     500,
     'ProcessEngineException',
-    `ENGINE-03028 Illegal value '${textOf(userId)}' for userId for GLOBAL authorization. Must be '*'`,
+    `ENGINE-03028 Illegal value '${valueText(userId)}' for userId for GLOBAL authorization. Must be '*'`,
   )
 }
 
-function permissionsFinding(permissions: readonly unknown[], id: number, record: Members): Finding {
-  const names = permissions.map(textOf)
+function permissionsFinding(permissions: readonly unknown[], id: number, record: Members): RuleResult {
+  const names = permissions.map(valueText)
   const resource = resourceOfType(id)
   const finding = firstOf(names, (name) => nameFinding(name, resource))
   if (finding !== null) return finding
@@ -134,7 +134,7 @@ function permissionsFinding(permissions: readonly unknown[], id: number, record:
     : badRequest(`ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`)
 }
 
-function subjectFinding({ userId, groupId }: Members): Finding {
+function subjectFinding({ userId, groupId }: Members): RuleResult {
   return isGiven(userId) === isGiven(groupId)
     ? engineException(500, 'NullValueException', "Authorization must either have a 'userId' or a 'groupId'.")
     : null
@@ -146,7 +146,7 @@ export const authorizationCheckRules: readonly ValidationRule[] = [
 ]
 
 /** Returns the first error of a query of `GET /authorization/check`, or null. */
-export function checkQueryFinding(query: Received['query']): EngineError | null {
+export function checkQueryFinding(query: RequestData['query']): EngineError | null {
   const type = integerOf(query.get('resourceType'))
   if (Number.isNaN(type))
     return { status: 404, type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null }

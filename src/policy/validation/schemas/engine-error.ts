@@ -10,7 +10,7 @@ export interface EngineError {
 }
 
 /** A response that does not depend on the engine's data. */
-export interface KnownAnswer {
+export interface KnownResponse {
   readonly status: number
   readonly body: unknown
 }
@@ -19,9 +19,9 @@ export interface KnownAnswer {
 export const DEFER = 'leave'
 
 /** Null if the rule does not object. */
-export type Finding = EngineError | KnownAnswer | typeof DEFER | null
+export type RuleResult = EngineError | KnownResponse | typeof DEFER | null
 
-export interface Received {
+export interface RequestData {
   readonly params: Readonly<Record<string, string>>
   /** Decoded. If a parameter is repeated, its first value. */
   readonly query: ReadonlyMap<string, string>
@@ -47,7 +47,7 @@ export interface ValidationRule {
    * forwarded, and the engine applies the rule.
    */
   readonly beforeRefusalOf?: CheckName
-  readonly find: (received: Received, context: RuleContext) => Finding
+  readonly find: (received: RequestData, context: RuleContext) => RuleResult
 }
 
 /** A body, or a part of a body, that has the members of its schema. */
@@ -62,7 +62,7 @@ export function itemsOf(value: unknown): readonly unknown[] {
 }
 
 /** Returns a scalar member as text, as the engine reads it. */
-export function textOf(value: unknown): string {
+export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null)
 }
 
@@ -85,7 +85,7 @@ export function restFailure(type: string, message: string): EngineError {
 }
 
 /** Returns the first finding for items that are checked one after another. */
-export function firstOf<T>(items: Iterable<T>, find: (item: T) => Finding): Finding {
+export function firstOf<T>(items: Iterable<T>, find: (item: T) => RuleResult): RuleResult {
   for (const item of items) {
     const finding = find(item)
     if (finding !== null) return finding

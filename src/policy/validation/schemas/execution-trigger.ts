@@ -1,5 +1,5 @@
 import { boolean, list, map, anything, object, string } from './jackson.ts'
-import type { Finding, IsDateText, ValidationRule } from './engine-error.ts'
+import type { RuleResult, IsDateText, ValidationRule } from './engine-error.ts'
 import { invalid, isGiven, membersOf, engineException } from './engine-error.ts'
 import { isTrue } from '../../../request/java-text.ts'
 import { prefixed, valueFinding, variables, variablesFinding } from './variable-value.ts'
@@ -49,7 +49,7 @@ export const variableRules: readonly ValidationRule[] = [
   },
 ]
 
-function signalFinding(body: unknown, isDate: IsDateText): Finding {
+function signalFinding(body: unknown, isDate: IsDateText): RuleResult {
   const { name, executionId, tenantId, withoutTenantId } = membersOf(body)
   if (!isGiven(name)) return invalid('No signal name given')
   const finding = variablesOf(body, isDate)
@@ -63,6 +63,6 @@ function signalFinding(body: unknown, isDate: IsDateText): Finding {
   )
 }
 
-function variablesOf(body: unknown, isDate: IsDateText): Finding {
+function variablesOf(body: unknown, isDate: IsDateText): RuleResult {
   return variablesFinding(membersOf(body)['variables'], isDate)
 }

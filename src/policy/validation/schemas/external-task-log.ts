@@ -1,5 +1,5 @@
 import { boolean, list, long, object, string } from './jackson.ts'
-import type { Finding, Members, ValidationRule } from './engine-error.ts'
+import type { RuleResult, Members, ValidationRule } from './engine-error.ts'
 import { firstOf, itemsOf, membersOf, engineException } from './engine-error.ts'
 import type { Sorts } from './sorting.ts'
 import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
@@ -61,7 +61,7 @@ const LISTS = {
   executionIdIn: 'executionIds',
 }
 
-function queryFinding(query: Members): Finding {
+function queryFinding(query: Members): RuleResult {
   return (
     firstOf(Object.entries(LISTS), ([member, name]) => listFinding(itemsOf(query[member]), name)) ??
     tenantFinding(itemsOf(query['tenantIdIn'])) ??
@@ -70,7 +70,7 @@ function queryFinding(query: Members): Finding {
   )
 }
 
-function listFinding(items: readonly unknown[], name: string): Finding {
+function listFinding(items: readonly unknown[], name: string): RuleResult {
   if (items.includes(null))
     return engineException(400, 'NotValidException', 'activityIds contains null value')
   return items.includes('')
@@ -78,7 +78,7 @@ function listFinding(items: readonly unknown[], name: string): Finding {
     : null
 }
 
-function tenantFinding(items: readonly unknown[]): Finding {
+function tenantFinding(items: readonly unknown[]): RuleResult {
   return items.includes(null)
     ? engineException(500, 'NullValueException', 'tenantIds contains null value')
     : null

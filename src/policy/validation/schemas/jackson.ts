@@ -12,13 +12,13 @@ const LONG = { min: -9_223_372_036_854_775_808n, max: 9_223_372_036_854_775_807n
 const SHORT = { min: -32_768, max: 32_767 }
 const BOOLEANS: ReadonlySet<string> = new Set(['true', 'True', 'TRUE', 'false', 'False', 'FALSE'])
 
-interface Range {
+interface NumberRange {
   readonly min: number | bigint
   readonly max: number | bigint
 }
 
 /** A value that a Java type does not accept, and its path. */
-export interface Misfit {
+export interface TypeMismatch {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
@@ -30,7 +30,7 @@ export const acceptDateText: IsDateText = () => true
  * A Java type as the engine's JSON reader fills it. Returns null if the type accepts the value. `depth` is the number of
  * objects that contain the value.
  */
-export type JavaType = (value: unknown, depth?: number, isDate?: IsDateText) => Misfit | null
+export type JavaType = (value: unknown, depth?: number, isDate?: IsDateText) => TypeMismatch | null
 
 /**
  * The largest depth of nested objects. The engine ignores all but the first level of or-blocks. Hundreds of levels are a
@@ -104,7 +104,7 @@ function misfitIn(
   value: Readonly<Record<string, unknown>>,
   typeOf: (name: string) => JavaType | undefined,
   { depth, isDate }: { readonly depth: number | undefined; readonly isDate: IsDateText | undefined },
-): Misfit | null {
+): TypeMismatch | null {
   for (const name of Object.keys(value)) {
     const found = typeOf(name)?.(value[name], depth, isDate) ?? null
     if (found !== null) return within(name, found)
@@ -112,20 +112,20 @@ function misfitIn(
   return null
 }
 
-function within(place: PropertyKey, { path, message }: Misfit): Misfit {
+function within(place: PropertyKey, { path, message }: TypeMismatch): TypeMismatch {
   return { path: [place, ...path], message }
 }
 
-function misfit(message: string): Misfit {
+function misfit(message: string): TypeMismatch {
   return { path: [], message }
 }
 
-function otherThan(expected: 'array' | 'object', value: unknown): Misfit {
+function otherThan(expected: 'array' | 'object', value: unknown): TypeMismatch {
   const received = Array.isArray(value) ? 'array' : typeof value
   return misfit(`Invalid input: expected ${expected}, received ${received}`)
 }
 
-function isWhole(value: unknown, range: Range): boolean {
+function isWhole(value: unknown, range: NumberRange): boolean {
   if (typeof value === 'number') return isWholeNumber(value, range)
   return typeof value === 'string' && isWholeText(value, range)
 }
@@ -134,7 +134,7 @@ function isWhole(value: unknown, range: Range): boolean {
  * Returns whether a number is read as a whole number of that type. The fraction is cut off if the number is in the range.
  * After parsing, the largest long is 2^63.
  */
-export function isWholeNumber(value: number, type: Range | 'integer'): boolean {
+export function isWholeNumber(value: number, type: NumberRange | 'integer'): boolean {
   const { min, max } = type === 'integer' ? INT : type
   return value >= Number(min) && value <= Number(max)
 }
@@ -144,7 +144,7 @@ const DIGIT = String.raw`(?![\u{10000}-\u{10ffff}])\p{Nd}`
 const WHOLE = new RegExp(`^([+-]?(?:${DIGIT})+)$`, 'u')
 
 /** Returns whether a text is read as a whole number of that type. Blank and `null` are read as null. Digits of any script count. */
-export function isWholeText(text: string, type: Range | 'integer' | 'long' | 'short'): boolean {
+export function isWholeText(text: string, type: NumberRange | 'integer' | 'long' | 'short'): boolean {
   if (isNullText(text)) return true
   const [, digits] = WHOLE.exec(javaTrim(text)) ?? []
   const range = type === 'integer' ? INT : type === 'long' ? LONG : type === 'short' ? SHORT : type
@@ -154,7 +154,7 @@ export function isWholeText(text: string, type: Range | 'integer' | 'long' | 'sh
   )
 }
 
-function isInRange(value: bigint, { min, max }: Range): boolean {
+function isInRange(value: bigint, { min, max }: NumberRange): boolean {
   return value >= min && value <= max
 }
 

@@ -9,9 +9,9 @@ import {
   DEFER,
   membersOf,
   engineException,
-  type Finding,
+  type RuleResult,
   type Members,
-  type Received,
+  type RequestData,
   type ValidationRule,
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
@@ -62,11 +62,11 @@ export const migrationRules: readonly ValidationRule[] = [
   },
 ]
 
-function planOf({ body }: Received): unknown {
+function planOf({ body }: RequestData): unknown {
   return membersOf(body)['migrationPlan']
 }
 
-function planFinding(plan: unknown, isDate: IsDateText): Finding {
+function planFinding(plan: unknown, isDate: IsDateText): RuleResult {
   if (!isObject(plan))
     return restFailure(
       'NullPointerException',
@@ -79,11 +79,11 @@ function planFinding(plan: unknown, isDate: IsDateText): Finding {
   )
 }
 
-function generationFinding(members: Members, isDate: IsDateText): Finding {
+function generationFinding(members: Members, isDate: IsDateText): RuleResult {
   return variablesFinding(members['variables'], isDate) ?? definitionsFinding(members)
 }
 
-function definitionsFinding(members: Members): Finding {
+function definitionsFinding(members: Members): RuleResult {
   return (
     idFinding('Source', members['sourceProcessDefinitionId']) ??
     idFinding('Target', members['targetProcessDefinitionId'])
@@ -91,7 +91,7 @@ function definitionsFinding(members: Members): Finding {
 }
 
 /** Checks an instruction. The engine uses the first activity of each list. If a list is missing, its message contains names of its own classes. */
-function instructionFinding(given: unknown): Finding {
+function instructionFinding(given: unknown): RuleResult {
   const { sourceActivityIds, targetActivityIds } = membersOf(given)
   return firstOf([sourceActivityIds, targetActivityIds], (ids) => {
     if (!Array.isArray(ids)) return DEFER
@@ -101,11 +101,11 @@ function instructionFinding(given: unknown): Finding {
   })
 }
 
-function idFinding(which: string, id: unknown): Finding {
+function idFinding(which: string, id: unknown): RuleResult {
   return isGiven(id) ? null : { ...invalid(`${which} process definition id is null`), code: 0 }
 }
 
-function instancesFinding({ processInstanceIds, processInstanceQuery: query }: Members): Finding {
+function instancesFinding({ processInstanceIds, processInstanceQuery: query }: Members): RuleResult {
   const ids = itemsOf(processInstanceIds)
   const finding = isObject(query) ? processInstanceQueryFinding(query) : null
   if (finding !== null) return finding
@@ -117,7 +117,7 @@ function instancesFinding({ processInstanceIds, processInstanceQuery: query }: M
     : null
 }
 
-function transientFinding(plan: unknown): Finding {
+function transientFinding(plan: unknown): RuleResult {
   const names = Object.entries(membersOf(membersOf(plan)['variables']))
     .filter(([, value]) => isTransient(membersOf(value)))
     .map(([name]) => name)
@@ -135,6 +135,6 @@ function isTransient({ valueInfo }: Members): boolean {
   return transient === true
 }
 
-function badRequest(message: string): Finding {
+function badRequest(message: string): RuleResult {
   return engineException(400, 'BadUserRequestException', message)
 }

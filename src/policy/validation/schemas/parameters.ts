@@ -1,10 +1,10 @@
 import { integerOf, PAGING } from '../../../request/paging.ts'
 import {
   DEFER,
-  type Finding,
+  type RuleResult,
   invalid,
   type IsDateText,
-  type Received,
+  type RequestData,
   type ValidationRule,
 } from './engine-error.ts'
 import { readQuery } from './query-text.ts'
@@ -61,7 +61,7 @@ export const topicNameRules: readonly ValidationRule[] = [
   },
 ]
 
-function pagingFinding(query: Received['query']): Finding {
+function pagingFinding(query: RequestData['query']): RuleResult {
   return PAGING.some((name) => Number.isNaN(integerOf(query.get(name))))
     ? { status: 404, type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null }
     : null
@@ -83,12 +83,12 @@ const EVENT_SUBSCRIPTION = {
 /** The parameters of the query for event subscriptions that the rules know. */
 export const EVENT_SUBSCRIPTION_PARAMETERS: ReadonlySet<string> = new Set(Object.keys(EVENT_SUBSCRIPTION))
 
-function eventSubscriptionFinding(parameters: Received['query'], isDateText: IsDateText): Finding {
+function eventSubscriptionFinding(parameters: RequestData['query'], isDateText: IsDateText): RuleResult {
   const text = readQuery(parameters, { kinds: EVENT_SUBSCRIPTION, isDateText })
   return text.finding ?? sortingFinding(text.query, eventSubscriptionSorts)
 }
 
-function schemaLogFinding(parameters: Received['query'], isDateText: IsDateText): Finding {
+function schemaLogFinding(parameters: RequestData['query'], isDateText: IsDateText): RuleResult {
   const kinds = { version: 'text', ...sortParameters(schemaLogSorts) } as const
   const text = readQuery(parameters, { kinds, isDateText })
   // Both parameters are invalid. The engine reports this one first (7.22).
@@ -97,7 +97,7 @@ function schemaLogFinding(parameters: Received['query'], isDateText: IsDateText)
   return text.finding ?? sortingFinding(text.query, schemaLogSorts)
 }
 
-function activityStatisticsFinding(parameters: Received['query'], isDateText: IsDateText): Finding {
+function activityStatisticsFinding(parameters: RequestData['query'], isDateText: IsDateText): RuleResult {
   const text = readQuery(parameters, {
     isDateText,
     kinds: {

@@ -5,7 +5,7 @@ import {
   itemsOf,
   DEFER,
   engineException,
-  type Finding,
+  type RuleResult,
   type Members,
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
@@ -51,7 +51,7 @@ export const processInstanceQuery = nested((self) => ({
 }))
 
 /** Returns the engine's refusal of the query that selects the instances of an operation. The filters of this query do not read dates. */
-export function processInstanceQueryFinding(query: Members): Finding {
+export function processInstanceQueryFinding(query: Members): RuleResult {
   return (
     filterFinding(query) ??
     sortingFinding(query, sorts) ??
@@ -68,7 +68,7 @@ const LISTS = {
   activityIdIn: 'activity ids',
 }
 
-function filterFinding(query: Members): Finding {
+function filterFinding(query: Members): RuleResult {
   return (
     firstOf(itemsOf(query['orQueries']), (block) => (isObject(block) ? filterFinding(block) : DEFER)) ??
     idsFinding(query['processInstanceIds']) ??
@@ -78,20 +78,20 @@ function filterFinding(query: Members): Finding {
   )
 }
 
-function idsFinding(ids: unknown): Finding {
+function idsFinding(ids: unknown): RuleResult {
   const isEmpty = Array.isArray(ids) && ids.length === 0
   return isEmpty
     ? engineException(500, 'ProcessEngineException', 'Set of process instance ids is empty')
     : null
 }
 
-function listFinding(items: unknown, name: string): Finding {
+function listFinding(items: unknown, name: string): RuleResult {
   return itemsOf(items).includes(null)
     ? engineException(500, 'NullValueException', `${name} contains null value`)
     : null
 }
 
-function levelFinding(query: Members): Finding {
+function levelFinding(query: Members): RuleResult {
   const clash = [
     ['rootProcessInstances', 'superProcessInstance'],
     ['leafProcessInstances', 'subProcessInstance'],

@@ -1,10 +1,10 @@
 import { isBooleanText, isWholeNumber, isWholeText } from './jackson.ts'
-import type { Finding, IsDateText, Members, Received } from './engine-error.ts'
+import type { RuleResult, IsDateText, Members, RequestData } from './engine-error.ts'
 import { invalid, DEFER } from './engine-error.ts'
 import { javaTrim, splitAt } from '../../../request/java-text.ts'
 
 /** How the engine converts the text of a query parameter. A list of texts contains the only values that it accepts. */
-export type Kind =
+export type QueryValueKind =
   | 'text'
   | 'texts'
   | 'list'
@@ -17,13 +17,13 @@ export type Kind =
 /** The query of a query string in the form of a body, or the engine's refusal of a bad parameter. */
 export type QueryText =
   | { readonly query: Members; readonly finding: null }
-  | { readonly query: null; readonly finding: Exclude<Finding, null> }
+  | { readonly query: null; readonly finding: Exclude<RuleResult, null> }
 
 const JAVA = { integer: 'java.lang.Integer', boolean: 'java.lang.Boolean', date: 'java.util.Date' }
 
 /** How the parameters of one operation are read. Other parameters are ignored, as the engine ignores them. */
 export interface QueryReading {
-  readonly kinds: Readonly<Record<string, Kind>>
+  readonly kinds: Readonly<Record<string, QueryValueKind>>
   /** The member that a parameter sets, if its name differs. */
   readonly names?: Readonly<Record<string, string>>
   readonly isDateText: IsDateText
@@ -31,11 +31,11 @@ export interface QueryReading {
 
 /** Converts the parameters of a query string to the members of a query. */
 export function readQuery(
-  parameters: Received['query'],
+  parameters: RequestData['query'],
   { kinds, names = {}, isDateText }: QueryReading,
 ): QueryText {
   const query: Record<string, unknown> = {}
-  const faults: Exclude<Finding, null>[] = []
+  const faults: Exclude<RuleResult, null>[] = []
   for (const [name, text] of parameters) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
     if (kind === undefined) continue
@@ -50,9 +50,9 @@ export function readQuery(
   return { query: null, finding: others.length === 0 ? fault : DEFER }
 }
 
-type Converted = { readonly value: unknown } | { readonly why: string }
+type ConversionResult = { readonly value: unknown } | { readonly why: string }
 
-function convert(text: string, kind: Kind, isDateText: IsDateText): Converted {
+function convert(text: string, kind: QueryValueKind, isDateText: IsDateText): ConversionResult {
   if (typeof kind === 'object') return kind.includes(text) ? { value: text } : { why: '' }
   switch (kind) {
     case 'text':
@@ -72,7 +72,7 @@ function convert(text: string, kind: Kind, isDateText: IsDateText): Converted {
   return convertScalar(text, kind)
 }
 
-function convertVariables(text: string): Converted {
+function convertVariables(text: string): ConversionResult {
   const filters = splitAt(text, ',').map((filter) => splitAt(filter, '_'))
   if (filters.some((parts) => parts.length !== 3))
     return { why: ': variable query parameter has to have format KEY_OPERATOR_VALUE.' }
@@ -80,7 +80,7 @@ function convertVariables(text: string): Converted {
 }
 
 /** Converts a date. The engine encloses the text in quotes and reads it as JSON. */
-function convertDate(text: string, isDateText: IsDateText): Converted {
+function convertDate(text: string, isDateText: IsDateText): ConversionResult {
   if (text.startsWith('"') || text.endsWith('"'))
     return { why: `${unfit(text, 'date')} because of double quotes` }
   const token = QUOTED.exec(`"${text}"`)?.[0] ?? ''
@@ -106,7 +106,7 @@ const TOKEN =
   /^[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=[ \t\r\n]|$)|(true|false|null)(?![\w\p{L}\p{N}])|("(?:[^"\\]|\\.)*"))/su
 
 /** Converts a scalar. The engine reads the text as JSON, but only its first token: `5`, `"5"`, `true x`. */
-function convertScalar(text: string, kind: 'integer' | 'boolean'): Converted {
+function convertScalar(text: string, kind: 'integer' | 'boolean'): ConversionResult {
   const token = TOKEN.exec(text)
     ?.slice(1)
     .find((group) => group !== undefined)

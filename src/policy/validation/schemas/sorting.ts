@@ -7,8 +7,8 @@ import {
   DEFER,
   membersOf,
   engineException,
-  textOf,
-  type Finding,
+  valueText,
+  type RuleResult,
   type Members,
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
@@ -44,16 +44,16 @@ export function sortParameters({ by }: Sorts): Readonly<Record<'sortBy' | 'sortO
 }
 
 /** Returns the engine's refusal while it applies the order of a query. Only the outermost query is sorted. */
-export function sortingFinding(query: Members, sorts: Sorts): Finding {
+export function sortingFinding(query: Members, sorts: Sorts): RuleResult {
   if (isGiven(query['sortBy']) !== isGiven(query['sortOrder']))
     return invalid('Only a single sorting parameter specified. sortBy and sortOrder required')
-  const state: State = { last: isGiven(query['sortBy']) ? 'directed' : 'none' }
+  const state: SortingState = { last: isGiven(query['sortBy']) ? 'directed' : 'none' }
   // A null entry fails inside the engine, with a message that contains names of its own classes.
   return firstOf(itemsOf(query['sorting']), (item) => (isObject(item) ? applyOne(item, sorts, state) : DEFER))
 }
 
 /** Returns the engine's refusal when it runs the query. Every criterion needs a direction, and an entry without a criterion may supply it. */
-export function directionFinding(query: Members, sorts: Sorts): Finding {
+export function directionFinding(query: Members, sorts: Sorts): RuleResult {
   let [isOpen, isUndirected] = [false, false]
   for (const { sortBy, sortOrder } of itemsOf(query['sorting']).map(membersOf)) {
     if (isSort(sortBy, sorts)) {
@@ -67,12 +67,12 @@ export function directionFinding(query: Members, sorts: Sorts): Finding {
     : null
 }
 
-interface State {
+interface SortingState {
   last: 'none' | 'open' | 'directed'
 }
 
-function applyOne({ sortBy, sortOrder, parameters }: Members, sorts: Sorts, state: State): Finding {
-  const variable = sorts.byVariable?.includes(textOf(sortBy)) ?? false
+function applyOne({ sortBy, sortOrder, parameters }: Members, sorts: Sorts, state: SortingState): RuleResult {
+  const variable = sorts.byVariable?.includes(valueText(sortBy)) ?? false
   const finding = variable ? variableFinding(membersOf(parameters)) : null
   if (finding !== null) return finding
   if (isSort(sortBy, sorts)) state.last = 'open'
@@ -89,11 +89,11 @@ function applyOne({ sortBy, sortOrder, parameters }: Members, sorts: Sorts, stat
   return null
 }
 
-function variableFinding({ variable, type }: Members): Finding {
+function variableFinding({ variable, type }: Members): RuleResult {
   const isText = [variable, type].every((value) => !isGiven(value) || typeof value === 'string')
   if (!isText || type === '') return DEFER
   if (!isGiven(variable)) return engineException(500, 'NullValueException', 'variableName is null')
-  const name = isGiven(type) ? typeNameOf(textOf(type)) : ''
+  const name = isGiven(type) ? typeNameOf(valueText(type)) : ''
   if (SORTABLE.has(name)) return null
   if (UNSORTABLE.has(name))
     return engineException(500, 'ProcessEngineException', `Cannot order by variables of type ${name}`)
@@ -102,13 +102,13 @@ function variableFinding({ variable, type }: Members): Finding {
 }
 
 function isSort(value: unknown, { by, byVariable = [] }: Sorts): boolean {
-  return isGiven(value) && (by.includes(textOf(value)) || byVariable.includes(textOf(value)))
+  return isGiven(value) && (by.includes(valueText(value)) || byVariable.includes(valueText(value)))
 }
 
 function isOrder(value: unknown): boolean {
-  return isGiven(value) && ORDERS.includes(textOf(value))
+  return isGiven(value) && ORDERS.includes(valueText(value))
 }
 
-function notValid(message: string): Finding {
+function notValid(message: string): RuleResult {
   return engineException(400, 'NotValidException', message)
 }

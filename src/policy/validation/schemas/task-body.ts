@@ -1,6 +1,6 @@
 import { boolean, date, integer, object, string } from './jackson.ts'
-import type { Finding, ValidationRule } from './engine-error.ts'
-import { DEFER, invalid, isGiven, membersOf, textOf } from './engine-error.ts'
+import type { RuleResult, ValidationRule } from './engine-error.ts'
+import { DEFER, invalid, isGiven, membersOf, valueText } from './engine-error.ts'
 
 /** The engine also reads the members that cannot be changed. They must have the right type. */
 export const taskBody = object({
@@ -35,11 +35,11 @@ export const taskRules: readonly ValidationRule[] = [
 ]
 
 /** Checks the delegation state of a task. The engine accepts two states, in upper or lower case. */
-export function delegationFinding(state: unknown): Finding {
+export function delegationFinding(state: unknown): RuleResult {
   if (!isGiven(state)) return null
   if (typeof state === 'number') return DEFER
-  if (['PENDING', 'RESOLVED'].includes(textOf(state).toUpperCase())) return null
+  if (['PENDING', 'RESOLVED'].includes(valueText(state).toUpperCase())) return null
   return invalid(
-    `Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${textOf(state)}'`,
+    `Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${valueText(state)}'`,
   )
 }

@@ -7,7 +7,7 @@ import {
   DEFER,
   membersOf,
   engineException,
-  type Finding,
+  type RuleResult,
   type Members,
   type ValidationRule,
 } from './engine-error.ts'
@@ -44,7 +44,7 @@ export const taskParameterRules: readonly ValidationRule[] = [
 ]
 
 /** Returns the engine's refusal, in its order: filters, sort order, then errors that occur when it runs the query. */
-function queryFinding(query: Members): Finding {
+function queryFinding(query: Members): RuleResult {
   const blocks = itemsOf(query['orQueries']).map(membersOf)
   return (
     filterFinding(query, false) ??
@@ -54,7 +54,7 @@ function queryFinding(query: Members): Finding {
   )
 }
 
-function filterFinding(query: Members, isBlock: boolean): Finding {
+function filterFinding(query: Members, isBlock: boolean): RuleResult {
   // The engine evaluates expressions that are allowed. Their results are not known here.
   if (Object.keys(query).some((name) => name.endsWith('Expression') && isGiven(query[name]))) return DEFER
   const blocks = itemsOf(query['orQueries'])
@@ -72,13 +72,13 @@ function filterFinding(query: Members, isBlock: boolean): Finding {
   )
 }
 
-function tenantFinding({ tenantIdIn, withoutTenantId }: Members, isBlock: boolean): Finding {
+function tenantFinding({ tenantIdIn, withoutTenantId }: Members, isBlock: boolean): RuleResult {
   if (holdsNull(tenantIdIn)) return nullValue('tenantIds')
   const isBoth = itemsOf(tenantIdIn).length > 0 && isTrue(withoutTenantId)
   return isBoth && !isBlock ? misuse('cannot set both tenantIdIn and withoutTenantId filters.') : null
 }
 
-function assigneeFinding({ assigneeIn, assigneeNotIn }: Members): Finding {
+function assigneeFinding({ assigneeIn, assigneeNotIn }: Members): RuleResult {
   return holdsNull(assigneeIn) || holdsNull(assigneeNotIn) ? nullValue('Assignees') : null
 }
 
@@ -89,7 +89,7 @@ const OUTSIDE_BLOCKS = [
   'withoutCandidateUsers',
 ]
 
-function candidateFinding(query: Members, isBlock: boolean): Finding {
+function candidateFinding(query: Members, isBlock: boolean): RuleResult {
   if (isBlock) {
     const outside = OUTSIDE_BLOCKS.find((name) => isTrue(query[name]))
     return outside === undefined ? null : misuse(`cannot set ${outside}() within 'or' query`)
@@ -98,7 +98,7 @@ function candidateFinding(query: Members, isBlock: boolean): Finding {
   return isBoth ? misuse('cannot set both candidateUser and candidateGroup') : null
 }
 
-function dueFinding(query: Members, isBlock: boolean): Finding {
+function dueFinding(query: Members, isBlock: boolean): RuleResult {
   if (isBlock || !isTrue(query['withoutDueDate'])) return null
   if (Object.entries(ALIASES).some(([old, name]) => Object.hasOwn(query, old) && Object.hasOwn(query, name)))
     return DEFER
@@ -108,7 +108,7 @@ function dueFinding(query: Members, isBlock: boolean): Finding {
     : null
 }
 
-function candidateGroupsFinding({ candidateGroups, candidateUser }: Members, isBlock: boolean): Finding {
+function candidateGroupsFinding({ candidateGroups, candidateUser }: Members, isBlock: boolean): RuleResult {
   if (!isGiven(candidateGroups)) return null
   if (itemsOf(candidateGroups).length === 0)
     return engineException(500, 'ProcessEngineException', 'Candidate group list is empty')
@@ -117,7 +117,7 @@ function candidateGroupsFinding({ candidateGroups, candidateUser }: Members, isB
     : null
 }
 
-function assignedFinding(query: Members): Finding {
+function assignedFinding(query: Members): RuleResult {
   if (!isTrue(query['includeAssignedTasks'])) return null
   const isNamed = ['candidateUser', 'candidateGroup', 'candidateGroupLike', 'candidateGroups'].some((name) =>
     isGiven(query[name]),
@@ -140,10 +140,10 @@ function isDateGiven(value: unknown): boolean {
   return isGiven(value) && !(typeof value === 'string' && isNullText(value))
 }
 
-function nullValue(what: string): Finding {
+function nullValue(what: string): RuleResult {
   return engineException(500, 'NullValueException', `${what} contains null value`)
 }
 
-function misuse(how: string): Finding {
+function misuse(how: string): RuleResult {
   return engineException(500, 'ProcessEngineException', `Invalid query usage: ${how}`)
 }

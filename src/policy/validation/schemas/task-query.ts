@@ -4,7 +4,7 @@ import { readQuery } from './query-text.ts'
 import type { Sorts } from './sorting.ts'
 import { sortMembers, sortParameters } from './sorting.ts'
 import { variableFilters } from './variable-filters.ts'
-import type { IsDateText, Received } from './engine-error.ts'
+import type { IsDateText, RequestData } from './engine-error.ts'
 import { splitAt } from '../../../request/java-text.ts'
 import { PAGING } from '../../../request/paging.ts'
 
@@ -158,7 +158,7 @@ export const taskQuery = nested((self) => ({ ...MEMBERS, orQueries: list(self) }
 export const TASK_QUERY_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS))
 
 /** Reads a task query from a query string. */
-export function readTaskQuery(parameters: Received['query'], isDateText: IsDateText): QueryText {
+export function readTaskQuery(parameters: RequestData['query'], isDateText: IsDateText): QueryText {
   return readQuery(parameters, { kinds: PARAMETERS, names: ALIASES, isDateText })
 }
 
@@ -190,7 +190,9 @@ const NEWER_PARAMETERS: ReadonlyMap<string, 'texts' | 'boolean'> = new Map([
  * Converts the parameters of newer engines to members of a body. Returns null if the parameters include one that is not
  * known here, or one that the engine may not read as its body: such a query string has no body with the same meaning.
  */
-export function readNewerParameters(parameters: Received['query']): Readonly<Record<string, unknown>> | null {
+export function readNewerParameters(
+  parameters: RequestData['query'],
+): Readonly<Record<string, unknown>> | null {
   const members: Record<string, unknown> = {}
   for (const [name, text] of parameters) {
     if (TASK_QUERY_PARAMETERS.has(name) || PAGING.some((one) => one === name)) continue

@@ -6,8 +6,8 @@ import {
   itemsOf,
   DEFER,
   engineException,
-  textOf,
-  type Finding,
+  valueText,
+  type RuleResult,
   type Members,
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
@@ -36,7 +36,7 @@ export interface FilterKind {
  * Returns the engine's refusal of a list of variable filters. With `readsDates`, the engine first tries to read each text as
  * a date: blank and `null` then become null.
  */
-export function filtersFinding(filters: unknown, kind: FilterKind, readsDates: boolean): Finding {
+export function filtersFinding(filters: unknown, kind: FilterKind, readsDates: boolean): RuleResult {
   // A null filter fails inside the engine, with a message that contains names of its own classes.
   return firstOf(itemsOf(filters), (filter) =>
     isObject(filter) ? filterFinding(filter, kind, readsDates) : DEFER,
@@ -50,14 +50,18 @@ export function comparesObjects(filters: unknown): boolean {
       isObject(filter) &&
       typeof filter['value'] === 'object' &&
       filter['value'] !== null &&
-      !PATTERNS.has(textOf(filter['operator'])),
+      !PATTERNS.has(valueText(filter['operator'])),
   )
 }
 
-function filterFinding({ name, operator, value }: Members, kind: FilterKind, readsDates: boolean): Finding {
+function filterFinding(
+  { name, operator, value }: Members,
+  kind: FilterKind,
+  readsDates: boolean,
+): RuleResult {
   // A missing operator causes a failure in Camunda and a refusal in Operaton.
   if (!isGiven(operator)) return DEFER
-  const word = textOf(operator)
+  const word = valueText(operator)
   const order = ORDERED.get(word)
   if (order === undefined && !EQUALITY.has(word) && !isPatternOf(word, kind))
     return invalid(`Invalid ${kind.name} comparator specified: ${word}`)

@@ -17,8 +17,8 @@ import {
   isGiven,
   DEFER,
   membersOf,
-  textOf,
-  type Finding,
+  valueText,
+  type RuleResult,
   type Members,
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
@@ -68,7 +68,7 @@ const NOT_NULL: Readonly<Record<string, string>> = {
 const PLUGIN_TYPES: ReadonlySet<string> = new Set(['json', 'xml'])
 
 /** Returns the engine's refusal of the typed values in a map of variables, or null if it can build all of them. */
-export function variablesFinding(given: unknown, isDate: IsDateText): Finding {
+export function variablesFinding(given: unknown, isDate: IsDateText): RuleResult {
   // A null variable fails inside the engine, with a message that contains names of its own classes.
   return firstOf(Object.values(membersOf(given)), (value) =>
     isObject(value) ? valueFinding(value, isDate) : DEFER,
@@ -76,42 +76,42 @@ export function variablesFinding(given: unknown, isDate: IsDateText): Finding {
 }
 
 /** Returns the engine's refusal of a typed value, or null if it can build the value. Every value without a type is valid. */
-export function valueFinding({ type, value, valueInfo }: Members, isDate: IsDateText): Finding {
+export function valueFinding({ type, value, valueInfo }: Members, isDate: IsDateText): RuleResult {
   if (!isGiven(type)) return null
   if (typeof type === 'number' || type === '') return DEFER
-  const name = typeNameOf(textOf(type))
+  const name = typeNameOf(valueText(type))
   const info = isObject(valueInfo) ? valueInfo : null
   const primitive = Object.hasOwn(PRIMITIVES, name) ? PRIMITIVES[name] : undefined
   if (primitive !== undefined)
     return primitiveFinding(name === 'date' ? { ...primitive, takesText: isDate } : primitive, {
-      type: textOf(type),
+      type: valueText(type),
       value,
       info,
     })
-  if (name === 'object') return objectFinding(textOf(type), value, info)
+  if (name === 'object') return objectFinding(valueText(type), value, info)
   if (name === 'file') return fileFinding(value, info)
   if (PLUGIN_TYPES.has(name)) return DEFER
   return {
     status: 400,
     type: 'RestException',
-    message: `Unsupported value type '${textOf(type)}'`,
+    message: `Unsupported value type '${valueText(type)}'`,
     code: null,
   }
 }
 
 /** Adds the prefix of a resource's message to a finding. Failures of another kind do not pass through the resource's handler. */
-export function prefixed(finding: Finding, prefix: string): Finding {
+export function prefixed(finding: RuleResult, prefix: string): RuleResult {
   const isRefusal = finding !== null && finding !== DEFER && 'message' in finding && finding.status === 400
   return isRefusal ? invalid(`${prefix}${finding.message}`) : finding
 }
 
-interface Typed {
+interface TypedValue {
   readonly type: string
   readonly value: unknown
   readonly info: Members | null
 }
 
-function primitiveFinding(primitive: Primitive, { type, value, info }: Typed): Finding {
+function primitiveFinding(primitive: Primitive, { type, value, info }: TypedValue): RuleResult {
   const isTaken = !isGiven(value) || (primitive.takes?.(value) ?? false)
   const text = javaText(value)
   if (isTaken && hasTransient(info)) return null
@@ -121,7 +121,7 @@ function primitiveFinding(primitive: Primitive, { type, value, info }: Typed): F
   return invalid(`Cannot convert value '${text}' of type '${type}' to java type ${primitive.java}`)
 }
 
-function objectFinding(type: string, value: unknown, info: Members | null): Finding {
+function objectFinding(type: string, value: unknown, info: Members | null): RuleResult {
   if (isGiven(value) && typeof value !== 'string')
     return invalid(`Must provide 'null' or String value for value of SerializableValue type '${type}'.`)
   const names = [info?.['objectTypeName'], info?.['serializationDataFormat']]
@@ -129,7 +129,7 @@ function objectFinding(type: string, value: unknown, info: Members | null): Find
   return transientFinding(info)
 }
 
-function fileFinding(value: unknown, info: Members | null): Finding {
+function fileFinding(value: unknown, info: Members | null): RuleResult {
   if (info === null) return refused('Cannot create file without valueInfo.')
   if (!isGiven(info['filename']))
     return refused('Cannot create file without filename! Please set a name into ValueInfo with key filename')
@@ -139,7 +139,7 @@ function fileFinding(value: unknown, info: Members | null): Finding {
   return transientFinding(info)
 }
 
-function transientFinding(info: Members | null): Finding {
+function transientFinding(info: Members | null): RuleResult {
   return hasTransient(info)
     ? null
     : refused("The property 'transient' should have a value of type 'boolean'.")
@@ -149,7 +149,7 @@ function hasTransient(info: Members | null): boolean {
   return info === null || !Object.hasOwn(info, 'transient') || typeof info['transient'] === 'boolean'
 }
 
-function refused(message: string): Finding {
+function refused(message: string): RuleResult {
   return restFailure('IllegalArgumentException', message)
 }
 
@@ -170,7 +170,7 @@ function isDecimalText(text: string): boolean {
 /** Returns a JSON value as Java prints it, or null if the parsed copy does not show this. */
 function javaText(value: unknown): string | null {
   if (typeof value === 'number') return javaNumber(value)
-  if (!Array.isArray(value) && !isObject(value)) return textOf(value)
+  if (!Array.isArray(value) && !isObject(value)) return valueText(value)
   const parts = Array.isArray(value) ? value.map(javaText) : Object.entries(value).map(javaEntry)
   if (parts.includes(null)) return null
   return Array.isArray(value) ? `[${parts.join(', ')}]` : `{${parts.join(', ')}}`

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Check } from '../../../../src/operations/notation.ts'
 import { bitOf } from '../../../../src/operations/permissions.ts'
 import { operationsOf } from '../../../../src/operations/compile-table.ts'
-import type { Row } from '../../../../src/operations/table.ts'
+import type { OperationEntry } from '../../../../src/operations/table.ts'
 import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
 import type { AuthorizeOptions } from '../../../../src/policy/authz/checks/authorize-options.ts'
 import { compileChecks } from '../../../../src/policy/authz/checks/compile-check.ts'
@@ -27,13 +27,13 @@ interface Decided {
 }
 
 /** Decides a request of anna, who belongs to the tenant acme, for the operation `row`. */
-async function decide(row: Partial<Row>, world: World = {}): Promise<Decided> {
+async function decide(row: Partial<OperationEntry>, world: World = {}): Promise<Decided> {
   const { lines = [], entities = {}, body = {}, query = {}, params = { id: 't1' }, ...options } = world
   const [operation] = operationsOf([{ row: { route: 'POST /novelty/:id', checks: [], ...row } }])
   if (operation === undefined) throw new Error('no row')
   const lookedUp: string[] = []
   const records = recordsOf(lines)
-  const { before } = createAuthorize(compileChecks(operation), {
+  const { authorize: before } = createAuthorize(compileChecks(operation), {
     records: () => records,
     adminGroups: [],
     adminUsers: [],
@@ -64,7 +64,7 @@ async function decide(row: Partial<Row>, world: World = {}): Promise<Decided> {
   }
 }
 
-const answerTo = async (row: Partial<Row>, world?: World) => (await decide(row, world)).answer
+const answerTo = async (row: Partial<OperationEntry>, world?: World) => (await decide(row, world)).answer
 
 const READ_BY_KEY = 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'
 const EXECUTION = 'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey'
@@ -72,12 +72,16 @@ const READ_TASK: Check = {
   anyOf: ['TASK.READ path:id', READ_BY_KEY],
   denied: 403,
 }
-const TASK_ROW: Partial<Row> = { entity: 'task', notFound: '404 RestException: none', checks: [READ_TASK] }
+const TASK_ROW: Partial<OperationEntry> = {
+  entity: 'task',
+  notFound: '404 RestException: none',
+  checks: [READ_TASK],
+}
 const REVIEW = { processDefinitionKey: 'review' }
 const GRANT = 'grant anna PROCESS_DEFINITION:review READ_TASK'
 
 t.test('a check with a condition of the engine refuses until the engine says it does not hold', async (t) => {
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     checks: [{ when: 'the plan is valid', anyOf: ['TASK.READ', READ_BY_KEY], denied: 403 }],
     entity: 'task',
     otherTenant: 'ignored',
@@ -95,7 +99,7 @@ t.test('a check with a condition of the engine refuses until the engine says it 
 })
 
 t.test('a check whose condition needs an entity that was not loaded permits no caller', async (t) => {
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     checks: [{ when: 'the incident was not created by a caller', anyOf: [READ_BY_KEY], denied: 403 }],
     otherTenant: 'ignored',
   }
@@ -117,7 +121,7 @@ t.test('an entity of another tenant is refused like one that does not exist', as
 })
 
 t.test('permission is checked before an entity of another tenant gives an empty list', async (t) => {
-  const row: Partial<Row> = { ...TASK_ROW, otherTenant: '200 []' }
+  const row: Partial<OperationEntry> = { ...TASK_ROW, otherTenant: '200 []' }
   const entities = { 'task t1': { ...REVIEW, tenantId: 'globex' } }
   t.equal(await answerTo(row, { entities }), 403)
   t.equal(await answerTo(row, { entities, lines: [GRANT] }), 200)
@@ -132,7 +136,7 @@ t.test('a body that names another tenant is refused, even if no entity is looked
     { when: 'body:tenantId of another tenant', answer: '400 RestException: no' },
   ] as const
   const lines = ['grant anna TASK:* CREATE']
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     route: 'POST /novelty',
     checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
     preconditions,
@@ -151,7 +155,7 @@ t.test('a body that names another tenant is refused, even if no entity is looked
 })
 
 t.test('a precondition refuses a permitted caller and is checked before the tenant', async (t) => {
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     ...TASK_ROW,
     preconditions: [{ when: 'the task belongs to a case', answer: '400 RestException: a case' }],
   }
@@ -189,7 +193,7 @@ t.test('a check on the definition of an entity passes if the entity is known to 
   const checks: readonly Check[] = [
     { anyOf: ['PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey'], denied: 403 },
   ]
-  const row: Partial<Row> = { checks, notFound: '404 RestException: none' }
+  const row: Partial<OperationEntry> = { checks, notFound: '404 RestException: none' }
   const alone = { 'variableInstance t1': { processDefinitionKey: null } }
   t.equal(await answerTo(row, { entities: alone }), 'permitted')
   t.equal(await answerTo(row, { entities: { 'variableInstance t1': REVIEW } }), 403)
@@ -203,7 +207,7 @@ t.test('a check on a missing entity permits no caller, even if `otherTenant` is 
 
 t.test('a check on the definition of a target is not exact if the definition is unknown', async (t) => {
   const term = 'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey'
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     route: 'POST /novelty',
     checks: [{ each: 'externalTasks', anyOf: [term], denied: 403, otherTenant: '404 RestException: none' }],
   }
@@ -229,7 +233,7 @@ t.test('each entity that an operation names is checked for its tenant separately
     ['body:one', 'body:other'],
     ['body:one', 'query:one'],
   ] as const) {
-    const row: Partial<Row> = {
+    const row: Partial<OperationEntry> = {
       route: 'POST /novelty',
       checks: [definitionCheck(first), definitionCheck(second)],
       notFound,
@@ -242,7 +246,7 @@ t.test('each entity that an operation names is checked for its tenant separately
     t.equal(answer, 404, `${first}, ${second}`)
     t.same(lookedUp, ['processDefinition own', 'processDefinition foreign'])
   }
-  const row: Partial<Row> = { checks: [READ_TASK, { ...READ_TASK, anyOf: [EXECUTION] }], notFound }
+  const row: Partial<OperationEntry> = { checks: [READ_TASK, { ...READ_TASK, anyOf: [EXECUTION] }], notFound }
   const entities = { 'task t1': REVIEW, 'execution t1': { ...REVIEW, tenantId: 'globex' } }
   t.equal(await answerTo(row, { lines: [GRANT, ...lines], entities }), 404, 'two kinds by one id')
   const { lookedUp } = await decide(
@@ -253,7 +257,7 @@ t.test('each entity that an operation names is checked for its tenant separately
 })
 
 t.test('one of two entities may belong to another tenant if the engine does not check it', async (t) => {
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     route: 'POST /novelty',
     checks: [{ ...definitionCheck('body:one'), otherTenant: 'ignored' }, definitionCheck('body:other')],
     notFound: '404 RestException: none',
@@ -277,7 +281,7 @@ t.test('a grant on all definitions does not apply to an entity without a definit
   ] as const
   const lines = ['grant anna PROCESS_DEFINITION:* READ_TASK']
   for (const [name, term] of cases) {
-    const row: Partial<Row> = {
+    const row: Partial<OperationEntry> = {
       checks: [{ anyOf: ['TASK.READ path:id', term], denied: 403 }],
       notFound: '404 RestException: none',
     }
@@ -291,7 +295,7 @@ t.test('a grant on all definitions does not apply to an entity without a definit
 })
 
 t.test('if all permissions are required, a grant on all of one resource does not decide alone', async (t) => {
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     ...TASK_ROW,
     checks: [{ allOf: ['TASK.READ path:id', READ_BY_KEY], denied: 403 }],
   }
@@ -301,7 +305,7 @@ t.test('if all permissions are required, a grant on all of one resource does not
   t.equal(await answerTo(row, { lines: [...lines, GRANT], entities }), 'permitted')
 })
 
-function rowOfKey(route: Row['route']): Partial<Row> {
+function rowOfKey(route: OperationEntry['route']): Partial<OperationEntry> {
   return {
     route,
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 }],
@@ -321,7 +325,7 @@ t.test('an entity that several path parameters name is looked up by all of them'
 })
 
 t.test('a selection that only partly belongs to another tenant is refused as not exact', async (t) => {
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     route: 'POST /novelty',
     checks: [
       {
@@ -355,7 +359,7 @@ t.test('a selection that only partly belongs to another tenant is refused as not
 })
 
 t.test('candidates are permitted if each of them is, and otherwise refused as not exact', async (t) => {
-  const row: Partial<Row> = {
+  const row: Partial<OperationEntry> = {
     route: 'POST /novelty',
     checks: [
       {
@@ -381,7 +385,7 @@ t.test('candidates are permitted if each of them is, and otherwise refused as no
 
 t.test('a refusal lists the missing permissions of `allOf` and every alternative of `anyOf`', async (t) => {
   const entities = { 'task t1': REVIEW }
-  const all: Partial<Row> = {
+  const all: Partial<OperationEntry> = {
     ...TASK_ROW,
     checks: [{ allOf: ['TASK.READ path:id', 'TASK.UPDATE path:id', READ_BY_KEY], denied: 403 }],
   }
@@ -399,7 +403,7 @@ t.test('a refusal lists the missing permissions of `allOf` and every alternative
   })
 })
 
-const exemptRow = (exempt: NonNullable<Check['exempt']>): Partial<Row> => ({
+const exemptRow = (exempt: NonNullable<Check['exempt']>): Partial<OperationEntry> => ({
   ...TASK_ROW,
   checks: [{ ...READ_TASK, exempt }],
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { LookupName } from '../../../../src/operations/lookup-name.ts'
-import type { When } from '../../../../src/operations/notation.ts'
+import type { CheckCondition } from '../../../../src/operations/notation.ts'
 import { compileCondition } from '../../../../src/policy/authz/checks/compile-condition.ts'
 import { LoadedEntities } from '../../../../src/policy/authz/entities/loaded-entities.ts'
 import type { Attributes } from '../../../../src/request/attributes.ts'
@@ -13,7 +13,7 @@ interface Asked {
 }
 
 /** Returns whether a condition holds for a request of anna, of the tenant acme, for `e1`. */
-function holds(when: When, { body = {}, query = {}, entity }: Asked): boolean | null {
+function holds(when: CheckCondition, { body = {}, query = {}, entity }: Asked): boolean | null {
   const loaded = new LoadedEntities()
   if (entity !== undefined) loaded.add(entity[0], 'e1', entity[1])
   const accessRequest = {
@@ -27,7 +27,7 @@ function holds(when: When, { body = {}, query = {}, entity }: Asked): boolean | 
 
 type Case = readonly [asked: Asked, expected: boolean | null]
 
-const OF_MEMBERS: readonly (readonly [When, ...(readonly Case[])])[] = [
+const OF_MEMBERS: readonly (readonly [CheckCondition, ...(readonly Case[])])[] = [
   [
     'body:id given',
     [{ body: { id: 'a' } }, true],
@@ -105,7 +105,7 @@ const OF_MEMBERS: readonly (readonly [When, ...(readonly Case[])])[] = [
   ],
 ]
 
-const OF_ENTITIES: readonly (readonly [When, LookupName, ...(readonly Case[])])[] = [
+const OF_ENTITIES: readonly (readonly [CheckCondition, LookupName, ...(readonly Case[])])[] = [
   [
     'the execution is no instance',
     'execution',

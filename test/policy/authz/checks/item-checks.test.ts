@@ -17,7 +17,7 @@ t.test('other work runs between the decisions about a long list', async (t) => {
     readRowAttributes: async (_template: string, list: readonly unknown[]) => list.map(() => () => null),
     implicitGrants: null,
   }
-  const check = createItemChecks(policy.checks, { before, after: null }, options)
+  const check = createItemChecks(policy.checks, { authorize: before, verifyCreated: null }, options)
   const items = Array.from({ length: 3500 }, (_, index) => ({ id: `t${index}` }))
   let isOver = false
   const watch = () => {

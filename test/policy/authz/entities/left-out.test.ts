@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Check, When } from '../../../../src/operations/notation.ts'
+import type { Check, CheckCondition } from '../../../../src/operations/notation.ts'
 import { operationsOf } from '../../../../src/operations/compile-table.ts'
 import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
 import { compileChecks } from '../../../../src/policy/authz/checks/compile-check.ts'
@@ -9,7 +9,7 @@ import { recordsOf } from '../../../support/record-lines.ts'
 async function decide(check: Check): Promise<unknown> {
   const [operation] = operationsOf([{ row: { route: 'POST /novelty', checks: [check] } }])
   if (operation === undefined) throw new Error('no row')
-  const { before } = createAuthorize(compileChecks(operation), {
+  const { authorize: before } = createAuthorize(compileChecks(operation), {
     records: () => recordsOf([]),
     adminGroups: [],
     adminUsers: [],
@@ -28,7 +28,7 @@ async function decide(check: Check): Promise<unknown> {
   return permitted
 }
 
-const OF_AN_ENTITY: readonly When[] = [
+const OF_AN_ENTITY: readonly CheckCondition[] = [
   'the execution is no instance',
   'the incident was not created by a caller',
   'the job has an instance',

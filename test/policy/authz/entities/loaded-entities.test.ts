@@ -4,16 +4,16 @@ import { LoadedEntities } from '../../../../src/policy/authz/entities/loaded-ent
 t.test('entities that were looked up are known, and so are those that do not exist', (t) => {
   const loaded = new LoadedEntities()
   t.equal(loaded.find('task', 't1'), undefined)
-  t.equal(loaded.lacksEntity(), false)
+  t.equal(loaded.isNotFound(), false)
   const task = { processDefinitionKey: 'review' }
   t.equal(loaded.add('task', 't1', task), task)
   t.equal(loaded.find('task', 't1'), task)
   t.equal(loaded.find('execution', 't1'), undefined)
   t.equal(loaded.find('task', 't2'), undefined)
-  t.equal(loaded.lacksEntity(), false)
+  t.equal(loaded.isNotFound(), false)
   loaded.add('task', 't2', null)
   t.equal(loaded.find('task', 't2'), null)
-  t.equal(loaded.lacksEntity(), true)
+  t.equal(loaded.isNotFound(), true)
   t.end()
 })
 

@@ -197,7 +197,7 @@ t.test('lookups stop if the client disconnects', async (t) => {
       hops += 1
       if (hops === 3) throw new Error('left')
     }
-    const { ask, seen } = findIn({ '/external-task': () => [] }, [], { stillAwaited })
+    const { ask, seen } = findIn({ '/external-task': () => [] }, [], { checkDeadline: stillAwaited })
     await t.rejects(ask(each, body), { message: 'left' })
     t.equal(seen.length, 2, each)
   }

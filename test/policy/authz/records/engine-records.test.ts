@@ -1,6 +1,6 @@
 import t from 'tap'
 import { GatewayError } from '../../../../src/errors.ts'
-import type { EngineAnswer, EngineRequest } from '../../../../src/request/engine-request.ts'
+import type { EngineResponse, EngineRequest } from '../../../../src/request/engine-request.ts'
 import {
   createEngineRecords,
   type EngineRecordsOptions,
@@ -34,7 +34,7 @@ function open(options: Partial<EngineRecordsOptions> = {}) {
   const gates: (() => void)[] = []
   const hold = { on: false }
   const read: (string | null)[] = []
-  const ask = async (request: EngineRequest): Promise<EngineAnswer> => {
+  const ask = async (request: EngineRequest): Promise<EngineResponse> => {
     engine.requests.push(request)
     // The response has the state at the time of the request.
     const { away, status } = engine

@@ -2,7 +2,7 @@ import t from 'tap'
 import { isAuthorized } from '../../../../src/policy/authz/decision/decide.ts'
 import type { Grant } from '../../../../src/policy/authz/records/grants.ts'
 import {
-  needsOf,
+  requirementsOf,
   recordsOfGrants,
   smallestGrants,
   withGrants,
@@ -78,7 +78,7 @@ t.test('the frequency of a need counts', async (t) => {
 t.test('needs with one number are alternatives, and unknown resources are skipped', async (t) => {
   const lack = { permission: 'READ', resourceId: 't1', need: 0 }
   t.same(
-    needsOf([
+    requirementsOf([
       { ...lack, resource: 'Task' },
       { ...lack, resource: 'ProcessDefinition', permission: 'READ_TASK', resourceId: 'review' },
       { ...lack, resource: 'Task', need: 1, resourceId: 't2' },
