@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { admit, addLoadShedding } from './pipeline/admit.ts'
-import { answerPreflights, shareResponses } from './pipeline/share-answers.ts'
+import { answerPreflights, shareResponses } from './pipeline/share-responses.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
 import { enforce, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {

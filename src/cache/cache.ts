@@ -1,4 +1,4 @@
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 import { SingleFlight } from '../request/single-flight.ts'
 import type { CacheHit, Entry, CacheRule } from './entry.ts'
 import { cacheHitOf, cacheableOf } from './entry.ts'

@@ -1,5 +1,5 @@
 import type { CachedContent } from '../operations/table.ts'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 import { isObject } from '../request/value.ts'
 
 /**

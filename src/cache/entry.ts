@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /** How long the response of an operation is cached. An eviction of one of the tags removes it. */
 export interface CacheRule {

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 import { isStorable } from './storable.ts'
-import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
+import { isStoredHead, storedHeadersOf } from '../redis/stored-response.ts'
 
 /** An entry as it is stored in Redis. Redis itself stores the remaining time. */
 export interface DecodedEntry {

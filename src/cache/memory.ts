@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 import type { Entry } from './entry.ts'
 
 /**

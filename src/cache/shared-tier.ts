@@ -1,4 +1,4 @@
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 import type { CacheRule } from './entry.ts'
 
 /** An entry of the shared tier. */

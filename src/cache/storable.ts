@@ -1,4 +1,4 @@
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /** Request headers that are part of the key or do not affect a stored response. A response that varies by any other header is not stored. */
 const IN_KEY: ReadonlySet<string> = new Set(['accept', 'accept-encoding', 'host'])

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import type { HandlerContext } from '../pipeline/context.ts'
-import { type BufferedResponse, MAX_READ_BYTES } from '../request/answer.ts'
+import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { jsonIn } from '../request/engine-request.ts'
 import { isOfTenants } from '../lists/visibility/visibility.ts'
 import type { Upstream } from '../proxy/upstream.ts'

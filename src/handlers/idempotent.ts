@@ -13,7 +13,7 @@ import type { HandlerContext, OperationRequest, MatchedContext } from '../pipeli
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { linkAddressOf, withMovedLinks } from './client-links.ts'
 

@@ -4,7 +4,7 @@ import type { OperationRequest } from '../pipeline/context.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { assertTakesJson } from '../request/accept.ts'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /** Returns whether the gateway always responds itself. */
 export function isNeverForwarded({ handler }: Operation): boolean {

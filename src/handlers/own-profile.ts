@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { HandlerContext } from '../pipeline/context.ts'
 import { sendResponse } from '../pipeline/replies.ts'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /** Returns whether the caller requests their own profile. */
 export function isAboutSelf({ match: { accessRequest } }: HandlerContext): boolean {

@@ -12,7 +12,7 @@ import {
 import type { RedisCommand, RedisReply } from '../redis/redis-client.ts'
 import { RedisLink } from '../redis/redis-link.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
-import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
+import { isStoredHead, storedHeadersOf } from '../redis/stored-response.ts'
 
 interface IdempotencyStoreOptions {
   readonly redis: RedisSettings

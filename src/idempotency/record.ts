@@ -1,6 +1,6 @@
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 import { isRecord } from '../request/value.ts'
-import { isStoredHead, isStoredStatus } from '../redis/stored-answer.ts'
+import { isStoredHead, isStoredStatus } from '../redis/stored-response.ts'
 
 /** The value in Redis under an idempotency key. */
 export type IdempotencyRecord =

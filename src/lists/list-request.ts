@@ -1,7 +1,7 @@
 import type { Operation } from '../operations/table.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { AccessRequest } from '../request/access-request.ts'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /** A request for a list, with the form in which the engine gets it. */
 export interface ListRequest {

@@ -8,7 +8,7 @@ import { readJson } from '../request/json.ts'
 import type { LocatedContext } from './context.ts'
 import { paramsOf } from './match.ts'
 import type { Parts } from './parts.ts'
-import { createDeadlineCheck } from './still-awaited.ts'
+import { createDeadlineCheck } from './deadline-check.ts'
 
 /**
  * Reads the parts of a request that a decision depends on, and stores them in the context with the bytes of the body. The framework

@@ -3,7 +3,7 @@ import type { LongPolls } from './long-polls/long-polls.ts'
 import type { NodeState } from './nodes/node-pool.ts'
 import type { Credentials } from './wire/headers.ts'
 import type { RelayResult, UpstreamRequest } from './wire/upstream-request.ts'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 
 export interface ProbeTimes {
   readonly intervalMs: number

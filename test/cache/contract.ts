@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import type { Test } from 'tap'
-import type { BufferedResponse } from '../../src/request/answer.ts'
+import type { BufferedResponse } from '../../src/request/buffered-response.ts'
 import { acceptAll, answerOf, fillOf } from '../support/cache-harness.ts'
 import type { OpenedCache } from '../support/cache-harness.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import type { HandlerContext } from '../../pipeline/context.ts'
-import { MAX_READ_BYTES } from '../../request/answer.ts'
+import { MAX_READ_BYTES } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { listOf, bodyValue } from '../../request/body.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'

@@ -4,7 +4,7 @@ import type { HandlerContext, OperationRequest } from '../../pipeline/context.ts
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import { spliceElements, spliceMember } from '../../lists/rewrite/narrow.ts'
-import type { BufferedResponse } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { answerRows } from '../../lists/answer/answer-list.ts'
 import { readVisible, readWhole } from '../../lists/postfilter/visible-rows.ts'

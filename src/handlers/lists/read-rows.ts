@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../../lists/list-request.ts'
-import { MAX_READ_BYTES } from '../../request/answer.ts'
+import { MAX_READ_BYTES } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../pipeline/context.ts'
 import { withMissingRows } from '../../pipeline/stage.ts'
-import type { BufferedResponse } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { rowsIn } from './read-rows.ts'
 

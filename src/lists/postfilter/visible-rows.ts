@@ -9,7 +9,7 @@ import type { Postfilter } from '../list-decision.ts'
 import type { PlanRows, Strategy } from '../list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, StableScan } from './stable-scan.ts'
-import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
+import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/buffered-response.ts'
 import { FIRST_READ_ITEMS, MAX_READ_ITEMS, PARSED_ITEMS, READ_BYTES } from '../limits.ts'
 
 /**

@@ -1,6 +1,6 @@
 import argon2 from '@node-rs/argon2'
 import bcrypt from 'bcrypt'
-import { createVerificationQueue, type VerificationOrigin } from './turnstile.ts'
+import { createVerificationQueue, type VerificationOrigin } from './verification-queue.ts'
 
 export interface PasswordOptions {
   /**

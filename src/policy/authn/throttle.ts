@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { throttled } from './throttled.ts'
-import { createAttemptPacer, type AttemptPacer, type AttemptPacerOptions } from './turns.ts'
+import { createAttemptPacer, type AttemptPacer, type AttemptPacerOptions } from './attempt-pacer.ts'
 
 export interface ThrottleOptions extends Pick<AttemptPacerOptions, 'schedule'> {
   /** How long failures count, from the first one. Default: 30,000 ms. */

@@ -8,7 +8,7 @@ import { outcomeOf } from './throttled.ts'
 import { type ClaimSettings, principalIn } from './token-claims.ts'
 import { type TokenFault, tokenRefusalOf } from './token-faults.ts'
 import type { TokenMemoryState, VerifiedToken } from './token-memory.ts'
-import type { VerificationQueue } from './turnstile.ts'
+import type { VerificationQueue } from './verification-queue.ts'
 import { isSignedBy } from './verification-key.ts'
 
 /** The origin of groups or tenants: the token's claims, the identity source, or both together. */

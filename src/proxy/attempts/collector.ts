@@ -9,7 +9,7 @@ import {
   type ResponseHeaderNames,
 } from '../wire/headers.ts'
 import { API_RESPONSE_HEADERS } from '../wire/allowed-headers.ts'
-import type { BufferedResponse } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Buffers one response, up to a limit. */

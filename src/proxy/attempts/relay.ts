@@ -10,7 +10,7 @@ import {
 } from '../wire/headers.ts'
 import type { RelayResult, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
-import { KEPT_RESPONSE_BYTES } from '../../request/answer.ts'
+import { KEPT_RESPONSE_BYTES } from '../../request/buffered-response.ts'
 
 /** Responses of a known length up to this size are buffered and sent in one write. Before that, nothing is delivered. */
 const COLLECT_BYTES = 64 * 1024

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { scheduleTimer, type Schedule } from '../../files/source-state.ts'
 import type { TurnTaker } from '../../redis/shared-turns.ts'
-import type { BufferedResponse } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { Collector } from '../attempts/collector.ts'
 import type { WireRequest } from '../attempts/attempt.ts'
 import { sendWithRetries, type SendOptions } from '../attempts/send-with-retries.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import type { BufferedResponse } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
 
 /** The long polls of one engine. */
 export interface LongPolls {

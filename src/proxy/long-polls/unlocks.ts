@@ -1,5 +1,5 @@
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import type { BufferedResponse } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { bodyValue } from '../../request/body.ts'
 import type { DateFormat } from '../../request/date-format.ts'
 import { jsonIn } from '../../request/engine-request.ts'

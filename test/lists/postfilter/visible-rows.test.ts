@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Parts } from '../../../src/pipeline/parts.ts'
-import type { BufferedResponse } from '../../../src/request/answer.ts'
+import type { BufferedResponse } from '../../../src/request/buffered-response.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 
 const INSTANCES = Array.from({ length: 20 }, (_, at) => ({

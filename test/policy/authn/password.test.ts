@@ -1,7 +1,7 @@
 import bcrypt from 'bcrypt'
 import t from 'tap'
 import { createPasswords } from '../../../src/policy/authn/password.ts'
-import type { VerificationOrigin } from '../../../src/policy/authn/turnstile.ts'
+import type { VerificationOrigin } from '../../../src/policy/authn/verification-queue.ts'
 
 const passwords = createPasswords()
 

@@ -9,7 +9,10 @@ import {
   type TokensOptions,
 } from '../../../src/policy/authn/tokens.ts'
 import { createThrottle } from '../../../src/policy/authn/throttle.ts'
-import { createVerificationQueue, type VerificationQueue } from '../../../src/policy/authn/turnstile.ts'
+import {
+  createVerificationQueue,
+  type VerificationQueue,
+} from '../../../src/policy/authn/verification-queue.ts'
 import { type VerificationKey, verificationKeyOf } from '../../../src/policy/authn/verification-key.ts'
 import type { Principal } from '../../../src/request/principal.ts'
 import { createFakeTime } from '../../support/fake-time.ts'

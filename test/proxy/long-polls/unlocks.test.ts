@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
-import type { BufferedResponse } from '../../../src/request/answer.ts'
+import type { BufferedResponse } from '../../../src/request/buffered-response.ts'
 import { createDateFormat } from '../../../src/request/date-format.ts'
 import { createUnlocks, type LockedTask, type UnlockResult } from '../../../src/proxy/long-polls/unlocks.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isEmptyList, lockedTasksIn, pollRefusalOf } from '../../../src/proxy/long-polls/poll-answer.ts'
+import { isEmptyList, lockedTasksIn, pollRefusalOf } from '../../../src/proxy/long-polls/poll-response.ts'
 
 function answer(status: number, value: unknown) {
   return { status, headers: {}, body: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) }

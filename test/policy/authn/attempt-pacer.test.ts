@@ -3,7 +3,7 @@ import {
   createAttemptPacer,
   type AttemptPacerOptions,
   type AttemptOrigin,
-} from '../../../src/policy/authn/turns.ts'
+} from '../../../src/policy/authn/attempt-pacer.ts'
 import { createFakeTime } from '../../support/fake-time.ts'
 
 const BOTH = { ofUserMs: 200, ofAddressMs: 50 }

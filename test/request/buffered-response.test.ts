@@ -1,5 +1,5 @@
 import t from 'tap'
-import { releaseBody } from '../../src/request/answer.ts'
+import { releaseBody } from '../../src/request/buffered-response.ts'
 
 t.test('a body releases its own memory, and keeps memory that it shares', async (t) => {
   const own = Buffer.allocUnsafeSlow(8192).fill('a')

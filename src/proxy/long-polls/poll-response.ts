@@ -1,4 +1,4 @@
-import type { BufferedResponse } from '../../request/answer.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { LockedTask } from './unlocks.ts'
 
 /** The response of an engine that found no task to lock. */

@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import type { BufferedResponse } from '../request/answer.ts'
+import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /**
  * Headers that describe a body. Only these are stored in Redis: no connection headers (RFC 9110 section 7.6.1), no length, no
