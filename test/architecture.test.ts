@@ -218,6 +218,25 @@ t.test('file names and exported names are unique', (t) => {
   t.end()
 })
 
+/** Matches the declaration of a type, exported or not, at any depth. An import of a type has no `=` and no `<` after the name. */
+const TYPE_DECLARATION =
+  /^\s*(?:export )?(?:declare )?(?:(?:abstract )?class|interface|type(?=\s+\w+\s*[=<]))\s+(\w+)/gm
+
+t.test('no type name is declared in two files', (t) => {
+  const filesOf = new Map<string, Set<string>>()
+  for (const { file, text } of FILES)
+    for (const [, name = ''] of text.matchAll(TYPE_DECLARATION))
+      filesOf.set(name, (filesOf.get(name) ?? new Set()).add(file))
+  t.ok(filesOf.size > 500)
+  t.same(
+    [...filesOf]
+      .filter(([, files]) => files.size > 1)
+      .map(([name, files]) => `${name} is declared in ${[...files].sort().join(' and in ')}`),
+    [],
+  )
+  t.end()
+})
+
 function twice(names: readonly string[]): readonly string[] {
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))].sort()
 }

@@ -49,9 +49,9 @@ function isMethod(text: string | undefined): text is Method {
   return METHODS.some((method) => method === text)
 }
 
-type Place = Pick<Operation, 'template' | 'method'>
+type OperationPlace = Pick<Operation, 'template' | 'method'>
 
-function byPlace(a: Place, b: Place): number {
+function byPlace(a: OperationPlace, b: OperationPlace): number {
   if (a.template !== b.template) return a.template < b.template ? -1 : 1
   return METHODS.indexOf(a.method) - METHODS.indexOf(b.method)
 }

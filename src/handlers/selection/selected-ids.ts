@@ -15,7 +15,7 @@ import { isNullText } from '../../policy/validation/schemas/jackson.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
-import { SubqueryRefused } from '../../lists/merge/subquery-request.ts'
+import { SubqueryRefusal } from '../../lists/merge/subquery-request.ts'
 import { eachRow } from '../../lists/merge/read-subqueries.ts'
 import { keepAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
 import { MAX_QUERY_IDS, MAX_SELECTED_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
@@ -144,7 +144,7 @@ async function plannedIds(
       if (ids.length > MAX_SELECTED_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
     }
   } catch (error) {
-    if (error instanceof SubqueryRefused) return null
+    if (error instanceof SubqueryRefusal) return null
     throw error
   }
   return ids

@@ -13,7 +13,7 @@ import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { longCounts, topTimes } from '../merge/list-observations.ts'
 import { UnknownOrderError } from '../merge/subquery-reader.ts'
-import { SubqueryRefused } from '../merge/subquery-request.ts'
+import { SubqueryRefusal } from '../merge/subquery-request.ts'
 import { countSubqueries, type SubqueryListInput, listSubqueries } from '../merge/read-subqueries.ts'
 import { type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
 import { type RowFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
@@ -185,7 +185,7 @@ async function answerParts(
       : await listSubqueries(handlerContext, listing)
   } catch (error) {
     // The engine gets the query as the caller sent it, and its error is returned.
-    if (error instanceof SubqueryRefused) return answerRefused(handlerContext)
+    if (error instanceof SubqueryRefusal) return answerRefused(handlerContext)
     if (error instanceof UnknownOrderError) return null
     throw error
   }

@@ -8,7 +8,7 @@ import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
 import { PAGING, type Paging } from '../../request/paging.ts'
-import { subqueryRequestOf, SubqueryRefused } from './subquery-request.ts'
+import { subqueryRequestOf, SubqueryRefusal } from './subquery-request.ts'
 import { findEnd } from './find-end.ts'
 import { MergedRows, type SizesAge } from './merged-rows.ts'
 import { readSorted } from './subquery-reader.ts'
@@ -111,7 +111,7 @@ function countedBy(asPost: PostForm | null): PostForm | null {
 async function countResponse(asking: ListRequest): Promise<BufferedResponse> {
   asking.match.accessRequest.checkDeadline?.()
   const response = await readWhole(asking)
-  if (response.status !== 200) throw new SubqueryRefused()
+  if (response.status !== 200) throw new SubqueryRefusal()
   return response
 }
 
@@ -233,7 +233,7 @@ async function sizesOf(
     const isRecent = counted.some((one) => one.isRecent)
     return { sizes: counted.map(({ size }) => size), isEstimate: false, isRecent }
   } catch (error) {
-    if (error instanceof SubqueryRefused) return null
+    if (error instanceof SubqueryRefusal) return null
     throw error
   }
 }
@@ -253,7 +253,7 @@ function readerOf(
   return async (subquery, { postfilter, from, size }) => {
     const asking = subqueryRequestOf(handlerContext, subquery, null)
     const page = await readPage(asking, { postfilter, form, member, idsOnly: form === 'count', from, size })
-    if (page.response.status !== 200) throw new SubqueryRefused()
+    if (page.response.status !== 200) throw new SubqueryRefusal()
     onResponse(page.response)
     return page
   }
@@ -282,7 +282,7 @@ function readersOf(
         from,
         size,
       })
-      if (page.response.status !== 200) throw new SubqueryRefused()
+      if (page.response.status !== 200) throw new SubqueryRefusal()
       onResponse?.(page.response)
       return page
     }
@@ -322,7 +322,7 @@ async function listWhole(
     form: 'list',
     constants: subquery.constants,
   })
-  if (page.response.status !== 200) throw new SubqueryRefused()
+  if (page.response.status !== 200) throw new SubqueryRefusal()
   return page.rows.every(({ isVisible }) => isVisible) ? page.response : null
 }
 

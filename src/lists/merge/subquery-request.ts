@@ -6,7 +6,7 @@ import { PAGING } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
 
 /** The engine does not accept the query of a subquery. */
-export class SubqueryRefused extends Error {}
+export class SubqueryRefusal extends Error {}
 
 /** Returns the caller's query with the parameters that a subquery sets. */
 export function subqueryRequestOf(

@@ -59,7 +59,7 @@ export function invalidLookUp(what: string, path: string): GatewayError {
   return invalidResponse(`The engine's response to a lookup ${what}`, new Error(`response to ${path}`))
 }
 
-interface ListRequest {
+interface LookupListRequest {
   /** Path and query of the list. */
   readonly path: string
   /** The body of a list that is read by POST. */
@@ -73,7 +73,7 @@ interface ListRequest {
  */
 export async function readList(
   read: ReadEngine,
-  { path, query, shape }: ListRequest,
+  { path, query, shape }: LookupListRequest,
 ): Promise<readonly Item[]> {
   const response = await read(path, query)
   // The engine refused the list: that does not mean that the list is empty.
