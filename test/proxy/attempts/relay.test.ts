@@ -48,8 +48,8 @@ t.test('a request may also receive the body of a successful, unencoded response 
     response.end('x'.repeat(bytes))
   })
   const { upstream } = openUpstream(t, [node.url])
-  const bodyOf = async (path: string, keepsAnswer = true) => {
-    const listener = await listenAndRelay(t, upstream, { ...WRITE, path, keepsResponse: keepsAnswer })
+  const bodyOf = async (path: string, keepsResponse = true) => {
+    const listener = await listenAndRelay(t, upstream, { ...WRITE, path, keepsResponse })
     const over = listener.over()
     await ask(listener.port, 'POST')
     const relayed = await over

@@ -30,11 +30,11 @@ function toldOf(outcome: Partial<AttemptOutcome>) {
     capacity: 0,
     keepAlive: { onStale: tell('stale') },
     latency: { readMs: () => KNOWN_MS, observe: (ms: number) => tell('latency')(ms) },
-    health: { answered: tell('answered'), failed: tell('failed'), silent: tell('silent') },
+    health: { recordResponse: tell('answered'), failed: tell('failed'), silent: tell('silent') },
     concurrency: {
       limit: 9,
       overloaded: tell('overloaded'),
-      answered: ({ latencyMs, inFlight }: { readonly latencyMs: number; readonly inFlight: number }) =>
+      recordResponse: ({ latencyMs, inFlight }: { readonly latencyMs: number; readonly inFlight: number }) =>
         tell('room')(latencyMs, inFlight),
     },
   }

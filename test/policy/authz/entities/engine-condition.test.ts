@@ -144,10 +144,10 @@ t.test('each of at most a thousand instances is read once, eight at a time', asy
   t.equal(await askAbout([...ids, 'one more']), null)
   t.equal(seen.length, 1000)
   let hops = 0
-  const stillAwaited = (): void => {
+  const checkDeadline = (): void => {
     hops += 1
     if (hops === 3) throw new Error('left')
   }
-  await t.rejects(askAbout(ids, { checkDeadline: stillAwaited }), { message: 'left' })
+  await t.rejects(askAbout(ids, { checkDeadline }), { message: 'left' })
   t.equal(seen.length, 1016)
 })

@@ -193,11 +193,11 @@ t.test('lookups stop if the client disconnects', async (t) => {
     ['externalTasks', { processInstanceIds: ids }],
   ] as const) {
     let hops = 0
-    const stillAwaited = (): void => {
+    const checkDeadline = (): void => {
       hops += 1
       if (hops === 3) throw new Error('left')
     }
-    const { ask, seen } = findIn({ '/external-task': () => [] }, [], { checkDeadline: stillAwaited })
+    const { ask, seen } = findIn({ '/external-task': () => [] }, [], { checkDeadline })
     await t.rejects(ask(each, body), { message: 'left' })
     t.equal(seen.length, 2, each)
   }
