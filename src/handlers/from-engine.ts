@@ -25,7 +25,7 @@ export function fromEngine(
 /** Returns whether every response of the operation is read, because it is checked, rewritten or followed by an invalidation. */
 function isAlwaysRead({ checks, allowedLinks, evicts, invalidates }: Operation): boolean {
   const isChecked = checks.some(({ after }) => after === true)
-  return isChecked || [allowedLinks, evicts, invalidates].some((column) => column !== undefined)
+  return isChecked || [allowedLinks, evicts, invalidates].some((field) => field !== undefined)
 }
 
 /** Returns whether the request differs from the caller's: a restricted GET is sent as a POST. */

@@ -63,7 +63,7 @@ interface DefinitionOperation
 const KEY_CACHE_SECONDS = 30
 
 /**
- * Returns the rows of an operation on a definition by its id, by its key, and by its key and tenant. The forms by key find the latest
+ * Returns the three operations on a definition that name it by its id, by its key, and by its key and tenant. The forms by key find the latest
  * version first: without READ on its key they respond as if it did not exist. Then the same command runs.
  */
 export function definitionOperations(kindName: keyof typeof KINDS, operation: DefinitionOperation): TagOperations {

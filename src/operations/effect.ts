@@ -4,7 +4,7 @@ import type { Effect, OperationEntry } from './table.ts'
 const FIELDS_OF_WRITES = ['conflict', 'creates', 'evicts', 'idempotencyKey', 'invalidates', 'newTasks'] as const
 
 /**
- * Returns the effect of an operation. If the row does not name it, GET and OPTIONS read, a POST that lists or counts items reads
+ * Returns the effect of an operation. If the entry does not name it, GET and OPTIONS read, a POST that lists or counts items reads
  * unless it locks them, and every other operation writes.
  */
 export function effectOf(row: OperationEntry): Effect {

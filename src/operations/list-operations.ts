@@ -23,7 +23,7 @@ type List = ListFields &
     | { readonly rows?: undefined; readonly checks: readonly Check[] }
   )
 
-/** Returns the rows of all operations of a list: its query and its count, by GET and by POST. */
+/** Returns all operations of a list: its query and its count, by GET and by POST. */
 export function listOperations(list: List): TagOperations {
   const { path, countPath = `${path}/count`, operations, checks = [], rows, ...shared } = list
   const written: Record<string, OperationEntry> = {}

@@ -80,7 +80,7 @@ export interface Finder {
 export type ChangeKind = 'records' | 'identity' | 'lockouts'
 
 /**
- * One row of the table: the description of one operation. The comment of each field describes its meaning and its default. The
+ * One entry of the table: the description of one operation. The comment of each field describes its meaning and its default. The
  * default is the cautious value. If a field has no cautious value, its comment names the check that requires the field
  * (docs/architecture.md).
  */
@@ -192,7 +192,7 @@ export interface OperationEntry {
   readonly newTasks?: 'none'
   /**
    * The response has absolute `links[].href`, which the engine makes from the Host and the engine name of the request; the gateway
-   * replaces both. Default: the response is passed on. A test compares the rows with the published API and with a running engine.
+   * replaces both. Default: the response is passed on. A test compares the entries with the published API and with a running engine.
    */
   readonly links?: true
   /**
@@ -244,7 +244,7 @@ export interface OperationEntry {
 /** The operations of one tag, by operationId. */
 export type TagOperations = Readonly<Record<string, OperationEntry>>
 
-/** A row of the table, with its operationId and with its route split into method and path. */
+/** An entry of the table, with its operationId and with its route split into method and path. */
 export interface Operation extends Omit<OperationEntry, 'route' | 'effect'> {
   readonly id: string
   readonly method: Method
