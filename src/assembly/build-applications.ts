@@ -5,7 +5,7 @@ import type { Application } from '../pipeline/parts.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
 import { APPLICATION_REQUEST_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'
-import { createOnNodeChange, probeTimesOf, type WatchedNodes } from './running-nodes.ts'
+import { nodeOptionsOf, probeTimesOf, type WatchedNodes } from './running-nodes.ts'
 
 interface ApplicationOptions {
   readonly config: Config
@@ -30,11 +30,9 @@ export function buildApplications(options: ApplicationOptions): readonly BuiltAp
 
 function buildApplication(
   setting: Config['passthrough'][number],
-  { config, metrics, log, traces }: ApplicationOptions,
+  options: ApplicationOptions,
 ): BuiltApplication {
   const { prefix, auth, cookies, forwarded, requestHeaders, tls, probe: probePath } = setting
-  const { connect, headers, body, answer } = config.timeouts
-  const { connections, queue } = config.limits
   const nodes = applicationNodesOf(setting)
   // Credentials that the gateway does not require are meant for the application.
   const requestPolicy = {
@@ -47,23 +45,10 @@ function buildApplication(
     credentials: requestPolicy.credentials,
     host: requestPolicy.host,
     responseHeaders: 'all',
-    engine: prefix,
     nodes,
     tls,
     probePath,
-    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, responseMs: answer },
-    connections,
-    health: config.health,
-    queue: {
-      max: queue.size,
-      waitMs: queue.wait,
-      targetMs: queue.target,
-      onEnd: (result, waitedMs) => metrics.queued({ engine: prefix, result }, waitedMs / 1000),
-    },
-    onAttempt: ({ node, result, status, seconds }) =>
-      metrics.attempt({ engine: prefix, node, result, status }, seconds),
-    onNodeChange: createOnNodeChange(prefix, { metrics, log }),
-    ...(traces === null ? {} : { traced: traces.startAttempt }),
+    ...nodeOptionsOf(prefix, options),
   })
   return {
     application: {
@@ -78,7 +63,7 @@ function buildApplication(
     nodes: {
       engine: prefix,
       own: upstream,
-      probes: probePath === undefined ? null : probeTimesOf(config.health),
+      probes: probePath === undefined ? null : probeTimesOf(options.config.health),
     },
   }
 }

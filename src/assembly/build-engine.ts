@@ -38,7 +38,7 @@ import { acceptDateText, isDateText } from '../policy/validation/schemas/jackson
 import { createUpstream } from '../proxy/create-upstream.ts'
 import type { NudgeSettings } from '../proxy/long-polls/create-nudges.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import { createOnNodeChange, type EngineNodes, probeTimesOf } from './running-nodes.ts'
+import { type EngineNodes, nodeOptionsOf, probeTimesOf } from './running-nodes.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { SourceFiles } from './source-files.ts'
 import { API_REQUEST_HEADERS, API_RESPONSE_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
@@ -315,28 +315,19 @@ function permitOptionsOf(
 }
 
 function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream {
-  const { name, engineConfig, config, metrics, log, traces } = options
+  const { name, engineConfig, config, metrics } = options
   const { nodes, remoteName, host, credentials, service, tls, responseHeaders } = engineConfig
-  const { connect, headers, body, answer } = config.timeouts
   const { maxHold, perNode, waiting } = config.limits.longPolls
   return createUpstream({
-    engine: name,
     nodes,
     ...(remoteName === undefined ? {} : { remoteName }),
     credentials,
     host,
     responseHeaders: withAdded(API_RESPONSE_HEADERS, responseHeaders),
     tls,
-    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, responseMs: answer },
-    connections: config.limits.connections,
     dateFormat,
+    ...nodeOptionsOf(name, options),
     health: settingsOf(config, engineConfig).health,
-    queue: {
-      max: config.limits.queue.size,
-      waitMs: config.limits.queue.wait,
-      targetMs: config.limits.queue.target,
-      onEnd: (result, waitedMs) => metrics.queued({ engine: name, result }, waitedMs / 1000),
-    },
     polls: {
       maxHoldMs: maxHold,
       perNode,
@@ -346,10 +337,6 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
       onUnlock: (result) => metrics.pollUnlocked({ engine: name, result }),
       nudges: nudgeSettingsOf(options),
     },
-    onAttempt: ({ node, result, status, seconds }) =>
-      metrics.attempt({ engine: name, node, result, status }, seconds),
-    onNodeChange: createOnNodeChange(name, { metrics, log }),
-    ...(traces === null ? {} : { traced: traces.startAttempt }),
   })
 }
 

@@ -3,6 +3,8 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { NodeEvent } from '../proxy/nodes/node-pool.ts'
 import type { ProbeTimes, Upstream } from '../proxy/upstream.ts'
+import type { UpstreamOptions } from '../proxy/create-upstream.ts'
+import type { Traces } from '../traces/traces.ts'
 import type { Component } from './component.ts'
 
 /** The nodes of an engine or of a passthrough application. */
@@ -15,6 +17,14 @@ export interface WatchedNodes {
   readonly probes: ProbeTimes | null
 }
 
+interface NodeDependencies {
+  readonly config: Config
+  readonly metrics: Metrics
+  readonly log: Logger
+  /** Null if no traces are configured. */
+  readonly traces: Traces | null
+}
+
 export interface EngineNodes extends WatchedNodes {
   readonly deploymentAware: boolean
 }
@@ -25,6 +35,34 @@ export function probeTimesOf(
   deployments = false,
 ): ProbeTimes | null {
   return probe ? { intervalMs: interval, timeoutMs: timeout, deployments } : null
+}
+
+/** Returns the options of an upstream that the nodes of engines and of applications have in common. */
+export function nodeOptionsOf(
+  name: string,
+  { config, metrics, log, traces }: NodeDependencies,
+): Pick<
+  UpstreamOptions,
+  'engine' | 'timeouts' | 'connections' | 'health' | 'queue' | 'onAttempt' | 'onNodeChange' | 'traced'
+> {
+  const { connect, headers, body, answer } = config.timeouts
+  const { connections, queue } = config.limits
+  return {
+    engine: name,
+    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, responseMs: answer },
+    connections,
+    health: config.health,
+    queue: {
+      max: queue.size,
+      waitMs: queue.wait,
+      targetMs: queue.target,
+      onEnd: (result, waitedMs) => metrics.queued({ engine: name, result }, waitedMs / 1000),
+    },
+    onAttempt: ({ node, result, status, seconds }) =>
+      metrics.attempt({ engine: name, node, result, status }, seconds),
+    onNodeChange: createOnNodeChange(name, { metrics, log }),
+    ...(traces === null ? {} : { traced: traces.startAttempt }),
+  }
 }
 
 /** Creates the monitoring of nodes: probes if they are configured, readiness checks and gauges. */
