@@ -8,80 +8,39 @@ const SHOWN: ReadonlySet<string> = new Set([
   'adminUsers',
   'allowedHeaders',
   'allowedOrigins',
-  'answer',
   'audience',
   'audit',
   'basePath',
-  'body',
-  'burst',
   'ca',
   'cert',
   'client',
-  'connect',
-  'connections',
-  'database',
   'dateFormat',
-  'definitions',
-  'deploymentBody',
   'disabledPermissions',
-  'drain',
   'endpoint',
-  'eventLoopDelay',
-  'every',
-  'failures',
   'file',
-  'filteredRows',
   'groupPrefix',
   'groups',
   'header',
-  'headers',
-  'heap',
   'host',
   'hosts',
-  'interval',
   'issuer',
   'jwksUri',
-  'keep',
-  'lifetime',
   'master',
-  'maxAge',
-  'maxBytes',
-  'maxEjection',
-  'maxHold',
-  'memory',
   'name',
   'namespace',
   'nodes',
   'origins',
-  'pause',
-  'per',
-  'perNode',
-  'port',
   'prefix',
-  'requestHeaders',
-  'responseHeaders',
   'probe',
   'publicUrl',
-  'queue',
   'redis',
-  'refresh',
-  'remember',
-  'rememberFailures',
   'remoteName',
-  'request',
-  'requests',
+  'requestHeaders',
   'required',
-  'rowParts',
-  'sampleRatio',
+  'responseHeaders',
   'serverName',
   'serviceName',
-  'size',
-  'skew',
-  'staleAfter',
-  'target',
   'tenants',
-  'timeout',
-  'topics',
   'trustedProxies',
   'upstream',
   'url',
@@ -89,10 +48,6 @@ const SHOWN: ReadonlySet<string> = new Set([
   'userPrefix',
   'username',
   'users',
-  'wait',
-  'waiting',
-  'weight',
-  'workers',
 ])
 
 type Schema = Readonly<Record<string, unknown>>
@@ -100,10 +55,20 @@ type Schema = Readonly<Record<string, unknown>>
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Returns whether the text is a number with or without a unit, or a variable. It cannot be a secret. */
+const isAmount = ({ pattern }: Schema): boolean =>
+  typeof pattern === 'string' && pattern.startsWith(String.raw`^(\d+`)
+
 /** Returns the paths of the configuration whose value may be free text, not one of a few words. */
 function* textPaths(schema: unknown, path: readonly string[]): Generator<readonly string[]> {
   if (!isSchema(schema)) return
-  if (schema['type'] === 'string' && schema['enum'] === undefined && schema['const'] === undefined) yield path
+  if (
+    schema['type'] === 'string' &&
+    schema['enum'] === undefined &&
+    schema['const'] === undefined &&
+    !isAmount(schema)
+  )
+    yield path
   for (const form of [schema['anyOf'], schema['oneOf'], schema['allOf']])
     if (Array.isArray(form)) for (const one of form) yield* textPaths(one, path)
   if (schema['items'] !== undefined) yield* textPaths(schema['items'], [...path, '0'])
