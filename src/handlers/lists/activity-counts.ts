@@ -8,6 +8,7 @@ import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
+import { mapSideBySide } from '../../lists/merge/side-by-side.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_SINGLE_READS } from '../../lists/limits.ts'
@@ -76,7 +77,7 @@ async function recounted(
   if (activities.length > MAX_SINGLE_READS || instances > counting.maxRows)
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const [counts, failures, incidents] = await Promise.all([
-    Promise.all(activities.map((activity) => instancesIn(activity, counting))),
+    mapSideBySide(activities, (activity) => instancesIn(activity, counting)),
     activities.some((activity) => numberOf(activity, 'failedJobs') > 0) ? failedJobs(counting) : [],
     activities.some((activity) => rowsIn(activity['incidents']).length > 0) ? incidentsOf(counting) : [],
   ])

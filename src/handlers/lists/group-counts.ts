@@ -8,6 +8,7 @@ import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
+import { mapSideBySide } from '../../lists/merge/side-by-side.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_QUERY_CHARS, MAX_SINGLE_READS } from '../../lists/limits.ts'
@@ -37,8 +38,8 @@ async function membersOf(
   groups: readonly ListRow[],
 ): Promise<ReadonlySet<unknown>> {
   if (groups.length > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const lists = await Promise.all(
-    groups.map(({ id }) => readRows(handlerContext, `/user?memberOfGroup=${encodeURIComponent(String(id))}`)),
+  const lists = await mapSideBySide(groups, ({ id }) =>
+    readRows(handlerContext, `/user?memberOfGroup=${encodeURIComponent(String(id))}`),
   )
   return new Set(lists.flatMap((list) => list.map(({ id }) => id)))
 }
@@ -59,7 +60,7 @@ export async function serveGroupCounts(
   if (others.length === 0) return sendResponse(reply, response)
   if (!String(response.headers['content-type']).startsWith('application/json'))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const counted = (await Promise.all(others.map((id) => groupsOf(handlerContext, id)))).flat()
+  const counted = (await mapSideBySide(others, (id) => groupsOf(handlerContext, id))).flat()
   const seen = rowsIn(jsonIn(response.body)).flatMap(({ groupName, taskCount }) => {
     const left = Number(taskCount) - counted.filter((name) => name === groupName).length
     return left > 0 ? [{ groupName, taskCount: left }] : []

@@ -7,12 +7,14 @@ import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 
 /**
  * Reads data for a restricted response from the caller's engine.
- * @throws GatewayError if the engine does not respond with 200
+ * @throws GatewayError if the engine does not respond with 200, if the client has disconnected, or if the time for the request's
+ *   lookups is over
  */
 export async function readEngineJson(
   { match, upstreamRequest }: ListRequest,
   path: string,
 ): Promise<unknown> {
+  match.accessRequest.checkDeadline?.()
   const headers = { ...upstreamRequest.headers, accept: 'application/json' }
   const { status, body } = await match.engine.upstream.fetch(
     { ...upstreamRequest, headers, method: 'GET', path, body: null, retry: 'always' },
