@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { MAX_PARALLEL_READS } from '../../../src/lists/limits.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
@@ -131,27 +130,31 @@ t.test('activities and their instances are recounted only up to a limit', async 
 
 const MANY = Array.from({ length: 60 }, (_, at) => `a${at}`)
 
-/** Opens a gateway in front of an engine that takes this long for the instances of each of 60 activities. */
+/** Returns the response of an engine with one instance in each of 60 activities. */
+function manyAt(path: string): unknown {
+  if (path.endsWith('/statistics'))
+    return MANY.map((id) => ({ '@class': RESULT, id, instances: 1, failedJobs: 0, incidents: [] }))
+  return path === '/execution' ? [row('e1', 'i1')] : DEFINITION
+}
+
+/** Opens a gateway in front of such an engine, which takes this long for the instances of an activity. */
 async function openMany(executionMs: number, settings: Readonly<Record<string, unknown>> = {}) {
   const running = { now: 0, most: 0, total: 0 }
-  const bodyOf = (path: string): unknown => {
-    if (path.endsWith('/statistics'))
-      return MANY.map((id) => ({ '@class': RESULT, id, instances: 1, failedJobs: 0, incidents: [] }))
-    return path === '/execution' ? [row('e1', 'i1')] : DEFINITION
-  }
   const gateway = await openGateway(t, {
     records: RECORDS,
     settings,
-    engine: async ({ url }, response) => {
+    engine: ({ url }, response) => {
       const path = new URL(url, 'http://engine').pathname.slice(BASE.length)
-      const isExecution = path === '/execution'
-      if (isExecution) {
+      const send = () =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(manyAt(path)))
+      if (path === '/execution') {
         running.total += 1
         running.most = Math.max(running.most, (running.now += 1))
-        await delay(executionMs)
-        running.now -= 1
-      }
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(bodyOf(path)))
+        setTimeout(() => {
+          running.now -= 1
+          send()
+        }, executionMs)
+      } else send()
     },
   })
   return { gateway, running }
