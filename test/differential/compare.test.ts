@@ -130,8 +130,16 @@ function reportOf(outcomes: Readonly<Record<string, Outcome>>): Report {
 }
 
 t.test('beside an earlier run nothing may differ anew but rows that are not exact', async (t) => {
-  const before = reportOf({ a: 'differs', b: 'equal', c: 'equal', d: 'equal', e: 'check' }).unequal()
-  const lines = reportOf({ a: 'differs', b: 'rows', c: 'differs', d: 'words', e: 'differs' }).newSince(before)
+  const before = reportOf({
+    a: 'differs',
+    b: 'equal',
+    c: 'equal',
+    d: 'equal',
+    e: 'check',
+    f: 'equal',
+  }).unequal()
+  const later = reportOf({ a: 'differs', b: 'rows', c: 'differs', d: 'words', e: 'differs', f: 'stricter' })
+  const lines = later.newSince(before)
   t.equal(lines.length, 2)
   t.match(lines[0], /^NEW differs plain .* GET c /)
   t.match(lines[1], /^NEW differs plain .* GET e /)

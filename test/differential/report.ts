@@ -34,6 +34,8 @@ interface Counts {
 }
 
 const KEPT = 12
+/** Outcomes that may be new in a run. */
+const VARYING: readonly Outcome[] = ['rows', 'words', 'stricter']
 const KEPT_ODD = 2000
 
 /** The counts of one kind of request, for all operations. */
@@ -73,11 +75,11 @@ export class Report {
 
   /**
    * Returns one line for each comparison whose outcome is not that of an earlier run. Leaves out `rows`. Also leaves out `words`,
-   * because an engine has other messages for unreadable values after each start.
+   * because an engine has other messages for unreadable values after each start, and `stricter`, which depends on times.
    */
   newSince(before: Readonly<Record<string, Outcome>>): readonly string[] {
     return [...this.#unequal]
-      .filter(([, { outcome }]) => outcome !== 'rows' && outcome !== 'words')
+      .filter(([, { outcome }]) => !VARYING.includes(outcome))
       .filter(([asked, { outcome }]) => before[asked] !== outcome)
       .map(([, one]) => `NEW ${one.outcome} ${one.kind} ${one.operation}: ${exampleOf(one)}`)
   }
