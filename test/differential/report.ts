@@ -185,6 +185,8 @@ export class Report {
     readonly total: number
     readonly equal: number
     readonly nineteenDiffer: boolean
+    /** The same, except for lists that are refused because they can only be filtered. */
+    readonly nineteenDifferBesideRows: boolean
     readonly wider: number
     readonly revokedDiffer: number
   } {
@@ -195,6 +197,9 @@ export class Report {
       total: all.reduce((sum, { total }) => sum + total, 0),
       equal: all.reduce((sum, { equal }) => sum + equal, 0),
       nineteenDiffer: all.some(({ nineteen, total, equal }) => nineteen && equal < total),
+      nineteenDifferBesideRows: all.some(
+        ({ nineteen, total, equal, outcomes }) => nineteen && equal + (outcomes.get('rows') ?? 0) < total,
+      ),
       wider: [...this.#kinds.values()].reduce((sum, { outcomes }) => sum + (outcomes.get('wider') ?? 0), 0),
       revokedDiffer: (revoked?.total ?? 0) - allowed,
     }
