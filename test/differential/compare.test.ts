@@ -163,3 +163,33 @@ t.test('a request after a revocation must be equal, or stricter for a caller who
   t.equal(report.totals().revokedDiffer, 3)
   t.equal(report.totals().total, 0, 'they are not counted as plain requests')
 })
+
+t.test('one of the nineteen may be refused as filtered only for a caller with a revocation', async (t) => {
+  const queryTasks = OPERATIONS.find(({ id }) => id === 'queryTasks')
+  if (queryTasks === undefined) throw new Error('The table has no queryTasks')
+  const plan: Plan = { ...planOf('/task'), operation: queryTasks }
+  for (const [outcome, type, differs] of [
+    ['rows', 2, false],
+    ['rows', 1, true],
+    ['rows', 0, true],
+    ['differs', 2, true],
+    ['check', 2, true],
+    ['tenants', 2, true],
+  ] as const) {
+    const report = new Report()
+    const record = { type, userId: 'anna', groupId: null, resourceType: 7, resourceId: '*', permissions: [] }
+    report.add(plan, outcome, () => ({
+      operation: queryTasks.id,
+      kind: 'plain',
+      set: 1,
+      caller: { user: 'anna', ownGroups: [], joins: [], tenants: [], links: [] },
+      records: [record],
+      request: { method: 'POST', path: '/task' },
+      engine: seen(200, []),
+      gateway: seen(403, {}),
+      outcome,
+    }))
+    t.equal(report.totals().nineteenDifferBesideRevoked, differs, `${outcome} ${type}`)
+    t.equal(report.totals().nineteenDiffer, true)
+  }
+})

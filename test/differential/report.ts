@@ -31,8 +31,12 @@ interface Counts {
   readonly hasRows: boolean
   readonly outcomes: Map<Outcome, number>
   readonly differences: Difference[]
+  /** Lists that are refused as `rows`, of callers with a revocation. */
+  filteredByRevocation: number
 }
 
+/** The type of authorization records that revoke. */
+const REVOKE = 2
 const KEPT = 12
 /** Outcomes that may be new in a run. */
 const VARYING: readonly Outcome[] = ['rows', 'words', 'stricter']
@@ -88,6 +92,8 @@ export class Report {
     const counts = this.#of(plan)
     counts.total += 1
     if (outcome === 'equal') counts.equal += 1
+    if (outcome === 'rows' && difference().records.some(({ type }) => type === REVOKE))
+      counts.filteredByRevocation += 1
     counts.outcomes.set(outcome, (counts.outcomes.get(outcome) ?? 0) + 1)
     const kept = counts.differences.filter((one) => one.outcome === outcome).length
     if (outcome !== 'equal' && kept < KEPT) counts.differences.push(difference())
@@ -105,6 +111,7 @@ export class Report {
       hasRows: operation.rows !== undefined || operation.resolvesQueries !== undefined,
       outcomes: new Map(),
       differences: [],
+      filteredByRevocation: 0,
     }
     this.#counts.set(operation.id, made)
     return made
@@ -185,8 +192,8 @@ export class Report {
     readonly total: number
     readonly equal: number
     readonly nineteenDiffer: boolean
-    /** The same, except for lists that are refused because they can only be filtered. */
-    readonly nineteenDifferBesideRows: boolean
+    /** The same, except for lists that are refused because a revocation lets them only be filtered (docs/deviations.md). */
+    readonly nineteenDifferBesideRevoked: boolean
     readonly wider: number
     readonly revokedDiffer: number
   } {
@@ -197,8 +204,9 @@ export class Report {
       total: all.reduce((sum, { total }) => sum + total, 0),
       equal: all.reduce((sum, { equal }) => sum + equal, 0),
       nineteenDiffer: all.some(({ nineteen, total, equal }) => nineteen && equal < total),
-      nineteenDifferBesideRows: all.some(
-        ({ nineteen, total, equal, outcomes }) => nineteen && equal + (outcomes.get('rows') ?? 0) < total,
+      nineteenDifferBesideRevoked: all.some(
+        ({ nineteen, total, equal, filteredByRevocation }) =>
+          nineteen && equal + filteredByRevocation < total,
       ),
       wider: [...this.#kinds.values()].reduce((sum, { outcomes }) => sum + (outcomes.get('wider') ?? 0), 0),
       revokedDiffer: (revoked?.total ?? 0) - allowed,
