@@ -5,7 +5,7 @@ import { QUERY_CHARS } from '../policy/authz/entities/lookup-lists.ts'
  * configuration limit a request as a whole. docs/decisions/0011-row-plans.md has the measurements of `npm run test:scale`.
  */
 
-// What engines, databases and servers accept.
+// Limits of engines, databases and servers.
 
 /** Characters of a query string. Servers accept request lines of 8 KB. */
 export const MAX_QUERY_CHARS = QUERY_CHARS
@@ -108,7 +108,7 @@ export const ESTIMATE_FACTOR = 1e9
 export const MAX_PLACES = 80_000
 /** Places of one subquery, at least. */
 export const MIN_PLACES = 100
-/** Each read also continues the subqueries of which at most one read divided by this number is left. */
+/** A subquery is also read if its places in memory are at most the items of one read divided by this number. */
 export const REFILL_DIVISOR = 20
 /** Items before the start of a page that are read again, because some items may have been removed meanwhile. */
 export const REREAD_ITEMS = 5

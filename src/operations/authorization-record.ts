@@ -1,4 +1,4 @@
-import { RESOURCES, type ResourceName } from './permissions.ts'
+import { isResource, RESOURCES, type ResourceName } from './permissions.ts'
 
 /** The engine's numbers for the types of authorization records. */
 export const GLOBAL = 0
@@ -34,6 +34,3 @@ export function resourceOfType(resourceType: number): ResourceName | null {
   return NAMES.get(resourceType) ?? null
 }
 
-function isResource(name: string): name is ResourceName {
-  return Object.hasOwn(RESOURCES, name)
-}

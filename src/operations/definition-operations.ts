@@ -64,7 +64,7 @@ const KEY_CACHE_SECONDS = 30
 
 /**
  * Returns the three operations on a definition that name it by its id, by its key, and by its key and tenant. The forms by key find the latest
- * version first: without READ on its key they respond as if it did not exist. Then the same command runs.
+ * version first: without READ on its key they respond as if it did not exist. After that, all three run the same command.
  */
 export function definitionOperations(kindName: keyof typeof KINDS, operation: DefinitionOperation): TagOperations {
   const { method, path = '', byId, byKey, byKeyAndTenant, checks, notFound, otherTenant, starts, ...shared } = operation

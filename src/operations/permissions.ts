@@ -155,6 +155,11 @@ const BITS: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
   ]),
 )
 
+/** Returns whether a text is the name of a resource. */
+export function isResource(name: string): name is ResourceName {
+  return Object.hasOwn(RESOURCES, name)
+}
+
 /** Returns the bit of a permission of a resource, or `null` if the resource has no such permission. */
 export function bitOf(resource: ResourceName, permission: string): number | null {
   return BITS.get(resource)?.get(permission) ?? null

@@ -234,7 +234,7 @@ export interface OperationEntry {
    * How the gateway responds itself, because it knows more than an engine:
    * - `engine names`, `authorization check`: always. The request is never forwarded.
    * - `password verdict`: if the operation is open. The gateway verifies the password, as it does for Basic.
-   * - `own profile`: if the engine does not know the caller, who is a user of a file or has a token.
+   * - `own profile`: if the engine does not know the caller. This can be a user of `users.yaml` or the owner of a token.
    *
    * Default: the engine responds.
    */

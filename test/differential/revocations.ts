@@ -253,8 +253,8 @@ class RevocationRun {
 }
 
 /** Returns the outcome of a comparison. Two refusals of the credentials are equal, whatever their bodies are. */
-function revokedOutcomeOf(
-  { change }: RevocationCase,
+export function revokedOutcomeOf(
+  { change }: Pick<RevocationCase, 'change'>,
   plan: Plan,
   { engine, gateway }: { readonly engine: Seen; readonly gateway: Seen },
 ): Outcome {

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { MAX_PARALLEL_READS } from '../../../src/lists/limits.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 
 const RESULT = 'org.camunda.bpm.engine.rest.dto.repository.ActivityStatisticsResultDto'
@@ -126,52 +125,4 @@ t.test('activities and their instances are recounted only up to a limit', async 
   // The limit `filteredRows` applies to the instances of all activities together.
   t.equal(await outcomeOf([activityOf('read', MAX_ROWS - 1), activityOf('wait', 1)]), 200)
   t.equal(await outcomeOf([activityOf('read', MAX_ROWS), activityOf('wait', 1)]), 'GW_ROWS_NOT_EXACT')
-})
-
-const MANY = Array.from({ length: 60 }, (_, at) => `a${at}`)
-
-/** Returns the response of an engine with one instance in each of 60 activities. */
-function manyAt(path: string): unknown {
-  if (path.endsWith('/statistics'))
-    return MANY.map((id) => ({ '@class': RESULT, id, instances: 1, failedJobs: 0, incidents: [] }))
-  return path === '/execution' ? [row('e1', 'i1')] : DEFINITION
-}
-
-/** Opens a gateway in front of such an engine, which takes this long for the instances of an activity. */
-async function openMany(executionMs: number, settings: Readonly<Record<string, unknown>> = {}) {
-  const running = { now: 0, most: 0, total: 0 }
-  const gateway = await openGateway(t, {
-    records: RECORDS,
-    settings,
-    engine: ({ url }, response) => {
-      const path = new URL(url, 'http://engine').pathname.slice(BASE.length)
-      const send = () =>
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(manyAt(path)))
-      if (path === '/execution') {
-        running.total += 1
-        running.most = Math.max(running.most, (running.now += 1))
-        setTimeout(() => {
-          running.now -= 1
-          send()
-        }, executionMs)
-      } else send()
-    },
-  })
-  return { gateway, running }
-}
-
-t.test('the instances of many activities are read a few lists at a time', async (t) => {
-  const { gateway, running } = await openMany(2)
-  const { status, body } = await gateway.ask('mary', STATISTICS)
-  t.equal(status, 200)
-  t.equal(Array.isArray(body) && body.length, MANY.length)
-  t.equal(running.total, MANY.length)
-  t.equal(running.most, MAX_PARALLEL_READS)
-})
-
-t.test('no further list is read after the time for the lookups of a request', async (t) => {
-  const { gateway, running } = await openMany(30, { timeouts: { headers: '200ms' } })
-  const { status, headers } = await gateway.ask('mary', STATISTICS)
-  t.same([status, headers['x-gateway-error']], [504, 'GW_UPSTREAM_TIMEOUT'])
-  t.ok(running.total < MANY.length, `${running.total}`)
 })

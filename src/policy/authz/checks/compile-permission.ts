@@ -1,5 +1,5 @@
 import type { PermissionTerm } from '../../../operations/notation.ts'
-import { bitOf, RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
+import { bitOf, isResource } from '../../../operations/permissions.ts'
 import { COMPOSITES, hasMember, isLookup } from '../entities/lookup-rules.ts'
 import type {
   LookupArgument,
@@ -54,10 +54,6 @@ function compilePermission(term: PermissionTerm): Permission {
   if (bit === null) throw new Error(`unknown permission in "${term}"`)
   if (more.length > 0) throw new Error(`"${term}" has more than two parts`)
   return { resource, permission, bit, attribute: attributeOf(attribute) }
-}
-
-function isResource(name: string): name is ResourceName {
-  return Object.hasOwn(RESOURCES, name)
 }
 
 /** Checks that a term names an id that can exist. A check leaves out a term without an id, and would lose a permission that `allOf` requires. */

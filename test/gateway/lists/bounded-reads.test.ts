@@ -1,0 +1,100 @@
+import t, { type Test } from 'tap'
+import { MAX_PARALLEL_READS } from '../../../src/lists/limits.ts'
+import { BASE, openGateway } from '../../support/open-gateway.ts'
+
+/** Some restricted responses need one read for each activity, group or task. */
+const COUNT = 60
+const IDS = Array.from({ length: COUNT }, (_, at) => `a${at}`)
+const DEFINITION = { id: 'review:1:1', key: 'review', tenantId: null }
+const STATISTICS = 'GET /process-definition/key/review/statistics'
+
+/** The bodies that depend on nothing but the path. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  '/process-definition/key/review': DEFINITION,
+  '/process-definition/review%3A1%3A1': DEFINITION,
+  '/process-definition/key/review/statistics': IDS.map((id) => ({
+    id,
+    instances: 1,
+    failedJobs: 0,
+    incidents: [],
+  })),
+  '/execution': [{ id: 'e1', processInstanceId: 'i1' }],
+  '/identity/groups': {
+    groups: ['hidden', ...IDS].map((id) => ({ id, name: id })),
+    groupUsers: [{ id: 'ben' }],
+  },
+  '/user': [{ id: 'ben' }],
+  '/tenant': [{ id: 'globex' }],
+  '/task/report/candidate-group-count': [{ groupName: null, taskCount: COUNT }],
+}
+
+/** Returns the body of a response of the engine. */
+function bodyOf({ pathname, searchParams }: URL): unknown {
+  const path = pathname.slice(BASE.length)
+  const isOfTenant = (searchParams.get('tenantIdIn') ?? 'globex') === 'globex'
+  const tasks = isOfTenant && !searchParams.has('withoutTenantId') ? IDS : []
+  if (path === '/task/count') return { count: tasks.length }
+  if (path === '/task') return tasks.map((id) => ({ id, tenantId: 'globex' }))
+  return path.endsWith('/identity-links') ? [] : BODIES[path]
+}
+
+/** Opens a gateway in front of an engine that takes `readMs` for each of the reads that `isCounted` selects, and counts these. */
+async function open(
+  t: Test,
+  {
+    isCounted,
+    readMs,
+    settings = {},
+  }: {
+    readonly isCounted: RegExp
+    readonly readMs: number
+    readonly settings?: Readonly<Record<string, unknown>>
+  },
+) {
+  const reads = { running: 0, most: 0, total: 0 }
+  const gateway = await openGateway(t, {
+    records: [
+      'grant mary PROCESS_DEFINITION:review READ',
+      'grant mary PROCESS_INSTANCE:i1 READ',
+      'grant mary TASK:* READ',
+      'grant mary USER:* READ',
+      ...IDS.map((id) => `grant mary GROUP:${id} READ`),
+    ],
+    settings,
+    engine: ({ url }, response) => {
+      const target = new URL(url, 'http://engine')
+      const send = () =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(bodyOf(target)))
+      if (isCounted.test(target.pathname)) {
+        reads.total += 1
+        reads.most = Math.max(reads.most, (reads.running += 1))
+        setTimeout(() => {
+          reads.running -= 1
+          send()
+        }, readMs)
+      } else send()
+    },
+  })
+  return { ask: (route: string) => gateway.ask('mary', route), reads }
+}
+
+for (const [what, route, isCounted] of [
+  ['the instances of activities', STATISTICS, /\/execution$/],
+  ['the members of groups', 'GET /identity/groups?userId=mary', /\/user$/],
+  ['the groups of tasks of other tenants', 'GET /task/report/candidate-group-count', /\/identity-links$/],
+] as const) {
+  t.test(`${what} are read a few at a time`, async (t) => {
+    const { ask, reads } = await open(t, { isCounted, readMs: 5 })
+    t.equal((await ask(route)).status, 200)
+    t.equal(reads.total, COUNT)
+    t.ok(reads.most > 1 && reads.most <= MAX_PARALLEL_READS, `${reads.most}`)
+  })
+
+  t.test(`${what} are not read after the time for the lookups of a request`, async (t) => {
+    const settings = { timeouts: { headers: '200ms' } }
+    const { ask, reads } = await open(t, { isCounted, readMs: 30, settings })
+    const { status, headers } = await ask(route)
+    t.same([status, headers['x-gateway-error']], [504, 'GW_UPSTREAM_TIMEOUT'])
+    t.ok(reads.total < COUNT, `${reads.total}`)
+  })
+}
