@@ -23,11 +23,42 @@ const app = join(import.meta.dirname, 'app')
 const javaClient = join(import.meta.dirname, 'java-client')
 const target = join(app, 'target')
 
-/** Returns the engine's jar. Maven builds it if it is missing or older than its sources. `hasWeb` includes the web applications. */
-export function buildEngine(family: Family, hasWeb = false): Promise<string> {
+export interface BuiltEngine {
+  /** A jar beside the folder of its libraries. */
+  readonly jar: string
+  /** The archive of the classes that the engine loads while it starts. With it, a start needs a third less CPU time. */
+  readonly classes: string
+}
+
+/** Builds an engine if it is missing or older than its sources. `hasWeb` includes the web applications. */
+export async function buildEngine(family: Family, hasWeb = false): Promise<BuiltEngine> {
   const folder = join(target, hasWeb ? `${family}-web` : family)
   const args = [...argsOf(family, folder), ...(hasWeb ? ['-Pweb'] : [])]
-  return built(join(folder, 'engine.jar'), inputsOf(app), () => maven(app, args))
+  const unpacked = join(folder, 'unpacked')
+  const jar = join(unpacked, 'engine.jar')
+  const classes = await built(join(folder, 'engine.jsa'), inputsOf(app), async () => {
+    await maven(app, args)
+    // Java cannot archive classes of jars inside a jar.
+    await run('java', ['-Djarmode=tools', '-jar', join(folder, 'engine.jar'), ...unpackTo(unpacked)])
+    rmSync(join(folder, 'engine.jsa'), { force: true })
+    const record = [`-XX:ArchiveClassesAtExit=${join(folder, 'engine.jsa')}`, ...JVM_OPTIONS]
+    await run('java', [
+      ...record,
+      '-jar',
+      jar,
+      '--server.port=0',
+      '--gateway.secured=true',
+      '--gateway.stop=true',
+    ])
+  })
+  return { jar, classes }
+}
+
+/** Options of the virtual machine with which an engine starts. An archive of classes is valid for its garbage collector only. */
+export const JVM_OPTIONS = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+
+function unpackTo(folder: string): readonly string[] {
+  return ['extract', '--force', '--destination', folder]
 }
 
 /** Returns the jar of a worker that uses the Java client, built in the same way. */

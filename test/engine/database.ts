@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { buildEngine } from './build.ts'
 import { startChild } from './child.ts'
 
@@ -7,17 +8,16 @@ export interface Database {
   stop(): Promise<void>
 }
 
-/** Starts the H2 of the engine's jar as a server, in memory. It outlives the nodes, whichever of them exits. */
+/** Starts the H2 of the engine's libraries as a server, in memory. It outlives the nodes, whichever of them exits. */
 export async function startDatabase(): Promise<Database> {
-  const jar = await buildEngine('camunda')
+  const { jar } = await buildEngine('camunda')
   const server = await startChild({
     command: 'java',
     args: [
       '-cp',
-      jar,
-      '-Dloader.main=org.h2.tools.Server',
+      join(dirname(jar), 'lib', '*'),
       '-Dh2.bindAddress=127.0.0.1',
-      'org.springframework.boot.loader.launch.PropertiesLauncher',
+      'org.h2.tools.Server',
       '-tcp',
       '-tcpPort',
       '0',

@@ -1,4 +1,4 @@
-import { buildEngine } from './build.ts'
+import { buildEngine, JVM_OPTIONS } from './build.ts'
 import type { Family } from './build.ts'
 import { startChild } from './child.ts'
 import type { Child } from './child.ts'
@@ -31,20 +31,18 @@ export interface Engine extends Omit<Child, 'ready'> {
   readonly base: string
 }
 
-const small = [
-  '-Xmx256m',
-  '-XX:+UseSerialGC',
-  '-XX:TieredStopAtLevel=1',
+const PROPERTIES = [
   '-Dh2.bindAddress=127.0.0.1',
   // Up to Java 17 an engine decodes Basic credentials with the encoding of its locale, which is ASCII if none is set.
   '-Dfile.encoding=UTF-8',
 ]
 
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
-  const jar = await buildEngine(options.family ?? 'camunda', options.hasWeb)
+  const { jar, classes } = await buildEngine(options.family ?? 'camunda', options.hasWeb)
+  const jvm = [`-XX:SharedArchiveFile=${classes}`, ...JVM_OPTIONS, ...PROPERTIES, ...(options.jvm ?? [])]
   const { ready, ...child } = await startChild({
     command: 'java',
-    args: [...small, ...(options.jvm ?? []), '-jar', jar, ...switchesOf(options)],
+    args: [...jvm, '-jar', jar, ...switchesOf(options)],
     ready: /^ready on port (\d+)$/,
     withinMs: 240_000,
   })

@@ -14,7 +14,10 @@ public class EngineApplication {
 
   public static void main(String... args) {
     var context = SpringApplication.run(EngineApplication.class, args);
-    System.out.println("ready on port " + context.getEnvironment().getProperty("local.server.port"));
+    var environment = context.getEnvironment();
+    System.out.println("ready on port " + environment.getProperty("local.server.port"));
+    // A run that only records the classes of a start ends here.
+    if (environment.getProperty("gateway.stop", Boolean.class, false)) context.close();
   }
 
   @Bean
