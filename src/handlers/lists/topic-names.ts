@@ -11,7 +11,7 @@ import { sendResponse } from '../../pipeline/replies.ts'
 import { answerRows } from '../../lists/answer/answer-list.ts'
 import { observerOf } from './rows-observer.ts'
 import { rowsIn } from './read-rows.ts'
-import { mapSideBySide } from '../../lists/merge/side-by-side.ts'
+import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from '../../lists/postfilter/visible-rows.ts'
 import { MAX_TOPIC_TASKS } from '../../lists/limits.ts'
 

@@ -4,7 +4,7 @@ import { Budget, SubqueryReader, type PlacedRow } from './subquery-reader.ts'
 import { startAll } from './reader-positions.ts'
 import { scanPage } from './scan-page.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
-import { mapSideBySide } from './side-by-side.ts'
+import { mapSideBySide } from '../side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
 import {
   MAX_HELD_ITEMS,

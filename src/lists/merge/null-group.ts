@@ -3,7 +3,7 @@ import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { Subquery, NullGroup } from '../list-plan.ts'
 import { findEnd } from './find-end.ts'
 import type { ReadRow } from '../postfilter/stable-scan.ts'
-import { mapSideBySide } from './side-by-side.ts'
+import { mapSideBySide } from '../side-by-side.ts'
 import { FIRST_NULL_GROUP_ITEMS, SEARCH_READ_ITEMS, NULL_GROUP_READ_FACTOR } from '../limits.ts'
 
 /** Items that every caller sees because they lack a member. If the list is sorted by this member, they are together at one end of it. */

@@ -15,7 +15,7 @@ import { readSorted } from './subquery-reader.ts'
 import { isUneven, noteUneven, sizeOf } from './recent-sizes.ts'
 import type { Sizes } from './seek-page.ts'
 import { countNullGroup, type NullGroupReading, nullGroupRows } from './null-group.ts'
-import { mapSideBySide } from './side-by-side.ts'
+import { mapSideBySide } from '../side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
 import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from '../postfilter/visible-rows.ts'
 import {

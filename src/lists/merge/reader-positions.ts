@@ -1,5 +1,5 @@
 import type { SubqueryReader, PlacedRow } from './subquery-reader.ts'
-import { mapSideBySide } from './side-by-side.ts'
+import { mapSideBySide } from '../side-by-side.ts'
 
 /** The positions of the readers of sorted subqueries. */
 export interface ReaderPositions {

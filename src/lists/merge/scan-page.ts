@@ -1,6 +1,6 @@
 import type { SubqueryReader, RowPlace } from './subquery-reader.ts'
 import { positionReaders, startAll, sum } from './reader-positions.ts'
-import { mapSideBySide } from './side-by-side.ts'
+import { mapSideBySide } from '../side-by-side.ts'
 import { MAX_PLACES, MIN_PLACES, REFILL_DIVISOR, REREAD_ITEMS } from '../limits.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { MAX_PARALLEL_READS } from '../limits.ts'
+import { MAX_PARALLEL_READS } from './limits.ts'
 
 /** Calls `ask` for several items concurrently, up to a limit. After a failure no further call starts. */
 export async function mapSideBySide<T, R>(
