@@ -4,6 +4,7 @@ import type { HandlerContext } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
+import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
@@ -11,7 +12,7 @@ import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
-import { MAX_QUERY_CHARS, MAX_SINGLE_READS } from '../../lists/limits.ts'
+import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 
 /** Serves a user's groups and their members. Groups are decided by their own permission, and members of the visible groups by theirs. */
 export async function serveGroups(handlerContext: HandlerContext, keep: Postfilter): Promise<FastifyReply> {
@@ -103,7 +104,7 @@ async function tasksOfKnownTenants(
   )
   const query = ofTenants(others)
   // A longer query does not fit into a request line.
-  const isAskable = others.length > 0 && query.length <= MAX_QUERY_CHARS && !others.some(hasComma)
+  const isAskable = others.length > 0 && query.length <= QUERY_CHARS && !others.some(hasComma)
   return isAskable
     ? othersAmong(await readRows(handlerContext, `/task?unassigned=true&${query}`), tenants)
     : []

@@ -13,7 +13,7 @@ import { observerOf } from './rows-observer.ts'
 import { rowsIn } from './read-rows.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from '../../lists/postfilter/visible-rows.ts'
-import { MAX_TOPIC_TASKS } from '../../lists/limits.ts'
+import { STEP_ITEMS } from '../../lists/limits.ts'
 
 /**
  * Serves the topics with a task that the caller sees. Few tasks are read. If there are many, one visible task of each topic is
@@ -30,7 +30,7 @@ export async function serveTopicNames(
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(handlerContext)
-  const maxRows = Math.min(MAX_TOPIC_TASKS, filteredRows)
+  const maxRows = Math.min(STEP_ITEMS, filteredRows)
   const few = await orTooMany(answerRows(handlerContext, { postfilter: keep, maxRows, observe }))
   return sendResponse(handlerContext.reply, few ?? (await askEachTopic(handlerContext)))
 }

@@ -6,7 +6,7 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { bodyTexts, bodyText } from '../../request/body.ts'
 import { isRecord, isObject } from '../../request/value.ts'
 import { readJson } from '../../request/json.ts'
-import { inLists } from '../../policy/authz/entities/lookup-lists.ts'
+import { IDS_A_QUERY, inLists } from '../../policy/authz/entities/lookup-lists.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
 import type { PlanRows } from '../../lists/list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
@@ -18,7 +18,7 @@ import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { SubqueryRefusal } from '../../lists/merge/subquery-request.ts'
 import { eachRow } from '../../lists/merge/read-subqueries.ts'
 import { keepAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
-import { MAX_QUERY_IDS, MAX_SELECTED_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
+import { MAX_SELECTED_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */
 export interface SelectionContext extends EngineCall {
@@ -98,7 +98,7 @@ export async function foundOf(
 function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isInUrl: boolean) {
   if (single === true) for (const id of ids) yield { [by]: id }
   else
-    for (const some of inLists(ids, isInUrl || gives !== undefined ? MAX_QUERY_IDS : undefined))
+    for (const some of inLists(ids, isInUrl || gives !== undefined ? IDS_A_QUERY : undefined))
       yield { [by]: some }
 }
 

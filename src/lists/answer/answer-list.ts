@@ -19,15 +19,15 @@ import { type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
 import { type RowFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
 import {
   FEW_ITEMS,
-  FEW_SUBQUERIES,
   FIRST_READ_ITEMS,
   INSTANCE_READ_MS,
   ITEMS_PER_SUBQUERY,
-  MAX_TOP_ITEMS,
+  MAX_PARALLEL_READS,
+  MAX_READ_ITEMS,
   MAX_TOP_READS,
-  MIN_TOP_ITEMS,
-  SPARE_TOP_FACTOR,
-  SPARE_TOP_ITEMS,
+  MIN_READ_ITEMS,
+  SPARE_SHARE,
+  STEP_ITEMS,
 } from '../limits.ts'
 
 /**
@@ -71,9 +71,7 @@ async function answerPlanned(
   const few = await countFew(handlerContext, filtering)
   if (few !== null) return few
   const isTried = planRows.readsInstances()
-  const early = isTried
-    ? await answerTop(handlerContext, { ...filtering, paging, most: MIN_TOP_ITEMS })
-    : null
+  const early = isTried ? await answerTop(handlerContext, { ...filtering, paging, most: STEP_ITEMS }) : null
   if (early !== null) return early
   const plan = await planRows()
   if (plan.strategy === 'scan') return null
@@ -94,8 +92,8 @@ function topOf(plan: ListPlan, { match: { engine, operation } }: ListRequest): n
   if (plan.strategy !== 'union') return 0
   const [parts, instances] = [plan.subqueries.length, plan.instances.length]
   const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instances
-  if (parts + (isSlow ? 0 : instances) <= FEW_SUBQUERIES) return 0
-  return Math.min(Math.max(MIN_TOP_ITEMS, (parts + instances) * ITEMS_PER_SUBQUERY), MAX_TOP_ITEMS)
+  if (parts + (isSlow ? 0 : instances) <= MAX_PARALLEL_READS) return 0
+  return Math.min(Math.max(STEP_ITEMS, (parts + instances) * ITEMS_PER_SUBQUERY), MAX_READ_ITEMS)
 }
 
 /**
@@ -159,7 +157,7 @@ async function answerTop(
       return responseOf('list', shown.slice(0, max), page.response)
     }
     // Visible items may be clustered, so the share of the last read predicts the size of the next.
-    size = SPARE_TOP_ITEMS + Math.ceil((SPARE_TOP_FACTOR * left * rows.length) / visible.length)
+    size = MIN_READ_ITEMS + Math.ceil(((1 + SPARE_SHARE) * left * rows.length) / visible.length)
   }
   return null
 }

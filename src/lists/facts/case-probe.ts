@@ -1,6 +1,6 @@
 import { isRecord } from '../../request/value.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
-import { CASES_MS, MAX_CASE_DEFINITIONS } from '../limits.ts'
+import { CASES_MS, FIRST_READ_ITEMS } from '../limits.ts'
 
 /** Reads the keys of the case definitions in an engine. Null if there are too many to read. */
 export type CaseKeys = () => Promise<readonly string[] | null>
@@ -25,8 +25,8 @@ export function createCaseProbe(read: ReadEngine, now: () => number): CaseKeys {
 async function keysIn(read: ReadEngine): ReturnType<CaseKeys> {
   const counted = await read('/case-definition/count')
   if (!isRecord(counted) || counted['count'] === 0) return []
-  const rows = await read(`/case-definition?latestVersion=true&maxResults=${MAX_CASE_DEFINITIONS}`)
-  if (!Array.isArray(rows) || rows.length === 0 || rows.length === MAX_CASE_DEFINITIONS) return null
+  const rows = await read(`/case-definition?latestVersion=true&maxResults=${FIRST_READ_ITEMS}`)
+  if (!Array.isArray(rows) || rows.length === 0 || rows.length === FIRST_READ_ITEMS) return null
   const keys = rows.map((row: unknown) => (isRecord(row) ? row['key'] : null))
   return keys.every((key) => typeof key === 'string') ? [...new Set(keys)] : null
 }

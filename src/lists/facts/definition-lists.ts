@@ -1,18 +1,10 @@
 import type { SortOrder } from '../../operations/row-queries.ts'
 import { GatewayError } from '../../errors.ts'
 import { isRecord, stringIn, stringOf } from '../../request/value.ts'
-import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
+import { inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
 import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
-import {
-  DELETED_MS,
-  DELETED_READ_ITEMS,
-  DELETED_SHARE,
-  MAX_DELETED,
-  MAX_QUERY_CHARS,
-  MAX_QUERY_KEYS,
-  STALE_INTERVALS,
-} from '../limits.ts'
+import { DELETED_SHARE, MAX_QUERY_KEYS, OBSERVATION_MS, SLOW_CHANGE_FACTOR, STEP_ITEMS } from '../limits.ts'
 
 /** One version of a definition. */
 export interface DefinitionRow {
@@ -52,7 +44,7 @@ export function createDefinitionLists({ read, nowMs }: DefinitionListsOptions): 
       if (nulls !== null && nulls.untilMs >= nowMs()) return nulls.first
       const first = await findNullsFirst(read)
       // The order of a database does not change.
-      nulls = { first, untilMs: first === null ? nowMs() + DELETED_MS : Number.POSITIVE_INFINITY }
+      nulls = { first, untilMs: first === null ? nowMs() + OBSERVATION_MS : Number.POSITIVE_INFINITY }
       return first
     },
     definitions: (keys, max) => definitionsOf(read, { keys, max }),
@@ -71,8 +63,8 @@ function lookedForAgain<T>(find: () => Promise<T>, nowMs: () => number): () => P
     try {
       const found = await find()
       const endedMs = nowMs()
-      const intervalMs = Math.max(DELETED_MS, (endedMs - beganMs) / DELETED_SHARE)
-      last = { found, freshUntilMs: endedMs + intervalMs, untilMs: endedMs + STALE_INTERVALS * intervalMs }
+      const intervalMs = Math.max(OBSERVATION_MS, (endedMs - beganMs) / DELETED_SHARE)
+      last = { found, freshUntilMs: endedMs + intervalMs, untilMs: endedMs + SLOW_CHANGE_FACTOR * intervalMs }
       return found
     } finally {
       looking = null
@@ -98,7 +90,7 @@ async function definitionsOf(
   }: { readonly keys: readonly string[] | null; readonly max: number; readonly isLatest?: boolean },
 ): Promise<readonly DefinitionRow[] | null> {
   const found: DefinitionRow[] = []
-  for (const some of keys === null ? [null] : inQueries(keys, MAX_QUERY_CHARS, MAX_QUERY_KEYS)) {
+  for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, MAX_QUERY_KEYS)) {
     const query = new URLSearchParams({ maxResults: String(max + 1 - found.length) })
     if (some !== null) query.set('keysIn', some.join(','))
     if (isLatest) query.set('latestVersion', 'true')
@@ -124,7 +116,7 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
       { sortBy: 'definitionVersion', sortOrder },
       { sortBy: 'definitionId', sortOrder: 'asc' },
     ]
-    for (let first = 0, size = 1; found.size <= MAX_DELETED; size = DELETED_READ_ITEMS) {
+    for (let first = 0, size = 1; found.size <= STEP_ITEMS; size = STEP_ITEMS) {
       const page = new URLSearchParams({ firstResult: String(first), maxResults: String(size) })
       const path = `${HISTORY}?${page}`
       const rows = itemsIn(await read(path, { sorting }), { path, shape: DEFINED })
@@ -140,7 +132,7 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
         last === null ? 0 : countIn(await read(`${HISTORY}/count`, { processDefinitionId: last }))
       first += Math.max(gone.length, ids.indexOf(last) + rowsOfLast)
     }
-    if (found.size > MAX_DELETED) return null
+    if (found.size > STEP_ITEMS) return null
     if (found.size > 0) return [...found.values()]
   }
   return []

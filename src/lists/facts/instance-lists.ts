@@ -3,14 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { DateFormat } from '../../request/date-format.ts'
 import { isRecord, stringOf } from '../../request/value.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
-import {
-  INSTANCE_IDS_MS,
-  LATE_INSTANCE_MS,
-  MAX_INSTANCE_READ_ITEMS,
-  MEASURED_ITEMS,
-  MIN_INSTANCE_READ_ITEMS,
-  READ_BYTES,
-} from '../limits.ts'
+import { LATE_INSTANCE_MS, MAX_READ_ITEMS, MIN_READ_ITEMS, READ_BYTES, SLOW_CHANGE_MS } from '../limits.ts'
 
 /** Running instances, instances of the history, or cases that are not closed. */
 export type InstanceKind = 'process-instance' | 'history/process-instance' | 'case-instance'
@@ -62,7 +55,7 @@ export function createInstanceLists({
   }
   const anew = async (query: InstanceQuery, max: number): Promise<InstanceIdsEntry | null> => {
     const found = await readIds({ read, dateFormat }, HISTORY, query, max)
-    return found === null ? null : { ...found, untilMs: nowMs() + INSTANCE_IDS_MS }
+    return found === null ? null : { ...found, untilMs: nowMs() + SLOW_CHANGE_MS }
   }
   return {
     countInstances: (kind, query) => countOf(read, kind, query),
@@ -100,9 +93,7 @@ async function confirm(
   const startedAfter = reading.dateFormat.format(lastStart - LATE_INSTANCE_MS)
   if (startedAfter === null) return null
   // An engine whose date format differs from its configured one refuses this date.
-  const fresh = await readIds(reading, HISTORY, { ...query, startedAfter }, MIN_INSTANCE_READ_ITEMS).catch(
-    () => null,
-  )
+  const fresh = await readIds(reading, HISTORY, { ...query, startedAfter }, MAX_READ_ITEMS).catch(() => null)
   if (fresh === null) return null
   const ids = [...new Set([...known, ...fresh.ids])]
   if ((await countOf(reading.read, HISTORY, query)) !== ids.length) return null
@@ -128,7 +119,7 @@ async function readIds(
 ): Promise<InstanceIds | null> {
   const ids = new Set<string>()
   let lastStart: number | null = 0
-  for (let [from, size] = [0, MIN_INSTANCE_READ_ITEMS]; ids.size <= max; ) {
+  for (let [from, size] = [0, MAX_READ_ITEMS]; ids.size <= max; ) {
     const rows = await read(`/${kind}?firstResult=${from}&maxResults=${size}`, query)
     // A refusal is different from an empty list.
     if (!Array.isArray(rows)) throw new GatewayError('GW_UPSTREAM_INVALID')
@@ -150,8 +141,9 @@ function laterOf(last: number | null, started: number | null): number | null {
   return last === null || started === null ? null : Math.max(last, started)
 }
 
+/** Returns the size of the next page. Each read sorts all items, so pages of short items are twice as large as other reads. */
 function pageSizeOf(rows: readonly unknown[]): number {
-  const measured = rows.slice(-MEASURED_ITEMS)
+  const measured = rows.slice(-MIN_READ_ITEMS)
   const bytes = JSON.stringify(measured).length / measured.length
-  return Math.min(MAX_INSTANCE_READ_ITEMS, Math.max(MIN_INSTANCE_READ_ITEMS, Math.floor(READ_BYTES / bytes)))
+  return Math.min(2 * MAX_READ_ITEMS, Math.max(MAX_READ_ITEMS, Math.floor(READ_BYTES / bytes)))
 }

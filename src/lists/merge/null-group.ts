@@ -4,7 +4,7 @@ import type { Subquery, NullGroup } from '../list-plan.ts'
 import { findEnd } from './find-end.ts'
 import type { ReadRow } from '../postfilter/stable-scan.ts'
 import { mapSideBySide } from '../side-by-side.ts'
-import { FIRST_NULL_GROUP_ITEMS, SEARCH_READ_ITEMS, NULL_GROUP_READ_FACTOR } from '../limits.ts'
+import { FIRST_NULL_GROUP_ITEMS, NULL_GROUP_READ_FACTOR, STEP_ITEMS } from '../limits.ts'
 
 /** Items that every caller sees because they lack a member. If the list is sorted by this member, they are together at one end of it. */
 export interface NullGroupReading {
@@ -42,7 +42,7 @@ async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]
       return findEnd(lackingFrom, {
         known: FIRST_NULL_GROUP_ITEMS,
         likely: FIRST_NULL_GROUP_ITEMS,
-        size: SEARCH_READ_ITEMS,
+        size: STEP_ITEMS,
       })
     if (few > 0) return few
   }

@@ -18,13 +18,7 @@ import { countNullGroup, type NullGroupReading, nullGroupRows } from './null-gro
 import { mapSideBySide } from '../side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
 import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from '../postfilter/visible-rows.ts'
-import {
-  FEW_ITEMS,
-  FEW_SUBQUERIES,
-  LIKELY_END_SHARE,
-  MAX_SKIPPED_ITEMS,
-  SEARCH_READ_ITEMS,
-} from '../limits.ts'
+import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS } from '../limits.ts'
 
 /**
  * Counts each subquery. Returns null if too many items must be decided one by one.
@@ -43,7 +37,7 @@ export async function countSubqueries(
     (await mapSideBySide(some, countSubquery)).reduce((all, one) => all + one, 0)
   // Items may be added or removed between two counts.
   const responseOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
-  const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > FEW_SUBQUERIES
+  const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > MAX_PARALLEL_READS
   if (isMany && (await sum(nullGroup.all)) <= Math.min(FEW_ITEMS, maxRows)) {
     const few = {
       plan: { ...plan, subqueries: nullGroup.all, instances: [], nullGroup: null },
@@ -96,8 +90,8 @@ function createSubqueryCount(
       onResponse,
     })
     const lengthAt = async (from: number, size: number) => (await read?.(from, size))?.rows.length ?? 0
-    const likely = Math.floor(LIKELY_END_SHARE * rowsOfOne * estimatedShare)
-    const rows = await findEnd(lengthAt, { known: 0, likely, size: SEARCH_READ_ITEMS })
+    const likely = Math.floor((1 - SPARE_SHARE) * rowsOfOne * estimatedShare)
+    const rows = await findEnd(lengthAt, { known: 0, likely, size: STEP_ITEMS })
     rowsOfOne = rows / estimatedShare
     return rows
   }
@@ -180,8 +174,7 @@ async function listMerged(
       if (isUneven(engine, page)) return null
       const sized = await sizesOf(queries, { subqueries, age })
       // Items that are already read may be anywhere in the order. They are skipped one by one, unless there are many.
-      const sizes =
-        others.length > MAX_SKIPPED_ITEMS ? [...(sized?.sizes ?? []), others.length] : sized?.sizes
+      const sizes = others.length > STEP_ITEMS ? [...(sized?.sizes ?? []), others.length] : sized?.sizes
       return sized === null || sized.isEstimate || sizes === undefined ? sized : { ...sized, sizes }
     },
     onUneven: () => noteUneven(engine, page),

@@ -4,10 +4,10 @@ import {
   ESTIMATE_FACTOR,
   FEW_ITEMS,
   MAX_SEEK_ROUNDS,
-  SEARCH_READ_ITEMS,
   SEEK_DEVIATIONS,
   SEEK_SPARE_ITEMS,
   SHORT_SUBQUERY_DIVISOR,
+  STEP_ITEMS,
 } from '../limits.ts'
 
 export interface Sizes {
@@ -51,10 +51,7 @@ export async function seekPage(
     if (sum(starts) === 0) return startAll(readers, starts)
     for (const [at, reader] of readers.entries()) {
       const isSized = (known[at] ?? 0) > 0 && !short.has(at)
-      reader.expect(
-        isSized ? 2 * (margins[at] ?? 0) + max / readers.length : SEARCH_READ_ITEMS,
-        SEARCH_READ_ITEMS,
-      )
+      reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : STEP_ITEMS, STEP_ITEMS)
     }
     const standing = await positionReaders(readers, starts, (at) => !isEstimate && sizes[at] === 0)
     // Otherwise the values are not distributed alike.

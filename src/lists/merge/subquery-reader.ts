@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { ListOrder } from '../list-plan.ts'
 import { type ListPage, type ReadList, type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
-import { ITEM_BYTES, MAX_HELD_ITEMS, MIN_SUBQUERY_READ_ITEMS } from '../limits.ts'
+import { ITEM_BYTES, MAX_HELD_ITEMS, MIN_READ_ITEMS } from '../limits.ts'
 
 /** The items of several subqueries cannot be merged in the engine's order. */
 export class UnknownOrderError extends Error {}
@@ -56,7 +56,7 @@ export class SubqueryReader {
   #rows: readonly PlacedRow[] = []
   #next = 0
   #last: RowPlace | null = null
-  #size = MIN_SUBQUERY_READ_ITEMS
+  #size = MIN_READ_ITEMS
   #most = MAX_HELD_ITEMS
   #isRead = false
   #hidden = 0
@@ -69,7 +69,7 @@ export class SubqueryReader {
   /** Sets how many items of the subquery are likely to be taken, and how many are read at once at most. */
   expect(count: number, most: number): void {
     this.#most = Math.min(most, MAX_HELD_ITEMS)
-    this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_SUBQUERY_READ_ITEMS), this.#most)
+    this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_READ_ITEMS), this.#most)
   }
 
   /** Restarts at a position of the subquery. */
@@ -141,7 +141,7 @@ export class SubqueryReader {
     this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
     this.#check(last)
     this.#isRead = isLast
-    this.#size = Math.min(this.#size * 2, Math.max(MIN_SUBQUERY_READ_ITEMS, mostOf(page, this.#most)))
+    this.#size = Math.min(this.#size * 2, Math.max(MIN_READ_ITEMS, mostOf(page, this.#most)))
   }
 
   #hold(rows: readonly PlacedRow[]): void {

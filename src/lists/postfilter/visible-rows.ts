@@ -10,7 +10,7 @@ import type { PlanRows, Strategy } from '../list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, StableScan } from './stable-scan.ts'
 import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/buffered-response.ts'
-import { FIRST_READ_ITEMS, MAX_READ_ITEMS, PARSED_ITEMS, READ_BYTES } from '../limits.ts'
+import { FIRST_READ_ITEMS, MAX_READ_ITEMS, READ_BYTES, STEP_ITEMS } from '../limits.ts'
 
 /**
  * Returns the engine's response to the caller's request. A HEAD is sent as a GET, because items are needed for the decision. The
@@ -86,7 +86,7 @@ async function rowsOf(
   postfilter: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
 ): Promise<readonly ReadRow[]> {
   const read: ReadRow[] = []
-  const batches = rowBatches(body, PARSED_ITEMS)
+  const batches = rowBatches(body, STEP_ITEMS)
   for (let batch = nextOf(batches, body); batch !== null; batch = nextOf(batches, body)) {
     const kept = await postfilter(batch.map(({ row }) => ({ ...constants, ...row })))
     const shown = kept.filter(Boolean).length

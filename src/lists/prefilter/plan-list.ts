@@ -7,7 +7,7 @@ import type { DefinitionLists, DefinitionRow } from '../facts/definition-lists.t
 import type { InstanceKind, InstanceLists } from '../facts/instance-lists.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
 import { isNameable } from '../../policy/authz/entities/lookup.ts'
-import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
+import { inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { pagingOf } from '../../request/paging.ts'
 import type { LookUps } from '../../policy/authz/entities/look-ups.ts'
 import type { CompiledRows, ListSubject } from '../visibility/compiled-rows.ts'
@@ -30,7 +30,7 @@ import {
   visibleSetOf,
   type IdSet,
 } from '../visibility/visible-set.ts'
-import { FEW_ITEMS, MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_PLAN_KEYS, MAX_QUERY_CHARS } from '../limits.ts'
+import { FEW_ITEMS, MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_PLAN_KEYS } from '../limits.ts'
 
 /** The options of a plan. */
 export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
@@ -161,7 +161,7 @@ function planOf(context: PlanContext, plan: Omit<SubqueryPlan, 'strategy' | 'asP
 /** Returns how many characters one more condition of the query may have. */
 function roomOf({ method, accessRequest }: PlanContext): number {
   if (method === 'POST') return Number.POSITIVE_INFINITY
-  return MAX_QUERY_CHARS - lengthOf(Object.fromEntries(accessRequest.query))
+  return QUERY_CHARS - lengthOf(Object.fromEntries(accessRequest.query))
 }
 
 /** Returns how a GET is sent as a POST. Null if this is impossible or not necessary. */
