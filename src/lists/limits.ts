@@ -11,8 +11,6 @@ import { QUERY_CHARS } from '../policy/authz/entities/lookup-lists.ts'
 export const MAX_LIST_CHARS = QUERY_CHARS / 2
 /** Values in one condition. Databases accept at most 1,000 (Oracle) or 2,100 (SQL Server). */
 export const MAX_CONDITION_VALUES = 1000
-/** Definition keys in one query string. */
-export const MAX_QUERY_KEYS = 50
 
 // Requests for one response.
 
@@ -91,14 +89,8 @@ export const MAX_SEEK_ROUNDS = 4
 export const SEEK_DEVIATIONS = 4
 /** Items before the expected start of a page in addition to the standard deviations. */
 export const SEEK_SPARE_ITEMS = 5
-/** A subquery is short if its size is at most the mean size divided by this number. */
-export const SHORT_SUBQUERY_DIVISOR = 4
-/** Factor for estimated sizes. The result is larger than any real subquery. */
-export const ESTIMATE_FACTOR = 1e9
 /** Places of items of all subqueries in memory. A place takes some hundred bytes. */
 export const MAX_PLACES = 80_000
-/** Places of one subquery, at least. */
-export const MIN_PLACES = 100
 /** A subquery is also read if its places in memory are at most the items of one read divided by this number. */
 export const REFILL_DIVISOR = 20
 /** Items before the start of a page that are read again, because some items may have been removed meanwhile. */

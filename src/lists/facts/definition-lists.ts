@@ -1,10 +1,10 @@
 import type { SortOrder } from '../../operations/row-queries.ts'
 import { GatewayError } from '../../errors.ts'
 import { isRecord, stringIn, stringOf } from '../../request/value.ts'
-import { inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
+import { IDS_A_QUERY, inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
 import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
-import { DELETED_SHARE, MAX_QUERY_KEYS, OBSERVATION_MS, SLOW_CHANGE_FACTOR, STEP_ITEMS } from '../limits.ts'
+import { DELETED_SHARE, OBSERVATION_MS, SLOW_CHANGE_FACTOR, STEP_ITEMS } from '../limits.ts'
 
 /** One version of a definition. */
 export interface DefinitionRow {
@@ -90,7 +90,7 @@ async function definitionsOf(
   }: { readonly keys: readonly string[] | null; readonly max: number; readonly isLatest?: boolean },
 ): Promise<readonly DefinitionRow[] | null> {
   const found: DefinitionRow[] = []
-  for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, MAX_QUERY_KEYS)) {
+  for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, IDS_A_QUERY)) {
     const query = new URLSearchParams({ maxResults: String(max + 1 - found.length) })
     if (some !== null) query.set('keysIn', some.join(','))
     if (isLatest) query.set('latestVersion', 'true')

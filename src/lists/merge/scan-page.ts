@@ -1,7 +1,7 @@
 import type { SubqueryReader, RowPlace } from './subquery-reader.ts'
 import { positionReaders, startAll, sum } from './reader-positions.ts'
 import { mapSideBySide } from '../side-by-side.ts'
-import { MAX_PLACES, MIN_PLACES, REFILL_DIVISOR, REREAD_ITEMS } from '../limits.ts'
+import { MAX_PLACES, MIN_READ_ITEMS, REFILL_DIVISOR, REREAD_ITEMS } from '../limits.ts'
 
 /**
  * Moves the readers of sorted subqueries to the start of a page. All items before the page are read in large pages, and only the
@@ -13,7 +13,7 @@ export async function scanPage(
   readers: readonly SubqueryReader[],
   { first, max }: { readonly first: number; readonly max: number },
 ): Promise<number | null> {
-  const most = Math.max(MIN_PLACES, Math.floor(MAX_PLACES / readers.length))
+  const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_PLACES / readers.length))
   startAll(readers, [])
   for (const reader of readers) reader.expect(Math.min(first, most), most)
   const ends = await countPlaces(readers, { wanted: first, few: most / REFILL_DIVISOR })

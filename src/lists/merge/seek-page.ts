@@ -1,14 +1,6 @@
 import type { SubqueryReader } from './subquery-reader.ts'
 import { positionReaders, startAll, sum } from './reader-positions.ts'
-import {
-  ESTIMATE_FACTOR,
-  FEW_ITEMS,
-  MAX_SEEK_ROUNDS,
-  SEEK_DEVIATIONS,
-  SEEK_SPARE_ITEMS,
-  SHORT_SUBQUERY_DIVISOR,
-  STEP_ITEMS,
-} from '../limits.ts'
+import { FEW_ITEMS, MAX_SEEK_ROUNDS, SEEK_DEVIATIONS, SEEK_SPARE_ITEMS, STEP_ITEMS } from '../limits.ts'
 
 export interface Sizes {
   /** Number of items of each subquery. Subqueries after the last size are read from their top. */
@@ -42,7 +34,8 @@ export async function seekPage(
   readers: readonly SubqueryReader[],
   { first, max, sizes, isEstimate }: PageTarget,
 ): Promise<number | null> {
-  const known = readers.map((_, at) => (sizes[at] ?? 0) * (isEstimate ? ESTIMATE_FACTOR : 1))
+  const scale = scaleOf(sizes, isEstimate)
+  const known = readers.map((_, at) => (sizes[at] ?? 0) * scale)
   const target = Math.min(first, sum(known))
   const short = shortOf(known)
   let bounds: Bounds = { low: known.map(() => 0), high: known }
@@ -64,13 +57,18 @@ export async function seekPage(
   return null
 }
 
-/** Returns the subqueries that are read from their top. They have few items compared with the others, and all of them may be at one end. */
+/** Returns a factor for the sizes. Estimated sizes become larger than those of any real subquery. */
+function scaleOf(sizes: readonly number[], isEstimate: boolean): number {
+  return isEstimate ? Number.MAX_SAFE_INTEGER / Math.max(1, sum(sizes)) : 1
+}
+
+/** Returns the subqueries that are read from their top. Together they have few items, and all of them may be at one end. */
 function shortOf(sizes: readonly number[]): ReadonlySet<number> {
   const short = new Set<number>()
   let rows = 0
   for (const [at, size] of [...sizes.entries()].toSorted(([, one], [, other]) => one - other)) {
     rows += size
-    if (rows > FEW_ITEMS || size * sizes.length * SHORT_SUBQUERY_DIVISOR > sum(sizes)) return short
+    if (rows > FEW_ITEMS) return short
     short.add(at)
   }
   return short

@@ -25,15 +25,15 @@ function open({ answer }: { readonly answer: (read: Read) => unknown }) {
 
 const definition = (id: string, tenantId: string | null = null) => ({ id, key: `key-${id}`, tenantId })
 
-t.test('definitions are read by keys, fifty in one request', async (t) => {
-  const keys = Array.from({ length: 120 }, (_, at) => `k${at}`)
+t.test('definitions are read by keys, a hundred in one request', async (t) => {
+  const keys = Array.from({ length: 220 }, (_, at) => `k${at}`)
   const { lists, reads } = open({ answer: ({ query }) => [definition(query.get('keysIn') ?? '', 'acme')] })
   const found = await lists.definitions(keys, 200)
   t.same(
     reads.map(({ path, query }) => [path, query.get('keysIn')?.split(',').length, query.get('maxResults')]),
     [
-      ['/process-definition', 50, '201'],
-      ['/process-definition', 50, '200'],
+      ['/process-definition', 100, '201'],
+      ['/process-definition', 100, '200'],
       ['/process-definition', 20, '199'],
     ],
   )
