@@ -18,7 +18,7 @@ import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { SubqueryRefusal } from '../../lists/merge/subquery-request.ts'
 import { eachRow } from '../../lists/merge/read-subqueries.ts'
 import { keepAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
-import { MAX_SELECTED_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
+import { MAX_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */
 export interface SelectionContext extends EngineCall {
@@ -141,7 +141,7 @@ async function plannedIds(
     const listing = { plan, postfilter: keep, maxRows, member: gives }
     for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
       ids.push(...textIn(row, gives))
-      if (ids.length > MAX_SELECTED_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+      if (ids.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
     }
   } catch (error) {
     if (error instanceof SubqueryRefusal) return null

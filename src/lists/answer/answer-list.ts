@@ -21,10 +21,9 @@ import {
   FEW_ITEMS,
   FIRST_READ_ITEMS,
   INSTANCE_READ_MS,
-  ITEMS_PER_SUBQUERY,
   MAX_PARALLEL_READS,
   MAX_READ_ITEMS,
-  MAX_TOP_READS,
+  MAX_SEARCH_READS,
   MIN_READ_ITEMS,
   SPARE_SHARE,
   STEP_ITEMS,
@@ -93,7 +92,7 @@ function topOf(plan: ListPlan, { match: { engine, operation } }: ListRequest): n
   const [parts, instances] = [plan.subqueries.length, plan.instances.length]
   const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instances
   if (parts + (isSlow ? 0 : instances) <= MAX_PARALLEL_READS) return 0
-  return Math.min(Math.max(STEP_ITEMS, (parts + instances) * ITEMS_PER_SUBQUERY), MAX_READ_ITEMS)
+  return Math.min(Math.max(STEP_ITEMS, (parts + instances) * FIRST_READ_ITEMS), MAX_READ_ITEMS)
 }
 
 /**
@@ -142,7 +141,7 @@ async function answerTop(
   const { engine, operation } = handlerContext.match
   const startMs = performance.now()
   let [seen, count, size] = [0, 0, FIRST_READ_ITEMS]
-  for (let reads = 1; reads <= MAX_TOP_READS && count + size <= most; reads += 1) {
+  for (let reads = 1; reads <= MAX_SEARCH_READS && count + size <= most; reads += 1) {
     const { page, rows, isLast } = await list.next(size)
     if (page.response.status !== 200) return null
     if (count === 0) topTimes.note(engine, operation.id, performance.now() - startMs)

@@ -2,8 +2,7 @@ import { stringIn } from '../../request/value.ts'
 import type { LookupName } from '../../operations/lookup-name.ts'
 import type { ListRow, LookUp } from '../../policy/authz/entities/look-ups.ts'
 import type { Attributes } from '../../request/attributes.ts'
-import { inLists } from '../../policy/authz/entities/lookup-lists.ts'
-import { MAX_PARALLEL_LOOKUPS } from '../limits.ts'
+import { mapSideBySide } from '../side-by-side.ts'
 
 /** The list whose items belong to tenants without naming them. */
 export const OPERATION_LOG = '/history/user-operation'
@@ -84,13 +83,10 @@ async function namedTenants(
     entity.rows.push(row)
   }
   const tenants = new Map<ListRow, string | null>()
-  for (const some of inLists([...byEntity.values()], MAX_PARALLEL_LOOKUPS))
-    await Promise.all(
-      some.map(async ({ lookup, id, rows: naming }) => {
-        const tenant = tenantIn(await lookUp(lookup, id))
-        for (const row of naming) tenants.set(row, tenant)
-      }),
-    )
+  await mapSideBySide([...byEntity.values()], async ({ lookup, id, rows: naming }) => {
+    const tenant = tenantIn(await lookUp(lookup, id))
+    for (const row of naming) tenants.set(row, tenant)
+  })
   return tenants
 }
 

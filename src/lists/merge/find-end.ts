@@ -1,4 +1,4 @@
-import { SEARCH_STEP_FACTOR } from '../limits.ts'
+import { READ_GROWTH } from '../limits.ts'
 
 interface EndEstimate {
   /** The list has at least this length. */
@@ -20,7 +20,7 @@ export async function findEnd(
 ): Promise<number> {
   let [low, high] = [known, Number.POSITIVE_INFINITY]
   let from = likely
-  for (let step = size; low < high; step *= SEARCH_STEP_FACTOR) {
+  for (let step = size; low < high; step *= READ_GROWTH) {
     const length = await lengthAt(from, size)
     if (length === size) low = from + size
     else if (length > 0) return from + length

@@ -6,7 +6,7 @@ import { scanPage } from './scan-page.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
-import { MAX_HELD_ITEMS, MIN_READ_ITEMS, SKIPPED_ITEMS_PER_SUBQUERY, STEP_ITEMS } from '../limits.ts'
+import { FIRST_READ_ITEMS, MAX_READ_ITEMS, MIN_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
 
 /** `recent`: sizes that were counted some seconds ago are sufficient. */
 export type SizesAge = 'recent' | 'now'
@@ -51,8 +51,7 @@ export class MergedRows {
    * @throws as `upTo`
    */
   async *page({ first, max, sizing }: MergedPageRequest): AsyncGenerator<ReadRow> {
-    const isFar =
-      this.#isMerged && first > Math.min(STEP_ITEMS, SKIPPED_ITEMS_PER_SUBQUERY * this.#readers.length)
+    const isFar = this.#isMerged && first > Math.min(STEP_ITEMS, FIRST_READ_ITEMS * this.#readers.length)
     let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing }) : 0
     for await (const row of this.upTo(first + max - at)) {
       at += 1
@@ -82,7 +81,7 @@ export class MergedRows {
    */
   async *upTo(wanted: number): AsyncGenerator<ReadRow> {
     const held = this.#isMerged ? this.#readers.length : 1
-    const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_HELD_ITEMS / held))
+    const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_READ_ITEMS / held))
     for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
     if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
     let last: unknown

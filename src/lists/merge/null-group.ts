@@ -4,7 +4,7 @@ import type { Subquery, NullGroup } from '../list-plan.ts'
 import { findEnd } from './find-end.ts'
 import type { ReadRow } from '../postfilter/stable-scan.ts'
 import { mapSideBySide } from '../side-by-side.ts'
-import { FIRST_NULL_GROUP_ITEMS, NULL_GROUP_READ_FACTOR, STEP_ITEMS } from '../limits.ts'
+import { FIRST_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
 
 /** Items that every caller sees because they lack a member. If the list is sorted by this member, they are together at one end of it. */
 export interface NullGroupReading {
@@ -37,11 +37,11 @@ async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]
       const { rows } = await reading.read(subquery, { postfilter: keepLacking(reading), from, size })
       return rows.filter(({ isVisible }) => isVisible).length
     }
-    const few = await lackingFrom(0, FIRST_NULL_GROUP_ITEMS)
-    if (few === FIRST_NULL_GROUP_ITEMS)
+    const few = await lackingFrom(0, FIRST_READ_ITEMS)
+    if (few === FIRST_READ_ITEMS)
       return findEnd(lackingFrom, {
-        known: FIRST_NULL_GROUP_ITEMS,
-        likely: FIRST_NULL_GROUP_ITEMS,
+        known: FIRST_READ_ITEMS,
+        likely: FIRST_READ_ITEMS,
         size: STEP_ITEMS,
       })
     if (few > 0) return few
@@ -67,11 +67,7 @@ async function rowsOf(
   const { postfilter, maxRows, read } = reading
   for (const subquery of orders) {
     // All of them come from one read: items of equal value may change their places between two reads.
-    for (const size of [
-      FIRST_NULL_GROUP_ITEMS,
-      NULL_GROUP_READ_FACTOR * FIRST_NULL_GROUP_ITEMS,
-      maxRows + 1,
-    ]) {
+    for (const size of [FIRST_READ_ITEMS, STEP_ITEMS, maxRows + 1]) {
       let count = 0
       const isLacking = keepLacking(reading)
       const postfilterBoth: Postfilter = async (template, rows) => {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ListSource } from '../list-request.ts'
 import type { SizesAge } from './merged-rows.ts'
-import { MAX_STORED_CHARS, SIZE_MS, SLOW_CHANGE_MS } from '../limits.ts'
+import { MAX_STORED_CHARS, OBSERVATION_MS, SLOW_CHANGE_MS } from '../limits.ts'
 
 /** Values that predict where a page begins. They need not be exact. */
 interface SizeMemory {
@@ -57,7 +57,7 @@ function keyOf({ queries, first }: FarPage): string {
 
 function rememberedOf(engine: ListSource): SizeMemory {
   const found = remembered.get(engine) ?? {
-    sizes: createMemory<number>(SIZE_MS),
+    sizes: createMemory<number>(OBSERVATION_MS),
     uneven: createMemory<true>(SLOW_CHANGE_MS),
   }
   remembered.set(engine, found)

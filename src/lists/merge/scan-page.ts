@@ -1,7 +1,7 @@
 import type { SubqueryReader, RowPlace } from './subquery-reader.ts'
 import { positionReaders, startAll, sum } from './reader-positions.ts'
 import { mapSideBySide } from '../side-by-side.ts'
-import { MAX_PLACES, MIN_READ_ITEMS, REFILL_DIVISOR, REREAD_ITEMS } from '../limits.ts'
+import { MAX_IDS, MIN_READ_ITEMS, SPARE_SHARE } from '../limits.ts'
 
 /**
  * Moves the readers of sorted subqueries to the start of a page. All items before the page are read in large pages, and only the
@@ -13,12 +13,12 @@ export async function scanPage(
   readers: readonly SubqueryReader[],
   { first, max }: { readonly first: number; readonly max: number },
 ): Promise<number | null> {
-  const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_PLACES / readers.length))
+  const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_IDS / readers.length))
   startAll(readers, [])
   for (const reader of readers) reader.expect(Math.min(first, most), most)
-  const ends = await countPlaces(readers, { wanted: first, few: most / REFILL_DIVISOR })
-  for (const reader of readers) reader.expect(REREAD_ITEMS + max / readers.length, most)
-  const starts = ends.map((end) => Math.max(0, end - REREAD_ITEMS))
+  const ends = await countPlaces(readers, { wanted: first, few: SPARE_SHARE * most })
+  for (const reader of readers) reader.expect(MIN_READ_ITEMS + max / readers.length, most)
+  const starts = ends.map((end) => Math.max(0, end - MIN_READ_ITEMS))
   const standing = await positionReaders(readers, starts)
   return standing?.isWhole === true && standing.before <= first ? standing.before : null
 }

@@ -1,6 +1,6 @@
 import type { SubqueryReader } from './subquery-reader.ts'
 import { positionReaders, startAll, sum } from './reader-positions.ts'
-import { FEW_ITEMS, MAX_SEEK_ROUNDS, SEEK_DEVIATIONS, SEEK_SPARE_ITEMS, STEP_ITEMS } from '../limits.ts'
+import { FEW_ITEMS, MAX_SEARCH_READS, MIN_READ_ITEMS, SEEK_DEVIATIONS, STEP_ITEMS } from '../limits.ts'
 
 export interface Sizes {
   /** Number of items of each subquery. Subqueries after the last size are read from their top. */
@@ -39,7 +39,7 @@ export async function seekPage(
   const target = Math.min(first, sum(known))
   const short = shortOf(known)
   let bounds: Bounds = { low: known.map(() => 0), high: known }
-  for (let round = 0; round < MAX_SEEK_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_SEARCH_READS; round += 1) {
     const { starts, margins } = nearBefore(bounds, target, short)
     if (sum(starts) === 0) return startAll(readers, starts)
     for (const [at, reader] of readers.entries()) {
@@ -80,7 +80,7 @@ function nearBefore({ low, high }: Bounds, first: number, short: ReadonlySet<num
   const share = left === 0 ? 0 : Math.min(1, Math.max(0, (first - sum(low)) / left))
   const rooms = low.map((from, at) => Math.max(0, (high[at] ?? from) - from))
   const margins = rooms.map(
-    (room) => Math.ceil(SEEK_DEVIATIONS * Math.sqrt(room * share * (1 - share))) + SEEK_SPARE_ITEMS,
+    (room) => Math.ceil(SEEK_DEVIATIONS * Math.sqrt(room * share * (1 - share))) + MIN_READ_ITEMS,
   )
   const starts = low.map((from, at) => {
     const likely = Math.floor((rooms[at] ?? 0) * share) - (margins[at] ?? 0)

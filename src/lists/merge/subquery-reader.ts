@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { ListOrder } from '../list-plan.ts'
 import { type ListPage, type ReadList, type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
-import { ITEM_BYTES, MAX_HELD_ITEMS, MIN_READ_ITEMS } from '../limits.ts'
+import { MAX_READ_ITEMS, MIN_READ_ITEMS, READ_BYTES } from '../limits.ts'
 
 /** The items of several subqueries cannot be merged in the engine's order. */
 export class UnknownOrderError extends Error {}
@@ -57,7 +57,7 @@ export class SubqueryReader {
   #next = 0
   #last: RowPlace | null = null
   #size = MIN_READ_ITEMS
-  #most = MAX_HELD_ITEMS
+  #most = MAX_READ_ITEMS
   #isRead = false
   #hidden = 0
 
@@ -68,7 +68,7 @@ export class SubqueryReader {
 
   /** Sets how many items of the subquery are likely to be taken, and how many are read at once at most. */
   expect(count: number, most: number): void {
-    this.#most = Math.min(most, MAX_HELD_ITEMS)
+    this.#most = Math.min(most, MAX_READ_ITEMS)
     this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_READ_ITEMS), this.#most)
   }
 
@@ -161,8 +161,12 @@ export class SubqueryReader {
   }
 }
 
+/** Returns how many items are read at once. A read that may have a part of the items may have the same part of the bytes. */
 function mostOf({ rows, byteLength = 0 }: ListPage, most: number): number {
-  return Math.min(most, Math.floor((most * ITEM_BYTES * rows.length) / Math.max(1, byteLength)))
+  return Math.min(
+    most,
+    Math.floor((most / MAX_READ_ITEMS) * READ_BYTES * (rows.length / Math.max(1, byteLength))),
+  )
 }
 
 function compareIn(order: ListOrder | null, one: RowPlace, other: RowPlace): number {

@@ -1,5 +1,5 @@
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
-import { MAX_BACK_ITEMS, MIN_READ_ITEMS } from '../limits.ts'
+import { MAX_READ_ITEMS, MIN_READ_ITEMS } from '../limits.ts'
 
 /** One item of a list, with the bytes that the engine wrote. */
 export interface ReadRow {
@@ -61,7 +61,7 @@ export class StableScan<Page extends ListPage = ListPage> {
     const { page, start, isLast, hasMoved = false } = found
     const rows = page.rows.filter((row) => !isAmong(known, row))
     this.#from = start + page.rows.length
-    this.#known = [...this.#known, ...idsOf(rows)].slice(-MAX_BACK_ITEMS)
+    this.#known = [...this.#known, ...idsOf(rows)].slice(-MAX_READ_ITEMS)
     return { page, rows, isLast, hasMoved }
   }
 
@@ -82,7 +82,7 @@ export class StableScan<Page extends ListPage = ListPage> {
     reading: PageReadOptions,
   ): Promise<PagePosition<Page>> {
     let found = first
-    for (let back = MIN_READ_ITEMS; found.start > 0 && back <= MAX_BACK_ITEMS; back *= 2) {
+    for (let back = MIN_READ_ITEMS; found.start > 0 && back <= MAX_READ_ITEMS; back *= 2) {
       if (found.page.rows.some((row) => isAmong(known, row))) break
       found = await this.#readAt(Math.max(0, this.#from - back), reading)
     }

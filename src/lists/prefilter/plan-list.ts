@@ -30,7 +30,7 @@ import {
   visibleSetOf,
   type IdSet,
 } from '../visibility/visible-set.ts'
-import { FEW_ITEMS, MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_PLAN_KEYS } from '../limits.ts'
+import { FEW_ITEMS, MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_READ_ITEMS } from '../limits.ts'
 
 /** The options of a plan. */
 export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
@@ -283,7 +283,7 @@ function deletedOf({ query, options }: PlanContext): MaybePromise<readonly Defin
 async function visibleKeys(context: PlanContext): Promise<ReadonlySet<string> | null> {
   if (context.query.definition === undefined) return null
   const deleted = await deletedOf(context)
-  const found = await context.options.latestDefinitions(keysAskedFor(context), MAX_PLAN_KEYS)
+  const found = await context.options.latestDefinitions(keysAskedFor(context), MAX_READ_ITEMS)
   if (deleted === null || found === null) return null
   return new Set([...found, ...deleted].filter(isVisibleIn(context)).map(({ key }) => key))
 }

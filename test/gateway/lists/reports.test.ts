@@ -81,12 +81,12 @@ t.test('only instances of the named definitions are checked for other tenants', 
 
 t.test('all instances are checked if the report covers more than the named definitions', async (t) => {
   const { ask } = await open(THEIRS)
-  const ids = Array.from({ length: 51 }, () => 'ours:1').join(',')
+  t.match(await ask('mary', `${INSTANCES}&processDefinitionIdIn=${ours(66)}`), { status: 200 })
   for (const route of [
     `${TASKS}&processDefinitionKeyIn=ours`,
     `${INSTANCES}&processDefinitionKeyIn=,`,
     `${INSTANCES}&processDefinitionKeyIn=,ours`,
-    `${INSTANCES}&processDefinitionIdIn=${ids}`,
+    `${INSTANCES}&processDefinitionIdIn=${ours(67)}`,
   ])
     t.match(await ask('mary', route), REFUSED, route)
 })
@@ -101,3 +101,8 @@ t.test(
     t.match(await ask('mary', TASKS.replace('count', 'bad')), { status: 400, body: { message: 'bad' } })
   },
 )
+
+/** Returns a list that names one definition as often as this. */
+function ours(length: number): string {
+  return Array.from({ length }, () => 'ours:1').join(',')
+}
