@@ -77,16 +77,12 @@ export function ownQueryOf(query: RowQuery, method: Method, request: AccessReque
     isPlain: [...names].every((name) => known.includes(name)),
   }
   const isKnown = isReadable && !names.has('orQueries') && !names.has(query.tenants)
-  return isKnown && !isOfTwoTenants(own) ? own : null
-}
-
-/**
- * Returns whether a query selects both items of named tenants and items without a tenant. The engine applies one of the two
- * conditions. Which one depends on the list (Camunda 7.22): `tenantIdIn` in the reports of cleanable instances, else
- * `withoutTenantId`.
- */
-function isOfTwoTenants({ tenantIds, isWithoutTenant }: OwnQuery): boolean {
-  return tenantIds !== null && isWithoutTenant
+  /*
+   * The query may select both items of named tenants and items without a tenant. The engine applies one of the two conditions. Which
+   * one depends on the list (Camunda 7.22): `tenantIdIn` in the reports of cleanable instances, else `withoutTenantId`.
+   */
+  const isOfTwoTenants = own.tenantIds !== null && own.isWithoutTenant
+  return isKnown && !isOfTwoTenants ? own : null
 }
 
 /** Returns the members of a body. A member that is null counts as absent. */

@@ -184,13 +184,8 @@ async function keySubqueries(context: PlanContext): Promise<readonly Subquery[] 
   if (query.by === 'instances') return visibleInstances(context)
   if (isNone(keys)) return []
   if (own.definition !== null) return ownDefinition(context, own.definition)
-  return subqueriesBy(context, query.by)
-}
-
-async function subqueriesBy(context: PlanContext, by: RowQuery['by']): Promise<readonly Subquery[] | null> {
-  const { query, keys } = context
-  if (by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
-  return by === 'key' ? keyedSubqueries(context) : listedSubqueries(context)
+  if (query.by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
+  return query.by === 'key' ? keyedSubqueries(context) : listedSubqueries(context)
 }
 
 /** Returns one subquery for each key. For process definitions, only existing keys are used if they can be listed. */
