@@ -295,12 +295,14 @@ t.test('main.ts is not imported, and only main.ts imports the commands', (t) => 
   t.end()
 })
 
-t.test('only the demo and the sandbox command import the sandbox', (t) => {
-  const importing = where(
-    ({ file, imports }) =>
-      !isWithin(file, ['sandbox']) && imports.some((name) => isWithin(name, ['sandbox'])),
+t.test('no file of the gateway imports the sandbox', (t) => {
+  t.same(
+    where(
+      ({ file, imports }) =>
+        !isWithin(file, ['sandbox']) && imports.some((name) => isWithin(name, ['sandbox'])),
+    ),
+    [],
   )
-  t.same(importing, ['cli/demo.ts', 'cli/sandbox-command.ts'])
   t.end()
 })
 

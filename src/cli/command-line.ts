@@ -11,7 +11,7 @@ interface CommandLine {
 
 /**
  * Runs the command that the arguments name. Resolves with the exit code, which is 2 if they are invalid. @throws errors that
- * `runCommandLine` prints with `textOfFailure`, for exit code 1
+ * `exitWith` prints with `textOfFailure`, for exit code 1
  */
 export async function runCommand(
   argv: readonly string[],
@@ -49,15 +49,15 @@ function usageProblem({ command: invalid, message }: UsageError): string {
   return `${usageOf(command)}\nSee '${PROGRAM} ${more}'.\n\n${command?.refusal ?? message}\n`
 }
 
-/** Ignores a closed pipe. A reader like `head -1` may stop early, and the command then ends with its usual exit code. */
-function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-}
-
 /** Runs the command that the arguments name, and ends the process with its exit code. */
 export function runCommandLine(argv: readonly string[], commandLine: CommandLine): void {
+  exitWith(runCommand(argv, commandLine))
+}
+
+/** Ends the process with the exit code of a run. If the run rejects, prints its error and exits with 1. */
+export function exitWith(run: Promise<number>): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietly)
-  runCommand(argv, commandLine).then(
+  run.then(
     (code) => {
       process.exitCode = code
       // Do not wait for handles that keep the process alive after a drain, such as a client that never reads.
@@ -68,4 +68,9 @@ export function runCommandLine(argv: readonly string[], commandLine: CommandLine
       process.exit(1)
     },
   )
+}
+
+/** Ignores a closed pipe. A reader like `head -1` may stop early, and the command then ends with its usual exit code. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }

@@ -1,13 +1,11 @@
 import { checkCommand } from './check-command.ts'
 import type { Command } from './command.ts'
 import { completionCommand } from './completion-command.ts'
-import { demoCommand } from './demo.ts'
 import { diffCommand } from './diff-command.ts'
 import { explainCommand } from './explain-command.ts'
 import { hashPasswordCommand } from './hash-password.ts'
 import { helpCommand, versionCommand } from './help-command.ts'
 import { policyTestCommand } from './policy-command.ts'
-import { sandboxCommand } from './sandbox-command.ts'
 import { schemaCommand } from './schema-command.ts'
 import { startCommand, workerCommand } from './start-command.ts'
 import { suggestCommand } from './suggest-command.ts'
@@ -24,8 +22,6 @@ export const COMMANDS: readonly Command[] = [
   policyTestCommand,
   hashPasswordCommand,
   schemaCommand,
-  demoCommand,
-  sandboxCommand,
   completionCommand,
   helpCommand,
   versionCommand,

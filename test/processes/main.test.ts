@@ -5,18 +5,20 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { tourOf } from '../../src/cli/demo.ts'
+import { tourOf } from '../../sandbox/tour.ts'
 import { buildGateway } from '../engine/build.ts'
 import { freePort } from '../support/free-port.ts'
 import { writeSetup } from '../support/reloadable.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
+const MAIN = join(ROOT, 'src/main.ts')
+const DEMO = join(ROOT, 'sandbox/demo.ts')
+const SANDBOX = join(ROOT, 'sandbox/main.ts')
 /** An address that no test calls. */
 const ENGINE = {
   engines: { default: { nodes: ['http://127.0.0.1:9/engine-rest'] } },
   health: { probe: false },
 }
-const ROOT = join(import.meta.dirname, '../..')
 const STDIO: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
 
 interface Ran {
@@ -79,7 +81,7 @@ t.test('check warns about an administrator group without a record', async (t) =>
 t.test('the demo listens, the commands of its tour work, and it exits on SIGTERM', async (t) => {
   const [port, adminPort] = [await freePort(), await freePort()]
   const settings = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`]
-  const child = spawn('env', [...settings, process.execPath, MAIN, 'demo'], {
+  const child = spawn('env', [...settings, process.execPath, DEMO], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => child.kill('SIGKILL'))
@@ -111,7 +113,7 @@ t.test('the demo listens, the commands of its tour work, and it exits on SIGTERM
 })
 
 t.test('the sandbox listens, prints its address, and exits on SIGTERM', async (t) => {
-  const child = spawn(process.execPath, [MAIN, 'sandbox', '--port', '0'], { stdio: STDIO })
+  const child = spawn(process.execPath, [SANDBOX, '--port', '0'], { stdio: STDIO })
   t.teardown(() => child.kill('SIGKILL'))
   let said = ''
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
@@ -119,12 +121,16 @@ t.test('the sandbox listens, prints its address, and exits on SIGTERM', async (t
   const [, base = ''] = / listens at (\S+)\n$/.exec(said) ?? []
   t.equal((await fetch(`${base}/task/count`)).status, 200)
   const port = new URL(base).port
-  t.match(await run('sandbox', '--port', port), {
-    code: 1,
-    err: new RegExp(
-      `^The sandbox has 1 problem\n  .*EADDRINUSE.*:${port}: choose another port with --port\n$`,
-    ),
-  })
+  const cases: readonly (readonly [string, string])[] = [
+    [port, `.*EADDRINUSE.*:${port}: choose another port with --port`],
+    ['65536', '--port takes a number from 0 to 65535'],
+    ['x', '--port takes a number from 0 to 65535'],
+  ]
+  for (const [given, problem] of cases)
+    t.match(await ranOf(spawn(process.execPath, [SANDBOX, '--port', given], { stdio: STDIO })), {
+      code: 1,
+      err: new RegExp(`^The sandbox has 1 problem\n  ${problem}\n$`),
+    })
   child.kill('SIGTERM')
   await once(child, 'exit')
   t.equal(child.exitCode, 0)
@@ -169,9 +175,7 @@ t.test('the demo prints how its ports can be changed if one is in use', async (t
     ['ADMIN_PORT', 'PORT'],
   ]) {
     const settings = [`${variable}=${port}`, `${other}=0`]
-    const { code, err } = await ranOf(
-      spawn('env', [...settings, process.execPath, MAIN, 'demo'], { stdio: STDIO }),
-    )
+    const { code, err } = await ranOf(spawn('env', [...settings, process.execPath, DEMO], { stdio: STDIO }))
     t.equal(code, 1)
     t.match(err, new RegExp(`^The demo has 1 problem\n  .*EADDRINUSE.*: set ${variable} to another port\n$`))
   }

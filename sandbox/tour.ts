@@ -1,0 +1,33 @@
+/** Returns the tour. Every line that does not begin with `#` can be pasted into a shell. */
+export function tourOf({ base, admin }: { readonly base: string; readonly admin: string }): string {
+  const json = `-H 'Content-Type: application/json'`
+  return `
+engine-gateway listens at ${base} (admin: ${admin})
+Users: demo/demo may do everything; mary/mary may work on reviews. There are no other users.
+
+# 1. Without credentials: 401
+curl -siw '\\n' ${base}/task
+
+# 2. Mary may not evaluate decisions: 403, with the missing permission
+ID=$(curl -su demo:demo ${base}/decision-definition/key/discount | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+curl -siw '\\n' -u mary:mary ${json} -d '{"variables":{"amount":{"value":120,"type":"Integer"}}}' ${base}/decision-definition/$ID/evaluate
+
+# 3. Two requests for a diagram: the second response comes from memory (Cache-Status: hit)
+curl -su demo:demo -o /dev/null -D - ${base}/decision-definition/key/discount/diagram
+curl -su demo:demo -o /dev/null -D - ${base}/decision-definition/key/discount/diagram
+
+# 4. An expression in a task query is code: 400, and the query is not sent to the engine
+curl -siw '\\n' -u demo:demo ${json} -d '{"orQueries":[{"assigneeExpression":"\${1+1}"}]}' ${base}/task
+
+# 5. A task query: demo sees all tasks, mary only tasks of the review process
+curl -sw '\\n' -u demo:demo ${json} -d '{}' ${base}/task/count
+curl -sw '\\n' -u mary:mary ${json} -d '{}' ${base}/task/count
+
+# 6. Another engine, selected by name
+curl -sw '\\n' -u demo:demo ${base}/engine/second/task
+
+# 7. Metrics for Prometheus
+curl -s ${admin}/metrics | grep '^gateway_'
+
+`
+}
