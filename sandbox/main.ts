@@ -3,7 +3,7 @@ import { exitWith } from '../src/cli/command-line.ts'
 import { runUntilSignal } from '../src/cli/until-signal.ts'
 import { ConfigError } from '../src/config/config.ts'
 import { createLogger } from '../src/log.ts'
-import { startSandbox } from '../src/sandbox/sandbox.ts'
+import { startSandbox } from './sandbox.ts'
 
 /** The port on which the demo's configuration expects an engine. */
 const DEFAULT_PORT = '8081'

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { openRuntime } from '../../src/assembly/open-runtime.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../sandbox/sandbox.ts'
 import { start } from '../../src/server/start.ts'
 import { openPage } from '../../test/support/chromium.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../sandbox/sandbox.ts'
 import { runInProcess } from '../support/run-command.ts'
 
 const sandbox = await startSandbox()

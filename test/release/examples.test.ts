@@ -4,8 +4,8 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { bpmnOf } from '../../src/sandbox/bpmn.ts'
-import { review } from '../../src/sandbox/models.ts'
+import { bpmnOf } from '../../sandbox/bpmn.ts'
+import { review } from '../../sandbox/models.ts'
 import { promtoolSkip } from '../support/requirements.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -78,9 +78,10 @@ t.test('the packed project is installed without build dependencies, and its comm
   ])
     t.ok(packed.includes(file), file)
   t.same(
-    packed.filter((file) => /^(src|test|node_modules|\.tap|helm|bench)\//.test(file)),
+    packed.filter((file) => /^(src|sandbox|test|node_modules|\.tap|helm|bench)\//.test(file)),
     [],
   )
+  t.notOk(packed.some((file) => file.includes('sandbox')))
   const tarball = join(sources, filename)
   writeFileSync(join(home, 'package.json'), JSON.stringify({ dependencies: { [NAME]: `file:${tarball}` } }))
   writeFileSync(join(home, 'package-lock.json'), JSON.stringify(lockOf(tarball)))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../sandbox/sandbox.ts'
 import { exchange } from '../engine/exchange.ts'
 import { nineteen } from '../engine/nineteen.ts'
 import { asksOf } from './asks.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../sandbox/sandbox.ts'
 import { exchange } from '../engine/exchange.ts'
 import { idsOf, planOf } from './asks.ts'
 

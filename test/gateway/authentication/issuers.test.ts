@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { authorizationOf, BASE } from '../../support/open-gateway.ts'
 import { startReloadable } from '../../support/reloadable.ts'
 import { AUDIENCE, bearer, createKey, startIssuer } from '../../support/token-issuer.ts'
-import { startSandbox } from '../../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../../sandbox/sandbox.ts'
 
 const KEY = await createKey('one')
 const sandbox = await startSandbox()
