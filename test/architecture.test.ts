@@ -109,6 +109,7 @@ const TYPES_FROM_ABOVE: Readonly<Record<string, readonly string[]>> = { 'operati
 
 /** Packages that only some layers and their subfolders may import. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
+  commander: ['cli'],
   undici: ['proxy'],
   ioredis: ['redis'],
   'prom-client': ['metrics'],

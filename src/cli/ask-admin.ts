@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { Option } from 'commander'
 import { adminEnvironment, type Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import type { AdminRoute } from '../metrics/admin-listener.ts'
@@ -11,28 +12,24 @@ export interface AdminAddress {
   readonly token: string | null
 }
 
-/** Options of commands that send requests to a running gateway. */
-export const ADMIN_OPTIONS = {
-  admin: {
-    type: 'string',
-    value: 'URL',
-    purpose: 'the URL of the admin listener; default: ENGINE_GATEWAY_ADMIN, then the configuration',
-  },
-  'token-file': {
-    type: 'string',
-    value: 'FILE',
-    purpose: 'a file with its token; default: ENGINE_GATEWAY_ADMIN_TOKEN, then the configuration',
-  },
-} as const
+export const ADMIN_OPTION = new Option(
+  '--admin <URL>',
+  'the URL of the admin listener; default: ENGINE_GATEWAY_ADMIN, then the configuration',
+)
+
+export const TOKEN_FILE_OPTION = new Option(
+  '--token-file <FILE>',
+  'a file with its token; default: ENGINE_GATEWAY_ADMIN_TOKEN, then the configuration',
+)
 
 interface AdminFlags {
   readonly admin?: string | undefined
-  readonly 'token-file'?: string | undefined
+  readonly tokenFile?: string | undefined
 }
 
 /** Returns the address from the options, or else from the environment, or else from the configuration. @throws CommandError */
 export function adminAddressOf(
-  { admin: asked, 'token-file': tokenFile }: AdminFlags,
+  { admin: asked, tokenFile }: AdminFlags,
   { admin }: Pick<Config, 'admin'>,
 ): AdminAddress {
   const environment = adminEnvironment()

@@ -1,12 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConnectionCheck } from '../assembly/runtime.ts'
 import { ConfigError, loadConfig } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { createLogger, openDestination, withoutSecrets } from '../log.ts'
 import { counted } from '../pipeline/plural.ts'
 import { versionOf } from '../server/version.ts'
-import { UsageError } from './arguments.ts'
-import { command, CONFIG_OPTION, FORMAT_OPTION, type Program } from './command.ts'
+import {
+  type CommandContext,
+  type CommandDependencies,
+  CONFIG_OPTION,
+  FORMAT_OPTION,
+  notesText,
+} from './command.ts'
 import { linesText, printResponse, tableLines } from './output.ts'
 
 const MAX_TIMEOUT_S = 60
@@ -15,25 +21,46 @@ const AT_ONCE = 32
 /** How long closing may take if no connection was checked. */
 const MAX_CLOSE_MS = 5000
 
-export const checkCommand = command({
-  name: 'check',
-  purpose: 'check a configuration, and print its problems',
+export function addCheckCommand(program: Command, context: CommandContext): void {
+  program
+    .command('check')
+    .description('check a configuration, and print its problems')
+    .addOption(CONFIG_OPTION)
+    .option('--connect', 'also check that nodes, sources and Redis respond')
+    .addOption(
+      new Option('--timeout <SECONDS>', 'maximum time for each connection')
+        .default(5000, '5')
+        .argParser(timeoutMsOf),
+    )
+    .addOption(FORMAT_OPTION)
+    .addHelpText('after', notesText(NOTES))
+    .action(
+      context.exits(async ({ config: file, connect, timeout: withinMs, format }) => {
+        const checked = await check(file, connect === true ? withinMs : null, context).catch(
+          (error: unknown) => {
+            // In text format, every command prints the problems of such a file in the same way.
+            if (format === 'text' || !(error instanceof ConfigError)) throw error
+            return { problems: error.problems, warnings: [], connections: null }
+          },
+        )
+        const { problems, warnings, connections } = checked
+        if (format === 'text')
+          for (const warning of warnings) context.stderr.write(linesText([`warning: ${warning}`]))
+        printResponse(context, format, {
+          text: () => formatCheckReport(file, connections),
+          json: () => ({ file, good: problems.length === 0, ...checked }),
+        })
+        return problems.length === 0 && (connections ?? []).every(({ ok }) => ok) ? 0 : 1
+      }),
+    )
+}
+
+const NOTES = {
   about: `With --connect, the command also connects to the systems in the configuration. It reads the engines, the
 version and the date format of each node, with the gateway's own credentials. It sends one probe to each
 node of an application in passthrough. It reads one user and one record from engines that are a source of
 users or records, and the keys of each token issuer. It connects to Redis. It changes nothing. It does not
 connect to applications without a probe, or to the collector of traces.`,
-  options: {
-    config: CONFIG_OPTION,
-    connect: { type: 'boolean', purpose: 'also check that nodes, sources and Redis respond' },
-    timeout: {
-      type: 'string',
-      value: 'SECONDS',
-      default: '5',
-      purpose: 'maximum time for each connection',
-    },
-    format: FORMAT_OPTION,
-  },
   examples: [
     'engine-gateway check --config gateway.yaml',
     'engine-gateway check --config gateway.yaml --connect --format json',
@@ -43,23 +70,7 @@ connect to applications without a probe, or to the collector of traces.`,
     [1, 'the configuration is invalid, and every problem was printed with its path; or a connection failed'],
     [2, 'invalid arguments'],
   ],
-  run: async ({ values: { config: file, connect, timeout, format }, streams, program }) => {
-    const withinMs = timeoutMsOf(timeout)
-    const checked = await check(file, connect ? withinMs : null, program).catch((error: unknown) => {
-      // In text format, every command prints the problems of such a file in the same way.
-      if (format === 'text' || !(error instanceof ConfigError)) throw error
-      return { problems: error.problems, warnings: [], connections: null }
-    })
-    const { problems, warnings, connections } = checked
-    if (format === 'text')
-      for (const warning of warnings) streams.stderr.write(linesText([`warning: ${warning}`]))
-    printResponse(streams, format, {
-      text: () => formatCheckReport(file, connections),
-      json: () => ({ file, good: problems.length === 0, ...checked }),
-    })
-    return problems.length === 0 && (connections ?? []).every(({ ok }) => ok) ? 0 : 1
-  },
-})
+} as const
 
 interface CheckReport {
   readonly problems: readonly string[]
@@ -75,18 +86,22 @@ interface ConnectionResult extends Pick<ConnectionCheck, 'what' | 'address'> {
   readonly ms: number
 }
 
-/** Parses the option `--timeout`. @throws UsageError */
+/** Parses the option `--timeout`. @throws InvalidArgumentError */
 function timeoutMsOf(text: string): number {
   const seconds = Number(text)
   if (!/^\d+(\.\d+)?$/.test(text) || seconds <= 0 || seconds > MAX_TIMEOUT_S)
-    throw new UsageError(`--timeout takes seconds up to ${MAX_TIMEOUT_S}`)
+    throw new InvalidArgumentError(`It takes seconds up to ${MAX_TIMEOUT_S}.`)
   return seconds * 1000
 }
 
 /**
  * Checks a configuration. @param withinMs timeout for each connection; null if connections are not checked. @throws ConfigError
  */
-async function check(file: string, withinMs: number | null, { build }: Program): Promise<CheckReport> {
+async function check(
+  file: string,
+  withinMs: number | null,
+  { build }: CommandDependencies,
+): Promise<CheckReport> {
   const config = loadConfig(file)
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
   const { close, warnings, connections } = await build({ config, log, version: versionOf() })

@@ -1,13 +1,7 @@
-import { versionOf } from '../server/version.ts'
-import { readArguments, UsageError } from './arguments.ts'
-import type { Command, CommandStreams, Program } from './command.ts'
+import { type Command, CommanderError, InvalidArgumentError } from 'commander'
+import type { CommandContext, CommandDependencies, CommandStreams } from './command.ts'
 import { complaintOf, textOfFailure } from './command-failure.ts'
-import { helpOf, PROGRAM, usageOf } from './help-text.ts'
-
-interface CommandLine {
-  readonly program: Program
-  readonly commands: readonly Command[]
-}
+import { createProgram } from './program.ts'
 
 /**
  * Runs the command that the arguments name. Resolves with the exit code, which is 2 if they are invalid. @throws errors that
@@ -15,43 +9,42 @@ interface CommandLine {
  */
 export async function runCommand(
   argv: readonly string[],
-  { program, commands }: CommandLine,
-  streams: CommandStreams = process,
+  dependencies: CommandDependencies,
+  { stdin, stdout, stderr }: CommandStreams = process,
 ): Promise<number> {
-  try {
-    const { command, isNamed, isHelp, isVersion, values, operands } = readArguments(argv, commands)
-    if (isHelp || isVersion) {
-      streams.stdout.write(isHelp ? helpOf(isNamed ? command : null, commands) : `${versionOf()}\n`)
-      return 0
+  let exitCode = 0
+  const exits: CommandContext['exits'] =
+    (action, { failure } = {}) =>
+    async (...args) => {
+      try {
+        exitCode = await action(...args)
+      } catch (error) {
+        if (failure === undefined || error instanceof InvalidArgumentError) throw error
+        stderr.write(complaintOf(error))
+        exitCode = failure
+      }
     }
-    return await attempt(command, { values, operands, streams, program, commands })
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    streams.stderr.write(usageProblem(error))
-    return 2
-  }
-}
-
-async function attempt(command: Command, given: Parameters<Command['run']>[0]): Promise<number> {
+  const program = createProgram(argv, { ...dependencies, stdin, stdout, stderr, exits })
   try {
-    return await command.run(given)
+    await program.parseAsync(withCommand(argv, program), { from: 'user' })
+    return exitCode
   } catch (error) {
-    if (error instanceof UsageError) error.command = command
-    if (command.failure === undefined || error instanceof UsageError) throw error
-    given.streams.stderr.write(complaintOf(error))
-    return command.failure
+    if (!(error instanceof CommanderError)) throw error
+    // Commander has already printed its own errors.
+    if (error instanceof InvalidArgumentError) stderr.write(`error: ${error.message}\n`)
+    return error.exitCode === 0 ? 0 : 2
   }
 }
 
-function usageProblem({ command: invalid, message }: UsageError): string {
-  const command = invalid?.isHidden === true ? null : invalid
-  const more = command === null ? 'help' : `help ${command.name}`
-  return `${usageOf(command)}\nSee '${PROGRAM} ${more}'.\n\n${command?.refusal ?? message}\n`
+/** Returns the arguments with `start` if they name no command. */
+function withCommand(argv: readonly string[], program: Command): readonly string[] {
+  const isHelp = argv.includes('-h') || argv.includes('--help')
+  return isHelp || program.parseOptions([...argv]).operands.length > 0 ? argv : ['start', ...argv]
 }
 
 /** Runs the command that the arguments name, and ends the process with its exit code. */
-export function runCommandLine(argv: readonly string[], commandLine: CommandLine): void {
-  exitWith(runCommand(argv, commandLine))
+export function runCommandLine(argv: readonly string[], dependencies: CommandDependencies): void {
+  exitWith(runCommand(argv, dependencies))
 }
 
 /** Ends the process with the exit code of a run. If the run rejects, prints its error and exits with 1. */

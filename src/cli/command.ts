@@ -1,11 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
+import { Option } from 'commander'
 import type { BuildRuntimeDependencies, OpenRuntime } from '../assembly/runtime.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import type { BuildDryRun } from '../pipeline/explain.ts'
-import type { CommandOption, CommandOptions, Description, OptionValues } from './description.ts'
 
 /** The dependencies that main.ts passes to the commands. */
-export interface Program {
+export interface CommandDependencies {
   /** The script from which workers are started. */
   readonly entry: string
   readonly open: OpenRuntime
@@ -19,75 +19,55 @@ export interface CommandStreams {
   readonly stderr: Writable
 }
 
-type ValueOf<O extends CommandOption> = O extends { readonly multiple: true }
-  ? readonly string[]
-  : O extends { readonly choices: readonly (infer C)[] }
-    ? C
-    : string
-
-type OptionValuesOf<O extends CommandOptions> = {
-  readonly [K in keyof O]: O[K] extends { readonly type: 'boolean' }
-    ? boolean
-    : O[K] extends { readonly required: true } | { readonly default: string }
-      ? ValueOf<O[K]>
-      : ValueOf<O[K]> | undefined
+interface ExitSettings {
+  /** The exit code of a failure, which is then written to standard error. If absent, the failure rejects the run. */
+  readonly failure?: 2
 }
 
-interface CommandInput<V> {
-  readonly values: V
-  /** At least the required operands, and at most those that the command defines. */
-  readonly operands: readonly string[]
-  readonly streams: CommandStreams
-  readonly program: Program
-  readonly commands: readonly Command[]
+export interface CommandContext extends CommandDependencies, CommandStreams {
+  /** Makes an action whose result is the exit code of the process. */
+  readonly exits: <A extends readonly unknown[]>(
+    action: (...args: A) => Promise<number> | number,
+    settings?: ExitSettings,
+  ) => (...args: A) => Promise<void>
 }
 
-interface CommandDefinition<O extends CommandOptions> extends Description<O> {
-  /** Resolves with the exit code. @throws UsageError */
-  readonly run: (given: CommandInput<OptionValuesOf<O>>) => Promise<number> | number
+interface HelpNotes {
+  readonly about?: string
+  readonly examples: readonly string[]
+  readonly exitCodes: readonly (readonly [code: number, meaning: string])[]
 }
 
-/** A command with its description. The types of its options are erased. */
-export interface Command extends Description {
-  readonly run: (given: CommandInput<OptionValues>) => Promise<number> | number
+/** Returns the part of a command's help that follows its options. */
+export function notesText({ about, examples, exitCodes }: HelpNotes): string {
+  return [
+    ...(about === undefined ? [] : ['', about]),
+    '',
+    'Examples:',
+    ...examples.map((example) => `  ${example}`),
+    '',
+    'Exit codes:',
+    ...exitCodes.map(([code, meaning]) => `  ${code}  ${meaning}`),
+  ].join('\n')
 }
 
-/** Defines a command whose `run` receives its options with their types. */
-export function command<const O extends CommandOptions>(definition: CommandDefinition<O>): Command {
-  return {
-    ...definition,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments were read by these options
-    run: (given) => definition.run(given as CommandInput<OptionValuesOf<O>>),
-  }
+/** Collects the values of an option that may be repeated. */
+export function collected(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value]
 }
 
-export const CONFIG_OPTION = {
-  type: 'string',
-  short: 'c',
-  value: 'FILE',
-  required: true,
-  purpose: 'the configuration file',
-} as const
+export const CONFIG_OPTION = new Option(
+  '-c, --config <FILE>',
+  'the configuration file (required)',
+).makeOptionMandatory()
 
-export const ENGINE_OPTION = {
-  type: 'string',
-  short: 'e',
-  value: 'NAME',
-  default: DEFAULT_ENGINE,
-  purpose: 'the name of the engine in the configuration',
-} as const
+export const ENGINE_OPTION = new Option(
+  '-e, --engine <NAME>',
+  'the name of the engine in the configuration',
+).default(DEFAULT_ENGINE)
 
-export const BODY_OPTION = {
-  type: 'string',
-  short: 'b',
-  value: 'FILE',
-  purpose: 'a file with the body of the request',
-} as const
+export const BODY_OPTION = new Option('-b, --body <FILE>', 'a file with the body of the request')
 
-export const FORMAT_OPTION = {
-  type: 'string',
-  value: 'FORMAT',
-  choices: ['text', 'json'],
-  default: 'text',
-  purpose: 'text for people, json for programs',
-} as const
+export const FORMAT_OPTION = new Option('--format <FORMAT>', 'text for people, json for programs')
+  .choices(['text', 'json'] as const)
+  .default('text' as const)

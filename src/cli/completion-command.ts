@@ -1,16 +1,22 @@
-import { notText } from '../config/shown-name.ts'
-import { UsageError } from './arguments.ts'
-import { command } from './command.ts'
-import { COMPLETIONS } from './completion-scripts.ts'
-import { shownCommands } from './help-text.ts'
+import { Argument, type Command } from 'commander'
+import { type CommandContext, notesText } from './command.ts'
+import { completionScript } from './completion-scripts.ts'
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const
+export function addCompletionCommand(program: Command, { stdout, exits }: CommandContext): void {
+  program
+    .command('completion')
+    .description('print a script that completes commands and options in a shell')
+    .addArgument(new Argument('<SHELL>', 'the shell').choices(['bash', 'zsh', 'fish'] as const))
+    .addHelpText('after', notesText(NOTES))
+    .action(
+      exits((shell, _, { parent }) => {
+        if (parent !== null) stdout.write(completionScript(shell, parent))
+        return 0
+      }),
+    )
+}
 
-export const completionCommand = command({
-  name: 'completion',
-  purpose: 'print a script that completes commands and options in a shell',
-  operands: [{ name: 'SHELL', purpose: SHELLS.join(', '), choices: () => SHELLS }],
-  options: {},
+const NOTES = {
   examples: [
     'source <(engine-gateway completion bash)',
     'engine-gateway completion zsh > "${fpath[1]}/_engine-gateway"',
@@ -20,10 +26,4 @@ export const completionCommand = command({
     [0, 'the script was printed'],
     [2, 'invalid arguments'],
   ],
-  run: ({ operands: [asked = ''], streams: { stdout }, commands }) => {
-    const shell = SHELLS.find((one) => one === asked)
-    if (shell === undefined) throw new UsageError(`completion takes ${notText(SHELLS.join(', '), asked)}`)
-    stdout.write(COMPLETIONS[shell](shownCommands(commands)))
-    return 0
-  },
-})
+} as const

@@ -1,62 +1,96 @@
-import { GENERAL_OPTIONS } from './arguments.ts'
-import type { CommandOption, Description } from './description.ts'
-import { PROGRAM } from './help-text.ts'
+import type { CommandUnknownOpts, Option } from 'commander'
+import { OPERATIONS } from '../operations/all.ts'
 
-/** The completion scripts by shell, each generated from the table of commands. */
-export const COMPLETIONS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
-
-type Commands = readonly Description[]
-
-interface NamedOption extends CommandOption {
-  readonly name: string
-}
-
-function optionsOf({ options }: Description): readonly NamedOption[] {
-  return Object.entries({ ...options, ...GENERAL_OPTIONS }).map(([name, option]) => ({ name, ...option }))
-}
-
-/** Returns the word that is typed first: `policy` of `policy test`. */
-function firstWordOf({ name }: Description): string {
-  return name.split(' ', 1).join('')
-}
-
-/** Returns the words that can follow the first word: the second word of the command, or the choices of its first operand. */
-function wordsAfter(command: Description, commands: Commands): readonly string[] {
-  const [, second] = command.name.split(' ')
-  if (second !== undefined) return [second]
-  return command.operands?.[0]?.choices?.(commands) ?? []
-}
-
-function takesFile(command: Description): boolean {
-  return command.operands?.some(({ name }) => name === 'FILE') ?? false
-}
-
-/** Returns the options of all commands. An option has the same meaning in every command. */
-function allOptions(commands: Commands): readonly NamedOption[] {
-  const all = new Map(commands.flatMap(optionsOf).map((option) => [option.name, option]))
-  return [...all.values(), { name: 'config', type: 'string', short: 'c', value: 'FILE', purpose: '' }]
-}
-
-function spellingsOf({ name, short }: NamedOption): readonly string[] {
-  return [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]
-}
-
-function bashScript(commands: Commands): string {
-  const valued = allOptions(commands).filter(({ type }) => type === 'string')
-  const patternOf = (options: readonly NamedOption[]) => [...new Set(options.flatMap(spellingsOf))].join('|')
-  const chosen = valued.filter(({ choices }) => choices !== undefined)
-  const files = valued.filter(({ value, choices }) => value === 'FILE' && choices === undefined)
-  const cases = commands.map((command) => {
-    const flags = optionsOf(command).flatMap(spellingsOf).join(' ')
-    return `    ${firstWordOf(command)}) flags='${flags}' words='${wordsAfter(command, commands).join(' ')}' files=${takesFile(command) ? 1 : 0} ;;`
+/** Returns the completion script of a shell for all visible commands. */
+export function completionScript(shell: 'bash' | 'zsh' | 'fish', program: CommandUnknownOpts): string {
+  const help = program.createHelp()
+  const visible = help.visibleCommands(program)
+  const commands = visible.map((command) => {
+    const [first] = command.registeredArguments
+    const options = new Map(
+      [...help.visibleOptions(command), ...program.options].map((option) => [option.long, option]),
+    )
+    return {
+      name: command.name(),
+      purpose: command.description(),
+      options: [...options.values()],
+      words: first?.argChoices ?? wordsNamed(first?.name(), visible),
+      takesFile: command.registeredArguments.some((argument) => argument.name() === 'FILE'),
+    }
   })
-  return `# bash completion of ${PROGRAM}: source <(${PROGRAM} completion bash)
+  return SCRIPTS[shell]({ program: program.name(), commands })
+}
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
+
+interface CompletedCommand {
+  readonly name: string
+  readonly purpose: string
+  readonly options: readonly Option[]
+  /** The suggestions for the first argument. */
+  readonly words: readonly string[]
+  readonly takesFile: boolean
+}
+
+interface CompletedProgram {
+  readonly program: string
+  readonly commands: readonly CompletedCommand[]
+}
+
+/** Returns the suggestions for an argument that also accepts other values, or that Commander itself defines. */
+function wordsNamed(
+  argument: string | undefined,
+  commands: readonly CommandUnknownOpts[],
+): readonly string[] {
+  if (argument === 'OPERATION') return OPERATIONS.map(({ id }) => id)
+  return argument === 'COMMAND' ? commands.map((command) => command.name()) : []
+}
+
+/** Returns the options before a command: those of the default command. */
+function defaultOptions(commands: readonly CompletedCommand[]): readonly Option[] {
+  return commands.find(({ name }) => name === 'start')?.options ?? []
+}
+
+function spellingsOf({ long, short }: Option): readonly string[] {
+  return [long, short].filter((spelling) => spelling != null)
+}
+
+/** Returns the words that a shell completes: `--config -c --help -h`. */
+function flagsOf(options: readonly Option[]): string {
+  return options.flatMap(spellingsOf).join(' ')
+}
+
+/** Returns a pattern of bash that matches an option: `--config|-c`. */
+function patternOf(options: readonly Option[]): string {
+  return [...new Set(options.flatMap(spellingsOf))].join('|')
+}
+
+/** Returns `FILE` for the option `--config <FILE>`. */
+function valueName({ flags }: Option): string | null {
+  return /<(.+)>/.exec(flags)?.[1] ?? null
+}
+
+function bashScript({ program, commands }: CompletedProgram): string {
+  const valued = commands.flatMap(({ options }) => options).filter((option) => valueName(option) !== null)
+  const chosen = new Map(valued.map((option) => [patternOf([option]), option.argChoices ?? []]))
+  const files = valued.filter((option) => valueName(option) === 'FILE')
+  const cases = commands.map(
+    ({ name, options, words, takesFile }) =>
+      `    ${name}) flags='${flagsOf(options)}' words='${words.join(' ')}' files=${takesFile ? 1 : 0} ;;`,
+  )
+  return `# bash completion of ${program}: source <(${program} completion bash)
 _engine_gateway() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
   local command='' word='' flags='' words='' files=0 at
   COMPREPLY=()
   case $previous in
-${chosen.map((option) => `    ${spellingsOf(option).join('|')}) COMPREPLY=($(compgen -W '${(option.choices ?? []).join(' ')}' -- "$current")); return ;;`).join('\n')}
+${[...chosen]
+  .filter(([, choices]) => choices.length > 0)
+  .map(
+    ([pattern, choices]) =>
+      `    ${pattern}) COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$current")); return ;;`,
+  )
+  .join('\n')}
     ${patternOf(files)}) compopt -o default 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); return ;;
     ${patternOf(valued)}) return ;;
   esac
@@ -68,38 +102,32 @@ ${chosen.map((option) => `    ${spellingsOf(option).join('|')}) COMPREPLY=($(com
     esac
   done
   case $command in
-    '') flags='${optionsOf(defaultOf(commands)).flatMap(spellingsOf).join(' ')}' words='${commands.map(firstWordOf).join(' ')}' ;;
+    '') flags='${flagsOf(defaultOptions(commands))}' words='${commands.map(({ name }) => name).join(' ')}' ;;
 ${cases.join('\n')}
   esac
   if [[ $current == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$current")); return; fi
   if [[ -z $word && -n $words ]]; then COMPREPLY=($(compgen -W "$words" -- "$current")); return; fi
   if ((files)); then compopt -o default 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); fi
 }
-complete -F _engine_gateway ${PROGRAM}
+complete -F _engine_gateway ${program}
 `
 }
 
-function defaultOf(commands: Commands): Description {
-  const found = commands.find(({ isDefault }) => isDefault)
-  return found ?? { name: '', purpose: '', options: {}, examples: [], exitCodes: [] }
-}
-
-function zshScript(commands: Commands): string {
-  const cases = commands.map((command) => {
-    const words = wordsAfter(command, commands)
+function zshScript({ program, commands }: CompletedProgram): string {
+  const cases = commands.map(({ name, options, words, takesFile }) => {
     const operands = [
       ...(words.length === 0 ? [] : [`'1:argument:(${words.join(' ')})'`]),
-      ...(takesFile(command) ? [`'*:file:_files'`] : []),
+      ...(takesFile ? [`'*:file:_files'`] : []),
     ]
-    return `    ${firstWordOf(command)}) _arguments ${[...zshSpecsOf(command), ...operands].join(' ')} ;;`
+    return `    ${name}) _arguments ${[...options.flatMap(zshSpecs), ...operands].join(' ')} ;;`
   })
-  const names = commands.map((command) => quoted(`${firstWordOf(command)}:${zshText(command.purpose)}`))
-  return `#compdef ${PROGRAM}
-# zsh completion of ${PROGRAM}
+  const names = commands.map(({ name, purpose }) => quoted(`${name}:${zshText(purpose)}`))
+  return `#compdef ${program}
+# zsh completion of ${program}
 _engine_gateway() {
   local context state line
   typeset -A opt_args
-  _arguments -C ${zshSpecsOf(defaultOf(commands)).join(' ')} '1:command:->command' '*::argument:->argument'
+  _arguments -C ${defaultOptions(commands).flatMap(zshSpecs).join(' ')} '1:command:->command' '*::argument:->argument'
   case $state in
     command) local -a commands=(${names.join(' ')}); _describe command commands; return ;;
   esac
@@ -107,19 +135,16 @@ _engine_gateway() {
 ${cases.join('\n')}
   esac
 }
-if (( $+compstate )); then _engine_gateway "$@"; else compdef _engine_gateway ${PROGRAM}; fi
+if (( $+compstate )); then _engine_gateway "$@"; else compdef _engine_gateway ${program}; fi
 `
 }
 
-function zshSpecsOf(command: Description): readonly string[] {
-  return optionsOf(command).flatMap(zshSpecs)
-}
-
-function zshSpecs(option: NamedOption): readonly string[] {
-  const { type, purpose, value, choices, multiple = false } = option
-  const action = choices === undefined ? (value === 'FILE' ? '_files' : ' ') : `(${choices.join(' ')})`
-  const rest = `[${zshText(purpose)}]${type === 'boolean' ? '' : `:${value ?? 'value'}:${action}`}`
-  return spellingsOf(option).map((spelling) => quoted(`${multiple ? '*' : ''}${spelling}${rest}`))
+function zshSpecs(option: Option): readonly string[] {
+  const { description, argChoices } = option
+  const value = valueName(option)
+  const action = argChoices === undefined ? (value === 'FILE' ? '_files' : ' ') : `(${argChoices.join(' ')})`
+  const rest = `[${zshText(description)}]${value === null ? '' : `:${value}:${action}`}`
+  return spellingsOf(option).map((spelling) => quoted(`${spelling}${rest}`))
 }
 
 /** Escapes the characters that would end a description. */
@@ -127,34 +152,31 @@ function zshText(text: string): string {
   return text.replaceAll(/[[\]:\\]/g, (sign) => `\\${sign}`)
 }
 
-function fishScript(commands: Commands): string {
-  const first = commands.map(firstWordOf).join(' ')
-  const noCommand = quoted(`not __fish_seen_subcommand_from ${first}`)
-  const lines = commands.flatMap((command) => {
-    const name = firstWordOf(command)
+function fishScript({ program, commands }: CompletedProgram): string {
+  const noCommand = quoted(`not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}`)
+  const lines = commands.flatMap(({ name, purpose, options, words, takesFile }) => {
     const here = quoted(`__fish_seen_subcommand_from ${name}`)
-    const words = wordsAfter(command, commands)
     return [
-      `complete -c ${PROGRAM} -f -n ${noCommand} -a ${name} -d ${quoted(command.purpose)}`,
-      ...(words.length === 0 ? [] : [`complete -c ${PROGRAM} -f -n ${here} -a ${quoted(words.join(' '))}`]),
-      ...(takesFile(command) ? [`complete -c ${PROGRAM} -F -n ${here}`] : []),
-      ...optionsOf(command).map((option) => `complete -c ${PROGRAM} -n ${here} ${fishOption(option)}`),
+      `-f -n ${noCommand} -a ${name} -d ${quoted(purpose)}`,
+      ...(words.length === 0 ? [] : [`-f -n ${here} -a ${quoted(words.join(' '))}`]),
+      ...(takesFile ? [`-F -n ${here}`] : []),
+      ...options.map((option) => `-n ${here} ${fishOption(option)}`),
     ]
   })
-  const defaults = optionsOf(defaultOf(commands)).map(
-    (option) => `complete -c ${PROGRAM} -n ${noCommand} ${fishOption(option)}`,
-  )
-  return `# fish completion of ${PROGRAM}\ncomplete -c ${PROGRAM} -f\n${[...lines, ...defaults].join('\n')}\n`
+  const defaults = defaultOptions(commands).map((option) => `-n ${noCommand} ${fishOption(option)}`)
+  return `# fish completion of ${program}\n${['-f', ...lines, ...defaults].map((line) => `complete -c ${program} ${line}\n`).join('')}`
 }
 
-function fishOption({ name, short, type, value, choices, purpose }: NamedOption): string {
+function fishOption(option: Option): string {
+  const { long = '', short, argChoices, description } = option
+  const value = valueName(option)
   const values =
-    choices === undefined ? (value === 'FILE' ? '-r -F' : '-x') : `-x -a ${quoted(choices.join(' '))}`
+    argChoices === undefined ? (value === 'FILE' ? '-r -F' : '-x') : `-x -a ${quoted(argChoices.join(' '))}`
   return [
-    `-l ${name}`,
-    ...(short === undefined ? [] : [`-s ${short}`]),
-    ...(type === 'boolean' ? [] : [values]),
-    `-d ${quoted(purpose)}`,
+    `-l ${long.slice(2)}`,
+    ...(short === undefined ? [] : [`-s ${short.slice(1)}`]),
+    ...(value === null ? [] : [values]),
+    `-d ${quoted(description)}`,
   ].join(' ')
 }
 

@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { changesBetween, restartProblems } from '../config/config-changes.ts'
 import { loadConfig } from '../config/config.ts'
 import { isMapping } from '../config/mapping.ts'
@@ -5,19 +6,50 @@ import { redactedOf, secretDigestsOf } from '../config/redacted.ts'
 import { ADMIN_ROUTES } from '../server/admin-routes.ts'
 import { isObject, stringIn } from '../request/value.ts'
 import { counted } from '../pipeline/plural.ts'
-import { ADMIN_OPTIONS, type AdminAddress, adminAddressOf, askAdmin } from './ask-admin.ts'
+import { ADMIN_OPTION, type AdminAddress, adminAddressOf, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
 import { CommandError } from './command-failure.ts'
-import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
+import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
 
-export const diffCommand = command({
-  name: 'diff',
-  purpose: 'show how the running configuration differs from a file',
+export function addDiffCommand(program: Command, context: CommandContext): void {
+  program
+    .command('diff')
+    .description('show how the running configuration differs from a file')
+    .addOption(CONFIG_OPTION)
+    .addOption(ADMIN_OPTION)
+    .addOption(TOKEN_FILE_OPTION)
+    .addOption(FORMAT_OPTION)
+    .addHelpText('after', notesText(NOTES))
+    .action(
+      context.exits(
+        async ({ config: file, format, ...given }) => {
+          const config = loadConfig(file)
+          const address = adminAddressOf(given, config)
+          const running = runningOf(await askAdmin(address, ADMIN_ROUTES.configuration))
+          const differences = await differencesBetween(running, config, address)
+          if (running.secrets === null)
+            context.stderr.write('secrets were not compared: the running gateway has no admin.token\n')
+          printResponse(context, format, {
+            text: () => formatDifferences(differences, file),
+            json: () => ({
+              file,
+              admin: address.origin,
+              secretsCompared: running.secrets !== null,
+              differences,
+            }),
+          })
+          return differences.length === 0 ? 0 : 1
+        },
+        { failure: 2 },
+      ),
+    )
+}
+
+const NOTES = {
   about: `The command reads the running configuration from the admin listener of a gateway. It reads the file in the
 same way as the gateway, but with the environment and the files of this command. Durations are in
 milliseconds, sizes in bytes, and file names are absolute. Secrets are never printed. If admin.token is set,
 the command shows that a secret differs.`,
-  options: { config: CONFIG_OPTION, ...ADMIN_OPTIONS, format: FORMAT_OPTION },
   examples: [
     'engine-gateway diff --config gateway.yaml',
     'engine-gateway diff --config new.yaml --admin http://gateway:9090 --token-file token',
@@ -27,26 +59,7 @@ the command shows that a secret differs.`,
     [1, 'there are differences'],
     [2, 'no result: invalid arguments, an invalid file, or a gateway that does not respond'],
   ],
-  failure: 2,
-  run: async ({ values: { config: file, format, ...given }, streams }) => {
-    const config = loadConfig(file)
-    const address = adminAddressOf(given, config)
-    const running = runningOf(await askAdmin(address, ADMIN_ROUTES.configuration))
-    const differences = await differencesBetween(running, config, address)
-    if (running.secrets === null)
-      streams.stderr.write('secrets were not compared: the running gateway has no admin.token\n')
-    printResponse(streams, format, {
-      text: () => formatDifferences(differences, file),
-      json: () => ({
-        file,
-        admin: address.origin,
-        secretsCompared: running.secrets !== null,
-        differences,
-      }),
-    })
-    return differences.length === 0 ? 0 : 1
-  },
-})
+} as const
 
 interface ReceivedConfig {
   readonly config: unknown

@@ -1,27 +1,41 @@
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import { type Command, InvalidArgumentError } from 'commander'
 import { createPasswords } from '../policy/authn/password.ts'
-import { command, type CommandStreams } from './command.ts'
+import { type CommandContext, type CommandStreams, notesText } from './command.ts'
 
 // The longest password that fits, together with a user name of 64 characters, into the Authorization header that readBasic
 // accepts.
 const MAX_BYTES = 700
 
-export const hashPasswordCommand = command({
-  name: 'hash-password',
-  purpose: 'read a password from standard input, and print its hash for users.yaml',
+export function addHashPasswordCommand(program: Command, context: CommandContext): void {
+  // An argument may be the password. Therefore no error shows it.
+  program
+    .command('hash-password')
+    .description('read a password from standard input, and print its hash for users.yaml')
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .addHelpText('after', notesText(NOTES))
+    .action(
+      context.exits((_, { args }) => {
+        if (args.length > 0)
+          throw new InvalidArgumentError(
+            'hash-password takes no arguments: give the password on standard input, where no process list shows it',
+          )
+        return hashPassword(context)
+      }),
+    )
+}
+
+const NOTES = {
   about: 'In a terminal, the command prompts for the password and does not show it.',
-  options: {},
   examples: ['engine-gateway hash-password'],
   exitCodes: [
     [0, 'the hash was printed'],
     [1, 'the password cannot be used for a login: it is empty, too long, or contains control characters'],
     [2, 'invalid arguments'],
   ],
-  refusal:
-    'hash-password takes no arguments: give the password on standard input, where no process list shows it',
-  run: ({ streams }) => hashPassword(streams),
-})
+} as const
 
 async function hashPassword({ stdin, stdout, stderr }: CommandStreams): Promise<number> {
   const password = stdin.isTTY === true ? await prompt(stdin, stderr) : await readAll(stdin)

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { Argument, type Command } from 'commander'
 import { ConfigError } from '../config/config.ts'
 import { type PolicyTest, policyTestsOf } from '../files/policy-tests-file.ts'
 import { type Explain, type RequestExplanation, QuestionError, questionOf } from '../pipeline/explain.ts'
-import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
+import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
 import { hasNoResponse } from './command-failure.ts'
 import { withExplain } from './with-explain.ts'
@@ -16,9 +17,35 @@ interface PolicyTestResult {
   readonly differences: readonly string[]
 }
 
-export const policyTestCommand = command({
-  name: 'policy test',
-  purpose: 'compare decisions with the expected decisions in a file',
+export function addPolicyCommand(program: Command, context: CommandContext): void {
+  program
+    .command('policy')
+    .usage('test [options] <FILE>')
+    .description('compare decisions with the expected decisions in a file')
+    .addArgument(new Argument('<ACTION>', 'the only action').choices(['test'] as const))
+    .argument('<FILE>', 'the file with the expected decisions')
+    .addOption(CONFIG_OPTION)
+    .addOption(FORMAT_OPTION)
+    .addHelpText('after', notesText(NOTES))
+    .action(
+      context.exits(
+        async (_, file, { config, format }) => {
+          const tests = policyTestsOf(readText(file), file)
+          const outcomes = await withExplain({ file: config, ...context }, ({ explain }) =>
+            runAll(tests, explain),
+          )
+          printResponse(context, format, {
+            text: () => formatTestResults(outcomes),
+            json: () => outcomes.map(jsonOf),
+          })
+          return outcomes.every(isAsExpected) ? 0 : 1
+        },
+        { failure: 2 },
+      ),
+    )
+}
+
+const NOTES = {
   about: `The command only reads from the engine, and only the data that the decisions need. It changes nothing.
 The format of the file:
 
@@ -31,26 +58,13 @@ The format of the file:
       rows: some              # for a permitted list: all, some or none
       status: 403             # for a refused request
       name: clerks stop nothing`,
-  operands: [{ name: 'FILE', purpose: 'the file with the expected decisions' }],
-  options: { config: CONFIG_OPTION, format: FORMAT_OPTION },
   examples: ['engine-gateway policy test policy.yaml --config gateway.yaml'],
   exitCodes: [
     [0, 'all decisions are as expected'],
     [1, 'some decisions are not as expected'],
     [2, 'no result: invalid arguments, an invalid file, or an engine that does not respond'],
   ],
-  failure: 2,
-  run: async ({ values: { config, format }, operands, streams, program }) => {
-    const [file = ''] = operands
-    const tests = policyTestsOf(readText(file), file)
-    const outcomes = await withExplain({ file: config, ...program }, ({ explain }) => runAll(tests, explain))
-    printResponse(streams, format, {
-      text: () => formatTestResults(outcomes),
-      json: () => outcomes.map(jsonOf),
-    })
-    return outcomes.every(isAsExpected) ? 0 : 1
-  },
-})
+} as const
 
 /** Reads the file of tests. @throws ConfigError */
 function readText(file: string): string {

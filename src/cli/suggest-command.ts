@@ -1,36 +1,34 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import type { Command } from 'commander'
 import type { MissingPermission } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
 import { Suggester, type Suggestion } from '../policy/authz/explain/suggest.ts'
-import { command, FORMAT_OPTION } from './command.ts'
+import { collected, type CommandContext, type CommandStreams, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
 import { counted } from '../pipeline/plural.ts'
 import { lineOfRecord } from '../pipeline/record-line.ts'
 
-export const suggestCommand = command({
-  name: 'suggest',
-  purpose: 'print the smallest set of records that would have permitted refused requests',
-  about:
-    'The command reads lines of the audit stream from standard input or --file. It uses requests that were\nrefused, that enforce mode would have refused, or in which the caller saw no items.',
-  options: {
-    file: { type: 'string', short: 'f', value: 'FILE', purpose: 'a file with audit lines' },
-    engine: {
-      type: 'string',
-      short: 'e',
-      value: 'NAME',
-      purpose: 'use only lines of this engine; required if the lines are of several engines',
-    },
-    user: { type: 'string', short: 'u', value: 'ID', multiple: true, purpose: 'use only lines of this user' },
-    group: {
-      type: 'string',
-      short: 'g',
-      value: 'ID',
-      purpose: 'grant to this group instead of to each user; assumes that they are members',
-    },
-    format: FORMAT_OPTION,
-  },
+export function addSuggestCommand(program: Command, context: CommandContext): void {
+  program
+    .command('suggest')
+    .description('print the smallest set of records that would have permitted refused requests')
+    .option('-f, --file <FILE>', 'a file with audit lines')
+    .option(
+      '-e, --engine <NAME>',
+      'use only lines of this engine; required if the lines are of several engines',
+    )
+    .option('-u, --user <ID>', 'use only lines of this user; may be repeated', collected)
+    .option('-g, --group <ID>', 'grant to this group instead of to each user; assumes that they are members')
+    .addOption(FORMAT_OPTION)
+    .addHelpText('after', notesText(NOTES))
+    .action(context.exits(({ format, ...options }) => suggest(format, options, context), { failure: 2 }))
+}
+
+const NOTES = {
+  about: `The command reads lines of the audit stream from standard input or --file. It uses requests that were
+refused, that enforce mode would have refused, or in which the caller saw no items.`,
   examples: [
     'engine-gateway suggest < audit.jsonl',
     'engine-gateway suggest --file audit.jsonl --engine orders --group clerks',
@@ -40,27 +38,30 @@ export const suggestCommand = command({
     [1, 'no record grants some of the missing permissions, or no line names them'],
     [2, 'no result: invalid arguments, no audit line, or lines of several engines'],
   ],
-  failure: 2,
-  run: async ({ values: { format, ...options }, streams }) => {
-    const { stdin, stderr } = streams
-    const gathered = new AuditLogSummary(options)
-    const unread = await read(options.file ?? stdin, gathered)
-    const { unreadable } = gathered
-    if (unreadable > 0) stderr.write(`${counted(unreadable, 'line')} could not be read as JSON\n`)
-    const problem = unread ?? problemOf(gathered, options.engine)
-    if (problem !== null) {
-      stderr.write(`${problem}\n`)
-      return 2
-    }
-    const suggestion = gathered.suggester.suggest()
-    const unknown = unknownOf(gathered)
-    printResponse(streams, format, {
-      text: () => formatSuggestion(suggestion, gathered, unknown),
-      json: () => jsonOf(suggestion, gathered, unknown),
-    })
-    return suggestion.unmet === 0 && unknown.length === 0 ? 0 : 1
-  },
-})
+} as const
+
+async function suggest(
+  format: 'text' | 'json',
+  options: Options & { readonly file?: string | undefined },
+  { stdin, stdout, stderr }: CommandStreams,
+): Promise<number> {
+  const gathered = new AuditLogSummary(options)
+  const unread = await read(options.file ?? stdin, gathered)
+  const { unreadable } = gathered
+  if (unreadable > 0) stderr.write(`${counted(unreadable, 'line')} could not be read as JSON\n`)
+  const problem = unread ?? problemOf(gathered, options.engine)
+  if (problem !== null) {
+    stderr.write(`${problem}\n`)
+    return 2
+  }
+  const suggestion = gathered.suggester.suggest()
+  const unknown = unknownOf(gathered)
+  printResponse({ stdout }, format, {
+    text: () => formatSuggestion(suggestion, gathered, unknown),
+    json: () => jsonOf(suggestion, gathered, unknown),
+  })
+  return suggestion.unmet === 0 && unknown.length === 0 ? 0 : 1
+}
 
 interface Options {
   readonly engine?: string | undefined

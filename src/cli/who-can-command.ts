@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { KnownSubjects } from '../assembly/runtime.ts'
 import { closestOf } from '../config/closest.ts'
 import { meantText } from '../config/plain-messages.ts'
@@ -8,43 +9,62 @@ import { decidedBy, showsNothing } from '../pipeline/explain-text.ts'
 import { type Explain, type RequestExplanation, QuestionError } from '../pipeline/explain.ts'
 import { counted } from '../pipeline/plural.ts'
 import type { Principal } from '../request/principal.ts'
-import { UsageError } from './arguments.ts'
-import { BODY_OPTION, command, CONFIG_OPTION, ENGINE_OPTION, FORMAT_OPTION } from './command.ts'
+import {
+  BODY_OPTION,
+  collected,
+  type CommandContext,
+  CONFIG_OPTION,
+  ENGINE_OPTION,
+  FORMAT_OPTION,
+  notesText,
+} from './command.ts'
 import { readBody } from './explain-command.ts'
 import { linesText, printResponse, tableLines } from './output.ts'
 import { withExplain } from './with-explain.ts'
 
-export const whoCanCommand = command({
-  name: 'who-can',
-  purpose: 'show which users and groups may send a request',
+export function addWhoCanCommand(program: Command, context: CommandContext): void {
+  program
+    .command('who-can')
+    .description('show which users and groups may send a request')
+    .argument(
+      '<OPERATION>',
+      'an operationId of the API, for example startProcessInstanceByKey, or "METHOD /path?query"',
+    )
+    .addOption(CONFIG_OPTION)
+    .option('-p, --path <NAME=VALUE>', 'a path parameter of the operation; may be repeated', collected)
+    .addOption(BODY_OPTION)
+    .addOption(ENGINE_OPTION)
+    .option('--all', 'also show users and groups that may not, with their missing permissions')
+    .addOption(FORMAT_OPTION)
+    .addHelpText('after', notesText(NOTES))
+    .action(
+      context.exits(
+        async (operation, { config, path = [], body, engine, all = false, format }) => {
+          const request = requestOf(operation, path)
+          const question = { engine, request, body: body === undefined ? null : readBody(body) }
+          const { subjects, answers } = await withExplain(
+            { file: config, ...context },
+            async ({ explain, subjectsOf }) => {
+              const known = subjectsOf(engine)
+              return { subjects: known, answers: await askAs(known, question, explain) }
+            },
+          )
+          printResponse(context, format, {
+            text: () => formatSubjects(subjects, answers, all),
+            json: () => jsonOf(subjects, answers),
+          })
+          return answers.some(({ may }) => may) ? 0 : 1
+        },
+        { failure: 2 },
+      ),
+    )
+}
+
+const NOTES = {
   about: `The command makes the decision of explain for each user and each group. For a group, it decides for a user
 that is only in this group and has no tenants. "everybody" is a user without groups. Users in a file are all
 checked. If users come from an engine, the command cannot list them. It then checks the users that records
 name, and the output says so.`,
-  operands: [
-    {
-      name: 'OPERATION',
-      purpose: 'an operationId of the API, for example startProcessInstanceByKey, or "METHOD /path?query"',
-      choices: () => OPERATIONS.map(({ id }) => id),
-    },
-  ],
-  options: {
-    config: CONFIG_OPTION,
-    path: {
-      type: 'string',
-      short: 'p',
-      value: 'NAME=VALUE',
-      multiple: true,
-      purpose: 'a path parameter of the operation',
-    },
-    body: BODY_OPTION,
-    engine: ENGINE_OPTION,
-    all: {
-      type: 'boolean',
-      purpose: 'also show users and groups that may not, with their missing permissions',
-    },
-    format: FORMAT_OPTION,
-  },
   examples: [
     'engine-gateway who-can startProcessInstanceByKey --path key=invoice --config gateway.yaml',
     'engine-gateway who-can "GET /task" --all --config gateway.yaml',
@@ -54,30 +74,13 @@ name, and the output says so.`,
     [1, 'no user or group may'],
     [2, 'no result: invalid arguments, an invalid configuration, or an engine that does not respond'],
   ],
-  failure: 2,
-  run: async ({ values: { config, path = [], body, engine, all, format }, operands, streams, program }) => {
-    const [operation = ''] = operands
-    const request = requestOf(operation, path)
-    const question = { engine, request, body: body === undefined ? null : readBody(body) }
-    const { subjects, answers } = await withExplain(
-      { file: config, ...program },
-      async ({ explain, subjectsOf }) => {
-        const known = subjectsOf(engine)
-        return { subjects: known, answers: await askAs(known, question, explain) }
-      },
-    )
-    printResponse(streams, format, {
-      text: () => formatSubjects(subjects, answers, all),
-      json: () => jsonOf(subjects, answers),
-    })
-    return answers.some(({ may }) => may) ? 0 : 1
-  },
-})
+} as const
 
-/** Returns the request of an operation as `METHOD /path`. @throws UsageError */
+/** Returns the request of an operation as `METHOD /path`. @throws InvalidArgumentError */
 function requestOf(operation: string, given: readonly string[]): string {
   if (/\s/.test(operation.trim())) {
-    if (given.length > 0) throw new UsageError('--path is for an operationId: the request has its path')
+    if (given.length > 0)
+      throw new InvalidArgumentError('--path is for an operationId: the request has its path')
     return operation
   }
   const found = OPERATIONS.find(({ id }) => id === operation)
@@ -86,13 +89,13 @@ function requestOf(operation: string, given: readonly string[]): string {
       operation,
       OPERATIONS.map(({ id }) => id),
     )
-    throw new UsageError(`${unknownText('operation', operation)}${meantText(meant)}`)
+    throw new InvalidArgumentError(`${unknownText('operation', operation)}${meantText(meant)}`)
   }
   const names = [...found.template.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const values = new Map(given.map((text) => pathValueOf(text, operation, names)))
   const missing = names.find((name) => !values.has(name))
   if (missing !== undefined)
-    throw new UsageError(`${operation} is ${found.template}: it needs --path ${missing}=VALUE`)
+    throw new InvalidArgumentError(`${operation} is ${found.template}: it needs --path ${missing}=VALUE`)
   const path = found.template.replaceAll(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent(values.get(name) ?? ''),
   )
@@ -102,11 +105,11 @@ function requestOf(operation: string, given: readonly string[]): string {
 /** Returns the name and value of a path parameter. `tenant-id=a` sets `tenantId`, which is its name in the table. */
 function pathValueOf(text: string, operation: string, names: readonly string[]): readonly [string, string] {
   const [, given = '', value = ''] = /^([\w-]+)=(.+)$/s.exec(text) ?? []
-  if (given === '') throw new UsageError(`--path takes ${notText('NAME=VALUE', text)}`)
+  if (given === '') throw new InvalidArgumentError(`--path takes ${notText('NAME=VALUE', text)}`)
   const name = given.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   if (names.includes(name)) return [name, value]
   const known = names.length === 0 ? 'none' : names.join(', ')
-  throw new UsageError(
+  throw new InvalidArgumentError(
     `${operation} has no ${isShownName(given) ? `'${given}'` : 'such name'} in its path, but ${known}`,
   )
 }

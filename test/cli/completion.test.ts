@@ -2,12 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { shownCommands } from '../../src/cli/help-text.ts'
+import { SHOWN_COMMANDS } from '../support/program.ts'
 import { runInProcess } from '../support/run-command.ts'
 import { COMPLETED } from './completed.ts'
 
-const shown = shownCommands(COMMANDS)
+const shown = SHOWN_COMMANDS.map((command) => ({
+  name: command.name(),
+  options: command.options.map(({ long = '' }) => long),
+}))
 
 /** Returns the content of COMPREPLY in bash at the end of each line. */
 async function completed(
@@ -31,15 +33,11 @@ async function completed(
 }
 
 t.test('bash completes every command with its options', async (t) => {
-  const lines = shown.map(({ name }) => [...name.split(' '), '-'])
+  const lines = shown.map(({ name }) => [name, '-'])
   const replies = await completed(t, [[''], ...lines])
-  t.same(
-    replies[0],
-    shown.map(({ name }) => name.split(' ')[0]),
-  )
+  t.same(replies[0], [...shown.map(({ name }) => name), 'help'])
   for (const [at, { name, options }] of shown.entries())
-    for (const option of [...Object.keys(options), 'help'])
-      t.ok(replies[at + 1]?.includes(`--${option}`), `${name} --${option}`)
+    for (const option of [...options, '--help']) t.ok(replies[at + 1]?.includes(option), `${name} ${option}`)
 })
 
 t.test('bash completes values wherever the command is in the line', async (t) => {
@@ -55,14 +53,13 @@ t.test('the zsh and fish scripts contain every command and option', async (t) =>
   t.match(zsh, /^#compdef engine-gateway\n/)
   const { out: fish } = await runInProcess(['completion', 'fish'])
   for (const { name, options } of shown) {
-    const [word = ''] = name.split(' ')
-    t.match(zsh, `'${word}:`)
-    const lines = fish.split('\n').filter((line) => line.includes(`'__fish_seen_subcommand_from ${word}'`))
-    for (const option of Object.keys(options)) {
-      t.match(zsh, `--${option}[`)
+    t.match(zsh, `'${name}:`)
+    const lines = fish.split('\n').filter((line) => line.includes(`'__fish_seen_subcommand_from ${name}'`))
+    for (const option of options) {
+      t.match(zsh, `${option}[`)
       t.ok(
-        lines.some((line) => line.includes(` -l ${option} `)),
-        `${name} --${option}`,
+        lines.some((line) => line.includes(` -l ${option.slice(2)} `)),
+        `${name} ${option}`,
       )
     }
   }
@@ -74,7 +71,7 @@ t.test('completion refuses an unknown or missing shell', async (t) => {
   t.match(await runInProcess(['completion', 'csh']), {
     code: 2,
     out: '',
-    err: /takes bash, zsh, fish, not 'csh'/,
+    err: /'csh' is invalid for argument 'SHELL'. Allowed choices are bash, zsh, fish\./,
   })
-  t.match(await runInProcess(['completion']), { code: 2, err: /completion needs SHELL/ })
+  t.match(await runInProcess(['completion']), { code: 2, err: /missing required argument 'SHELL'/ })
 })

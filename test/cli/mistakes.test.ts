@@ -499,19 +499,19 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'no configuration',
     args: ['check'],
-    says: [['', 'check needs --config FILE']],
+    says: [['', "required option '-c, --config <FILE>' not specified"]],
     code: 2,
   },
   {
     is: 'a misspelt command',
     args: ['chekc', '--config', 'gateway.yaml'],
-    says: [['', "There is no command 'chekc': did you mean check?"]],
+    says: [['', "unknown command 'chekc'\n(Did you mean check?)"]],
     code: 2,
   },
   {
     is: 'an option that there is not',
     args: ['check', '--conf', 'gateway.yaml'],
-    says: [['', "Unknown option '--conf': did you mean --config?"]],
+    says: [['', "unknown option '--conf'\n(Did you mean --config?)"]],
     code: 2,
   },
 ]

@@ -40,7 +40,7 @@ async function ranOf(child: ReturnType<typeof spawn>): Promise<Ran> {
 t.test('without a configuration the gateway does not start, and prints the missing option', async (t) => {
   const { code, err } = await run()
   t.equal(code, 2)
-  t.match(err, /--config FILE/)
+  t.match(err, /--config <FILE>/)
 })
 
 t.test('an invalid configuration stops the start and all problems are printed', async (t) => {
@@ -141,6 +141,14 @@ t.test('the main file accepts a command after options, as the entry point of the
   t.match({ code, out }, { code: 0, out: /^Usage: engine-gateway explain/ })
 })
 
+t.test(
+  'the command of worker processes is not in the help, and refuses to run without a primary',
+  async (t) => {
+    t.notMatch((await run('help')).out, 'worker')
+    t.same(await run('worker'), { code: 2, out: '', err: "error: unknown command 'worker'\n" })
+  },
+)
+
 t.test('a closed standard output is not an error', async (t) => {
   const child = spawn(process.execPath, [MAIN, 'schema'], { stdio: STDIO })
   child.stdout.destroy()
@@ -184,7 +192,7 @@ t.test('the demo prints how its ports can be changed if one is in use', async (t
 t.test('the version and the usage are printed on request', async (t) => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   t.same(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
-  t.match(await run('help'), { code: 0, out: /^Usage: engine-gateway \[COMMAND\]/, err: '' })
+  t.match(await run('help'), { code: 0, out: /^Usage: engine-gateway \[options\] \[command\]/, err: '' })
 })
 
 t.test('a signal to npm drains the gateway, and no process remains', async (t) => {
