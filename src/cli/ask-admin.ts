@@ -29,12 +29,12 @@ interface AdminFlags {
 
 /** Returns the address from the options, or else from the environment, or else from the configuration. @throws CommandError */
 export function adminAddressOf(
-  { admin: asked, tokenFile }: AdminFlags,
+  { admin: givenUrl, tokenFile }: AdminFlags,
   { admin }: Pick<Config, 'admin'>,
 ): AdminAddress {
   const environment = adminEnvironment()
   const token = tokenFile === undefined ? (environment.token ?? admin.token) : tokenIn(tokenFile)
-  const url = asked ?? environment.url
+  const url = givenUrl ?? environment.url
   if (url != null) return { origin: originIn(url), token }
   if (admin.port === 0)
     throw new CommandError('admin.port is 0: set the URL of the admin listener with --admin')

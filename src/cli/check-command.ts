@@ -105,34 +105,37 @@ async function check(
   const config = loadConfig(file)
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
   const { close, warnings, connections } = await build({ config, log, version: versionOf() })
-  const asked = withinMs === null ? null : await askAll(connections(), withinMs)
+  const results = withinMs === null ? null : await checkConnections(connections(), withinMs)
   // A request that was abandoned still runs until its own timeout.
   await within(withinMs ?? MAX_CLOSE_MS, close()).catch(() => undefined)
-  return { problems: [], warnings, connections: asked }
+  return { problems: [], warnings, connections: results }
 }
 
 /** Runs all checks. The results are in the order of the checks. */
-async function askAll(
+async function checkConnections(
   checks: readonly ConnectionCheck[],
   withinMs: number,
 ): Promise<readonly ConnectionResult[]> {
-  const asked: ConnectionResult[] = []
+  const results: ConnectionResult[] = []
   const waiting = checks.entries()
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      for (const [at, one] of waiting) asked[at] = await ask(one, withinMs)
+      for (const [at, one] of waiting) results[at] = await checkConnection(one, withinMs)
     }),
   )
-  return asked
+  return results
 }
 
-async function ask({ what, address, run }: ConnectionCheck, withinMs: number): Promise<ConnectionResult> {
+async function checkConnection(
+  { what, address, run }: ConnectionCheck,
+  withinMs: number,
+): Promise<ConnectionResult> {
   const startedMs = performance.now()
-  const answer = await within(withinMs, run(withinMs)).then(
+  const outcome = await within(withinMs, run(withinMs)).then(
     (detail) => ({ ok: true, detail }),
     (error: unknown) => ({ ok: false, detail: reasonIn(error, withinMs) }),
   )
-  return { what, address, ...answer, ms: Math.round(performance.now() - startedMs) }
+  return { what, address, ...outcome, ms: Math.round(performance.now() - startedMs) }
 }
 
 function reasonIn(error: unknown, withinMs: number): string {
@@ -144,11 +147,11 @@ function reasonIn(error: unknown, withinMs: number): string {
 
 /** Waits for work. @throws Error after the given time */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const giveUp = new AbortController()
-  const late = wait(ms, null, { signal: giveUp.signal }).then(() => {
+  const controller = new AbortController()
+  const timeout = wait(ms, null, { signal: controller.signal }).then(() => {
     throw new Error('timed out')
   })
-  return Promise.race([work, late]).finally(() => giveUp.abort())
+  return Promise.race([work, timeout]).finally(() => controller.abort())
 }
 
 function formatCheckReport(file: string, connections: readonly ConnectionResult[] | null): string {
@@ -160,10 +163,10 @@ function formatCheckReport(file: string, connections: readonly ConnectionResult[
     `${ms} ms`,
     detail,
   ])
-  const answering = connections.filter(({ ok }) => ok).length
+  const failed = connections.filter(({ ok }) => !ok).length
   const sum =
-    answering === connections.length
+    failed === 0
       ? `${file} is good, and all connections succeeded`
-      : `${file} is good; ${connections.length - answering} of ${counted(connections.length, 'connection')} failed`
+      : `${file} is good; ${failed} of ${counted(connections.length, 'connection')} failed`
   return linesText([...tableLines(rows), sum])
 }

@@ -67,10 +67,10 @@ interface ReceivedConfig {
 }
 
 /** Checks the response of `GET /config`. @throws CommandError */
-function runningOf(answer: unknown): ReceivedConfig {
-  if (!isObject(answer) || !isObject(answer['config']))
+function runningOf(response: unknown): ReceivedConfig {
+  if (!isObject(response) || !isObject(response['config']))
     throw new CommandError('The response is not a configuration')
-  const { config, secrets } = answer
+  const { config, secrets } = response
   const salt = stringIn(secrets, 'salt')
   if (!isObject(secrets) || salt === null || !isObject(secrets['digests'])) return { config, secrets: null }
   return { config, secrets: { salt, digests: secrets['digests'] } }

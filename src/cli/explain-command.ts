@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { messageOf } from '../errors.ts'
 import { QuestionError } from '../pipeline/explain.ts'
 import { showsNothing, textOfExplained } from '../pipeline/explain-text.ts'
 import {
@@ -58,6 +59,6 @@ export function readBody(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (cause) {
-    throw new QuestionError(cause instanceof Error ? cause.message : file, { cause })
+    throw new QuestionError(messageOf(cause), { cause })
   }
 }

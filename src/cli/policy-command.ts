@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Argument, type Command } from 'commander'
 import { ConfigError } from '../config/config.ts'
+import { messageOf } from '../errors.ts'
 import { type PolicyTest, policyTestsOf } from '../files/policy-tests-file.ts'
+import { permissionText } from '../pipeline/explain-text.ts'
 import { type Explain, type RequestExplanation, QuestionError, questionOf } from '../pipeline/explain.ts'
 import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
@@ -31,14 +33,14 @@ export function addPolicyCommand(program: Command, context: CommandContext): voi
       context.exits(
         async (_, file, { config, format }) => {
           const tests = policyTestsOf(readText(file), file)
-          const outcomes = await withExplain({ file: config, ...context }, ({ explain }) =>
+          const results = await withExplain({ file: config, ...context }, ({ explain }) =>
             runAll(tests, explain),
           )
           printResponse(context, format, {
-            text: () => formatTestResults(outcomes),
-            json: () => outcomes.map(jsonOf),
+            text: () => formatTestResults(results),
+            json: () => results.map(jsonOf),
           })
-          return outcomes.every(isAsExpected) ? 0 : 1
+          return results.every(isAsExpected) ? 0 : 1
         },
         { failure: 2 },
       ),
@@ -71,22 +73,22 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new ConfigError(file, [cause instanceof Error ? cause.message : file])
+    throw new ConfigError(file, [messageOf(cause)])
   }
 }
 
 /** Runs the tests one after the other, because the engine also serves other clients. @throws QuestionError that names the test */
 async function runAll(tests: readonly PolicyTest[], explain: Explain): Promise<readonly PolicyTestResult[]> {
-  const outcomes: PolicyTestResult[] = []
+  const results: PolicyTestResult[] = []
   for (const [at, test] of tests.entries()) {
     const explained = await explain(questionOf(test)).catch((error: unknown) => {
       if (error instanceof QuestionError || hasNoResponse(error))
         throw new QuestionError(`tests[${at}] (${nameOf(test)}): ${error.message}`, { cause: error })
       throw error
     })
-    outcomes.push({ test, explained, differences: differencesOf(test, explained) })
+    results.push({ test, explained, differences: differencesOf(test, explained) })
   }
-  return outcomes
+  return results
 }
 
 function differencesOf(
@@ -122,27 +124,25 @@ function nameOf({ name, user, request }: PolicyTest): string {
   return name ?? `${user} ${request}`
 }
 
-function formatTestResults(outcomes: readonly PolicyTestResult[]): string {
-  const failed = outcomes.filter((outcome) => !isAsExpected(outcome)).length
-  const lines = outcomes.map((outcome) => {
-    const { test, explained, differences } = outcome
+function formatTestResults(results: readonly PolicyTestResult[]): string {
+  const failed = results.filter((result) => !isAsExpected(result)).length
+  const lines = results.map((result) => {
+    const { test, explained, differences } = result
     const found = `${nameOf(test)}: ${decisionText(explained)}`
-    return isAsExpected(outcome) ? `ok      ${found}` : `FAILED  ${found}; ${differences.join(', ')}`
+    return isAsExpected(result) ? `ok      ${found}` : `FAILED  ${found}; ${differences.join(', ')}`
   })
   const sum =
     failed === 0
-      ? `${counted(outcomes.length, 'decision')} as expected`
-      : `${failed} of ${counted(outcomes.length, 'decision')} not as expected`
+      ? `${counted(results.length, 'decision')} as expected`
+      : `${failed} of ${counted(results.length, 'decision')} not as expected`
   return linesText([...lines, sum])
 }
 
 function decisionText(explained: RequestExplanation): string {
   const { decision, stage, answer, policy } = explained
   if (decision === 'permitted') return policy?.rows ? `permitted, ${policy.rows.sees}` : 'permitted'
-  const missing = policy?.missing.map(({ permission, resource, resourceId }) =>
-    [permission, 'on', resource, resourceId].join(' '),
-  )
-  const why = missing === undefined || missing.length === 0 ? '' : `: missing ${missing.join(', ')}`
+  const missing = policy?.missing.map(permissionText) ?? []
+  const why = missing.length === 0 ? '' : `: missing ${missing.join(', ')}`
   return `refused at stage ${stage} with ${answer?.status}${why}`
 }
 

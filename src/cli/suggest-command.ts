@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
-import type { MissingPermission } from '../errors.ts'
+import { messageOf, type MissingPermission } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
 import { Suggester, type Suggestion } from '../policy/authz/explain/suggest.ts'
 import { collected, type CommandContext, type CommandStreams, FORMAT_OPTION, notesText } from './command.ts'
@@ -45,20 +45,20 @@ async function suggest(
   options: Options & { readonly file?: string | undefined },
   { stdin, stdout, stderr }: CommandStreams,
 ): Promise<number> {
-  const gathered = new AuditLogSummary(options)
-  const unread = await read(options.file ?? stdin, gathered)
-  const { unreadable } = gathered
+  const summary = new AuditLogSummary(options)
+  const unread = await read(options.file ?? stdin, summary)
+  const { unreadable } = summary
   if (unreadable > 0) stderr.write(`${counted(unreadable, 'line')} could not be read as JSON\n`)
-  const problem = unread ?? problemOf(gathered, options.engine)
+  const problem = unread ?? problemOf(summary, options.engine)
   if (problem !== null) {
     stderr.write(`${problem}\n`)
     return 2
   }
-  const suggestion = gathered.suggester.suggest()
-  const unknown = unknownOf(gathered)
+  const suggestion = summary.suggester.suggest()
+  const unknown = unknownOf(summary)
   printResponse({ stdout }, format, {
-    text: () => formatSuggestion(suggestion, gathered, unknown),
-    json: () => jsonOf(suggestion, gathered, unknown),
+    text: () => formatSuggestion(suggestion, summary, unknown),
+    json: () => jsonOf(suggestion, summary, unknown),
   })
   return suggestion.unmet === 0 && unknown.length === 0 ? 0 : 1
 }
@@ -70,15 +70,15 @@ interface Options {
 }
 
 /** Reads the lines. Returns the problem that stopped the reading, if any. */
-async function read(from: string | Readable, gathered: AuditLogSummary): Promise<string | null> {
+async function read(from: string | Readable, summary: AuditLogSummary): Promise<string | null> {
   const input = typeof from === 'string' ? createReadStream(from) : from
   try {
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-      gathered.add(line)
+      summary.add(line)
     return null
   } catch (cause) {
     const name = typeof from === 'string' ? from : 'standard input'
-    return `${name}: ${cause instanceof Error ? cause.message : String(cause)}`
+    return `${name}: ${messageOf(cause)}`
   }
 }
 
@@ -155,9 +155,9 @@ class AuditLogSummary {
     if (user !== undefined && !user.includes(line.user)) return
     this.engines.add(line.engine)
     const query = `${line.operation} by ${line.user}`
-    const hopeless = this.#hopelessOf(line, query)
-    if (hopeless !== null) {
-      count(...hopeless)
+    const tally = this.#tallyOf(line, query)
+    if (tally !== null) {
+      count(...tally)
       return
     }
     if (line.rule === NO_ROWS) this.seen.add(query)
@@ -171,7 +171,7 @@ class AuditLogSummary {
    * Returns the map and the key under which to count a line for which no record is suggested. Returns null if a record is
    * suggested.
    */
-  #hopelessOf(line: AuditLine, query: string): Parameters<typeof count> | null {
+  #tallyOf(line: AuditLine, query: string): Parameters<typeof count> | null {
     const { missing, rule, otherRefusal, status } = line
     if (missing.length === 0 && rule === NO_ROWS) return [this.withheld, query]
     if (missing.length === 0) return [this.others, `${query}: ${rule}`]

@@ -22,18 +22,22 @@ export function runUntilSignal({ drain, reload }: DrainTarget & ReloadTarget, lo
  * Runs a worker until a signal or until the primary requests a drain. Only the primary reloads the configuration, although a
  * SIGHUP to the whole process group reaches the worker too.
  */
-export function runUntilSignalOr(told: Promise<void>, draining: DrainTarget, log: Logger): Promise<number> {
+export function runUntilSignalOr(
+  drainRequested: Promise<void>,
+  draining: DrainTarget,
+  log: Logger,
+): Promise<number> {
   process.on('SIGHUP', () => undefined)
-  return runUntil(Promise.race([told, signalled()]), draining, log)
+  return runUntil(Promise.race([drainRequested, signalled()]), draining, log)
 }
 
-/** Drains when `told` resolves or at an uncaught error. The exit code is 1 after an uncaught error, otherwise 0. */
-async function runUntil(told: Promise<void>, { drain }: DrainTarget, log: Logger): Promise<number> {
+/** Drains when `drainRequested` resolves or at an uncaught error. The exit code is 1 after an uncaught error, otherwise 0. */
+async function runUntil(drainRequested: Promise<void>, { drain }: DrainTarget, log: Logger): Promise<number> {
   void areTicksKept.then((areKept) => {
     if (!areKept) log.debug('this Node runs ticks on another object: none is kept to keep them quick')
   })
   const unexpected = watchUnexpectedErrors(log)
-  await Promise.race([told, unexpected.first])
+  await Promise.race([drainRequested, unexpected.first])
   await drain()
   return unexpected.hasAny() ? 1 : 0
 }

@@ -5,7 +5,7 @@ import { closestOf } from '../config/closest.ts'
 import { meantText } from '../config/plain-messages.ts'
 import { isShownName, notText, unknownText } from '../config/shown-name.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import { decidedBy, showsNothing } from '../pipeline/explain-text.ts'
+import { decidedBy, permissionText, showsNothing } from '../pipeline/explain-text.ts'
 import { type Explain, type RequestExplanation, QuestionError } from '../pipeline/explain.ts'
 import { counted } from '../pipeline/plural.ts'
 import type { Principal } from '../request/principal.ts'
@@ -229,9 +229,7 @@ function reasonWhy({ policy }: RequestExplanation): string {
 }
 
 function reasonWhyNot({ stage, answer, policy }: RequestExplanation): string {
-  const missing = (policy?.missing ?? []).map(
-    ({ permission, resource, resourceId }) => `${permission} on ${resource} ${resourceId}`,
-  )
+  const missing = (policy?.missing ?? []).map(permissionText)
   if (missing.length > 0) return `missing ${[...new Set(missing)].join(', ')}`
   if (answer === null) return 'no visible items'
   return `refused at stage ${stage}: ${answer.status}${answer.reason === null ? '' : `, ${answer.reason}`}`

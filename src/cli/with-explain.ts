@@ -20,7 +20,7 @@ interface ExplainFrom {
  */
 export async function withExplain<T>(
   { file, build, buildDryRun }: ExplainFrom,
-  use: (asked: ExplainDependencies) => Promise<T>,
+  use: (dependencies: ExplainDependencies) => Promise<T>,
 ): Promise<T> {
   const loaded = loadConfig(file)
   const config = {

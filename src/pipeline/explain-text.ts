@@ -71,8 +71,17 @@ function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['
   ].join(', ')
 }
 
-function permissionLine({ permission, resource, resourceId, record }: DecidedPermission): string {
-  return `${permission} on ${resource} ${resourceId}: ${decidedBy(record)}`
+function permissionLine(decided: DecidedPermission): string {
+  return `${permissionText(decided)}: ${decidedBy(decided.record)}`
+}
+
+/** Formats a permission: `READ on Task *`. */
+export function permissionText({
+  permission,
+  resource,
+  resourceId,
+}: Pick<MissingPermission, 'permission' | 'resource' | 'resourceId'>): string {
+  return `${permission} on ${resource} ${resourceId}`
 }
 
 const TYPES = ['GLOBAL', 'GRANT', 'REVOKE'] as const
@@ -161,9 +170,6 @@ function otherRefusalLines({ otherRefusal }: Explanation): string[] {
 
 function missingLines(missing: readonly MissingPermission[]): string[] {
   const needs = new Map<number, string[]>()
-  for (const { need, permission, resource, resourceId } of missing) {
-    const line = `${permission} on ${resource} ${resourceId}`
-    needs.set(need, [...(needs.get(need) ?? []), line])
-  }
+  for (const one of missing) needs.set(one.need, [...(needs.get(one.need) ?? []), permissionText(one)])
   return [...new Set([...needs.values()].map((alternatives) => `  ${alternatives.join(' or ')}`))]
 }
