@@ -2,15 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import { admit, addLoadShedding } from './pipeline/admit.ts'
 import { answerPreflights, shareResponses } from './pipeline/share-responses.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
-import { enforce, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
+import { enforce, permissionOf, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {
+  checkedOf,
   createPrincipalOf,
+  decidedOf,
+  DEFAULT_ENGINE,
   engineOf,
   fallbackOf,
   isOpen,
   isWellFormed,
   locatedOf,
-  matchOf,
   noOperation,
   notFound,
   unknownEngine,
@@ -54,10 +56,21 @@ import { isNeverForwarded, serveOwn } from './handlers/own-answer.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 import { serveAgain } from './handlers/serve-again.ts'
-import type { DecideRequest, MatchedContext } from './pipeline/context.ts'
+import {
+  type CheckedContext,
+  decide,
+  type DecideRequest,
+  locate,
+  NOT_ENFORCED,
+  type RequestPermission,
+  PERMITTED_HERE,
+  setPrincipal,
+  setRequest,
+  setRoute,
+} from './pipeline/context.ts'
 import type { Decision } from './policy/authz/checks/decision.ts'
 import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
-import { chain } from './request/maybe-promise.ts'
+import { chain, type MaybePromise } from './request/maybe-promise.ts'
 import { otherFormOf } from './request/accept.ts'
 
 type RequestHook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
@@ -154,10 +167,12 @@ export const buildDryRun: BuildDryRun = (parts, contextOf) => {
   const app = createCanonicalApp(parts.config)
   app.decorateRequest('context')
   app.addHook('onRequest', function enter(request, _reply, done) {
-    request.context = contextOf(request.id)
+    const context = contextOf(request.id)
+    request.context = context
     // The question names the engine, so its path must not.
     const isNamed = namedTargetOf(request.originalUrl, parts.config.basePath) !== null
-    request.context.operation = isNamed ? null : (request.routeOptions.config.operation ?? null)
+    const operation = isNamed ? null : (request.routeOptions.config.operation ?? null)
+    setRoute(context, { ...context, operation })
     done()
   })
   return registerStages(app, parts, {
@@ -171,10 +186,11 @@ function findEngine({ engines, config: { basePath } }: Parts): RequestHook {
   return function findEngineHook(request, _reply, done) {
     const { context } = request
     context.stage = 'authenticate'
-    context.engineName = namedTargetOf(request.originalUrl, basePath)?.engine ?? null
+    const named = namedTargetOf(request.originalUrl, basePath)
     // Read once: the framework creates `routeOptions` again for each access.
-    context.operation = request.routeOptions.config.operation ?? null
-    context.engine = engineOf(context, engines)
+    const operation = request.routeOptions.config.operation ?? null
+    const target = { engineName: named?.engine ?? DEFAULT_ENGINE, isEngineNamed: named !== null, operation }
+    setRoute(context, { ...target, engine: engineOf(target, engines) })
     done()
   }
 }
@@ -187,11 +203,11 @@ function authenticate({ engines, config, metrics }: Parts): RequestHook {
     const { authenticator, name } = context.engine ?? fallbackOf(engines)
     if (!request.headers.authorization && isOpen(context)) {
       metrics.authentication({ engine: name, result: 'open', method: 'none' })
-      context.principal = ANONYMOUS
+      setPrincipal(context, ANONYMOUS)
       return done()
     }
     const enter = (principal: Principal): void => {
-      context.principal = principal
+      setPrincipal(context, principal)
       done()
     }
     const principal = principalOf(authenticator, request)
@@ -204,11 +220,11 @@ function authenticate({ engines, config, metrics }: Parts): RequestHook {
 function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void {
   const { context } = request
   context.stage = 'operation'
-  const { engine, engineName, operation } = context
+  const { engine, engineName, operation, principal } = context
   if (engine === null) throw unknownEngine(engineName)
   if (operation === null) throw noOperation(request)
-  if (!isWellFormed(request)) throw notFound()
-  context.permit = engine.permits.get(operation.id) ?? notFound()
+  if (!isWellFormed(request) || principal === null) throw notFound()
+  locate(context, { engine, operation, principal, permit: engine.permits.get(operation.id) ?? notFound() })
   context.stage = 'body'
   checkMedia(operation, request.headers)
   done()
@@ -220,10 +236,8 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
 // is wrong.
 function readBody(parts: Parts): RequestHook {
   return function readBodyHook(request, _reply, done) {
-    const context = locatedOf(request)
-    const { engine, operation } = context
-    const accessRequest = readRequest(parts, context, request)
-    const { bytes } = context
+    const context = readRequest(parts, locatedOf(request), request)
+    const { engine, operation, accessRequest, bytes } = context
     const checked = enforce(parts, engine.validation, context, () => {
       checkHazards(operation, accessRequest, engine.allowedHazards)
       checkSelection(operation, accessRequest.body)
@@ -242,80 +256,96 @@ function readBody(parts: Parts): RequestHook {
 // because a cache hit must not widen access. A request that waits is decided again: pipeline/decide-again.ts, docs/waiting-decisions.md.
 function permit(parts: Parts): RequestHook {
   return function permitHook(request, _reply, done) {
-    const match = matchOf(request)
-    match.stage = 'permit'
-    const permitted = decideRequest(parts, match, request)
-    if (permitted instanceof Promise) permitted.then(() => done(), done)
+    const context = checkedOf(request)
+    context.stage = 'permit'
+    const decided = decideRequest(parts, context, request)
+    if (decided instanceof Promise) decided.then(() => done(), done)
     else done()
   }
 }
 
 /** Decides a request (stage 7). The handlers call it again for a request that has waited. */
-const decideRequest: DecideRequest = (parts, match, request) => {
-  const { engine, operation } = match
-  match.recordsVersion = engine.recordsVersion()
-  const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
-  if (isOpen(match)) {
-    match.isPermittedHere = engine.authorization === 'enforce'
-    return undefined
-  }
-  if (engine.authorization === 'off' || isDecidedThere) return undefined
-  return enforce(parts, engine.authorization, match, () => select(parts, match, request))
+const decideRequest: DecideRequest = (parts, context, request) => {
+  const recordsVersion = context.engine.recordsVersion()
+  return chain(permissionFor(parts, context, request), (permission) => {
+    decide(context, recordsVersion, permission)
+    return context
+  })
+}
+
+function permissionFor(
+  parts: Parts,
+  context: CheckedContext,
+  request: FastifyRequest,
+): MaybePromise<RequestPermission> {
+  const { engine, operation } = context
+  const { authorization } = engine
+  if (isOpen(context)) return authorization === 'enforce' ? PERMITTED_HERE : NOT_ENFORCED
+  if (authorization === 'off' || (authorization === 'engine' && operation.cache === undefined))
+    return NOT_ENFORCED
+  const permission = enforce(parts, authorization, context, () => select(parts, context, request))
+  return chain(permission, (found) => found ?? NOT_ENFORCED)
 }
 
 /** Replaces the queries in the body with ids if each selected id is checked. The checked ids are then the ids that are sent. */
-function select(parts: Parts, match: MatchedContext, request: FastifyRequest): void | Promise<void> {
+function select(
+  parts: Parts,
+  context: CheckedContext,
+  request: FastifyRequest,
+): MaybePromise<RequestPermission> {
   return (
-    selectFirst(parts, match, request)?.then((selected) => {
-      match.accessRequest = selected.accessRequest
-      match.bytes = selected.bytes
-      return check(parts, match, request)
-    }) ?? check(parts, match, request)
+    selectFirst(parts, context, request)?.then((selected) => {
+      setRequest(context, selected)
+      return check(parts, context, request)
+    }) ?? check(parts, context, request)
   )
 }
 
 /** Runs the checks of the operation. */
-function check(parts: Parts, match: MatchedContext, request: FastifyRequest): void | Promise<void> {
-  const { engine, accessRequest, permit: permitted } = match
+function check(
+  parts: Parts,
+  context: CheckedContext,
+  request: FastifyRequest,
+): MaybePromise<RequestPermission> {
+  const { engine, accessRequest, permit: permitted } = context
   const decision =
     engine.authorization === 'report'
       ? withAllMissing((trace) => permitted.authorize(accessRequest, trace))
-      : permitted.authorize(accessRequest, rulesBetween(parts, match))
-  return chain(decision, (said) => conclude(parts, said, match, request))
+      : permitted.authorize(accessRequest, rulesBetween(parts, context))
+  return chain(decision, (said) => conclude(parts, said, context, request))
 }
 
 /** Determines which items of the response the caller may see. */
 function conclude(
   parts: Parts,
   decision: Decision,
-  match: MatchedContext,
+  context: CheckedContext,
   request: FastifyRequest,
-): void | Promise<void> {
-  const { accessRequest, permit: permitted } = match
+): MaybePromise<RequestPermission> {
+  const { accessRequest, permit: permitted } = context
   if (!decision.permitted) {
-    match.denialReason = decision.denialReason ?? null
+    context.denialReason = decision.denialReason ?? null
     // The entity may be missing because the same request was executed before. The client that repeats it gets its outcome.
-    const replay = decision.isNotFound === true ? findReplay(parts, match, request) : null
-    if (replay === null) return refuse(parts, decision, match, request)
-    return replay.then((found) => {
-      match.replay = found
-      return found === null ? refuse(parts, decision, match, request) : undefined
-    })
+    const replay = decision.isNotFound === true ? findReplay(parts, context, request) : null
+    if (replay === null) return refuse(parts, decision, context, request)
+    return replay.then((found) =>
+      found === null ? refuse(parts, decision, context, request) : { ...NOT_ENFORCED, replay: found },
+    )
   }
   const rows = permitted.rows?.(accessRequest, otherFormOf(permitted.operation, request.headers.accept))
-  return chain(rows, (said) => restrict(match, said))
+  return chain(rows, (said) => permissionOf(context, said))
 }
 
 // 8. Rules that the engine checks only after permission.
 function checkLateRules(parts: Parts): RequestHook {
   return function checkLateRulesHook(request, _reply, done) {
-    const match = matchOf(request)
-    match.stage = 'rules'
-    const { engine, operation, accessRequest } = match
-    void enforce(parts, engine.validation, match, () =>
+    const context = decidedOf(request)
+    context.stage = 'rules'
+    const { engine, operation, accessRequest } = context
+    void enforce(parts, engine.validation, context, () =>
       checkRules(operation, accessRequest, { isDateText: engine.isDateText }),
     )
-    match.stage = 'forward'
+    context.stage = 'forward'
     // Requests that are read in one turn of the event loop are answered together in the next turn. Writing after every read doubles the CPU
     // time of cached responses. Requests to a node are not delayed here: undici waits for the same turn itself, because it checks a kept
     // connection before it writes.
@@ -328,7 +358,7 @@ function checkLateRules(parts: Parts): RequestHook {
 function createHandlerOf(parts: Parts): RouteOptions['handlerOf'] {
   const decisionMaker = { parts, decide: decideRequest }
   return function handlerOf(operation) {
-    if (isNeverForwarded(operation)) return (request, reply) => serveOwn(parts, matchOf(request), reply)
+    if (isNeverForwarded(operation)) return (request, reply) => serveOwn(parts, decidedOf(request), reply)
     const nothing = nothingOf(operation)
     const outgoingRequest = createOutgoingRequest(parts, operation)
     // 10. Forward, and 11. store or evict: handlers/from-engine.ts.
@@ -337,7 +367,7 @@ function createHandlerOf(parts: Parts): RouteOptions['handlerOf'] {
       fromEngine(operation),
     )
     function serveDecided(request: FastifyRequest, reply: FastifyReply): ReturnType<Handler> {
-      const match = matchOf(request)
+      const match = decidedOf(request)
       // 9. Is the response cached? Shared entries contain only data that every permitted caller may see. A response that only Redis has
       // is read by the step `shareCached`.
       const hit = peekCached(parts, match, request)

@@ -5,7 +5,7 @@ import type { CacheHit } from '../cache/entry.ts'
 import { hasContent } from '../cache/content.ts'
 import { cacheKeyOf } from '../cache/cache-key.ts'
 import { cacheStatusOf } from '../cache/cache-status.ts'
-import type { HandlerContext, OperationRequest, MatchedContext } from '../pipeline/context.ts'
+import type { HandlerContext, OperationRequest, DecidedContext } from '../pipeline/context.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { EngineParts, Parts } from '../pipeline/parts.ts'
@@ -14,7 +14,7 @@ import { writeResponse } from '../pipeline/replies.ts'
 /** Returns the response that this process has cached. Null if nothing is cached, or if the request may not read the cache. */
 export function peekCached(
   { cache }: Parts,
-  match: MatchedContext,
+  match: DecidedContext,
   request: FastifyRequest,
 ): CacheHit | null {
   return isCacheable(match, request) ? cache.peek(entryKeyOf(match, request)) : null
@@ -26,10 +26,11 @@ export function peekCached(
  * header that the configuration adds may depend on that header, which is not part of the key.
  */
 export function isCacheable(
-  { engine, operation, rows, isPermittedHere }: MatchedContext,
+  { engine, operation, rows, isPermittedHere }: DecidedContext,
   { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
 ): boolean {
-  if (operation.cache === undefined || method !== 'GET' || rows !== null || !isPermittedHere) return false
+  if (operation.cache === undefined || method !== 'GET' || rows.visibility !== 'all' || !isPermittedHere)
+    return false
   return engine.addedRequestHeaders.every((name) => headers[name] === undefined)
 }
 
@@ -62,9 +63,10 @@ export async function serveCached({
 /** Sends a cached response with its age, or 304 if the client's own copy is still valid. */
 export function sendCached(hit: CacheHit, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { context } = request
-  context.cacheStatus = cacheStatusOf(hit)
+  const status = cacheStatusOf(hit)
+  context.origin = { kind: 'cache', status }
   const own = ownHeadersOf(context)
-  own['cache-status'] = context.cacheStatus
+  own['cache-status'] = status
   if (hit.from !== 'upstream') own['age'] = String(hit.ageSeconds)
   const { etag } = hit.response.headers
   if (hit.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))

@@ -62,6 +62,6 @@ function originsOf({
   return [...new Set([...sent, told])]
 }
 
-function prefixOf({ parts: { config }, match: { engineName } }: HandlerContext): string {
-  return engineName === null ? config.basePath : `${config.basePath}/engine/${engineName}`
+function prefixOf({ parts: { config }, match: { engineName, isEngineNamed } }: HandlerContext): string {
+  return isEngineNamed ? `${config.basePath}/engine/${engineName}` : config.basePath
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { enforce } from '../pipeline/enforcement-mode.ts'
-import type { HandlerContext } from '../pipeline/context.ts'
+import { type HandlerContext, NO_BYTES } from '../pipeline/context.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import type { Operation } from '../operations/table.ts'
@@ -30,7 +30,7 @@ function isAlwaysRead({ checks, allowedLinks, evicts, invalidates }: Operation):
 
 /** Returns whether the request differs from the caller's: a restricted GET is sent as a POST. */
 function isAnotherForm({ match, request }: HandlerContext): boolean {
-  return match.rows !== null && request.method === 'GET'
+  return match.rows.visibility !== 'all' && request.method === 'GET'
 }
 
 async function serveRead(handlerContext: HandlerContext): Promise<FastifyReply> {
@@ -46,9 +46,10 @@ export async function readResponse(handlerContext: HandlerContext): Promise<Buff
   })
   const isDone = response.status >= 200 && response.status < 300
   const { match, upstreamRequest } = handlerContext
-  match.node = response.node ?? null
-  if (isDone && upstreamRequest.keepsResponse === true && response.body.length <= KEPT_RESPONSE_BYTES)
-    match.responseBody = response.body
+  const isKept =
+    isDone && upstreamRequest.keepsResponse === true && response.body.length <= KEPT_RESPONSE_BYTES
+  if (response.node !== undefined)
+    match.origin = { kind: 'node', node: response.node, body: isKept ? response.body : NO_BYTES }
   if (isDone) await applyInvalidations(handlerContext)
   if (isDone) checkAfter(handlerContext, response)
   return clientResponse(handlerContext, response)
@@ -138,7 +139,6 @@ async function serveRelayed({ match, upstreamRequest, reply }: HandlerContext): 
   const relayed = await match.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(match))
   // Until this point an error can still be sent. From here on the response is already written.
   reply.hijack()
-  match.node = relayed.node
+  match.origin = { kind: 'node', node: relayed.node, body: relayed.body ?? NO_BYTES }
   match.writtenBytes = relayed.bytes
-  match.responseBody = relayed.body ?? null
 }

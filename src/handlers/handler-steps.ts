@@ -20,7 +20,7 @@ import { serveTopicNames } from './lists/topic-names.ts'
 import { serveReport } from './lists/duration-report.ts'
 import { answerRows } from '../lists/answer/answer-list.ts'
 import { observerOf } from './lists/rows-observer.ts'
-import { reportMissingRows } from './lists/reported-rows.ts'
+import { isReportIncomplete, reportMissingRows } from './lists/reported-rows.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
 import { narrowedRequest } from './outgoing-request.ts'
@@ -100,7 +100,7 @@ export const restrictItems: HandlerStep = {
     const nothing = nothingOf(operation)
     return (handlerContext) => {
       const { rows } = handlerContext.match
-      if (rows === null || rows.strategy === 'rewrite') return next(handlerContext)
+      if (rows.visibility === 'all' || rows.strategy === 'rewrite') return next(handlerContext)
       if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(handlerContext)
       if (rows.strategy === 'recount') return recount(handlerContext, rows.tenants)
       return rows.visibility === 'none'
@@ -124,7 +124,7 @@ export const reportItems: HandlerStep = {
   appliesTo: ({ rows }) => rows !== undefined && (rows.form ?? 'locks') === 'locks',
   create: (operation, next) => async (handlerContext) => {
     const { match, request, reply } = handlerContext
-    if (match.missingRows === null || request.method === 'HEAD') return next(handlerContext)
+    if (!isReportIncomplete(match) || request.method === 'HEAD') return next(handlerContext)
     // If the response cannot be read, for example because it is too long, a read is sent again and streamed. A fetch of tasks is sent only
     // once, so its error is thrown.
     const response = await readResponse(handlerContext).catch((error: unknown) => {
@@ -202,7 +202,7 @@ async function serveFiltered(
 
 /** Returns the tenants of the tasks that the response may contain. Undefined if the narrowed query itself restricts the tenants. */
 function tenantsOf({ match: { rows } }: HandlerContext): ReadonlySet<string> | undefined {
-  return rows?.strategy === 'rewrite' ? rows.tenants : undefined
+  return rows.strategy === 'rewrite' ? rows.tenants : undefined
 }
 
 /** Adds what must be read from the engine before the request can be sent. */

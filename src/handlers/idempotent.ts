@@ -9,7 +9,7 @@ import type {
   IdempotencyStore,
 } from '../idempotency/idempotency-store.ts'
 import { type GatewayCode, GatewayError } from '../errors.ts'
-import type { HandlerContext, OperationRequest, MatchedContext } from '../pipeline/context.ts'
+import type { HandlerContext, OperationRequest, CheckedContext } from '../pipeline/context.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
@@ -30,7 +30,7 @@ export function hasIdempotencyKey({ operation }: OperationRequest, { headers }: 
 /** Executes the request with a new key once, among all gateways that share a Redis. Repetitions get the stored outcome. */
 export async function serveIdempotent(handlerContext: HandlerContext, work: Work): Promise<FastifyReply> {
   const { parts, match, request } = handlerContext
-  if (match.replay !== null) return sendFound(handlerContext, match.replay)
+  if (match.replay.state !== 'unknown key') return sendFound(handlerContext, match.replay)
   const { connect, headers, body } = parts.config.timeouts
   const underWayMs = connect + headers + body + MARGIN_MS
   const claiming = await idempotencyStoreOf(parts).claim({ ...onceOf(match, request), underWayMs })
@@ -45,7 +45,7 @@ export async function serveIdempotent(handlerContext: HandlerContext, work: Work
  */
 export function findReplay(
   { idempotencyStore }: Parts,
-  match: MatchedContext,
+  match: CheckedContext,
   request: FastifyRequest,
 ): Promise<ReplayOutcome | null> | null {
   if (
@@ -85,7 +85,7 @@ function idempotencyStoreOf({ idempotencyStore }: Parts): IdempotencyStore {
  * Returns the key of the request (engine, caller, operation and the client's key) and a fingerprint of everything that decides what
  * it does. The fingerprint contains the template and its parameters, because the path is built from them.
  */
-function onceOf(match: MatchedContext, request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
+function onceOf(match: CheckedContext, request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
   const { engine, operation, accessRequest, bytes } = match
   const key = idempotencyKeyOf(request.raw.rawHeaders)
   const query = targetQueryOf(request.url)

@@ -2,12 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineRefusal } from '../errors.ts'
-import type {
-  DecisionMaker,
-  HandlerContext,
-  OperationRequest,
-  MatchedContext,
-  RequestContext,
+import {
+  type DecidedContext,
+  type DecisionMaker,
+  type HandlerContext,
+  type LocatedContext,
+  NO_BYTES,
+  type OperationRequest,
+  releaseRequest,
 } from '../pipeline/context.ts'
 import { locatedOf } from '../pipeline/match.ts'
 import type { ParkedRequest } from '../pipeline/parked-requests.ts'
@@ -45,7 +47,7 @@ interface LongPollOptions {
   /** Tenants whose tasks the caller may get. */
   readonly tenants: ReadonlySet<string> | undefined
   /** Restricts the request to the items that the last decision permits. Returns null if it permits no item. */
-  readonly narrow: (match: MatchedContext, upstreamRequest: UpstreamRequest) => UpstreamRequest | null
+  readonly narrow: (match: DecidedContext, upstreamRequest: UpstreamRequest) => UpstreamRequest | null
 }
 
 /**
@@ -93,12 +95,12 @@ async function deliver(
 ): Promise<FastifyReply> {
   poll.leave()
   const { context } = reply.request
-  context.node = node
+  if (node !== null) context.origin = { kind: 'node', node, body: NO_BYTES }
   if (node !== null && !(await isDeliverable(poll, upstream, response))) {
     context.isWithheld = true
     return sendResponse(reply, NO_TASKS)
   }
-  if (context.missingRows !== null) await reportMissingRows(context, template, response)
+  await reportMissingRows(context, template, response)
   return tenants === undefined
     ? sendResponse(reply, response)
     : sendFetched(response, { upstream, reply, tenants })
@@ -197,8 +199,8 @@ class ParkedPoll implements ParkedRequest {
     }
   }
 
-  #isSameRequest(match: MatchedContext): boolean {
-    if (match.rows !== null && match.rows.strategy !== 'rewrite') return false
+  #isSameRequest(match: DecidedContext): boolean {
+    if (match.rows.visibility !== 'all' && match.rows.strategy !== 'rewrite') return false
     const sent = this.#upstreamRequest.body
     const body = this.#narrow(match, { ...this.#upstreamRequest, body: match.bytes })?.body ?? null
     return sent !== null && body !== null && sent.equals(body)
@@ -225,8 +227,8 @@ function outcomeOfRefusal(error: unknown): DecisionComparison {
 }
 
 /** Releases the parsed request. It is already checked, and its bytes are in the request to the engine. */
-function release(context: RequestContext): void {
-  context.accessRequest = null
+function release(context: LocatedContext): void {
+  releaseRequest(context)
   // A new id is a chain of twenty strings (500 bytes). Searching it joins them into one string.
   context.id.includes('\n')
 }

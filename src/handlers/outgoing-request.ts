@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Operation } from '../operations/table.ts'
 import { callerHeadersOf } from '../pipeline/caller-headers.ts'
-import type { MatchedContext } from '../pipeline/context.ts'
+import type { DecidedContext } from '../pipeline/context.ts'
 import { isStillDecided } from '../pipeline/decide-again.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { createPathOf } from '../pipeline/routes.ts'
@@ -12,7 +12,7 @@ import { targetSearchOf } from '../request/target.ts'
 
 /** Returns the request to the engine for a request that is permitted. It is not restricted yet: see `narrowedRequest`. */
 export type OutgoingRequest = (
-  match: MatchedContext,
+  match: DecidedContext,
   request: FastifyRequest,
 ) => UpstreamRequest & { readonly headers: Record<string, string> }
 
@@ -30,7 +30,7 @@ export function createOutgoingRequest(parts: Parts, operation: Operation): Outgo
       headers['accept'] = decidedAcceptOf(request.headers.accept)
     if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
     if (operation.media === 'none') undescribeBody(headers)
-    if (rows?.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
+    if (rows.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
     return {
       isStillPermitted: () => isStillDecided(match),
       method: request.method,
@@ -61,10 +61,10 @@ function undescribeBody(headers: Record<string, string>): void {
 
 /** Restricts the request to the items that the caller sees. Returns null if the caller sees no item. */
 export function narrowedRequest(
-  { rows, accessRequest }: MatchedContext,
+  { rows, accessRequest }: DecidedContext,
   upstreamRequest: UpstreamRequest,
 ): UpstreamRequest | null {
-  if (rows?.strategy !== 'rewrite') return upstreamRequest
+  if (rows.strategy !== 'rewrite') return upstreamRequest
   const query = rows.narrow(upstreamRequest, accessRequest.query)
   if (query === null) return null
   const { method, path, body } = query

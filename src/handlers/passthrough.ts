@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { admit } from '../pipeline/admit.ts'
+import { NO_BYTES } from '../pipeline/context.ts'
 import { authenticatePassthrough, notFound } from '../pipeline/match.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { Application, Parts } from '../pipeline/parts.ts'
@@ -55,7 +56,7 @@ function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Ap
     const relayed = await upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(context))
     // Until this point an error can still be sent. From here on the response is already written.
     reply.hijack()
-    context.node = relayed.node
+    context.origin = { kind: 'node', node: relayed.node, body: NO_BYTES }
     context.writtenBytes = relayed.bytes
   }
 }

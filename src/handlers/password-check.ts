@@ -16,11 +16,11 @@ export async function servePasswordCheck({ match, request, reply }: HandlerConte
   const user = bodyText(accessRequest.body, 'username')
   const password = bodyText(accessRequest.body, 'password')
   if (user === null || password === null) throw incomplete()
-  match.triedUser = user
+  match.passwordCheck = { user, result: 'pending' }
   match.stage = 'authenticate'
   const isRight = await engine.authenticator.accepts({ user, password }, match.address)
   match.stage = 'forward'
-  match.isWrongPassword = !isRight
+  match.passwordCheck = { user, result: isRight ? 'right' : 'wrong' }
   const result = { authenticatedUser: user, groups: null, tenants: null, authenticated: isRight }
   return sendResponse(reply, {
     status: 200,

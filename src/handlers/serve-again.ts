@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DecisionMaker } from '../pipeline/context.ts'
 import { decideAgain, isOutdated } from '../pipeline/decide-again.ts'
-import { matchOf } from '../pipeline/match.ts'
+import { locatedOf } from '../pipeline/match.ts'
 
 interface ServeAgainOptions {
   readonly decisionMaker: DecisionMaker
@@ -23,7 +23,7 @@ export async function serveAgain(
 ): Promise<FastifyReply | undefined> {
   let cause = error
   for (let decisions = 1; decisions < MAX_DECISIONS && isOutdated(cause); decisions += 1) {
-    await decideAgain(decisionMaker, matchOf(request), request)
+    await decideAgain(decisionMaker, locatedOf(request), request)
     try {
       return await serveDecided(request, reply)
     } catch (again) {

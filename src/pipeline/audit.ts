@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
 import { type Report, rowsReport, type Stage } from './stage.ts'
 import { authenticatedBy } from './authenticated-by.ts'
-import type { RequestContext } from './context.ts'
+import { isChecked, nodeOf, type RequestContext } from './context.ts'
 import { createdIdsOf } from './created-ids.ts'
 import type { Audit } from '../metrics/audit-log.ts'
 import type { Operation } from '../operations/table.ts'
@@ -17,25 +17,26 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write has one line. */
 export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Audit[] {
-  const { refusal, reports, stage, denialReason, isWithheld } = request.context
-  if (refusal === null && reports === null && !isWrite(request)) return NONE
+  const { refusal, reports, stage, denialReason, isWithheld, passwordCheck } = request.context
+  if (refusal === null && reports.length === 0 && !isWrite(request)) return NONE
   const of = commonOf(request, end)
-  const audits = (reports ?? []).map((report) => auditOf(of, 'reported', report))
+  const audits = reports.map((report) => auditOf(of, 'reported', report))
   if (refusal !== null && isDecision(refusal, stage))
     audits.push(auditOf(of, 'refused', { stage, refusal, denialReason }))
-  else if (request.context.isWrongPassword) audits.push(auditOf(of, 'refused', WRONG_PASSWORD))
+  else if (passwordCheck !== 'none' && passwordCheck.result === 'wrong')
+    audits.push(auditOf(of, 'refused', WRONG_PASSWORD))
   else if (audits.length === 0 && isWrite(request))
     audits.push(auditOf(of, 'permitted', isWithheld ? rowsReport('permit', 'rows: none') : null))
   return audits
 }
 
-type ResponseEnd = Pick<Audit, 'status' | 'durationMs'>
+type ResponseEnd = Pick<Audit, 'status' | 'durationMs' | 'traceId'>
 
 type CommonAuditFields = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing' | 'otherRefusal'>
 
 /** Returns the path of a passthrough request without its query. Null for all other requests. The first stage has checked its characters. */
 export function passedPathOf({ context: { passthrough }, url }: FastifyRequest): string | null {
-  return passthrough === null ? null : targetPathOf(url)
+  return passthrough === 'none' ? null : targetPathOf(url)
 }
 
 /** Characters that are invisible, or that change the direction of the text after them. */
@@ -43,7 +44,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Returns the user named by a refused login, or the user whose password was checked. Null if the login was not refused, or named no user. */
 export function attemptedUserOf({ context, headers: { authorization } }: FastifyRequest): string | null {
-  if (context.triedUser !== null) return visible(context.triedUser)
+  if (context.passwordCheck !== 'none') return visible(context.passwordCheck.user)
   if (context.refusal === null || context.stage !== 'authenticate' || context.principal !== null) return null
   const named = readBasic(authorization ?? '')
   return named === null ? null : visible(named.user)
@@ -63,9 +64,9 @@ const WRONG_PASSWORD: Report = {
   denialReason: { rule: 'credentials', missing: [] },
 }
 
-function commonOf(request: FastifyRequest, { status, durationMs }: ResponseEnd): CommonAuditFields {
+function commonOf(request: FastifyRequest, { status, durationMs, traceId }: ResponseEnd): CommonAuditFields {
   const { context } = request
-  const { id, traceId, address, principal, engine, operation, passthrough } = context
+  const { id, address, principal, engine, operation, passthrough } = context
   return {
     requestId: id,
     traceId,
@@ -74,10 +75,10 @@ function commonOf(request: FastifyRequest, { status, durationMs }: ResponseEnd):
     attemptedUser: attemptedUserOf(request),
     authenticated: authenticatedBy(principal),
     engine: engine?.name ?? null,
-    node: context.node,
+    node: nodeOf(context),
     operation: operation?.id ?? null,
     method: request.method,
-    prefix: passthrough,
+    prefix: passthrough === 'none' ? null : passthrough.prefix,
     path: passedPathOf(request),
     params: operation === null ? NO_PARAMS : visibleParamsOf(request),
     created: operation === null || status > 299 ? NO_IDS : visibleIdsOf(operation, context),
@@ -94,11 +95,11 @@ function visibleParamsOf({ params }: FastifyRequest): Audit['params'] {
   return Object.fromEntries(named.map(([name, value]) => [name, visible(String(value))]))
 }
 
-function visibleIdsOf(
-  operation: Operation,
-  { responseBody, accessRequest }: RequestContext,
-): Audit['created'] {
-  return createdIdsOf(operation, { response: responseBody, body: accessRequest?.body }).map(visible)
+function visibleIdsOf(operation: Operation, context: RequestContext): Audit['created'] {
+  const { origin } = context
+  const response = origin.kind === 'node' ? origin.body : null
+  const body = isChecked(context) ? context.accessRequest.body : undefined
+  return createdIdsOf(operation, { response, body }).map(visible)
 }
 
 function auditOf(of: CommonAuditFields, decision: Audit['decision'], report: Report | null): Audit {
@@ -108,7 +109,7 @@ function auditOf(of: CommonAuditFields, decision: Audit['decision'], report: Rep
 }
 
 function isWrite({ context: { operation, passthrough }, method }: FastifyRequest): boolean {
-  if (passthrough !== null) return !READING.has(method)
+  if (passthrough !== 'none') return !READING.has(method)
   return operation?.effect === 'write'
 }
 

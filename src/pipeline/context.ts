@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
 import type { DenialReason, EngineRefusal, GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
-import type { EngineParts, Parts } from './parts.ts'
+import type { Application, EngineParts, Parts } from './parts.ts'
 import type { AccessRequest } from '../request/access-request.ts'
-import type { Principal } from '../request/principal.ts'
+import type { MaybePromise } from '../request/maybe-promise.ts'
+import { ANONYMOUS, type Principal } from '../request/principal.ts'
 import type { Permit } from '../policy/authz/permit.ts'
-import type { FindMissingRows, Restriction } from '../lists/list-decision.ts'
+import type { ListDecision } from '../lists/list-decision.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { RouteConfig } from './routes.ts'
 import type { Report, Stage } from './stage.ts'
-import type { RequestSpan } from '../traces/traces.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RouteConfig> {}
@@ -20,60 +20,141 @@ declare module 'fastify' {
   }
 }
 
-/** The state of one request. Every member has a value from the start, so that all instances have one hidden class. */
-export class RequestContext {
+/** The part of a request context that the observers of a request read: access line, audit log, metrics and traces. */
+export interface Outcome {
+  /** The current stage of the request, or the stage that refused it, for the log and the metrics. */
+  stage: Stage
+  refusal: GatewayError | EngineRefusal | null
+  /** The reason for the refusal. Only the audit log contains it. */
+  denialReason: DenialReason | null
+  /** The refusals that the mode `report` has not applied. */
+  reports: readonly Report[]
+  /** True if the response has no items because the caller may see none of them. */
+  isWithheld: boolean
+  passwordCheck: PasswordCheck | 'none'
+  origin: ResponseOrigin
+  /** The length of the body that was written to the client. */
+  writtenBytes: number
+}
+
+/** The check of a password in the body, which the gateway makes itself. `pending`: it has no result, or was refused. */
+export interface PasswordCheck {
+  readonly user: string
+  readonly result: 'pending' | 'right' | 'wrong'
+}
+
+/** The sender of a response. */
+export type ResponseOrigin =
+  | { readonly kind: 'gateway' }
+  /** `status` is the value of `Cache-Status`. */
+  | { readonly kind: 'cache'; readonly status: string }
+  /** `body` is the body of a successful write, if it is short and contains the ids of created entities. Otherwise it is empty. */
+  | { readonly kind: 'node'; readonly node: string; readonly body: Buffer }
+
+export const NO_BYTES: Buffer = Buffer.alloc(0)
+export const NO_HEADERS: Readonly<Record<string, string>> = {}
+const FROM_GATEWAY: ResponseOrigin = { kind: 'gateway' }
+const NO_REPORTS: readonly Report[] = []
+
+/**
+ * The state of one request. The types of its states, in the order of the stages, are `RequestContext`, `LocatedContext`,
+ * `CheckedContext` and `DecidedContext`. They describe the same object. Only the functions of this file change the state.
+ */
+export interface RequestContext extends Outcome {
+  readonly state: 'received' | 'located' | 'checked' | 'decided'
   readonly id: string
   /** The address of the client: the peer, or the address that a trusted proxy names. Empty if the connection has no address. */
   readonly address: string
-  /** The current stage of the request, or the stage that refused it, for the log and the metrics. */
-  stage: Stage = 'canonical'
-  /** The engine's name in the path. Null means the default engine. */
-  engineName: string | null = null
+  /** Headers that stages add to every response. */
+  addedHeaders: Readonly<Record<string, string>>
+  /** The engine's name in the path, or the name of the default engine. */
+  readonly engineName: string
+  readonly isEngineNamed: boolean
   /** Null if the path names an engine that is not configured. */
-  engine: EngineParts | null = null
+  readonly engine: EngineParts | null
   /** Null if no operation has this path and method. */
-  operation: Operation | null = null
-  permit: Permit | null = null
-  principal: Principal | null = null
-  /** The user in the body whose password the gateway verifies itself. */
-  triedUser: string | null = null
-  /** True if this password is wrong. */
-  isWrongPassword = false
-  accessRequest: AccessRequest | null = null
+  readonly operation: Operation | null
+  /** Null if the caller is not authenticated, or need not be. */
+  readonly principal: Principal | null
+  /** The application of a passthrough request. */
+  readonly passthrough: Pick<Application, 'prefix'> | 'none'
+}
+
+/** The context after stage 4: caller, operation and engine are known. */
+export interface LocatedContext extends RequestContext {
+  readonly engine: EngineParts
+  readonly operation: Operation
+  readonly principal: Principal
+  readonly permit: Permit
   /** The version of the authorization records that decided the request. */
-  recordsVersion = 0
-  /** The prefix of a passthrough request. Null for all other requests. */
-  passthrough: string | null = null
+  readonly recordsVersion: number
+}
+
+/** The context after stage 6: everything that a decision needs is known. */
+export interface CheckedContext extends LocatedContext {
+  readonly accessRequest: AccessRequest
   /** The body as it is received and sent. Null without a body. */
-  bytes: Buffer | null = null
-  /** The items of a query that the caller may see. Null if the caller may see all of them. */
-  rows: Restriction | null = null
-  refusal: GatewayError | EngineRefusal | null = null
-  /** The reason for the refusal. Only the audit log contains it. */
-  denialReason: DenialReason | null = null
-  /** The refusals that the mode `report` has not applied. */
-  reports: readonly Report[] | null = null
-  /** Finds the missing permissions for items that the mode `report` has not hidden. Null if no item would be hidden. */
-  missingRows: FindMissingRows | null = null
-  /** True if the response has no items because the caller may see none of them. */
-  isWithheld = false
+  readonly bytes: Buffer | null
+}
+
+/** The context after stage 7: everything that the handlers need is known. */
+export interface DecidedContext extends CheckedContext, RequestPermission {}
+
+/** The decision about a request that continues. */
+export interface RequestPermission {
+  /** The items of a query that the caller may see. */
+  readonly rows: VisibleRows
   /** True if the gateway has permitted this request itself, with every item of the result, and refuses requests that it does not permit. */
+  readonly isPermittedHere: boolean
+  /** The outcome of the same request with the same key, whose entity no longer exists. */
+  readonly replay: Replay
+}
+
+export type VisibleRows = Exclude<ListDecision, { readonly visibility: 'undecidable' }>
+
+/** `unknown key`: the handler claims the key in the store. */
+export type Replay = ReplayOutcome | { readonly state: 'unknown key' }
+
+export const ALL_ROWS: VisibleRows = { visibility: 'all' }
+const UNKNOWN_KEY: Replay = { state: 'unknown key' }
+
+/** Permits the whole response. The gateway would also let a request continue that it does not permit. */
+export const NOT_ENFORCED: RequestPermission = { rows: ALL_ROWS, isPermittedHere: false, replay: UNKNOWN_KEY }
+/** Permits the whole response, as the decision of the gateway. */
+export const PERMITTED_HERE: RequestPermission = { ...NOT_ENFORCED, isPermittedHere: true }
+
+/** A version that no records have. */
+const UNDECIDED = -2
+
+/**
+ * The members of all states. Every instance has all of them from the start, so that all instances have one hidden class. The type of
+ * a state does not have the members that are set later.
+ */
+class ContextMembers implements RequestContext {
+  readonly id: string
+  readonly address: string
+  state: RequestContext['state'] = 'received'
+  stage: Stage = 'canonical'
+  addedHeaders = NO_HEADERS
+  engineName = ''
+  isEngineNamed = false
+  engine: EngineParts | null = null
+  operation: Operation | null = null
+  principal: Principal | null = null
+  passthrough: RequestContext['passthrough'] = 'none'
+  permit!: Permit
+  recordsVersion = UNDECIDED
+  accessRequest = NO_REQUEST
+  bytes: Buffer | null = null
+  rows: VisibleRows = ALL_ROWS
   isPermittedHere = false
-  /** The outcome of the same request with the same key, whose entity no longer exists. If null, the handler claims the key in the store. */
-  replay: ReplayOutcome | null = null
-  /** Headers that stages add to every response. Null without such headers. */
-  addedHeaders: Readonly<Record<string, string>> | null = null
-  /** The value of `Cache-Status`. Null if no cache was read. */
-  cacheStatus: string | null = null
-  /** The body of a successful write, if it is short and contains the ids of created entities. Null if it is not needed. */
-  responseBody: Buffer | null = null
-  /** The node that sent the response. Null for responses of the gateway itself. */
-  node: string | null = null
-  /** Null if traces are not configured. */
-  span: RequestSpan | null = null
-  /** The trace id of the span, or else of the caller's `traceparent`. Null without both. */
-  traceId: string | null = null
-  /** The length of the body that was written to the client. */
+  replay: Replay = UNKNOWN_KEY
+  refusal: GatewayError | EngineRefusal | null = null
+  denialReason: DenialReason | null = null
+  reports = NO_REPORTS
+  isWithheld = false
+  passwordCheck: PasswordCheck | 'none' = 'none'
+  origin: ResponseOrigin = FROM_GATEWAY
   writtenBytes = 0
 
   constructor(id: string, address: string) {
@@ -82,12 +163,123 @@ export class RequestContext {
   }
 }
 
-/** The context after stage 4: caller, operation and engine are known. */
-export interface LocatedContext extends RequestContext {
-  engine: EngineParts
-  operation: Operation
-  permit: Permit
-  principal: Principal
+/** Creates the context of a request. */
+export function receive(id: string, address: string): RequestContext {
+  return new ContextMembers(id, address)
+}
+
+type PathTarget = Pick<RequestContext, 'engineName' | 'isEngineNamed' | 'engine' | 'operation'>
+
+/** Sets the engine and the operation to which the path leads. */
+export function setRoute(
+  context: RequestContext,
+  { engineName, isEngineNamed, engine, operation }: PathTarget,
+): void {
+  const members = membersOf(context)
+  members.engineName = engineName
+  members.isEngineNamed = isEngineNamed
+  members.engine = engine
+  members.operation = operation
+}
+
+export function setPassthrough(context: RequestContext, application: Pick<Application, 'prefix'>): void {
+  membersOf(context).passthrough = application
+}
+
+export function setPrincipal(context: RequestContext, principal: Principal): void {
+  membersOf(context).principal = principal
+}
+
+type Location = Pick<LocatedContext, 'engine' | 'operation' | 'principal' | 'permit'>
+
+/** Sets the results of stages 2 to 4. */
+export function locate(
+  context: RequestContext,
+  { engine, operation, principal, permit }: Location,
+): asserts context is LocatedContext {
+  const members = membersOf(context)
+  members.engine = engine
+  members.operation = operation
+  members.principal = principal
+  members.permit = permit
+  members.state = 'located'
+}
+
+type ReadRequest = Pick<CheckedContext, 'accessRequest' | 'bytes'>
+
+/** Sets the request that is checked, and then sent. */
+export function setRequest(
+  context: LocatedContext,
+  { accessRequest, bytes }: ReadRequest,
+): asserts context is CheckedContext {
+  const members = membersOf(context)
+  members.accessRequest = accessRequest
+  members.bytes = bytes
+  members.state = 'checked'
+}
+
+/** Sets the decision, and the version of the records from before it. */
+export function decide(
+  context: CheckedContext,
+  recordsVersion: number,
+  { rows, isPermittedHere, replay }: RequestPermission,
+): asserts context is DecidedContext {
+  const members = membersOf(context)
+  members.recordsVersion = recordsVersion
+  members.rows = rows
+  members.isPermittedHere = isPermittedHere
+  members.replay = replay
+  members.state = 'decided'
+}
+
+/** Removes the decision, so that nothing is sent because of it. */
+export function forgetDecision(context: LocatedContext): void {
+  const members = membersOf(context)
+  members.recordsVersion = UNDECIDED
+  members.state = 'located'
+}
+
+/** Removes everything that the audit log would contain about the last decision. */
+export function forgetReports(outcome: Outcome): void {
+  outcome.reports = NO_REPORTS
+  outcome.denialReason = null
+  outcome.isWithheld = false
+}
+
+/** Releases the memory of the parsed request. The decision about it remains. */
+export function releaseRequest(context: LocatedContext): void {
+  const members = membersOf(context)
+  members.accessRequest = NO_REQUEST
+  members.state = 'located'
+}
+
+const NO_REQUEST: AccessRequest = { principal: ANONYMOUS, params: {}, query: new Map(), body: undefined }
+
+/** Returns the node that sent the response. Null for a response that no node sent. */
+export function nodeOf({ origin }: Outcome): string | null {
+  return origin.kind === 'node' ? origin.node : null
+}
+
+/** Returns the value of `Cache-Status`. Null if the response is not from a cache that all callers share. */
+export function loggedCacheStatusOf({ origin }: Outcome): string | null {
+  return origin.kind === 'cache' ? origin.status : null
+}
+
+function membersOf(context: RequestContext): ContextMembers {
+  if (context instanceof ContextMembers) return context
+  throw new TypeError('A request context has another class')
+}
+
+export function isLocated(context: RequestContext): context is LocatedContext {
+  return context.state !== 'received'
+}
+
+export function isChecked(context: RequestContext): context is CheckedContext {
+  return context.state === 'checked' || context.state === 'decided'
+}
+
+export function isDecided(context: RequestContext): context is DecidedContext {
+  return context.state === 'decided'
 }
 
 /** An operation of an engine and the parsed request for it. */
@@ -96,11 +288,6 @@ export interface OperationRequest {
   readonly operation: Operation
   readonly permit: Permit
   readonly accessRequest: AccessRequest
-}
-
-/** The context after stage 6: everything that a decision needs is known. */
-export interface MatchedContext extends LocatedContext {
-  accessRequest: AccessRequest
 }
 
 /** A request for a list or an entity, with the form in which the engine gets it. */
@@ -112,9 +299,9 @@ export interface EngineCall {
 /** Decides a request in the mode of its engine (stage 7). Throws the refusal, or rejects with it. */
 export type DecideRequest = (
   parts: Parts,
-  match: MatchedContext,
+  context: CheckedContext,
   request: FastifyRequest,
-) => void | Promise<void>
+) => MaybePromise<DecidedContext>
 
 /** The dependencies and the function that decide a request again. */
 export interface DecisionMaker {
@@ -126,7 +313,7 @@ export interface DecisionMaker {
 export interface HandlerContext extends EngineCall {
   readonly parts: Parts
   readonly decisionMaker: DecisionMaker
-  readonly match: MatchedContext
+  readonly match: DecidedContext
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }

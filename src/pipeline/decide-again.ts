@@ -1,7 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import type { Principal } from '../request/principal.ts'
-import type { DecisionMaker, LocatedContext, MatchedContext } from './context.ts'
+import {
+  type DecidedContext,
+  type DecisionMaker,
+  forgetDecision,
+  forgetReports,
+  type LocatedContext,
+  setPrincipal,
+} from './context.ts'
 import { createPrincipalOf } from './match.ts'
 import { readRequest } from './read-request.ts'
 
@@ -29,34 +36,17 @@ export async function decideAgain(
   { parts, decide }: DecisionMaker,
   context: LocatedContext,
   request: FastifyRequest,
-): Promise<MatchedContext> {
+): Promise<DecidedContext> {
   const { stage } = context
+  forgetDecision(context)
   context.stage = 'authenticate'
-  try {
-    context.principal = await identifyAgain(parts, context, request)
-    const match = Object.assign(context, { accessRequest: readRequest(parts, context, request) })
-    forgetDecision(match)
-    match.stage = 'permit'
-    await decide(parts, match, request)
-    match.stage = stage
-    return match
-  } catch (error) {
-    context.recordsVersion = UNDECIDED
-    throw error
-  }
-}
-
-/** A version that no records have. */
-const UNDECIDED = -2
-
-function forgetDecision(match: MatchedContext): void {
-  match.rows = null
-  match.missingRows = null
-  match.reports = null
-  match.replay = null
-  match.denialReason = null
-  match.isWithheld = false
-  match.isPermittedHere = false
+  setPrincipal(context, await identifyAgain(parts, context, request))
+  forgetReports(context)
+  const checked = readRequest(parts, context, request)
+  checked.stage = 'permit'
+  const decided = await decide(parts, checked, request)
+  decided.stage = stage
+  return decided
 }
 
 /** Returns the current caller. Credentials are not verified if no change can have been missed. */

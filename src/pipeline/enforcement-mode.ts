@@ -1,22 +1,32 @@
 import { type Report, rowsReport } from './stage.ts'
-import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
+import {
+  ALL_ROWS,
+  type CheckedContext,
+  type LocatedContext,
+  NOT_ENFORCED,
+  type Outcome,
+  type RequestPermission,
+  PERMITTED_HERE,
+  type VisibleRows,
+} from './context.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
-import type { Restriction, ListDecision } from '../lists/list-decision.ts'
+import type { ListDecision } from '../lists/list-decision.ts'
+import type { MaybePromise } from '../request/maybe-promise.ts'
 import { checkRules } from '../policy/validation/validate.ts'
 import type { TraceDecision } from '../policy/authz/checks/decision-trace.ts'
 import { refusalOf } from './replies.ts'
 
 /**
  * Runs a check in a mode. With `report`, a refusal is counted and logged, and the request continues. With `engine`, the request
- * continues to the engine, which decides.
+ * continues to the engine, which decides. Returns undefined if the check was not made, or if its refusal was not applied.
  */
-export function enforce(
+export function enforce<T>(
   parts: Parts,
   mode: AuthorizationMode,
   context: LocatedContext,
-  check: () => void | Promise<void>,
-): void | Promise<void> {
+  check: () => MaybePromise<T>,
+): MaybePromise<T | undefined> {
   if (mode === 'off') return undefined
   if (mode === 'enforce') return check()
   try {
@@ -29,8 +39,14 @@ export function enforce(
   }
 }
 
-function reportOnly(parts: Parts, mode: AuthorizationMode, context: LocatedContext, error: unknown): void {
+function reportOnly(
+  parts: Parts,
+  mode: AuthorizationMode,
+  context: LocatedContext,
+  error: unknown,
+): undefined {
   if (mode === 'report') report(parts, context, error)
+  return undefined
 }
 
 function report({ metrics, log }: Parts, context: LocatedContext, error: unknown): void {
@@ -47,46 +63,47 @@ function report({ metrics, log }: Parts, context: LocatedContext, error: unknown
 }
 
 /**
- * Applies the restriction of a positive decision to the items of the result, in the mode of the engine. Only `enforce`, and
+ * Returns the permission for a positive decision about the items of the result, in the mode of the engine. Only `enforce`, and
  * `engine` if no item is hidden, let the request share cached responses: with `report`, callers that the gateway would refuse fill
  * the cache as well.
  * @throws GatewayError if the visible items cannot be determined
  */
-export function restrict(match: MatchedContext, decision: ListDecision | undefined): void {
-  const { authorization } = match.engine
-  const rows = restrictionOf(decision)
-  if (authorization === 'enforce') match.rows = rows
+export function permissionOf(context: CheckedContext, decision: ListDecision | undefined): RequestPermission {
+  const { authorization } = context.engine
+  const rows = visibleRowsOf(decision)
+  if (authorization === 'enforce') return { ...PERMITTED_HERE, rows }
   // A report changes nothing: a caller who would see fewer items sees all of them.
-  else if (rows !== null && authorization === 'report') reportRows(match, rows)
-  match.isPermittedHere = authorization === 'enforce' || (authorization === 'engine' && rows === null)
+  if (rows.visibility !== 'all' && authorization === 'report') reportRows(context, rows)
+  return authorization === 'engine' && rows.visibility === 'all' ? PERMITTED_HERE : NOT_ENFORCED
 }
 
-function restrictionOf(decision: ListDecision | undefined): Restriction | null {
-  if (decision === undefined || decision.visibility === 'all') return null
+function visibleRowsOf(decision: ListDecision | undefined): VisibleRows {
+  if (decision === undefined) return ALL_ROWS
   if (decision.visibility === 'undecidable') throw decision.refusal
   return decision
 }
 
 /** Reports a query that would have returned fewer items. */
-function reportRows(match: MatchedContext, { visibility }: Restriction): void {
-  keep(match, rowsReport(match.stage, visibility === 'none' ? 'rows: none' : 'rows: some'))
-  match.missingRows = match.permit.missingRows?.(match.accessRequest) ?? null
+function reportRows(context: CheckedContext, { visibility }: VisibleRows): void {
+  const rule = visibility === 'none' ? 'rows: none' : 'rows: some'
+  const findMissing = context.permit.missingRows?.(context.accessRequest)
+  keep(context, { ...rowsReport(context.stage, rule), findMissing })
 }
 
-function keep(context: RequestContext, kept: Report): void {
-  context.reports = [...(context.reports ?? []), kept]
+function keep(outcome: Pick<Outcome, 'reports'>, kept: Report): void {
+  outcome.reports = [...outcome.reports, kept]
 }
 
 /**
  * Returns a function that applies the validation rules between two permission checks. A request that breaks a rule gets its error,
  * not the refusal of the later check.
  */
-export function rulesBetween(parts: Parts, match: MatchedContext): TraceDecision | undefined {
-  const { engine, operation, accessRequest } = match
+export function rulesBetween(parts: Parts, context: CheckedContext): TraceDecision | undefined {
+  const { engine, operation, accessRequest } = context
   if (operation.body === undefined || operation.checks.length < 2) return undefined
   return ({ check: { index }, decision }) => {
     const place = decision.permitted ? { passed: index + 1 } : { refused: index }
-    void enforce(parts, engine.validation, match, () =>
+    void enforce(parts, engine.validation, context, () =>
       checkRules(operation, accessRequest, { ...place, isDateText: engine.isDateText }),
     )
     return decision

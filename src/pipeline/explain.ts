@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'
-import { RequestContext } from './context.ts'
+import { isChecked, isLocated, receive, type RequestContext, setPrincipal, setRoute } from './context.ts'
 import { DEFAULT_ENGINE, isOpen } from './match.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import type { Stage } from './stage.ts'
@@ -83,7 +83,7 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
   const contexts = new Map<string, RequestContext>()
   let dryRun: FastifyInstance | null = null
   async function run(context: RequestContext, sent: InjectedRequest): Promise<void> {
-    dryRun ??= buildDryRun(parts, (id) => contexts.get(id) ?? new RequestContext(id, ''))
+    dryRun ??= buildDryRun(parts, (id) => contexts.get(id) ?? receive(id, ''))
     contexts.set(context.id, context)
     try {
       await dryRun.inject({ ...sent, headers: { ...sent.headers, 'x-request-id': context.id } })
@@ -100,13 +100,14 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
     const principal = given ?? (await engine.principalOf(question.user))
     if (principal === null) throw unknownUser(parts, question)
     const [method = '', target = ''] = question.request.trim().split(/\s+/)
-    const context = new RequestContext(randomUUID(), '')
+    const context = receive(randomUUID(), '')
     // The explanation includes refusals that another mode would not apply.
-    context.engine = { ...engine, validation: 'enforce', authorization: 'enforce' }
-    context.principal = principal
+    const enforcing: EngineParts = { ...engine, validation: 'enforce', authorization: 'enforce' }
+    setRoute(context, { engineName: engine.name, isEngineNamed: false, engine: enforcing, operation: null })
+    setPrincipal(context, principal)
     await run(context, sentOf(parts, { method: method.toUpperCase(), target, body: question.body }))
-    const { operation, permit, refusal, stage } = context
-    if (operation === null || permit === null) throw unmatched(parts, method, target, context)
+    if (!isLocated(context)) throw unmatched(parts, method, target, context)
+    const { operation, refusal, stage } = context
     // An unavailable engine or source decides nothing.
     if (refusal instanceof GatewayError && refusal.statusCode >= 500) throw refusal
     const policy = await policyOf(engine, context)
@@ -139,10 +140,9 @@ function unknownUser({ config }: Parts, { engine, user }: Question): QuestionErr
  * @throws GatewayError if the engine does not respond
  */
 async function policyOf(engine: EngineParts, context: RequestContext): Promise<Explanation | null> {
-  const { permit, accessRequest } = context
-  if (permit === null || accessRequest === null || isOpen(context)) return null
+  if (!isChecked(context) || isOpen(context)) return null
   try {
-    return await engine.explain(permit, accessRequest)
+    return await engine.explain(context.permit, context.accessRequest)
   } catch (error) {
     if (error instanceof GatewayError && error.statusCode < 500) return null
     throw error

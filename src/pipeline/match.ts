@@ -5,7 +5,18 @@ import type { Principal } from '../request/principal.ts'
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
 import { isCrossOriginRequest } from '../request/origin.ts'
 import type { Application, EngineParts, Parts } from './parts.ts'
-import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
+import {
+  type CheckedContext,
+  type DecidedContext,
+  isChecked,
+  isDecided,
+  isLocated,
+  type LocatedContext,
+  NO_HEADERS,
+  type RequestContext,
+  setPassthrough,
+  setPrincipal,
+} from './context.ts'
 import { spellsLiterals } from './routes.ts'
 
 /** Name of the engine for a path without an engine's name. */
@@ -24,18 +35,18 @@ export function locatedOf({ context }: FastifyRequest): LocatedContext {
  * Returns the context after stage 6.
  * @throws as locatedOf
  */
-export function matchOf({ context }: FastifyRequest): MatchedContext {
-  if (!isMatched(context)) throw notFoundRefusal()
+export function checkedOf({ context }: FastifyRequest): CheckedContext {
+  if (!isChecked(context)) throw notFoundRefusal()
   return context
 }
 
-function isLocated(context: RequestContext): context is LocatedContext {
-  const { engine, operation, permit, principal } = context
-  return engine !== null && operation !== null && permit !== null && principal !== null
-}
-
-function isMatched(context: RequestContext): context is MatchedContext {
-  return context.accessRequest !== null && isLocated(context)
+/**
+ * Returns the context after stage 7.
+ * @throws as locatedOf
+ */
+export function decidedOf({ context }: FastifyRequest): DecidedContext {
+  if (!isDecided(context)) throw notFoundRefusal()
+  return context
 }
 
 export function paramsOf(request: FastifyRequest): Readonly<Record<string, string>> {
@@ -48,11 +59,15 @@ export function paramsOf(request: FastifyRequest): Readonly<Record<string, strin
  * if the engine is unknown.
  */
 export function engineOf(
-  { engineName, operation }: RequestContext,
+  {
+    engineName,
+    isEngineNamed,
+    operation,
+  }: Pick<RequestContext, 'engineName' | 'isEngineNamed' | 'operation'>,
   engines: ReadonlyMap<string, EngineParts>,
 ): EngineParts | null {
-  const isListOfAll = engineName === null && operation?.handler === 'engine names'
-  return engines.get(engineName ?? DEFAULT_ENGINE) ?? (isListOfAll ? fallbackOf(engines) : null)
+  const isListOfAll = !isEngineNamed && operation?.handler === 'engine names'
+  return engines.get(engineName) ?? (isListOfAll ? fallbackOf(engines) : null)
 }
 
 /** Returns the engine whose users authenticate the caller of an unknown engine. */
@@ -92,8 +107,8 @@ export function noOperation({ routeOptions }: FastifyRequest): EngineRefusal {
 }
 
 /** Returns the refusal in the form of the engine's authentication filter. */
-export function unknownEngine(name: string | null): EngineRefusal {
-  return refusalOf(404, 'InvalidRequestException', `Process engine ${name ?? DEFAULT_ENGINE} not available`)
+export function unknownEngine(name: string): EngineRefusal {
+  return refusalOf(404, 'InvalidRequestException', `Process engine ${name} not available`)
 }
 
 function refusalOf(status: number, type: string, message: string, headers = {}): EngineRefusal {
@@ -125,18 +140,18 @@ export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
  */
 export function authenticatePassthrough(
   { engines, config }: Pick<Parts, 'engines' | 'config'>,
-  { prefix, auth }: Pick<Application, 'prefix' | 'auth'>,
+  application: Pick<Application, 'prefix' | 'auth'>,
 ): (request: FastifyRequest) => Promise<void> {
   const principalOf = createPrincipalOf(config)
   const allowedOrigins = new Set(config.listen.allowedOrigins)
   return async function authenticate(request) {
     const { authenticator } = fallbackOf(engines)
     const { context } = request
-    context.passthrough = prefix
-    context.addedHeaders = null
+    setPassthrough(context, application)
+    context.addedHeaders = NO_HEADERS
     if (config.cors !== null && isCrossOriginRequest(request.raw, request.headers.host ?? '', allowedOrigins))
       throw new GatewayError('GW_FOREIGN_ORIGIN')
     context.stage = 'authenticate'
-    if (auth === 'gateway') context.principal = await principalOf(authenticator, request)
+    if (application.auth === 'gateway') setPrincipal(context, await principalOf(authenticator, request))
   }
 }

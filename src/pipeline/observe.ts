@@ -3,17 +3,17 @@ import { attemptedUserOf, auditsOf, passedPathOf } from './audit.ts'
 import type { GatewayError } from '../errors.ts'
 import { accessRecordOf, bounded, shownPathOf } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
-import { RequestContext } from './context.ts'
+import { loggedCacheStatusOf, nodeOf, receive, type RequestContext } from './context.ts'
 import { bodyBytesOf, signReply } from './replies.ts'
 import type { Parts } from './parts.ts'
 import { spanSummaryOf } from './request-span.ts'
 import { traceIdOf } from '../request/trace-parent.ts'
+import type { RequestSpan } from '../traces/traces.ts'
 import { createClientAddress } from '../request/client-address.ts'
 
 /** Returns the headers of every response. */
 export function ownHeadersOf({ id, addedHeaders }: RequestContext): Record<string, string> {
-  const own = { 'x-request-id': id, via: '1.1 engine-gateway' }
-  return addedHeaders === null ? own : { ...own, ...addedHeaders }
+  return { 'x-request-id': id, via: '1.1 engine-gateway', ...addedHeaders }
 }
 
 /** Status of nginx for a client that disconnected before the response. It is never sent. */
@@ -28,16 +28,14 @@ export function observe(app: FastifyInstance, parts: Parts): void {
   app.addHook('onRequest', function begin(request, reply, done) {
     const startedAtMs = performance.now()
     metrics.inFlight(1)
-    const context = new RequestContext(request.id, addressOf(request.raw))
-    request.context = context
+    request.context = receive(request.id, addressOf(request.raw))
     const span = traces?.begin(request.headers) ?? null
-    context.span = span
-    context.traceId = span?.traceId ?? traceIdOf(request.headers['traceparent'])
+    const traceId = span?.traceId ?? traceIdOf(request.headers['traceparent'])
     // Emitted once for every response, also for one that is cut off. `onResponse` is not called for those.
     reply.raw.on('close', () => {
       const durationMs = performance.now() - startedAtMs
       // The event is emitted in a tick, before pending promises resolve. The handler knows the node only after them.
-      queueMicrotask(() => record(request, reply, durationMs))
+      queueMicrotask(() => record(request, reply, { durationMs, span, traceId }))
     })
     // All later stages run within the span. The framework keeps this context while the body arrives from the connection.
     if (span === null) done()
@@ -51,12 +49,25 @@ export function observe(app: FastifyInstance, parts: Parts): void {
   })
 }
 
+/** Facts about a request that its context does not contain. */
+interface ObservedRequest {
+  readonly durationMs: number
+  /** Null if traces are not configured. */
+  readonly span: RequestSpan | null
+  /** The trace id of the span, or else of the caller's `traceparent`. Null without both. */
+  readonly traceId: string | null
+}
+
 function createRecord({ metrics, log, audit }: Parts) {
   const writeRecord = createRecordWriter(log)
-  return function record(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
+  return function record(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { durationMs, span, traceId }: ObservedRequest,
+  ): void {
     const { raw } = reply
     const { context, method } = request
-    const { id: requestId, refusal, span, traceId } = context
+    const { id: requestId, refusal, passthrough } = context
     const { operation, engine } = labelsOf(context)
     const status = raw.headersSent ? raw.statusCode : CLIENT_CLOSED
     metrics.inFlight(-1)
@@ -72,20 +83,20 @@ function createRecord({ metrics, log, audit }: Parts) {
         operation,
         engine,
         method,
-        prefix: context.passthrough,
+        prefix: passthrough === 'none' ? null : passthrough.prefix,
         path: loggedPathOf(request),
         status,
         durationMs,
         client: context.address,
         user: context.principal?.userId ?? null,
         attemptedUser: attemptedUserOf(request),
-        node: context.node,
-        cache: context.cacheStatus,
+        node: nodeOf(context),
+        cache: loggedCacheStatusOf(context),
         bytes: raw.headersSent ? context.writtenBytes : 0,
         error: refusal === null ? cut : errorOf(refusal),
       }),
     )
-    for (const each of auditsOf(request, { status, durationMs })) audit(each)
+    for (const each of auditsOf(request, { status, durationMs, traceId })) audit(each)
     span?.end(() => spanSummaryOf(request, reply, { status, reason, isCut: cut !== null }))
   }
 }
@@ -117,7 +128,10 @@ function describeCause(cause: Error): string {
 }
 
 function labelsOf({ operation, engine, passthrough }: RequestContext) {
-  return { operation: operation?.id ?? (passthrough === null ? '' : PASSTHROUGH), engine: engine?.name ?? '' }
+  return {
+    operation: operation?.id ?? (passthrough === 'none' ? '' : PASSTHROUGH),
+    engine: engine?.name ?? '',
+  }
 }
 
 /** Label of requests outside the API: the applications behind prefixes. */

@@ -5,25 +5,24 @@ import { bodyForNone } from '../policy/validation/media.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import { queryOf } from '../request/canonical.ts'
 import { readJson } from '../request/json.ts'
-import type { LocatedContext } from './context.ts'
+import { type CheckedContext, type LocatedContext, setRequest } from './context.ts'
 import { paramsOf } from './match.ts'
 import type { Parts } from './parts.ts'
 import { createDeadlineCheck } from './deadline-check.ts'
 
 /**
- * Reads the parts of a request that a decision depends on, and stores them in the context with the bytes of the body. The framework
- * keeps the request, so it can be read again for another decision.
+ * Reads the parts of a request that a decision depends on, with the bytes of the body. The framework keeps the request, so it can be
+ * read again for another decision.
  * @throws GatewayError if the body is not acceptable JSON
  */
 export function readRequest(
   { config }: Pick<Parts, 'config'>,
   context: LocatedContext,
   request: FastifyRequest,
-): AccessRequest {
+): CheckedContext {
   const { operation, principal } = context
   const bytes = bytesOf(operation, request)
   const isJson = bytes !== null && operation.media === undefined
-  context.bytes = bytes
   const accessRequest: AccessRequest = {
     principal,
     params: paramsOf(request),
@@ -31,8 +30,8 @@ export function readRequest(
     body: isJson ? readBodyOf(operation, bytes) : undefined,
     checkDeadline: createDeadlineCheck(request, config.timeouts.headers),
   }
-  context.accessRequest = accessRequest
-  return accessRequest
+  setRequest(context, { accessRequest, bytes })
+  return context
 }
 
 function bytesOf(operation: Operation, { body, headers }: FastifyRequest): Buffer | null {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RequestContext } from './context.ts'
+import { loggedCacheStatusOf, nodeOf, type RequestContext } from './context.ts'
 import type { SpanAttributes, SpanSummary } from '../traces/traces.ts'
 
 /** Facts about the end of a request that its context does not contain. */
@@ -32,7 +32,7 @@ export function spanSummaryOf(request: FastifyRequest, reply: FastifyReply, end:
   const { context } = request
   const isError = end.status >= 500 || end.isCut
   return {
-    name: context.operation?.id ?? (context.passthrough === null ? 'unmatched' : 'passthrough'),
+    name: context.operation?.id ?? (context.passthrough === 'none' ? 'unmatched' : 'passthrough'),
     attributes: { ...httpAttributesOf(request, reply, end), ...gatewayAttributesOf(context, end) },
     isError,
   }
@@ -61,21 +61,22 @@ function httpAttributesOf(
 }
 
 /** Returns the template of the route, never the path. */
-function routeOf({ context: { operation, engineName, passthrough }, routeOptions: { url } }: FastifyRequest) {
-  if (passthrough !== null) return `${passthrough}/*`
-  if (operation === null || engineName === null) return operation === null ? undefined : url
+function routeOf({
+  context: { operation, isEngineNamed, passthrough },
+  routeOptions: { url },
+}: FastifyRequest) {
+  if (passthrough !== 'none') return `${passthrough.prefix}/*`
+  if (operation === null || !isEngineNamed) return operation === null ? undefined : url
   return `${url?.slice(0, -operation.template.length)}/engine/:engineName${operation.template}`
 }
 
-function gatewayAttributesOf(
-  { id, engine, node, refusal, stage, cacheStatus }: RequestContext,
-  { reason }: RequestEnd,
-): SpanAttributes {
+function gatewayAttributesOf(context: RequestContext, { reason }: RequestEnd): SpanAttributes {
+  const { id, engine, refusal, stage } = context
   return {
     'gateway.request_id': id,
     'gateway.engine': engine?.name,
-    'gateway.node': node ?? undefined,
-    'gateway.cache': cacheStatus ?? undefined,
+    'gateway.node': nodeOf(context) ?? undefined,
+    'gateway.cache': loggedCacheStatusOf(context) ?? undefined,
     'gateway.error_code': reason ?? undefined,
     'gateway.stage': refusal === null ? undefined : stage,
   }

@@ -1,4 +1,5 @@
 import type { DenialReason, EngineRefusal, GatewayError, MissingPermission } from '../errors.ts'
+import type { FindMissingRows } from '../lists/list-decision.ts'
 
 /** The stage of a request. A refusal names its stage in the log and in the metrics. */
 export type Stage =
@@ -17,6 +18,8 @@ export interface Report {
   /** Null if the request would be permitted with fewer items. */
   readonly refusal: GatewayError | EngineRefusal | null
   readonly denialReason: DenialReason | null
+  /** Finds the missing permissions for the items that would be hidden. Absent if they are found, or if no item would be hidden. */
+  readonly findMissing?: FindMissingRows | undefined
 }
 
 /** Returns the report of a response in which some or all items are hidden, or would be. */
@@ -26,8 +29,8 @@ export function rowsReport(stage: Stage, rule: 'rows: none' | 'rows: some'): Rep
 
 /** Returns the report with the missing permissions for the hidden items. */
 export function withMissingRows(report: Report, missing: readonly MissingPermission[]): Report {
-  const { refusal, denialReason } = report
+  const { stage, refusal, denialReason } = report
   return refusal !== null || denialReason === null
     ? report
-    : { ...report, denialReason: { ...denialReason, missing } }
+    : { stage, refusal, denialReason: { ...denialReason, missing } }
 }

@@ -25,7 +25,7 @@ function operationsAdded({ operation, accessRequest }: OperationRequest): readon
 /** Returns whether the items of the response must be checked one by one. HAL items carry no added data. */
 export function needsItemChecks({ match, upstreamRequest }: HandlerContext): boolean {
   const { engine, operation, rows } = match
-  if (engine.authorization === 'off' || engine.authorization === 'engine' || rows?.visibility === 'none')
+  if (engine.authorization === 'off' || engine.authorization === 'engine' || rows.visibility === 'none')
     return false
   return (
     operationsAdded(match).length > 0 && otherFormOf(operation, upstreamRequest.headers['accept']) !== 'hal'
@@ -53,7 +53,7 @@ type ReadResponse = (handlerContext: HandlerContext) => Promise<BufferedResponse
 function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<BufferedResponse> {
   const { parts, match, request } = handlerContext
   const { rows } = match
-  if (rows?.strategy === 'scan') {
+  if (rows.strategy === 'scan') {
     const { postfilter: keep, plan } = rows
     const { filteredRows: maxRows } = parts.config.limits
     return answerRows(handlerContext, {

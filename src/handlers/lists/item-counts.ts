@@ -25,9 +25,9 @@ interface ItemCountRequest {
 export async function serveItemCounts(handlerContext: HandlerContext): Promise<FastifyReply> {
   const { parts, match, reply } = handlerContext
   const { rows } = match
-  const keep = rows?.strategy === 'scan' ? rows.postfilter : null
+  const keep = rows.strategy === 'scan' ? rows.postfilter : null
   const response =
-    rows === null
+    rows.visibility === 'all'
       ? await readWhole(handlerContext)
       : await answerRows(handlerContext, { postfilter: keep, maxRows: parts.config.limits.filteredRows })
   return sendResponse(reply, response.status === 200 ? await withCounts(response, handlerContext) : response)

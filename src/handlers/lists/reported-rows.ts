@@ -1,4 +1,5 @@
-import type { RequestContext } from '../../pipeline/context.ts'
+import type { FindMissingRows } from '../../lists/list-decision.ts'
+import type { Outcome } from '../../pipeline/context.ts'
 import { withMissingRows } from '../../pipeline/stage.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -9,16 +10,25 @@ import { rowsIn } from './read-rows.ts'
  * changed. If its items cannot be read, or a lookup fails, the report names no permission.
  */
 export async function reportMissingRows(
-  context: RequestContext,
+  outcome: Pick<Outcome, 'reports'>,
   template: string,
   { status, body }: BufferedResponse,
 ): Promise<void> {
-  const { missingRows, reports } = context
-  if (missingRows === null || reports === null || status !== 200) return
+  const findMissing = findMissingOf(outcome)
+  if (findMissing === undefined || status !== 200) return
   try {
-    const missing = await missingRows(template, rowsIn(jsonIn(body)))
-    context.reports = reports.map((report) => withMissingRows(report, missing))
+    const missing = await findMissing(template, rowsIn(jsonIn(body)))
+    outcome.reports = outcome.reports.map((report) => withMissingRows(report, missing))
   } catch {
     // A report never affects the response.
   }
+}
+
+/** Returns whether a report lacks the missing permissions for hidden items, which are found when the response is read. */
+export function isReportIncomplete(outcome: Pick<Outcome, 'reports'>): boolean {
+  return findMissingOf(outcome) !== undefined
+}
+
+function findMissingOf({ reports }: Pick<Outcome, 'reports'>): FindMissingRows | undefined {
+  return reports.find((report) => report.findMissing !== undefined)?.findMissing
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError } from '../../errors.ts'
-import type { MatchedContext } from '../../pipeline/context.ts'
+import type { CheckedContext } from '../../pipeline/context.ts'
 import type { Finder, Operation, Selector } from '../../operations/table.ts'
 import type { Parts } from '../../pipeline/parts.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
@@ -39,7 +39,7 @@ export async function resolveSelectors(selecting: SelectionContext): Promise<Buf
  */
 export function selectFirst(
   parts: Parts,
-  match: MatchedContext,
+  match: CheckedContext,
   request: FastifyRequest,
 ): Promise<RequestWithIds> | null {
   const { engine, operation, accessRequest, bytes } = match
@@ -73,7 +73,7 @@ function checksEach({ checks }: Operation): boolean {
 export function refuse(
   parts: Parts,
   { refusal, isUnselected = false }: Extract<Decision, { readonly permitted: false }>,
-  match: MatchedContext,
+  match: CheckedContext,
   request: FastifyRequest,
 ): Promise<never> {
   const { engine, operation } = match
@@ -94,7 +94,7 @@ export function refuse(
   })
 }
 
-function selectingOf(parts: Parts, match: MatchedContext, request: FastifyRequest): SelectionContext {
+function selectingOf(parts: Parts, match: CheckedContext, request: FastifyRequest): SelectionContext {
   const headers = callerHeadersOf(parts, match, request)
   return {
     parts,
