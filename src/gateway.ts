@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { admit, addLoadShedding } from './pipeline/admit.ts'
-import { answerPreflights, shareResponses } from './pipeline/share-responses.ts'
+import { respondToPreflights, shareResponses } from './pipeline/share-responses.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
 import { enforce, permissionOf, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {
@@ -31,7 +31,7 @@ import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { refusalOf, sendRefusal } from './pipeline/replies.ts'
 import type { BuildDryRun } from './pipeline/explain.ts'
 import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
-import { peekCached, sendCached } from './handlers/cached.ts'
+import { findCached, sendCached } from './handlers/cached.ts'
 import { fromEngine } from './handlers/from-engine.ts'
 import {
   checkFetchedTasks,
@@ -52,7 +52,7 @@ import {
 } from './handlers/handler-steps.ts'
 import { findReplay } from './handlers/idempotent.ts'
 import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-request.ts'
-import { isNeverForwarded, serveOwn } from './handlers/own-answer.ts'
+import { isNeverForwarded, serveOwn } from './handlers/own-response.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 import { serveAgain } from './handlers/serve-again.ts'
@@ -91,7 +91,7 @@ export function buildGateway(parts: Parts): FastifyInstance {
   addLoadShedding(app, parts)
   registerStages(app, parts, {
     onRequest: [
-      ...(cors === null ? [] : [answerPreflights(cors)]), // 1. canonical: preflights end here
+      ...(cors === null ? [] : [respondToPreflights(cors)]), // 1. canonical: preflights end here
       findEngine(parts), // 2. engine
       authenticate(parts), // 3. authenticate
       findOperation, // 4. operation
@@ -370,7 +370,7 @@ function createHandlerOf(parts: Parts): RouteOptions['handlerOf'] {
       const match = decidedOf(request)
       // 9. Is the response cached? Shared entries contain only data that every permitted caller may see. A response that only Redis has
       // is read by the step `shareCached`.
-      const hit = peekCached(parts, match, request)
+      const hit = findCached(parts, match, request)
       if (hit !== null) return sendCached(hit, request, reply)
       const asked = outgoingRequest(match, request)
       const upstreamRequest = narrowedRequest(match, asked)

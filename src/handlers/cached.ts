@@ -12,7 +12,7 @@ import type { EngineParts, Parts } from '../pipeline/parts.ts'
 import { writeResponse } from '../pipeline/replies.ts'
 
 /** Returns the response that this process has cached. Null if nothing is cached, or if the request may not read the cache. */
-export function peekCached(
+export function findCached(
   { cache }: Parts,
   match: DecidedContext,
   request: FastifyRequest,

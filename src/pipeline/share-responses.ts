@@ -16,7 +16,7 @@ export function shareResponses(
  * Answers preflights of the API. A browser sends no credentials with them, so the hook runs before authentication. It ignores the
  * engine in the path, so that strangers do not learn which engines exist.
  */
-export function answerPreflights({ preflightHeaders }: Pick<Cors, 'preflightHeaders'>) {
+export function respondToPreflights({ preflightHeaders }: Pick<Cors, 'preflightHeaders'>) {
   return function preflightHook(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -11,7 +11,7 @@ export function isNeverForwarded({ handler }: Operation): boolean {
   return handler === 'engine names' || handler === 'authorization check'
 }
 
-/** Serves an operation that the gateway answers itself, because it knows more than an engine. */
+/** Serves an operation to which the gateway responds itself, because it knows more than an engine. */
 export async function serveOwn(
   parts: Parts,
   match: OperationRequest,
