@@ -1,0 +1,37 @@
+import t from 'tap'
+import { combined } from '../../src/assembly/component.ts'
+import { createMetrics } from '../../src/metrics/registry.ts'
+
+t.test('combined components are ready only if each of them is ready', (t) => {
+  const check = (name: string, ready: boolean) => ({ readiness: () => ({ ready, checks: { [name]: 'ok' } }) })
+  t.same(combined([check('a', true), {}, check('b', true)]).readiness(), {
+    ready: true,
+    checks: { a: 'ok', b: 'ok' },
+  })
+  t.equal(combined([check('a', true), check('b', false)]).readiness().ready, false)
+  t.equal(combined([check('a', false), check('b', true)]).readiness().ready, false)
+  t.end()
+})
+
+t.test('combined components start in reverse order, with the same time limit', async (t) => {
+  const calls: unknown[] = []
+  const named = (name: string) => ({ start: (withinMs?: number) => void calls.push([name, withinMs]) })
+  await combined([named('a'), {}, named('b')]).start(5)
+  t.same(calls, [
+    ['b', 5],
+    ['a', 5],
+  ])
+})
+
+t.test('combined components register their gauges and close in the order of the list', (t) => {
+  const calls: string[] = []
+  const named = (name: string) => ({
+    gauges: () => void calls.push(`gauges of ${name}`),
+    close: () => void calls.push(`close ${name}`),
+  })
+  const { gauges, close } = combined([named('a'), {}, named('b')])
+  gauges(createMetrics({ version: 'test' }))
+  close()
+  t.same(calls, ['gauges of a', 'gauges of b', 'close a', 'close b'])
+  t.end()
+})
