@@ -21,7 +21,7 @@ export interface Destination extends DestinationStream {
   /** Called when no process reads the lines any more. Lines that still wait at the exit are dropped. */
   readonly abandon: () => void
   /** Replaces the previous listener. */
-  readonly hear: (losses: Losses) => void
+  readonly setListener: (losses: Losses) => void
 }
 
 interface DestinationOptions {
@@ -41,7 +41,7 @@ const MAX_WAITING_BYTES = 8 * 1024 ** 2
 const BATCH_BYTES = 64 * 1024
 /** Maximum time that a line waits for a batch. */
 const BATCH_MS = 100
-const UNHEARD: Losses = { onLoss: () => {}, onRecovery: () => {} }
+const NO_LISTENER: Losses = { onLoss: () => {}, onRecovery: () => {} }
 
 /** Members whose value is a secret, at any depth of the line. */
 const SECRET_MEMBER =
@@ -119,7 +119,7 @@ function createClock(): () => string {
  * Opens a destination. sonic-boom writes lines in batches, and writes all of them at the exit. Lines that cannot be written wait
  * up to a bound. Further lines are dropped and counted, so a full disk does not stop requests.
  */
-export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions = {}): Destination {
+export function openDestination({ to = 1, losses = NO_LISTENER }: DestinationOptions = {}): Destination {
   let listener = losses
   let lost = 0
   let hasEnded = false
@@ -164,20 +164,20 @@ export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions
       stream.end()
     },
     abandon,
-    hear: (by) => {
+    setListener: (by) => {
       listener = by
     },
   }
 }
 
 /** Sets the listener for lost lines, if the logger's destination supports it. */
-export function hearLosses(log: Logger, losses: Losses): void {
+export function setLossListener(log: Logger, losses: Losses): void {
   const destination = destinationOf(log)
-  if (isDestination(destination)) destination.hear(losses)
+  if (isDestination(destination)) destination.setListener(losses)
 }
 
 function isDestination(stream: DestinationStream | undefined): stream is Destination {
-  return stream !== undefined && 'hear' in stream && typeof stream.hear === 'function'
+  return stream !== undefined && 'setListener' in stream && typeof stream.setListener === 'function'
 }
 
 const NEWLINE = 0x0a

@@ -26,7 +26,7 @@ export interface CacheHandover {
  * Takes over the entries of the previous runtime if they are still valid under the new configuration. Otherwise the new runtime
  * starts empty.
  */
-export function takeCache(
+export function openStores(
   { config, metrics, log }: { readonly config: Config; readonly metrics: Metrics; readonly log: Logger },
   before: {
     readonly config: Config
@@ -34,9 +34,9 @@ export function takeCache(
     readonly parts: Pick<Parts, 'idempotencyStore'>
   } | null,
 ): CacheHandover {
-  const kept = before !== null && holdsTheSame(before.config, config) ? before.cache : null
+  const kept = before !== null && hasSameOrigins(before.config, config) ? before.cache : null
   const cache = kept ?? buildCache(config, metrics, log)
-  const idempotencyStore = buildReplays(config, before?.parts.idempotencyStore ?? null)
+  const idempotencyStore = buildIdempotencyStore(config, before?.parts.idempotencyStore ?? null)
   let isOwn = kept === null
   return {
     stores: { cache, idempotencyStore },
@@ -112,7 +112,7 @@ export function buildTurns(config: Config): TurnTaker {
  * out, gateways with the old nodes and gateways with the new ones receive retries of the same requests. For this reason, the
  * namespace does not include the nodes.
  */
-function buildReplays(
+function buildIdempotencyStore(
   { cache, idempotency: { keep, namespace } }: Config,
   before: IdempotencyStore | null,
 ): IdempotencyStore | null {
@@ -133,7 +133,7 @@ function buildReplays(
  * gateway's name of the engine, so the name must refer to the same engine, called with the same credentials. Permissions do not
  * matter: they are decided before the cache is read.
  */
-function holdsTheSame(one: Config, other: Config): boolean {
+function hasSameOrigins(one: Config, other: Config): boolean {
   return isDeepStrictEqual(originsOf(one), originsOf(other))
 }
 

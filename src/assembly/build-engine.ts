@@ -144,7 +144,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
       keys: options.issuers.of(setting),
     })),
     handoverState: { ...authenticator.handoverState, version, tokens },
-    sources: withNewsOfWrites(sources, upstream),
+    sources: withWriteMessages(sources, upstream),
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     gauges: engineConfig.gauges,
     dateFormat,
@@ -362,7 +362,7 @@ function nudgeSettingsOf({
 const WRITTEN = 'written'
 
 /** Returns the sources of an engine, extended so that messages about writes go to the engine's long polls. */
-function withNewsOfWrites(sources: EngineSources, upstream: Upstream): EngineSources {
+function withWriteMessages(sources: EngineSources, upstream: Upstream): EngineSources {
   return {
     ...sources,
     applyChange: (topic, about) => {

@@ -30,7 +30,7 @@ interface AdmissionOptions {
 }
 
 /** Takes over the rate counters and the pressure measurement of the previous configuration, or creates them. */
-export function takeAdmission(options: AdmissionOptions, before: AdmissionHandoverState | null): Admission {
+export function openAdmission(options: AdmissionOptions, before: AdmissionHandoverState | null): Admission {
   const { config } = options
   const handoverState = before ?? { pressure: buildPressure(options), limiter: createGcraLimiter() }
   const store = buildRateStore(config)

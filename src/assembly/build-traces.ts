@@ -5,7 +5,7 @@ import { bounded } from '../metrics/access-log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Traces } from '../traces/traces.ts'
 
-interface TracesNeeds {
+interface TracesSettings {
   readonly config: Config
   readonly metrics: Metrics
   readonly log: Logger
@@ -24,12 +24,12 @@ export interface TracesHandover {
 }
 
 /** Takes over the waiting spans and the connection to the collector if the configuration of traces is unchanged. */
-export async function takeTraces(
-  needs: TracesNeeds,
+export async function openTraces(
+  options: TracesSettings,
   before: { readonly config: Config; readonly traces: Traces | null } | null,
 ): Promise<TracesHandover> {
-  const kept = before !== null && isDeepStrictEqual(before.config.traces, needs.config.traces)
-  const traces = kept ? before.traces : await openTraces(needs)
+  const kept = before !== null && isDeepStrictEqual(before.config.traces, options.config.traces)
+  const traces = kept ? before.traces : await loadTraces(options)
   let isOwn = !kept
   return {
     traces,
@@ -46,7 +46,7 @@ export async function takeTraces(
 }
 
 /** Loads the SDK only here, so that it costs neither memory nor time if no endpoint is configured. */
-async function openTraces({ config, metrics, log, version }: TracesNeeds): Promise<Traces | null> {
+async function loadTraces({ config, metrics, log, version }: TracesSettings): Promise<Traces | null> {
   if (config.traces === null) return null
   const { timeout: timeoutMs, queue: maxSpans, ...settings } = config.traces
   const { openOtlpTraces } = await import('../traces/otlp-traces.ts')

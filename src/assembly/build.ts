@@ -1,7 +1,7 @@
 import { administratorWarnings } from './administrators.ts'
-import { takeAdmission } from './build-limits.ts'
+import { openAdmission } from './build-limits.ts'
 import { buildApplications } from './build-applications.ts'
-import { buildChangeBus, buildTurns, takeCache } from './build-cache.ts'
+import { buildChangeBus, buildTurns, openStores } from './build-cache.ts'
 import {
   type BuiltEngine,
   buildEngine,
@@ -11,8 +11,8 @@ import {
 } from './build-engine.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { warningsOf } from '../config/warnings.ts'
-import { tellingSuccessor } from './successor.ts'
-import { hearLosses, type Logger } from '../log.ts'
+import { withForwardedChanges } from './forward-changes.ts'
+import { setLossListener, type Logger } from '../log.ts'
 import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
 import { createPublicAddress } from '../request/public-address.ts'
@@ -33,7 +33,7 @@ import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createCertificateGauges } from './running-certificates.ts'
-import { takeTraces } from './build-traces.ts'
+import { openTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
 import { openSourceFiles } from './source-files.ts'
 import { createIssuerKeySets } from './token-issuers.ts'
@@ -42,7 +42,7 @@ import { createIssuerKeySets } from './token-issuers.ts'
 export async function build(options: BuildOptions): Promise<RuntimeDependencies> {
   const { config, log, predecessor } = options
   const { files, audit, metrics, changeBus, turns, admission } = await openShared(options)
-  const { traces, ...takenTraces } = await takeTraces(
+  const { traces, ...takenTraces } = await openTraces(
     { config, metrics, log, version: options.version },
     predecessor === undefined ? null : { config: predecessor.config, traces: predecessor.parts.traces },
   )
@@ -52,7 +52,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   const builtEngines = buildEngines(shared, predecessor)
   const engines = new Map(builtEngines.map(({ parts }) => [parts.name, parts]))
   const applications = buildApplications({ config, metrics, log, traces })
-  const { stores, ...taken } = takeCache({ config, metrics, log }, predecessor ?? null)
+  const { stores, ...taken } = openStores({ config, metrics, log }, predecessor ?? null)
   const sources = createRunningSources({
     files,
     changeBus,
@@ -87,7 +87,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   }
   return {
     config,
-    parts: tellingSuccessor({ ...ofRequests, operations: OPERATIONS }, () => successor?.().parts ?? null),
+    parts: withForwardedChanges({ ...ofRequests, operations: OPERATIONS }, () => successor?.().parts ?? null),
     warnings: [...warningsOf(config), ...administratorWarnings(config, files)],
     cache: stores.cache,
     admission,
@@ -152,11 +152,11 @@ function buildEngines(
 ): readonly BuiltEngine[] {
   const { config } = shared
   return Object.entries(config.engines).map(([name, engineConfig]) =>
-    buildEngine({ ...shared, name, engineConfig, handoverState: keptFor(name, config, predecessor) }),
+    buildEngine({ ...shared, name, engineConfig, handoverState: userStateFor(name, config, predecessor) }),
   )
 }
 
-function keptFor(
+function userStateFor(
   name: string,
   config: Config,
   predecessor: BuildOptions['predecessor'],
@@ -171,10 +171,10 @@ function keptFor(
 
 /** Opens the resources that all engines share. */
 async function openShared({ config, log, version, predecessor }: BuildOptions) {
-  const problems = takenPrefixProblems(config)
+  const problems = prefixProblems(config)
   const files = await collect(problems, () => openSourceFiles(config, log))
-  const losses: { tell: ((lines: number) => void) | null } = { tell: null }
-  const onLoss = (lines: number) => losses.tell?.(lines)
+  const losses: { report: ((lines: number) => void) | null } = { report: null }
+  const onLoss = (lines: number) => losses.report?.(lines)
   const audit = await collect(problems, () => buildAudit(config, log, onLoss))
   if (files === null || audit === null || problems.length > 0) {
     files?.close()
@@ -184,12 +184,12 @@ async function openShared({ config, log, version, predecessor }: BuildOptions) {
   const metrics = predecessor?.parts.metrics ?? createMetrics({ version })
   // Start the counter at 0. Otherwise the first loss creates the series and is not visible as an increase.
   for (const stream of ['log', 'audit']) metrics.linesLost({ stream }, 0)
-  losses.tell = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
-  hearLosses(log, {
+  losses.report = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
+  setLossListener(log, {
     onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),
     onRecovery: (lost) => log.warn({ lost }, 'log lines were lost; the output could not be written'),
   })
-  const admission = takeAdmission({ config, metrics, log }, predecessor?.admission.handoverState ?? null)
+  const admission = openAdmission({ config, metrics, log }, predecessor?.admission.handoverState ?? null)
   return {
     files,
     audit,
@@ -212,12 +212,14 @@ async function collect<T>(problems: string[], open: () => T | Promise<T>): Promi
 }
 
 /** Returns a problem for each prefix below the base path whose first segment is also the first segment of an API path. */
-function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
-  const taken = new Set(['engine', ...OPERATIONS.map(({ template }) => template.split('/')[1])])
+function prefixProblems({ basePath, passthrough }: Config): string[] {
+  const apiSegments = new Set(['engine', ...OPERATIONS.map(({ template }) => template.split('/')[1])])
   return passthrough.flatMap(({ prefix }, at) => {
     const isBelow = prefix.toLowerCase().startsWith(`${basePath}/`.toLowerCase())
     const [first = ''] = isBelow ? prefix.slice(basePath.length + 1).split('/') : []
-    return taken.has(first) ? [`passthrough[${at}].prefix: the API has paths below ${basePath}/${first}`] : []
+    return apiSegments.has(first)
+      ? [`passthrough[${at}].prefix: the API has paths below ${basePath}/${first}`]
+      : []
   })
 }
 

@@ -30,19 +30,19 @@ export function createIssuerKeySets(
   log: Logger,
   before: IssuerKeyStates | null,
 ): IssuerKeySets {
-  const kept = new Map<string, IssuerKeyState>()
+  const states = new Map<string, IssuerKeyState>()
   const all = new Map<string, IssuerKeys>()
   for (const setting of issuerSettingsOf(config)) {
     const key = settingKeyOf(setting)
     if (all.has(key)) continue
     const place = placeOf(setting)
-    const known = kept.get(place) ?? before?.get(place)
+    const known = states.get(place) ?? before?.get(place)
     const keys = createIssuerKeys({
       ...readingOf(setting),
       ...(known === undefined ? {} : { keyState: known }),
       onChange: (problem) => logChange(log, setting, problem),
     })
-    kept.set(place, keys.keyState)
+    states.set(place, keys.keyState)
     all.set(key, keys)
   }
   return {
@@ -53,7 +53,7 @@ export function createIssuerKeySets(
     },
     start: async () => void (await Promise.all([...all.values()].map((keys) => keys.start()))),
     close: () => all.forEach((keys) => keys.close()),
-    states: kept,
+    states,
   }
 }
 

@@ -11,7 +11,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import { urlOf } from '../tls/listener-url.ts'
 import { createTlsListener, type TlsListener } from '../tls/tls-listener.ts'
 import { onRenewal } from '../tls/renewal-lines.ts'
-import { placesFor } from './file-descriptors.ts'
+import { maxConnectionsFor } from './file-descriptors.ts'
 
 /** The public listening socket. Its request handler can be replaced without an effect on open connections. */
 export interface PublicListener {
@@ -42,12 +42,12 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
   const server = createServer(limitsOf(config.timeouts.request))
   const refused = (reason: string) =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
-  const places = placesFor(config)
+  const maxConnections = maxConnectionsFor(config)
   const onDrop = () => refused('too-many-connections')
   const tls = createFront(config, server, { onRefused: () => refused('tls-handshake'), log })
   /** The server that accepts the connections. */
   const entry = tls?.server ?? server
-  entry.maxConnections = places
+  entry.maxConnections = maxConnections
   entry.on('drop', onDrop)
   const connections = watchConnections(server)
   const startTimeouts = createStartTimeouts(server)
@@ -65,7 +65,7 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
       return urlOf(entry, tls !== null)
     },
     serveConnection: (connection) => {
-      if (connections.count() + (tls?.handshakes() ?? 0) >= places) {
+      if (connections.count() + (tls?.handshakes() ?? 0) >= maxConnections) {
         onDrop()
         connection.destroy()
         return

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { acceptWaiting, MOST_WAITING } from '../server/accept-waiting.ts'
-import { placesFor } from '../server/file-descriptors.ts'
+import { maxConnectionsFor } from '../server/file-descriptors.ts'
 import { urlOf } from '../tls/listener-url.ts'
 import { ProcessExitedError } from './calls.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -42,7 +42,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
   let state: 'open' | 'closing' | 'closed' = 'open'
 
   // This process has no connections to nodes, so none are reserved.
-  server.maxConnections = placesFor({ ...config, engines: {} })
+  server.maxConnections = maxConnectionsFor({ ...config, engines: {} })
   server.on('drop', () =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' }),
   )

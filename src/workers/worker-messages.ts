@@ -29,7 +29,7 @@ export type MessageToPrimary =
   /** The worker serves the connections that it receives. */
   | { readonly type: 'listening' }
   /** The worker drains, and waits for `last-connection`. */
-  | { readonly type: 'leaving' }
+  | { readonly type: 'draining' }
   | WorkerResult
 
 export type WorkerResult =
@@ -50,7 +50,7 @@ export function readToWorker(message: unknown): MessageToWorker | null {
 export function readToPrimary(message: unknown): MessageToPrimary | null {
   if (!isRecord(message)) return null
   const { type, id, value, problem } = message
-  if (type === 'up' || type === 'listening' || type === 'leaving') return { type }
+  if (type === 'up' || type === 'listening' || type === 'draining') return { type }
   if (type === 'answer' && typeof id === 'number') return { type, id, value }
   if (type === 'failure' && typeof id === 'number' && typeof problem === 'string')
     return { type, id, problem }

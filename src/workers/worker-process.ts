@@ -99,7 +99,7 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
   const closed = closingOf(child)
   const draining = new Promise<void>((resolve) => {
     child.on('message', (sent: unknown) => {
-      if (readToPrimary(sent)?.type === 'leaving') resolve()
+      if (readToPrimary(sent)?.type === 'draining') resolve()
     })
     void ended.then(() => resolve())
   })

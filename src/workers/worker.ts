@@ -52,7 +52,7 @@ export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): P
     drainRequested: signals.end,
     log,
     drain: async () => {
-      send({ type: 'leaving' })
+      send({ type: 'draining' })
       await serving.drain({ lastAccepted: signals.lastConnection })
       isDisconnecting = true
       if (primary.connected) primary.disconnect()

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import t from 'tap'
-import { takeAdmission } from '../../src/assembly/build-limits.ts'
+import { openAdmission } from '../../src/assembly/build-limits.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
 import { configOf } from '../support/open-gateway.ts'
 
@@ -8,10 +8,10 @@ t.test(
   'a new configuration takes over the pressure monitor, and its limits apply when it is in force',
   (t) => {
     const [metrics, log] = [createMetrics({ version: 'test' }), pino({ level: 'silent' })]
-    const before = takeAdmission({ config: configOf(t, 'http://node'), metrics, log }, null)
+    const before = openAdmission({ config: configOf(t, 'http://node'), metrics, log }, null)
     t.teardown(() => before.close(false))
     const settings = { limits: { pressure: { memory: '1MiB' } } }
-    const after = takeAdmission(
+    const after = openAdmission(
       { config: configOf(t, 'http://node', { settings }), metrics, log },
       before.handoverState,
     )

@@ -2,8 +2,11 @@ import t from 'tap'
 import { combined } from '../../src/assembly/component.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
 
+function check(name: string, ready: boolean) {
+  return { readiness: () => ({ ready, checks: { [name]: 'ok' } }) }
+}
+
 t.test('combined components are ready only if each of them is ready', (t) => {
-  const check = (name: string, ready: boolean) => ({ readiness: () => ({ ready, checks: { [name]: 'ok' } }) })
   t.same(combined([check('a', true), {}, check('b', true)]).readiness(), {
     ready: true,
     checks: { a: 'ok', b: 'ok' },

@@ -1,22 +1,22 @@
 import t from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
-import { placesFor } from '../../src/server/file-descriptors.ts'
+import { maxConnectionsFor } from '../../src/server/file-descriptors.ts'
 
 const CONFIG = loadConfig(new URL('../../config/gateway.yaml', import.meta.url).pathname)
 /** Descriptors that the gateway needs with the demo configuration: 64 connections and 150 long polls for each node, and 100 others. */
 const OWN = Object.values(CONFIG.engines).reduce((sum, { nodes }) => sum + nodes.length, 0) * (64 + 150) + 100
 
 t.test('clients get the file descriptors that the gateway does not need', (t) => {
-  t.equal(placesFor(CONFIG, 65_536), 65_536 - OWN)
+  t.equal(maxConnectionsFor(CONFIG, 65_536), 65_536 - OWN)
   t.end()
 })
 
 t.test('with few file descriptors, half of them are for clients', (t) => {
-  t.equal(placesFor(CONFIG, 100), 50)
+  t.equal(maxConnectionsFor(CONFIG, 100), 50)
   t.end()
 })
 
 t.test('without a limit of file descriptors, the number of clients is not limited', (t) => {
-  t.equal(placesFor(CONFIG, Infinity), Infinity)
+  t.equal(maxConnectionsFor(CONFIG, Infinity), Infinity)
   t.end()
 })

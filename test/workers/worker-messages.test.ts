@@ -16,7 +16,7 @@ t.test('messages to the primary are read as sent', async (t) => {
   for (const message of [
     { type: 'up' },
     { type: 'listening' },
-    { type: 'leaving' },
+    { type: 'draining' },
     { type: 'answer', id: 1, value: null },
     { type: 'failure', id: 1, problem: 'no' },
   ])

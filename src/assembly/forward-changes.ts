@@ -4,9 +4,9 @@ import type { EngineParts, Parts } from '../pipeline/parts.ts'
  * Returns parts that report changes to their successor. Requests of a replaced runtime continue for a while. Data that they write
  * must not stay cached or remembered in the runtime that replaced it.
  */
-export function tellingSuccessor(parts: Parts, successor: () => Parts | null): Parts {
+export function withForwardedChanges(parts: Parts, successor: () => Parts | null): Parts {
   const { cache, engines } = parts
-  const tellingEngine = (engine: EngineParts): EngineParts => ({
+  const withForwarding = (engine: EngineParts): EngineParts => ({
     ...engine,
     changed: async (changes, about) => {
       const sameEngine = successor()?.engines.get(engine.name)
@@ -15,7 +15,7 @@ export function tellingSuccessor(parts: Parts, successor: () => Parts | null): P
   })
   return {
     ...parts,
-    engines: new Map([...engines].map(([name, engine]) => [name, tellingEngine(engine)])),
+    engines: new Map([...engines].map(([name, engine]) => [name, withForwarding(engine)])),
     cache: {
       peek: (key) => cache.peek(key),
       load: (key, rule, fill) => cache.load(key, rule, fill),
