@@ -10,43 +10,33 @@ import type { Config, EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Parts } from '../pipeline/parts.ts'
+import type { Component } from './component.ts'
+import type { Handover } from './runtime.ts'
 
-export interface CacheHandover {
+interface StoresComponent extends Component {
   readonly stores: Pick<Parts, 'cache' | 'idempotencyStore'>
-  /**
-   * Makes this runtime responsible for closing the cache and for its gauge. The runtime that created the cache is no longer in
-   * force.
-   */
-  readonly activate: () => void
-  /** Closes the stores that no successor has taken over. */
-  readonly close: (successor: Cache | undefined) => Promise<void>
 }
 
 /**
  * Takes over the entries of the previous runtime if they are still valid under the new configuration. Otherwise the new runtime
- * starts empty.
+ * starts empty. The cache is not closed if a successor has taken it over.
  */
 export function openStores(
   { config, metrics, log }: { readonly config: Config; readonly metrics: Metrics; readonly log: Logger },
-  before: {
-    readonly config: Config
-    readonly cache: Cache
-    readonly parts: Pick<Parts, 'idempotencyStore'>
-  } | null,
-): CacheHandover {
-  const kept = before !== null && hasSameOrigins(before.config, config) ? before.cache : null
-  const cache = kept ?? buildCache(config, metrics, log)
-  const idempotencyStore = buildIdempotencyStore(config, before?.parts.idempotencyStore ?? null)
-  let isOwn = kept === null
+  { before, successor }: Handover<'config' | 'cache' | 'idempotencyStore'>,
+): StoresComponent {
+  const previous = before !== null && hasSameOrigins(before.config, config) ? before.cache : null
+  const cache = previous ?? buildCache(config, metrics, log)
+  const idempotencyStore = buildIdempotencyStore(config, before?.idempotencyStore ?? null)
+  let isOwn = previous === null
   return {
     stores: { cache, idempotencyStore },
     activate: () => {
       isOwn = true
       addGauge(metrics, cache)
     },
-    close: async (successor) => {
-      await Promise.all([idempotencyStore?.close(), isOwn && successor !== cache ? cache.close() : null])
-    },
+    close: () =>
+      Promise.all([idempotencyStore?.close(), isOwn && successor()?.cache !== cache ? cache.close() : null]),
   }
 }
 

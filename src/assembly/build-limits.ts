@@ -5,7 +5,7 @@ import { monotonicMs, namespaceOf } from './build-cache.ts'
 import { createRateStore, type RateStore } from '../redis/rate-store.ts'
 import { type Config, nodeFlags, settingsOf } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import type { Admission, AdmissionHandoverState } from './runtime.ts'
+import type { Admission, AdmissionHandoverState, Handover } from './runtime.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import {
   createGcraLimiter,
@@ -30,9 +30,15 @@ interface AdmissionOptions {
 }
 
 /** Takes over the rate counters and the pressure measurement of the previous configuration, or creates them. */
-export function openAdmission(options: AdmissionOptions, before: AdmissionHandoverState | null): Admission {
+export function openAdmission(
+  options: AdmissionOptions,
+  { before, successor }: Handover<'admission'>,
+): Admission {
   const { config } = options
-  const handoverState = before ?? { pressure: buildPressure(options), limiter: createGcraLimiter() }
+  const handoverState = before?.admission ?? {
+    pressure: buildPressure(options),
+    limiter: createGcraLimiter(),
+  }
   const store = buildRateStore(config)
   let isOwn = before === null
   return {
@@ -43,9 +49,9 @@ export function openAdmission(options: AdmissionOptions, before: AdmissionHandov
       isOwn = true
       handoverState.pressure.limit(limitsOf(config))
     },
-    close: (hasSuccessor) => {
+    release: () => {
       store?.close()
-      if (isOwn && !hasSuccessor) handoverState.pressure.close()
+      if (isOwn && successor() === null) handoverState.pressure.close()
     },
     handoverState,
   }

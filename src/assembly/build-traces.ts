@@ -4,6 +4,8 @@ import type { Logger } from '../log.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Traces } from '../traces/traces.ts'
+import type { Component } from './component.ts'
+import type { Handover } from './runtime.ts'
 
 interface TracesSettings {
   readonly config: Config
@@ -12,22 +14,19 @@ interface TracesSettings {
   readonly version: string
 }
 
-export interface TracesHandover {
+interface TracesComponent extends Component {
   /** Null if no traces are configured. */
   readonly traces: Traces | null
-  /** Makes this runtime responsible for closing the traces. */
-  readonly activate: () => void
-  /** Exports the waiting spans, in parallel with the closing of other resources. */
-  readonly flush: () => Promise<void>
-  /** Closes the traces after the last request, unless a successor has taken them over. */
-  readonly close: (successor: Traces | null | undefined) => Promise<void>
 }
 
-/** Takes over the waiting spans and the connection to the collector if the configuration of traces is unchanged. */
+/**
+ * Takes over the waiting spans and the connection to the collector if the configuration of traces is unchanged. They are not closed
+ * if a successor has taken them over.
+ */
 export async function openTraces(
   options: TracesSettings,
-  before: { readonly config: Config; readonly traces: Traces | null } | null,
-): Promise<TracesHandover> {
+  { before, successor }: Handover<'config' | 'traces'>,
+): Promise<TracesComponent> {
   const kept = before !== null && isDeepStrictEqual(before.config.traces, options.config.traces)
   const traces = kept ? before.traces : await loadTraces(options)
   let isOwn = !kept
@@ -36,11 +35,11 @@ export async function openTraces(
     activate: () => {
       isOwn = true
     },
-    flush: async () => {
+    close: async () => {
       if (isOwn) await traces?.flush()
     },
-    close: async (successor) => {
-      if (isOwn && successor !== traces) await traces?.close()
+    release: async () => {
+      if (isOwn && successor()?.traces !== traces) await traces?.close()
     },
   }
 }

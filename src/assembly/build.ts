@@ -17,7 +17,8 @@ import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
 import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import type { BuildOptions, UserHandoverState, RuntimeDependencies } from './runtime.ts'
+import type { BuildOptions, HandoverState, UserHandoverState, RuntimeDependencies } from './runtime.ts'
+import type { Parts } from '../pipeline/parts.ts'
 import { ParkedRequests } from '../pipeline/parked-requests.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { createRememberedTokens } from '../policy/authn/token-memory.ts'
@@ -40,19 +41,20 @@ import { createIssuerKeySets } from './token-issuers.ts'
 
 /** Builds all dependencies of the gateway. @throws ConfigError that names every problem of every file */
 export async function build(options: BuildOptions): Promise<RuntimeDependencies> {
-  const { config, log, predecessor } = options
-  const { files, audit, metrics, changeBus, turns, admission } = await openShared(options)
-  const { traces, ...takenTraces } = await openTraces(
+  const { config, log, successor = () => null } = options
+  const { files, audit, metrics, changeBus, turns, handover } = await openShared(options)
+  const admission = openAdmission({ config, metrics, log }, handover)
+  const { traces, ...tracesComponent } = await openTraces(
     { config, metrics, log, version: options.version },
-    predecessor === undefined ? null : { config: predecessor.config, traces: predecessor.parts.traces },
+    handover,
   )
-  const issuers = createIssuerKeySets(config, log, predecessor?.issuerKeyStates ?? null)
+  const issuers = createIssuerKeySets(config, log, handover.before?.issuerKeys ?? null)
   const own = { passwords: createPasswords(), issuers, verifications: createVerifications() }
   const shared = { config, files, metrics, changeBus, turns, admission, log, traces, ...own }
-  const builtEngines = buildEngines(shared, predecessor)
+  const builtEngines = buildEngines(shared, handover.before)
   const engines = new Map(builtEngines.map(({ parts }) => [parts.name, parts]))
   const applications = buildApplications({ config, metrics, log, traces })
-  const { stores, ...taken } = openStores({ config, metrics, log }, predecessor ?? null)
+  const { stores, ...storesComponent } = openStores({ config, metrics, log }, handover)
   const sources = createRunningSources({
     files,
     changeBus,
@@ -62,22 +64,28 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   })
   const engineNodes = builtEngines.map(({ nodes }) => nodes)
   const applicationNodes = applications.map(({ nodes }) => nodes)
-  const running = combined([
+  // Every part that lives as long as the runtime. They are released in this order: traces before the audit file.
+  const components = combined([
     sources,
     createNodeWatch(engineNodes, applicationNodes),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
     createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
     createModeChecks([...engines.values()]),
+    ...builtEngines.map(({ close }) => ({ close })),
+    ...applicationNodes.map((nodes) => ({ close: () => nodes.own.close() })),
+    storesComponent,
+    tracesComponent,
+    admission,
+    { release: audit.close },
   ])
-  let successor: (() => RuntimeDependencies) | null = null
   const { pressure } = admission
-  const publicAddress = createPublicAddress(config)
-  const ofRequests = {
+  const parts: Parts = {
     ...stores,
     config,
+    operations: OPERATIONS,
     engines,
     applications: applications.map(({ application }) => application),
-    publicAddress,
+    publicAddress: createPublicAddress(config),
     pressure,
     parked: new ParkedRequests(),
     metrics,
@@ -86,51 +94,36 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     audit: audit.write,
   }
   return {
-    config,
-    parts: withForwardedChanges({ ...ofRequests, operations: OPERATIONS }, () => successor?.().parts ?? null),
-    warnings: [...warningsOf(config), ...administratorWarnings(config, files)],
-    cache: stores.cache,
-    admission,
-    userStates: new Map(builtEngines.map(({ parts, handoverState: kept }) => [parts.name, kept])),
-    issuerKeyStates: issuers.states,
-    start: running.start,
-    readiness: running.readiness,
-    missing: sources.missing,
-    status: () => ({
-      engines: builtEngines.map(engineStatusOf),
-      traffic: metrics.traffic(),
-      redis: stores.cache.shared,
-      pressure: PRESSURE_KINDS.filter(pressure.isOver),
-    }),
-    subjectsOf: (name) =>
-      knownSubjectsOf(builtEngines.find(({ parts }) => parts.name === name)?.sources ?? null),
-    connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
-    activate: () => {
-      taken.activate()
-      takenTraces.activate()
-      admission.activate()
-      running.gauges(metrics)
+    parts: withForwardedChanges(parts, () => successor()?.parts ?? null),
+    handover: {
+      ...stores,
+      config,
+      metrics,
+      traces,
+      admission: admission.handoverState,
+      users: new Map(builtEngines.map(({ parts: { name }, handoverState }) => [name, handoverState])),
+      issuerKeys: issuers.states,
     },
-    forwardTo: (to) => {
-      successor = to
+    questions: {
+      warnings: [...warningsOf(config), ...administratorWarnings(config, files)],
+      readiness: components.readiness,
+      missing: sources.missing,
+      status: () => ({
+        engines: builtEngines.map(engineStatusOf),
+        traffic: metrics.traffic(),
+        redis: stores.cache.shared,
+        pressure: PRESSURE_KINDS.filter(pressure.isOver),
+      }),
+      subjectsOf: (name) =>
+        knownSubjectsOf(builtEngines.find(({ parts: { name: one } }) => one === name)?.sources ?? null),
+      connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
+      reopenAudit: audit.reopen,
     },
-    stop: running.close,
-    reopenAudit: audit.reopen,
+    start: components.start,
+    activate: () => components.activate(metrics),
     endPolls: () => engineNodes.forEach(endPolls),
-    close: async () => {
-      running.close()
-      const closing = builtEngines.map(({ close }) => close())
-      const closingApplications = applications.map(({ nodes }) => nodes.own.close())
-      await Promise.all([
-        takenTraces.flush(),
-        taken.close(successor?.().cache),
-        ...closing,
-        ...closingApplications,
-      ])
-      await takenTraces.close(successor?.().parts.traces)
-      admission.close(successor !== null)
-      audit.close()
-    },
+    stop: components.stop,
+    close: components.close,
   }
 }
 
@@ -144,33 +137,28 @@ function createVerifications(): EngineOptions['verifications'] {
 
 /**
  * Builds the engines. This is a separate function because the object that `build` returns keeps the variables of its closures
- * alive, and it must not keep `predecessor`.
+ * alive, and it must not keep `before`.
  */
 function buildEngines(
   shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'handoverState'>,
-  predecessor: BuildOptions['predecessor'],
+  before: HandoverState | null,
 ): readonly BuiltEngine[] {
   const { config } = shared
   return Object.entries(config.engines).map(([name, engineConfig]) =>
-    buildEngine({ ...shared, name, engineConfig, handoverState: userStateFor(name, config, predecessor) }),
+    buildEngine({ ...shared, name, engineConfig, handoverState: userStateFor(name, config, before) }),
   )
 }
 
-function userStateFor(
-  name: string,
-  config: Config,
-  predecessor: BuildOptions['predecessor'],
-): UserHandoverState | null {
-  if (predecessor === undefined || !hasSameUsers(name, predecessor.config, config)) return null
-  const kept = predecessor.userStates.get(name)
-  if (kept === undefined) return null
-  return hasSameTokens(name, predecessor.config, config)
-    ? kept
-    : { ...kept, tokens: createRememberedTokens() }
+function userStateFor(name: string, config: Config, before: HandoverState | null): UserHandoverState | null {
+  if (before === null || !hasSameUsers(name, before.config, config)) return null
+  const state = before.users.get(name)
+  if (state === undefined) return null
+  return hasSameTokens(name, before.config, config) ? state : { ...state, tokens: createRememberedTokens() }
 }
 
 /** Opens the resources that all engines share. */
-async function openShared({ config, log, version, predecessor }: BuildOptions) {
+async function openShared({ config, log, version, ...options }: BuildOptions) {
+  const { before = null, successor = () => null } = options
   const problems = prefixProblems(config)
   const files = await collect(problems, () => openSourceFiles(config, log))
   const losses: { report: ((lines: number) => void) | null } = { report: null }
@@ -181,7 +169,7 @@ async function openShared({ config, log, version, predecessor }: BuildOptions) {
     audit?.close()
     throw new ConfigError('The configuration', problems)
   }
-  const metrics = predecessor?.parts.metrics ?? createMetrics({ version })
+  const metrics = before?.metrics ?? createMetrics({ version })
   // Start the counter at 0. Otherwise the first loss creates the series and is not visible as an increase.
   for (const stream of ['log', 'audit']) metrics.linesLost({ stream }, 0)
   losses.report = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
@@ -189,14 +177,13 @@ async function openShared({ config, log, version, predecessor }: BuildOptions) {
     onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),
     onRecovery: (lost) => log.warn({ lost }, 'log lines were lost; the output could not be written'),
   })
-  const admission = openAdmission({ config, metrics, log }, predecessor?.admission.handoverState ?? null)
   return {
     files,
     audit,
     metrics,
     changeBus: buildChangeBus(config, log),
     turns: buildTurns(config),
-    admission,
+    handover: { before, successor: () => successor()?.handover ?? null },
   }
 }
 

@@ -7,19 +7,31 @@ export interface Component {
   readonly start?: (withinMs?: number) => void | Promise<void>
   /** Returns checks by name, and whether they permit the gateway to be ready. */
   readonly readiness?: () => Readiness
-  /** Registers the gauges of the component when its runtime is put in force. Replaces those of the previous runtime. */
-  readonly gauges?: (metrics: Metrics) => void
+  /**
+   * Called when the runtime is put in force. Registers the gauges of the component, which replace those of the previous runtime, and
+   * makes it responsible for closing what it took over from that runtime.
+   */
+  readonly activate?: (metrics: Metrics) => void
   /** Ends the work in the background. Requests in flight continue with the last state. */
-  readonly close?: () => void
+  readonly stop?: () => void
+  /** Closes connections after the last request. All components close at the same time. */
+  readonly close?: () => Promise<unknown>
+  /** Closes what other components use while they close, for example traces. Called after each `close` has resolved. */
+  readonly release?: () => void | Promise<void>
 }
 
 /** Components that are started and closed together. */
-interface CombinedComponents extends Required<Component> {
+interface CombinedComponents extends Required<Omit<Component, 'release'>> {
   readonly start: (withinMs?: number) => Promise<void>
+  /** Stops all components, then closes them, then releases them. */
+  readonly close: () => Promise<void>
 }
 
-/** Combines components into one. Checks, gauges and the end of the work are in the order of the list. */
+/** Combines components into one. Except for the start, each step is in the order of the list. */
 export function combined(components: readonly Component[]): CombinedComponents {
+  const stop = () => {
+    for (const component of components) component.stop?.()
+  }
   return {
     start: async (withinMs) => {
       // In reverse order: the first component reads from the engines that later components watch.
@@ -33,11 +45,14 @@ export function combined(components: readonly Component[]): CombinedComponents {
         checks: Object.fromEntries(all.flatMap(({ checks }) => Object.entries(checks))),
       }
     },
-    gauges: (metrics) => {
-      for (const { gauges } of components) gauges?.(metrics)
+    activate: (metrics) => {
+      for (const { activate } of components) activate?.(metrics)
     },
-    close: () => {
-      for (const { close } of components) close?.()
+    stop,
+    close: async () => {
+      stop()
+      await Promise.all(components.map(async ({ close }) => close?.()))
+      for (const { release } of components) await release?.()
     },
   }
 }

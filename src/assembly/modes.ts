@@ -18,7 +18,7 @@ export function createModeChecks(
         modes.map(({ engine, section, mode }) => [`${section} of ${engine}:`, wordOf(mode)]),
       ),
     }),
-    gauges: (metrics) => addGauge(metrics, modes),
+    activate: (metrics) => addGauge(metrics, modes),
   }
 }
 

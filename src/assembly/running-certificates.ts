@@ -13,7 +13,7 @@ export function createCertificateGauges(
   nodes: readonly Pick<WatchedNodes, 'own'>[],
 ): Component {
   const files = rememberFor(READ_AGAIN_MS, () => readFiles(config))
-  return { gauges: (metrics) => addGauges(metrics, files, nodes) }
+  return { activate: (metrics) => addGauges(metrics, files, nodes) }
 }
 
 function addGauges(

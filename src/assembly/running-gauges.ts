@@ -34,11 +34,11 @@ export function createEngineGauges(engines: readonly GaugedEngine[], shared: Gau
       leases.start()
       for (const poller of pollers.values()) poller.start()
     },
-    close: () => {
+    stop: () => {
       for (const poller of pollers.values()) poller.stop()
       leases.close()
     },
-    gauges: (metrics) => addGauges(metrics, pollers),
+    activate: (metrics) => addGauges(metrics, pollers),
   }
 }
 

@@ -80,8 +80,8 @@ export function createNodeWatch(
       ready: true,
       checks: Object.fromEntries(all.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])),
     }),
-    close: () => engines.forEach(endPolls),
-    gauges: (metrics) => {
+    stop: () => engines.forEach(endPolls),
+    activate: (metrics) => {
       addGauge(metrics, all)
       addPollGauge(metrics, engines)
       addLimitGauges(metrics, all)

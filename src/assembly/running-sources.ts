@@ -43,7 +43,7 @@ export function createRunningSources({
   ])
   const read = (valueOf: (state: SourceState) => number | null) => () =>
     all.map(({ engine, source, of }) => ({ labels: { engine, source }, value: valueOf(of.state()) }))
-  let isClosed = false
+  let isStopped = false
   const missing = () => all.filter(({ isNeeded, of }) => isNeeded && of.state().ageMs === null)
   return {
     start: async (withinMs = FIRST_READING_MS) => {
@@ -52,9 +52,9 @@ export function createRunningSources({
       const readings = [...engines.values()].map(({ sources }) => sources.records.start())
       await Promise.race([Promise.all([...readings, issuers.start()]), wait(withinMs, null, { ref: false })])
     },
-    close: () => {
-      if (isClosed) return
-      isClosed = true
+    stop: () => {
+      if (isStopped) return
+      isStopped = true
       changeBus?.close()
       turns.close()
       files.close()
@@ -69,7 +69,7 @@ export function createRunningSources({
     }),
     missing: () =>
       missing().map(({ engine, source, of }) => `engines.${engine}: its ${source}: ${of.state().problem}`),
-    gauges: (metrics) => addGauges(metrics, read),
+    activate: (metrics) => addGauges(metrics, read),
   }
 }
 

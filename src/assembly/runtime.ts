@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http'
-import type { Cache } from '../cache/cache.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import type { Logger } from '../log.ts'
@@ -26,8 +25,21 @@ export interface BuildOptions {
   readonly config: Config
   readonly log: Logger
   readonly version: string
-  /** The runtime parts that this one replaces. Its metrics continue, and cached entries that are still valid are taken over. */
-  readonly predecessor?: RuntimeDependencies
+  /** The state of the runtime that this one replaces. Its metrics continue, and cached entries that are still valid are reused. */
+  readonly before?: HandoverState
+  /**
+   * Returns the runtime that replaces this one, or null if there is none. It is informed of changes made by requests of this runtime.
+   * This is a function because a runtime that held a reference to its successor would keep all later ones alive.
+   */
+  readonly successor?: () => RuntimeDependencies | null
+}
+
+/** What a runtime receives from the previous one, and what the next one has taken over. */
+export interface Handover<Member extends keyof HandoverState> {
+  /** Null for the first runtime. */
+  readonly before: Pick<HandoverState, Member> | null
+  /** Returns null if there is no next runtime. */
+  readonly successor: () => Pick<HandoverState, Member> | null
 }
 
 /** Builds a runtime from a configuration, ready to serve. @throws ConfigError that names every problem of every file */
@@ -36,20 +48,44 @@ export type OpenRuntime = (options: BuildOptions) => Promise<Runtime>
 /** Builds the same without the request handlers. @throws ConfigError that names every problem of every file */
 export type BuildRuntimeDependencies = (options: BuildOptions) => Promise<RuntimeDependencies>
 
-/** Everything that is built from one configuration. */
+/**
+ * Everything that is built from one configuration. A runtime is started, then activated. When it has been replaced, or when the
+ * process ends, its polls end, it stops, and it closes.
+ */
 export interface RuntimeDependencies {
-  readonly config: Config
+  /** The dependencies of requests. */
   readonly parts: Parts
-  /** Warnings about dangerous but allowed settings, in the configuration and in the files that it names. */
-  readonly warnings: readonly string[]
-  readonly cache: Cache
-  readonly admission: Admission
-  /** State about the users of each engine, by engine name, for the next runtime. */
-  readonly userStates: ReadonlyMap<string, UserHandoverState>
-  /** The keys of token issuers, for the next runtime. */
-  readonly issuerKeyStates: IssuerKeyStates
+  /** The state that the next runtime may take over. */
+  readonly handover: HandoverState
+  readonly questions: RuntimeQuestions
   /** Starts to read and watch users and records. Resolves after the first read, or after `withinMs`. */
   readonly start: (withinMs?: number) => Promise<void>
+  /** Puts this runtime in force: it closes its own resources, and scrapes show its state. */
+  readonly activate: () => void
+  /** Responds to all long polls that wait for work, and to those that arrive later. Sources are still read. */
+  readonly endPolls: () => void
+  /**
+   * Stops reading and listening for changes of users and records, and ends waiting long polls. Requests in flight continue with
+   * the last state that was read.
+   */
+  readonly stop: () => void
+  /** Stops, and closes the connections to engines and Redis after the requests in flight, except those that the successor uses. */
+  readonly close: () => Promise<void>
+}
+
+/** The state that continues from one configuration to the next where it remains valid. */
+export interface HandoverState
+  extends Pick<Parts, 'config' | 'metrics' | 'cache' | 'idempotencyStore' | 'traces'> {
+  readonly admission: AdmissionHandoverState
+  /** State about the users of each engine, by engine name. */
+  readonly users: ReadonlyMap<string, UserHandoverState>
+  readonly issuerKeys: IssuerKeyStates
+}
+
+/** What the admin listener and the commands ask of a runtime. */
+export interface RuntimeQuestions {
+  /** Warnings about dangerous but allowed settings, in the configuration and in the files that it names. */
+  readonly warnings: readonly string[]
   readonly readiness: () => Readiness
   readonly missing: RunningSources['missing']
   readonly status: () => ProcessStatus
@@ -57,24 +93,8 @@ export interface RuntimeDependencies {
   readonly subjectsOf: (engine: string) => KnownSubjects
   /** Returns the checks for remote systems. */
   readonly connections: () => readonly ConnectionCheck[]
-  /** Puts these parts in force: they close their own resources, and scrapes show their state. */
-  readonly activate: () => void
-  /**
-   * Sets the successor that is informed of changes made by requests of this runtime. Null if it has no successor. The function is
-   * called each time because a runtime that held a reference to its successor would keep all later ones alive.
-   */
-  readonly forwardTo: (successor: (() => RuntimeDependencies) | null) => void
-  /**
-   * Stops reading and listening for changes of users and records, and ends waiting long polls. Requests in flight continue with
-   * the last state that was read.
-   */
-  readonly stop: () => void
   /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
-  /** Responds to all long polls that wait for work, and to those that arrive later. */
-  readonly endPolls: () => void
-  /** Closes the connections to engines and Redis after the requests in flight. */
-  readonly close: () => Promise<void>
 }
 
 /** The users and groups of an engine that can be named, in alphabetical order. */
@@ -112,13 +132,10 @@ export interface UserHandoverState extends AuthenticationHandoverState {
 }
 
 /** Decides whether there is capacity for a request. */
-export interface Admission {
+export interface Admission extends Component {
   /** One instance for the whole process. */
   readonly pressure: Pressure
   readonly takeRate: (name: string, engine: EngineConfig) => TakeRate | null
-  /** Puts this admission in force: its limits apply, and it becomes responsible for closing. */
-  readonly activate: () => void
-  readonly close: (hasSuccessor: boolean) => void
   /** The state that the next runtime takes over. */
   readonly handoverState: AdmissionHandoverState
 }

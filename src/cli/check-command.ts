@@ -104,11 +104,11 @@ async function check(
 ): Promise<CheckReport> {
   const config = loadConfig(file)
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { close, warnings, connections } = await build({ config, log, version: versionOf() })
-  const results = withinMs === null ? null : await checkConnections(connections(), withinMs)
+  const { close, questions } = await build({ config, log, version: versionOf() })
+  const results = withinMs === null ? null : await checkConnections(questions.connections(), withinMs)
   // A request that was abandoned still runs until its own timeout.
   await within(withinMs ?? MAX_CLOSE_MS, close()).catch(() => undefined)
-  return { problems: [], warnings, connections: results }
+  return { problems: [], warnings: questions.warnings, connections: results }
 }
 
 /** Runs all checks. The results are in the order of the checks. */

@@ -1,9 +1,9 @@
-import type { BuildRuntimeDependencies, RuntimeDependencies } from '../assembly/runtime.ts'
+import type { BuildRuntimeDependencies, RuntimeQuestions } from '../assembly/runtime.ts'
 import { loadConfig } from '../config/config.ts'
 import { createLogger, openDestination } from '../log.ts'
 import { type BuildDryRun, createExplain, type Explain } from '../pipeline/explain.ts'
 
-interface ExplainDependencies extends Pick<RuntimeDependencies, 'subjectsOf'> {
+interface ExplainDependencies extends Pick<RuntimeQuestions, 'subjectsOf'> {
   readonly explain: Explain
 }
 
@@ -29,10 +29,10 @@ export async function withExplain<T>(
     log: { ...loaded.log, audit: 'off' },
   }
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { parts, subjectsOf, start, close } = await build({ config, log, version: 'explain' })
+  const { parts, questions, start, close } = await build({ config, log, version: 'explain' })
   try {
     await start()
-    return await use({ subjectsOf, explain: createExplain(parts, buildDryRun) })
+    return await use({ subjectsOf: questions.subjectsOf, explain: createExplain(parts, buildDryRun) })
   } finally {
     await close()
   }

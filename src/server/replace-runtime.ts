@@ -1,13 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config/config.ts'
-import type { Runtime } from '../assembly/runtime.ts'
+import type { BuildOptions, Runtime, RuntimeDependencies } from '../assembly/runtime.ts'
 import type { PublicListener } from './listener.ts'
 import type { Logger } from '../log.ts'
 
 interface RuntimeReplacementOptions {
-  readonly first: Runtime
+  /** The first configuration. */
+  readonly config: Config
   /** @throws ConfigError */
-  readonly open: (config: Config, before: Runtime) => Promise<Runtime>
+  readonly open: (options: Pick<BuildOptions, 'config' | 'before' | 'successor'>) => Promise<Runtime>
   readonly serve: PublicListener['serve']
   readonly isDraining: () => boolean
   readonly log: Logger
@@ -32,18 +33,19 @@ export interface RuntimeReplacement {
 /** Timeout for the first read of a new runtime. Only the operator who changed the configuration waits for it. */
 const FIRST_READING_MS = 15_000
 
-export function createRuntimeReplacement({
-  first,
+/** Opens the first runtime. @throws ConfigError */
+export async function openFirstRuntime({
+  config: firstConfig,
   open,
   serve,
   isDraining,
   log,
-}: RuntimeReplacementOptions): RuntimeReplacement {
+}: RuntimeReplacementOptions): Promise<RuntimeReplacement> {
   /**
    * All open runtimes, oldest first: replaced runtimes that finish their requests, the runtime in force, and one that is about to
    * replace it.
    */
-  const live = new Map<number, Runtime>([[0, first]])
+  const live = new Map<number, Runtime>()
   const retiring = new Map<Runtime, Promise<void>>()
   let currentNumber = 0
   let opened = 0
@@ -59,9 +61,9 @@ export function createRuntimeReplacement({
   }
 
   /** Returns the next newer runtime that is still open. No runtime refers to one that has ended. */
-  function successorOf(number: number): Runtime {
-    const next = [...live.keys()].find((other) => other > number)
-    return numbered(next ?? currentNumber)
+  function successorOf(number: number): RuntimeDependencies | null {
+    const next = [...live].find(([other]) => other > number)
+    return next?.[1].dependencies ?? null
   }
 
   async function close(runtime: Runtime): Promise<void> {
@@ -76,7 +78,10 @@ export function createRuntimeReplacement({
    */
   async function retire(number: number, over: Promise<void>): Promise<void> {
     const old = numbered(number)
-    await Promise.race([over, wait(current().dependencies.config.timeouts.drain, undefined, { ref: false })])
+    await Promise.race([
+      over,
+      wait(current().dependencies.parts.config.timeouts.drain, undefined, { ref: false }),
+    ])
     old.dependencies.stop()
     await over
     await close(old)
@@ -87,15 +92,14 @@ export function createRuntimeReplacement({
   async function replace(config: Config): Promise<void> {
     const oldNumber = currentNumber
     const old = current()
-    const next = await open(config, old)
     const number = (opened += 1)
+    const { handover } = old.dependencies
+    const next = await open({ config, before: handover, successor: () => successorOf(number) })
+    // From here on the old runtime forwards changes. The first read of the new runtime may miss writes that happen in the meantime.
     live.set(number, next)
-    // Set before the first read of the new runtime, because the read may miss writes that happen in the meantime.
-    old.dependencies.forwardTo(() => successorOf(oldNumber).dependencies)
     try {
       await begin(next, isDraining)
     } catch (error) {
-      old.dependencies.forwardTo(null)
       live.delete(number)
       // Not awaited, because an engine may not respond.
       void close(next)
@@ -106,11 +110,12 @@ export function createRuntimeReplacement({
     retiring.set(old, retire(oldNumber, serve(next.handle)))
   }
 
+  live.set(0, await open({ config: firstConfig, successor: () => successorOf(0) }))
   const all = () => [current(), ...retiring.keys()].map(({ dependencies }) => dependencies)
   return {
     current,
     replace,
-    reopenAudit: async () => void (await Promise.all(all().map((parts) => parts.reopenAudit()))),
+    reopenAudit: async () => void (await Promise.all(all().map((parts) => parts.questions.reopenAudit()))),
     endPolls: () => all().forEach((parts) => parts.endPolls()),
     close: async () => void (await Promise.all([current().close(), ...retiring.values()])),
   }
@@ -119,6 +124,6 @@ export function createRuntimeReplacement({
 /** Reads the sources of a new runtime. @throws ConfigError if the runtime cannot make decisions */
 async function begin({ dependencies }: Runtime, isDraining: () => boolean): Promise<void> {
   await dependencies.start(FIRST_READING_MS)
-  const problems = isDraining() ? ['(the gateway): is shutting down'] : dependencies.missing()
+  const problems = isDraining() ? ['(the gateway): is shutting down'] : dependencies.questions.missing()
   if (problems.length > 0) throw new ConfigError('The configuration', problems)
 }

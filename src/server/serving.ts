@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { createListener, type PublicListener } from './listener.ts'
 import type { Logger } from '../log.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
-import { createRuntimeReplacement } from './replace-runtime.ts'
+import { openFirstRuntime } from './replace-runtime.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
 import { versionOf } from './version.ts'
 
@@ -49,17 +49,16 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
   let draining = false
   const isDraining = () => draining
   const shared = { log, version: versionOf() }
-  const first = await open({ config, ...shared })
-  const { metrics } = first.dependencies.parts
-  const listener = createListener(config, { handle: first.handle, metrics, log })
-  const replacement = createRuntimeReplacement({
-    first,
-    open: (next, before) => open({ config: next, ...shared, predecessor: before.dependencies }),
-    serve: listener.serve,
+  const replacement = await openFirstRuntime({
+    config,
+    open: (options) => open({ ...options, ...shared }),
+    serve: (handle) => listener.serve(handle),
     isDraining,
     log,
   })
   const current = () => replacement.current().dependencies
+  const { metrics } = current().parts
+  const listener = createListener(config, { handle: replacement.current().handle, metrics, log })
   return {
     current,
     explain: (question) => replacement.current().explain(question),
@@ -71,13 +70,13 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
     reopenAudit: replacement.reopenAudit,
     listen: () => listener.listen(config.listen),
     serveConnection: listener.serveConnection,
-    status: () => current().status(),
-    readiness: () => withDrain(current().readiness(), draining),
+    status: () => current().questions.status(),
+    readiness: () => withDrain(current().questions.readiness(), draining),
     drain: async ({ beside = () => Promise.resolve(), lastAccepted } = {}) => {
       draining = true
       const startedMs = performance.now()
       const { pid } = process
-      const deadlineMs = current().config.timeouts.drain
+      const deadlineMs = current().parts.config.timeouts.drain
       log.info({ pid, ...listener.load(), deadlineMs }, 'drain begins')
       const deadline = wait(deadlineMs, undefined, { ref: false })
       replacement.endPolls()

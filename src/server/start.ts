@@ -20,11 +20,11 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   const serving = await openServing({ config, log, open })
   const { current, replace, reopenAudit, readiness, begin, listen, drain } = serving
   const { metrics } = current().parts
-  const load = () => (file === null ? current().config : loadConfig(file))
+  const load = () => (file === null ? current().parts.config : loadConfig(file))
   const reload = createReload({
     load,
-    current: () => current().config,
-    warnings: () => current().warnings,
+    current: () => current().parts.config,
+    warnings: () => current().questions.warnings,
     replace,
     reopenAudit,
     metrics,
@@ -33,7 +33,7 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   const admin = await atKey(
     'admin',
     openAdmin(config.admin, {
-      current: () => current().config,
+      current: () => current().parts.config,
       metrics,
       readiness,
       reload,
@@ -44,7 +44,7 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   await begin()
   const address = await atKey('listen', listen())
   watched?.start()
-  logWarnings(current().warnings, log)
+  logWarnings(current().questions.warnings, log)
   log.info({ address, admin: admin.address, engines: Object.keys(config.engines) }, 'listening')
   return {
     address,

@@ -1,5 +1,5 @@
 import { type Config, loadConfig } from '../config/config.ts'
-import type { OpenRuntime, RuntimeDependencies } from '../assembly/runtime.ts'
+import type { HandoverState, OpenRuntime } from '../assembly/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
 import { openAdmin } from '../server/open-admin.ts'
 import { REOPEN_AUDIT } from '../server/questions.ts'
@@ -36,14 +36,14 @@ export async function startWorkers({
   const check = createCheck(log, open)
   const first = await check(config)
   const { metrics } = first.parts
-  const latest = { warnings: first.warnings }
+  const latest = { warnings: first.questions.warnings }
   const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines) })
   const port = createPort(config, { metrics, log })
   const workerPool = new WorkerPool({ config, fork, onListening: port.add, metrics, log })
   const replace = async (next: Config) => {
-    const { warnings } = await check(next)
+    const { questions } = await check(next)
     await workerPool.replace(next)
-    latest.warnings = warnings
+    latest.warnings = questions.warnings
   }
   const reload = createReload({
     load: () => loadConfig(file),
@@ -90,16 +90,16 @@ export async function startWorkers({
 /** Returns a function that builds a runtime and closes it again. It finds problems before any worker gets the configuration. */
 function createCheck(log: Logger, open: OpenRuntime) {
   // The primary uses the metrics of the first runtime. Later runtimes take them over.
-  const before: { runtimeParts?: RuntimeDependencies } = {}
+  const first: { handover?: HandoverState } = {}
   return async function check(config: Config) {
     const { dependencies, close } = await open({
       config,
       log,
       version: versionOf(),
-      ...(before.runtimeParts === undefined ? {} : { predecessor: before.runtimeParts }),
+      ...(first.handover === undefined ? {} : { before: first.handover }),
     })
     await close()
-    before.runtimeParts ??= dependencies
+    first.handover ??= dependencies.handover
     return dependencies
   }
 }

@@ -26,15 +26,20 @@ t.test('combined components start in reverse order, with the same time limit', a
   ])
 })
 
-t.test('combined components register their gauges and close in the order of the list', (t) => {
+t.test('combined components are activated, closed and then released in the order of the list', async (t) => {
   const calls: string[] = []
   const named = (name: string) => ({
-    gauges: () => void calls.push(`gauges of ${name}`),
-    close: () => void calls.push(`close ${name}`),
+    activate: () => void calls.push(`activate ${name}`),
+    stop: () => void calls.push(`stop ${name}`),
+    close: async () => void calls.push(`close ${name}`),
+    release: () => void calls.push(`release ${name}`),
   })
-  const { gauges, close } = combined([named('a'), {}, named('b')])
-  gauges(createMetrics({ version: 'test' }))
-  close()
-  t.same(calls, ['gauges of a', 'gauges of b', 'close a', 'close b'])
-  t.end()
+  const { activate, close } = combined([named('a'), {}, named('b')])
+  activate(createMetrics({ version: 'test' }))
+  await close()
+  const steps = ['activate', 'stop', 'close', 'release']
+  t.same(
+    calls,
+    steps.flatMap((step) => [`${step} a`, `${step} b`]),
+  )
 })

@@ -38,9 +38,9 @@ for (const example of EXAMPLES) {
       moveSecrets(t, objects, folder)
       // As the command `check` does.
       const config = loadConfig(join(folder, 'gateway.yaml'), secretsOf(objects))
-      const { close, warnings } = await build({ config, log: pino({ level: 'silent' }), version: '0' })
+      const { close, questions } = await build({ config, log: pino({ level: 'silent' }), version: '0' })
       await close()
-      t.same(warnings, [])
+      t.same(questions.warnings, [])
     })
 
     await t.test('the rendered objects are valid in Kubernetes', { skip: kubernetesSkip() }, async (t) => {
