@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { isNeverForwarded } from '../../src/handlers/own-answer.ts'
+import { isNeverForwarded } from '../../src/handlers/own-response.ts'
 import { openGateway } from '../support/open-gateway.ts'
 
 t.test('only the list of engines and the check of a permission are never forwarded', (t) => {
