@@ -11,7 +11,7 @@ import { promtoolSkip, redisSkip } from './requirements.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Files of a checkout that the pages use. */
-const CHECKOUT = ['package.json', 'node_modules', 'src', 'config', 'examples', 'helm']
+const CHECKOUT = ['package.json', 'node_modules', 'src', 'sandbox', 'config', 'examples', 'helm']
 /** Timeout of a step. Each command line starts its own process, and the machine may be busy. */
 const STEP_MS = 300_000
 /** Programs without which a page can still be run. The steps that need them are skipped. */
