@@ -27,9 +27,9 @@ export async function openTraces(
   options: TracesSettings,
   { before, successor }: Handover<'config' | 'traces'>,
 ): Promise<TracesComponent> {
-  const kept = before !== null && isDeepStrictEqual(before.config.traces, options.config.traces)
-  const traces = kept ? before.traces : await loadTraces(options)
-  let isOwn = !kept
+  const isShared = before !== null && isDeepStrictEqual(before.config.traces, options.config.traces)
+  const traces = isShared ? before.traces : await loadTraces(options)
+  let isOwn = !isShared
   return {
     traces,
     activate: () => {
