@@ -87,6 +87,7 @@ const LAYERS = [
   'config',
   'operations',
   'operations/rows',
+  'operations/published',
   'errors.ts',
   'log.ts',
 ] as const
@@ -328,7 +329,7 @@ t.test('every imported package is a dependency, and every dependency is imported
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const imported = new Set(
     FILES.flatMap(({ imports }) => imports).filter(
-      (name) => !name.endsWith('.ts') && !name.startsWith('node:'),
+      (name) => !/\.(ts|json)$/.test(name) && !name.startsWith('node:'),
     ),
   )
   t.same([...imported].sort(), Object.keys(Object(Object(manifest).dependencies)).sort())

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isRecord } from '../../../src/request/value.ts'
+import type { SourceDocument } from './facts-of.ts'
 
 const ARTIFACT = 'org.camunda.bpm:camunda-engine-rest-openapi'
 const ARGS = ['-q', '-B', 'dependency:unpack', '-DoutputDirectory=.']
@@ -28,13 +29,23 @@ export interface Published {
   readonly hasLinks: boolean
 }
 
+/** The versions whose documents are on Maven Central and have all operations, from the oldest to the newest. */
+export const PUBLISHED_VERSIONS = ['7.22.0', '7.23.0', '7.24.0'] as const
+
 /** Returns the operations of the engine's OpenAPI document, which Maven downloads. */
 export async function publishedOperations(version = '7.22.0'): Promise<readonly Published[]> {
+  return operationsIn((await downloadDocument(version)).document)
+}
+
+/** Returns the engine's OpenAPI document, which Maven downloads. */
+export async function downloadDocument(version: string): Promise<SourceDocument> {
+  const artifact = `${ARTIFACT}:${version}`
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'))
   try {
     // Run in that folder: Maven leaves a marker there when it has unpacked the document, and would not unpack it again.
-    await promisify(execFile)('mvn', [...ARGS, `-Dartifact=${ARTIFACT}:${version}`], { cwd: folder })
-    return operationsIn(JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')))
+    await promisify(execFile)('mvn', [...ARGS, `-Dartifact=${artifact}`], { cwd: folder })
+    const document: unknown = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8'))
+    return { family: 'Camunda', version, artifact, document }
   } finally {
     await rm(folder, { recursive: true })
   }
