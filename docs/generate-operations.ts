@@ -21,7 +21,8 @@ open. A dash means that every authenticated caller may use the operation. An adm
 
 **Notes.** *repeated*: a read, which the gateway repeats if a node fails. *cached*: how long a response is shared between permitted callers.
 *validated*: the gateway checks the body or the query against the engine's schema. *key*: the operation accepts an
-[\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *newer*: only the named engines have the operation.
+[\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *only*: the releases that have the operation,
+of those that are known. Other operations exist in all of them.
 `
 
 export function operationsPage(): string {
@@ -174,7 +175,7 @@ function notesOf(operation: Operation): readonly string[] {
     ...(open === undefined
       ? []
       : ['can be [opened](configuration/identity.md#what-is-open-without-credentials)']),
-    ...(only === undefined ? [] : [`newer: ${only}`]),
+    ...(only === undefined ? [] : [`only ${only.join(', ')}`]),
   ]
 }
 

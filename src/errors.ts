@@ -37,6 +37,7 @@ export const CODES = {
   GW_REQUEST_TIMEOUT: [408, 'InvalidRequestException', 'The request was not received in time'],
   GW_UNSUPPORTED_MEDIA: [415, 'NotSupportedException', 'HTTP 415 Unsupported Media Type'],
   GW_EXPECTATION: [417, 'InvalidRequestException', 'The value of the Expect header is not supported'],
+  GW_OPERATION_MISSING: [404, 'NotFoundException', 'The engine does not have this operation'],
   GW_METHOD_UNKNOWN: [501, 'InvalidRequestException', 'The request method is not supported'],
   GW_TOKEN_INVALID: [401, 'NotAuthorizedException', 'The bearer token is not valid'],
   GW_THROTTLED: [429, 'TooManyRequestsException', 'Too many failed attempts to authenticate'],

@@ -15,6 +15,7 @@ import {
   locatedOf,
   noOperation,
   notFound,
+  requireOperation,
   unknownEngine,
 } from './pipeline/match.ts'
 import { observe } from './pipeline/observe.ts'
@@ -224,6 +225,7 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
   if (engine === null) throw unknownEngine(engineName)
   if (operation === null) throw noOperation(request)
   if (!isWellFormed(request) || principal === null) throw notFound()
+  requireOperation(operation, engine.release)
   locate(context, { engine, operation, principal, permit: engine.permits.get(operation.id) ?? notFound() })
   context.stage = 'body'
   checkMedia(operation, request.headers)

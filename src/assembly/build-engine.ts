@@ -135,6 +135,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     addedRequestHeaders: requestHeaders,
     forwarded,
     isDateText: dateTextCheckFor(dateFormat),
+    release: engineConfig.release,
     remotePrefix: remotePrefixOf(engineConfig),
   }
   return {

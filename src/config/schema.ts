@@ -10,6 +10,7 @@ import { limits, rate } from './limit-settings.ts'
 import { health, node } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { redis } from './redis-settings.ts'
+import { RELEASES } from '../operations/published/releases.ts'
 import { OF_A_FILE } from './config-problems.ts'
 import { adminTls, clientTls, listenTls } from './tls-settings.ts'
 import { traces } from './trace-settings.ts'
@@ -171,6 +172,15 @@ export const engineSettings = z.strictObject({
     .nullable()
     .optional()
     .describe('Replaces `limits.rate` for this engine. If null, no user is limited.'),
+  release: z
+    .enum(RELEASES)
+    .nullable()
+    .default(null)
+    .describe(
+      'The family and version of the engine. The gateway then refuses operations that this release does not have, with `GW_OPERATION_MISSING`. ' +
+        'An engine reports only its version, so the gateway cannot recognize the family. ' +
+        'If null, or if your release is not in the list, the engine responds to such operations itself.',
+    ),
   dateFormat: z
     .string()
     .superRefine((pattern, context) => {

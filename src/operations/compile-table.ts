@@ -1,6 +1,7 @@
 import type { Method, Operation, OperationEntry, TagOperations } from './table.ts'
 import { effectOf, mistakeInEffect } from './effect.ts'
 import { latestVersionOf, mistakeInActsOn } from './acts-on.ts'
+import { releasesOf } from './published/releases.ts'
 import { namedBy } from './tenanted.ts'
 
 function checkRow(id: string, row: OperationEntry): void {
@@ -36,7 +37,8 @@ export function operationsOf(rowsets: readonly TagOperations[]): readonly Operat
         const [method, template = ''] = route.split(' ')
         if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
         const effect = effectOf(written)
-        return { ...row, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' } as const
+        const only = row.only ?? releasesOf(id)
+        return { ...row, ...(only === null ? {} : { only }), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' } as const
       })
       .toSorted(byPlace),
   )

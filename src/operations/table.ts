@@ -1,6 +1,7 @@
 import type { ActsOn } from './acts-on.ts'
 import type { NotFoundResponse, PermissionTerm, Check, EntityReference, Precondition, OtherTenantResponse, Rows } from './notation.ts'
 import type { OpenName } from './open-names.ts'
+import type { Release } from './published/releases.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
@@ -88,11 +89,11 @@ export interface OperationEntry {
   /** The method and the path below the base path, as in the engine's published API, with parameters in camelCase. No default. */
   readonly route: `${Method} /${string}`
   /**
-   * The engines that have the operation. Forks are Operaton, CIB seven, Fluxnova, EximeeBPMS and OrqueIO. An engine without the
-   * operation responds with 404 itself. Default: all engines have the operation, as published for Camunda 7.22.
+   * The releases that have the operation, if no published document of Camunda has it. If the configuration names another release, the
+   * gateway refuses the operation. Default: the releases of the documents that publish the operation.
    */
-  readonly only?: 'CIB seven' | 'Camunda 7.23 and later, and forks'
-  /** The engine serves the operation, but its published API does not list it. Default: the API lists it, or `only` names the engines. */
+  readonly only?: readonly Release[]
+  /** The engine serves the operation, but its published API does not list it. Default: the API lists it, or `only` names the releases. */
   readonly unpublished?: true
   /** The checks that the engine runs, in its order. If empty, every authenticated caller passes. No default. */
   readonly checks: readonly Check[]

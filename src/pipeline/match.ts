@@ -1,3 +1,5 @@
+import type { Release } from '../operations/published/releases.ts'
+import type { Operation } from '../operations/table.ts'
 import { targetPathOf } from '../request/target.ts'
 import type { FastifyRequest } from 'fastify'
 import { createCertificateUser } from '../request/client-certificate.ts'
@@ -104,6 +106,21 @@ export function noOperation({ routeOptions }: FastifyRequest): EngineRefusal {
   const { methods: allow } = routeOptions.config
   if (allow === undefined) return notFoundRefusal()
   return refusalOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
+}
+
+/**
+ * Checks that the configured release of the engine has an operation.
+ * @throws GatewayError GW_OPERATION_MISSING
+ */
+export function requireOperation(
+  { id, method, template, only }: Pick<Operation, 'id' | 'method' | 'template' | 'only'>,
+  release: Release | null,
+): void {
+  if (release === null || only === undefined || only.includes(release)) return
+  const path = template.replaceAll(/:(\w+)/g, '{$1}')
+  throw new GatewayError('GW_OPERATION_MISSING', {
+    message: `${release} does not have the operation ${id} (${method} ${path})`,
+  })
 }
 
 /** Returns the refusal in the form of the engine's authentication filter. */

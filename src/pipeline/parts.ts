@@ -6,6 +6,7 @@ import type { Audit } from '../metrics/audit-log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { LookupName } from '../operations/lookup-name.ts'
 import type { OpenName } from '../operations/open-names.ts'
+import type { Release } from '../operations/published/releases.ts'
 import type { ChangeKind, Operation } from '../operations/table.ts'
 import type { PublicAddress } from '../request/public-address.ts'
 import type { AccessRequest } from '../request/access-request.ts'
@@ -69,6 +70,8 @@ export interface EngineParts {
   /** Names, in lower case, of client headers that the configuration forwards in addition. */
   readonly addedRequestHeaders: readonly string[]
   readonly forwarded: ForwardedKind
+  /** The family and version, if the configuration names them. The gateway refuses operations that this release lacks. */
+  readonly release: Release | null
   /** The path before the API's paths at the nodes: `/engine-rest/engine/default`. */
   readonly remotePrefix: string
 }

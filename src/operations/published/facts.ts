@@ -87,6 +87,11 @@ export function publishedOperation(id: string): PublishedOperation | null {
   }
 }
 
+/** Returns the versions that have an operation. It is faster than reading the whole operation. */
+export function publishedVersions(id: string): VersionRange {
+  return parseRange(FACTS.operations[id]?.versions ?? '')
+}
+
 /**
  * Returns the members of a schema, those of its parents included. A schema may contain itself: the alternatives of a task query are
  * task queries.

@@ -1,4 +1,5 @@
 import type { Check } from '../notation.ts'
+import type { Release } from '../published/releases.ts'
 import type { TagOperations } from '../table.ts'
 
 const MAY_CHANGE_INSTANCE = [
@@ -21,56 +22,52 @@ const MAY_WORK_ON_TASK = [
   ], denied: 403 },
 ] as const satisfies readonly Check[]
 
+const CIB_SEVEN: readonly Release[] = ['CIB seven 2.2', 'CIB seven after 2.2']
+
 /** Operations that Camunda 7.22 lacks. An engine that lacks them responds to permitted callers with 404 or 405. */
 export const newerEngines = {
   // Not compared with a running CIB seven, so only administrators may use it.
   getConfiguration: {
     route: 'GET /configuration',
-    only: 'CIB seven',
+    only: CIB_SEVEN,
     checks: [{ admin: true, denied: 403 }],
   },
   // The same checks as the published `GET` of the same path.
   queryHistoricActivityStatistics: {
     route: 'POST /history/process-definition/:id/statistics',
     effect: 'read',
-    only: 'CIB seven',
+    only: CIB_SEVEN,
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
     notFound: '200 []',
     otherTenant: 'ignored',
   },
   updateProcessInstanceComment: {
     route: 'PUT /process-instance/:id/comment',
-    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_CHANGE_INSTANCE,
     notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   deleteProcessInstanceComments: {
     route: 'DELETE /process-instance/:id/comment',
-    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_CHANGE_INSTANCE,
     notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   deleteProcessInstanceComment: {
     route: 'DELETE /process-instance/:id/comment/:commentId',
-    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_CHANGE_INSTANCE,
     notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   updateTaskComment: {
     route: 'PUT /task/:id/comment',
-    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   deleteTaskComments: {
     route: 'DELETE /task/:id/comment',
-    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   deleteTaskComment: {
     route: 'DELETE /task/:id/comment/:commentId',
-    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },

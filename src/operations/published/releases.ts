@@ -1,0 +1,40 @@
+import { publishedVersions } from './facts.ts'
+
+/**
+ * The releases of engines whose operations are known, each with the version of Camunda whose published operations it has. `facts.json`
+ * has the sources of Camunda. The published APIs of the forks are not on Maven Central. They were read in the templates
+ * `engine-rest/engine-rest-openapi/src/main/templates/paths` and the resources `engine-rest/engine-rest/src/main/java` of the
+ * repositories operaton/operaton, cibseven/cibseven, EximeeBPMS/eximeebpms and finos/fluxnova-bpm-platform.
+ */
+const API_OF = {
+  'Camunda 7.22': '7.22',
+  'Camunda 7.23': '7.23',
+  'Camunda 7.24': '7.24',
+  'Operaton 1.0': '7.23',
+  'Operaton 2.1': '7.23',
+  'CIB seven 2.2': '7.23',
+  'CIB seven after 2.2': '7.23',
+  'EximeeBPMS 1.3': '7.23',
+  'Fluxnova 2.0': '7.23',
+  'Fluxnova 3.0': '7.23',
+  OrqueIO: '7.23',
+} as const satisfies Readonly<Record<string, string>>
+
+/** A family of engines and its version: `Camunda 7.24`. */
+export type Release = keyof typeof API_OF
+
+/** All known releases. */
+export const RELEASES: readonly Release[] = Object.keys(API_OF).filter(isRelease)
+
+function isRelease(text: string): text is Release {
+  return Object.hasOwn(API_OF, text)
+}
+
+/** Returns the releases that have a published operation, or null if all have it or if no document publishes it. */
+export function releasesOf(operationId: string): readonly Release[] | null {
+  const { since, until } = publishedVersions(operationId)
+  if (since === null && until === null) return null
+  return RELEASES.filter(
+    (release) => API_OF[release] >= (since ?? '') && (until === null || API_OF[release] <= until),
+  )
+}
