@@ -180,7 +180,10 @@ t.test('system data requires an admin or SYSTEM.READ, and the telemetry configur
     rows.map(({ id, checks }) => [id, checks.map(({ anyOf = [] }) => anyOf.join())]),
     [
       ['getRegisteredDeployments', ['SYSTEM.READ']],
+      ['queryOwnAuthorizations', ['']],
       ['getConfiguration', ['']],
+      ['getAttachmentsCount', ['']],
+      ['getCommentsCount', ['']],
       ['getSchemaLog', ['SYSTEM.READ']],
       ['querySchemaLog', ['SYSTEM.READ']],
       ['getTelemetryData', ['SYSTEM.READ']],

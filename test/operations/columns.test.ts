@@ -190,7 +190,14 @@ t.test('a link is removed without the permission for its own action', (t) => {
 })
 
 /** The operations that only admins may call. */
-const ADMINS_ONLY = ['cleanupAsync', 'getConfiguration', 'unlockUser']
+const ADMINS_ONLY = [
+  'cleanupAsync',
+  'getAttachmentsCount',
+  'getCommentsCount',
+  'getConfiguration',
+  'queryOwnAuthorizations',
+  'unlockUser',
+]
 
 t.test('a check names permissions unless it requires an admin', (t) => {
   const bare = OPERATIONS.filter(({ checks }) =>

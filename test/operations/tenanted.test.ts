@@ -32,7 +32,7 @@ const WAYS: Readonly<Record<string, number>> = {
   historicExternalTaskLog: 2,
   historicJobLog: 2,
   historicProcessInstance: 7,
-  historicTask: 7,
+  historicTask: 9,
   historicVariableInstance: 3,
   incident: 4,
   job: 7,

@@ -24,6 +24,9 @@ const MAY_WORK_ON_TASK = [
 
 const CIB_SEVEN: readonly Release[] = ['CIB seven 2.2', 'CIB seven after 2.2']
 
+/** The source does not show which release brought the operations. */
+const FLUXNOVA: readonly Release[] = ['Fluxnova 2.0', 'Fluxnova 3.0']
+
 /** Operations that Camunda 7.22 lacks. An engine that lacks them responds to permitted callers with 404 or 405. */
 export const newerEngines = {
   // Not compared with a running CIB seven, so only administrators may use it.
@@ -70,5 +73,24 @@ export const newerEngines = {
     route: 'DELETE /task/:id/comment/:commentId',
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
+  },
+  // Not compared with a running engine. Without the entries, the paths would be read as those of an authorization, a comment and an
+  // attachment with the ids `self` and `count`.
+  queryOwnAuthorizations: {
+    route: 'GET /authorization/self',
+    only: ['CIB seven after 2.2'],
+    checks: [{ admin: true, denied: 403 }],
+  },
+  getCommentsCount: {
+    route: 'GET /task/:id/comment/count',
+    only: FLUXNOVA,
+    checks: [{ admin: true, denied: 403 }],
+    entity: 'historicTask',
+  },
+  getAttachmentsCount: {
+    route: 'GET /task/:id/attachment/count',
+    only: FLUXNOVA,
+    checks: [{ admin: true, denied: 403 }],
+    entity: 'historicTask',
   },
 } satisfies TagOperations
