@@ -195,6 +195,9 @@ const ADMINS_ONLY = [
   'getAttachmentsCount',
   'getCommentsCount',
   'getConfiguration',
+  'getScriptSecurityConfig',
+  'getScriptViolations',
+  'getScriptViolationsCount',
   'queryOwnAuthorizations',
   'unlockUser',
 ]

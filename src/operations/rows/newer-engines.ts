@@ -93,4 +93,20 @@ export const newerEngines = {
     checks: [{ admin: true, denied: 403 }],
     entity: 'historicTask',
   },
+  // Not compared with a running engine.
+  getScriptSecurityConfig: {
+    route: 'GET /script-security/config',
+    only: ['EximeeBPMS 1.3'],
+    checks: [{ admin: true, denied: 403 }],
+  },
+  getScriptViolations: {
+    route: 'GET /script-security/violations',
+    only: ['EximeeBPMS 1.3'],
+    checks: [{ admin: true, denied: 403 }],
+  },
+  getScriptViolationsCount: {
+    route: 'GET /script-security/violations/count',
+    only: ['EximeeBPMS 1.3'],
+    checks: [{ admin: true, denied: 403 }],
+  },
 } satisfies TagOperations
