@@ -54,7 +54,7 @@ import { type Operation } from './table.ts'
 import { operationsOf } from './compile-table.ts'
 
 /** All operations that the gateway serves. A request for any other operation is refused. */
-export const OPERATIONS: readonly Operation[] = operationsOf([
+export const OPERATIONS: readonly Operation[] = operationsOf({
   authorization,
   batch,
   condition,
@@ -107,4 +107,4 @@ export const OPERATIONS: readonly Operation[] = operationsOf([
   user,
   variableInstance,
   version,
-])
+})

@@ -1,4 +1,4 @@
-import type { Method, Operation, OperationEntry, TagOperations } from './table.ts'
+import type { Method, Operation, OperationEntry, Tag, TagOperations } from './table.ts'
 import { effectOf, mistakeInEffect } from './effect.ts'
 import { latestVersionOf, mistakeInActsOn } from './acts-on.ts'
 import { releasesOf } from './published/releases.ts'
@@ -22,26 +22,50 @@ function checkRow(id: string, row: OperationEntry): void {
  * fields, an operation names an entity that may belong to a tenant and declares no way to determine that tenant, or it names a
  * definition by its key and does not declare `actsOn`
  */
-export function operationsOf(rowsets: readonly TagOperations[]): readonly Operation[] {
-  const ids = new Set<string>()
-  const routes = new Set<string>()
-  return rowsets.flatMap((rows) =>
-    Object.entries(rows)
-      .map(([id, written]) => {
-        const derived = latestVersionOf(written)
-        const { route, ...row }: OperationEntry = derived === undefined ? written : { entity: derived, ...written }
-        checkRow(id, { route, ...row })
-        if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
-        ids.add(id)
-        routes.add(route)
-        const [method, template = ''] = route.split(' ')
-        if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
-        const effect = effectOf(written)
-        const only = row.only ?? releasesOf(id)
-        return { ...row, ...(only === null ? {} : { only }), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' } as const
-      })
-      .toSorted(byPlace),
+export function operationsOf(tags: Readonly<Record<string, Tag>>): readonly Operation[] {
+  const written = Object.entries(tags).map(([tag, operations]) => entriesOf(tag, operations))
+  assertUnique(written.flat())
+  return written.flatMap((entries) => entries.map(compileEntry).toSorted(byPlace))
+}
+
+interface WrittenEntry {
+  readonly tag: string
+  readonly id: string
+  readonly entry: OperationEntry
+}
+
+function entriesOf(tag: string, operations: Tag): readonly WrittenEntry[] {
+  return (isList(operations) ? operations : [operations]).flatMap((part) =>
+    (isList(part) ? part : Object.entries(part)).map(([id, entry]) => ({ tag, id, entry })),
   )
+}
+
+/** `Array.isArray` does not recognize a readonly list. */
+function isList<T>(value: TagOperations | readonly T[]): value is readonly T[] {
+  return Array.isArray(value)
+}
+
+function assertUnique(entries: readonly WrittenEntry[]): void {
+  const tags = new Map<string, string>()
+  for (const { tag, id, entry } of entries)
+    for (const name of [id, entry.route]) {
+      const other = tags.get(name)
+      if (other !== undefined)
+        throw new Error(`The table holds ${name} twice: in the tag ${other} and as ${id} (${entry.route}) in the tag ${tag}`)
+      tags.set(name, tag)
+    }
+}
+
+function compileEntry({ id, entry }: WrittenEntry): Operation {
+  const derived = latestVersionOf(entry)
+  const { route, ...row }: OperationEntry = derived === undefined ? entry : { entity: derived, ...entry }
+  checkRow(id, { route, ...row })
+  const [method, template = ''] = route.split(' ')
+  if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
+  const effect = effectOf(entry)
+  const only = row.only ?? releasesOf(id)
+  const releases = only === null ? {} : { only }
+  return { ...row, ...releases, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
 }
 
 /** The methods, in the order of the operations of one path. */

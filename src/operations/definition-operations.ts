@@ -1,6 +1,6 @@
 import type { AttributePath, Check } from './notation.ts'
 import type { PermissionName } from './permissions.ts'
-import type { Method, OperationEntry, TagOperations } from './table.ts'
+import type { Method, OperationEntry, WrittenOperations } from './table.ts'
 
 interface DefinitionKind {
   readonly name: string
@@ -66,7 +66,7 @@ const KEY_CACHE_SECONDS = 30
  * Returns the three operations on a definition that name it by its id, by its key, and by its key and tenant. The forms by key find the latest
  * version first: without READ on its key they respond as if it did not exist. After that, all three run the same command.
  */
-export function definitionOperations(kindName: keyof typeof KINDS, operation: DefinitionOperation): TagOperations {
+export function definitionOperations(kindName: keyof typeof KINDS, operation: DefinitionOperation): WrittenOperations {
   const { method, path = '', byId, byKey, byKeyAndTenant, checks, notFound, otherTenant, starts, ...shared } = operation
   const kind: DefinitionKind = KINDS[kindName]
   const { cache } = shared
@@ -78,7 +78,7 @@ export function definitionOperations(kindName: keyof typeof KINDS, operation: De
     actsOn: 'latest version' as const,
   }
   const missing = `404 RestException: No matching ${kind.name} with key: {key} and` as const
-  return Object.fromEntries([
+  return [
     rowOf(byId, {
       ...shared,
       ...(starts === true && { starts: 'processDefinition' as const }),
@@ -97,7 +97,7 @@ export function definitionOperations(kindName: keyof typeof KINDS, operation: De
       route: `${method} /${kindName}/key/:key/tenant-id/:tenantId${path}`,
       notFound: `${missing} tenant-id: {tenantId}`,
     }),
-  ])
+  ]
 }
 
 function checksByKey({ read, readsAgain }: DefinitionKind, checks: readonly Check[]): readonly Check[] {

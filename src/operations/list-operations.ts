@@ -1,5 +1,5 @@
 import type { Check, Rows } from './notation.ts'
-import type { OperationEntry, TagOperations } from './table.ts'
+import type { OperationEntry, WrittenOperations } from './table.ts'
 
 /** A form of a list: its items or their count, with the query in the query string (GET) or in the body (POST). */
 type ListForm = 'GET' | 'POST' | 'GET count' | 'POST count'
@@ -24,21 +24,21 @@ type List = ListFields &
   )
 
 /** Returns all operations of a list: its query and its count, by GET and by POST. */
-export function listOperations(list: List): TagOperations {
+export function listOperations(list: List): WrittenOperations {
   const { path, countPath = `${path}/count`, operations, checks = [], rows, ...shared } = list
-  const written: Record<string, OperationEntry> = {}
-  for (const [form, operation] of Object.entries(operations)) {
+  return Object.entries(operations).map(([form, operation]) => {
     const { id, ...own } = typeof operation === 'string' ? { id: operation } : operation
     const method = form.startsWith('GET') ? 'GET' : 'POST'
     const isCount = form.endsWith(' count')
-    if (Object.hasOwn(written, id)) throw new Error(`The list ${path} has two operations with the name ${id}`)
-    written[id] = {
-      ...shared,
-      ...own,
-      route: `${method} ${isCount ? countPath : path}`,
-      checks,
-      ...(rows !== undefined && { rows: isCount ? { ...rows, form: 'count' } : rows }),
-    }
-  }
-  return written
+    return [
+      id,
+      {
+        ...shared,
+        ...own,
+        route: `${method} ${isCount ? countPath : path}`,
+        checks,
+        ...(rows !== undefined && { rows: isCount ? { ...rows, form: 'count' } : rows }),
+      },
+    ]
+  })
 }

@@ -242,8 +242,17 @@ export interface OperationEntry {
   readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile'
 }
 
-/** The operations of one tag, by operationId. */
+/** Operations of one tag, by operationId. */
 export type TagOperations = Readonly<Record<string, OperationEntry>>
+
+/** Operations that one call writes, with their operationIds. */
+export type WrittenOperations = readonly (readonly [id: string, entry: OperationEntry])[]
+
+/**
+ * A tag of the table. A tag with operations that calls write is a list. It is not one object with spreads, because a spread
+ * silently replaces an operation that is written twice.
+ */
+export type Tag = TagOperations | readonly (TagOperations | WrittenOperations)[]
 
 /** An entry of the table, with its operationId and with its route split into method and path. */
 export interface Operation extends Omit<OperationEntry, 'route' | 'effect'> {

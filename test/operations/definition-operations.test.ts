@@ -23,7 +23,7 @@ t.test('an operation on a definition exists by id, by key, and by key and tenant
     starts: 'processDefinitionOfKey',
     links: true,
   }
-  t.same(rows, {
+  t.same(Object.fromEntries(rows), {
     one: {
       route: 'POST /process-definition/:id/start',
       checks: [{ anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], denied: 403 }],
@@ -56,7 +56,7 @@ t.test('a form by key has a tenant check on the latest version of its key', (t) 
       otherTenant: 'ignored',
     })
     const lookup = kind === 'process-definition' ? 'processDefinitionOfKey' : 'decisionDefinitionOfKey'
-    const byKey = operationsOf([rows]).filter(({ id }) => id !== 'one')
+    const byKey = operationsOf({ tag: [rows] }).filter(({ id }) => id !== 'one')
     t.same(
       byKey.map(({ entity, otherTenant }) => [entity, otherTenant]),
       [
@@ -71,13 +71,14 @@ t.test('a form by key has a tenant check on the latest version of its key', (t) 
 t.test(
   'a READ that finds the definition is not written twice, and a response by key is cached for 30 s',
   (t) => {
-    const rows = definitionOperations('decision-definition', {
+    const written = definitionOperations('decision-definition', {
       ...BY,
       method: 'GET',
       checks: (key) => [{ anyOf: [`DECISION_DEFINITION.READ ${key}`], denied: 403 }],
       cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
       notFound: NOT_FOUND,
     })
+    const rows = Object.fromEntries(written)
     t.equal(rows['one']?.cache?.seconds, 3600)
     for (const id of ['oneByKey', 'oneByKeyAndTenant']) {
       t.equal(rows[id]?.cache?.seconds, 30, id)
@@ -100,7 +101,7 @@ t.test('a field may belong to one form', (t) => {
     notFound: NOT_FOUND,
   })
   t.same(
-    Object.entries(rows).map(([id, { body }]) => [id, body]),
+    rows.map(([id, { body }]) => [id, body]),
     [
       ['one', undefined],
       ['oneByKey', 'StartProcessInstanceFormDto'],

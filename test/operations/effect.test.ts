@@ -40,6 +40,6 @@ const WRONG: readonly (readonly [mistake: string, row: OperationEntry])[] = [
 
 t.test('an effect that contradicts another field is an error at startup', (t) => {
   for (const [mistake, row] of WRONG)
-    t.throws(() => operationsOf([{ one: row }]), { message: new RegExp(mistake) }, mistake)
+    t.throws(() => operationsOf({ tag: { one: row } }), { message: new RegExp(mistake) }, mistake)
   t.end()
 })

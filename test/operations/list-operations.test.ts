@@ -1,6 +1,8 @@
 import t from 'tap'
+import { operationsOf } from '../../src/operations/compile-table.ts'
 import { listOperations } from '../../src/operations/list-operations.ts'
 
+const writtenBy = (list: Parameters<typeof listOperations>[0]) => Object.fromEntries(listOperations(list))
 const rows = { anyOf: ['TASK.READ row:id'] } as const
 
 t.test('a list has a query and a count, by GET and by POST, with the same checks and items', (t) => {
@@ -11,7 +13,7 @@ t.test('a list has a query and a count, by GET and by POST, with the same checks
     'POST count': 'queryAllCount',
   } as const
   const checks = [{ anyOf: ['FILTER.READ path:id'], denied: 403 }] as const
-  t.same(listOperations({ path: '/a', operations, checks, rows, expressions: 'refused' }), {
+  t.same(writtenBy({ path: '/a', operations, checks, rows, expressions: 'refused' }), {
     getAll: { route: 'GET /a', checks, rows, expressions: 'refused' },
     queryAll: { route: 'POST /a', checks, rows, expressions: 'refused' },
     getAllCount: { route: 'GET /a/count', checks, rows: { ...rows, form: 'count' }, expressions: 'refused' },
@@ -27,7 +29,7 @@ t.test('a list has a query and a count, by GET and by POST, with the same checks
 
 t.test('a list has only the operations that it names, and a field may belong to one of them', (t) => {
   const operations = { GET: { id: 'getAll', hal: true }, 'GET count': 'getAllCount' } as const
-  t.same(listOperations({ path: '/a/list', countPath: '/a/count', operations, rows }), {
+  t.same(writtenBy({ path: '/a/list', countPath: '/a/count', operations, rows }), {
     getAll: { route: 'GET /a/list', checks: [], rows, hal: true },
     getAllCount: { route: 'GET /a/count', checks: [], rows: { ...rows, form: 'count' } },
   })
@@ -36,7 +38,7 @@ t.test('a list has only the operations that it names, and a field may belong to 
 
 t.test('a list that only its checks restrict has no items', (t) => {
   const checks = [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }] as const
-  t.same(listOperations({ path: '/a', operations: { GET: 'getAll', 'GET count': 'getAllCount' }, checks }), {
+  t.same(writtenBy({ path: '/a', operations: { GET: 'getAll', 'GET count': 'getAllCount' }, checks }), {
     getAll: { route: 'GET /a', checks },
     getAllCount: { route: 'GET /a/count', checks },
   })
@@ -44,6 +46,7 @@ t.test('a list that only its checks restrict has no items', (t) => {
 })
 
 t.test('two operations of a list with the same name are an error', (t) => {
-  t.throws(() => listOperations({ path: '/a', operations: { GET: 'one', POST: 'one' }, rows }), /one/)
+  const list = listOperations({ path: '/a', operations: { GET: 'one', POST: 'one' }, rows })
+  t.throws(() => operationsOf({ tag: [list] }), /one twice/)
   t.end()
 })

@@ -2,6 +2,7 @@ import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Method, Operation, OperationEntry } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
+import { listOperations } from '../../src/operations/list-operations.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
@@ -94,10 +95,19 @@ t.test('parameters are in camelCase, and other segments are lower-case words', (
   t.end()
 })
 
-t.test('a duplicate name or route is refused', (t) => {
+t.test('an id or a route that is written twice is refused, and the error names the id and the tags', (t) => {
   const row = { route: 'GET /a', checks: [] } as const
-  t.throws(() => operationsOf([{ one: row }, { other: row }]), /twice/)
-  t.throws(() => operationsOf([{ one: row }, { one: { ...row, route: 'GET /b' } }]), /twice/)
+  const other = { ...row, route: 'GET /b' } as const
+  const list = listOperations({ path: '/c', operations: { GET: 'one' }, checks: [] })
+  const refused = [
+    [{ first: { one: row }, second: { other: row } }, /GET \/a twice.* first .* other .* second/],
+    [{ first: { one: row }, second: { one: other } }, /one twice.* first .* one .* second/],
+    [{ first: [list, { one: row }] }, /one twice.* first .* one .* first/],
+    [{ first: [{ one: row }, list] }, /one twice.* first .* one .* first/],
+    [{ first: [list, list] }, /one twice.* first .* one .* first/],
+  ] as const
+  for (const [tags, message] of refused) t.throws(() => operationsOf(tags), { message })
+  t.doesNotThrow(() => operationsOf({ first: [list, { two: row }], second: { three: other } }))
   t.end()
 })
 
@@ -117,7 +127,7 @@ t.test('the operations of a tag are sorted by path, then by method', (t) => {
     { route, checks: [], otherTenant: 'ignored' },
   ])
   t.same(
-    operationsOf([Object.fromEntries(rows)]).map(({ method, template }) => `${method} ${template}`),
+    operationsOf({ tag: Object.fromEntries(rows) }).map(({ method, template }) => `${method} ${template}`),
     ['GET /B', 'GET /a', 'GET /b', 'POST /b', 'PUT /b', 'DELETE /b', 'OPTIONS /b', 'GET /b/:id'],
   )
   t.end()

@@ -120,7 +120,7 @@ const WRONG: readonly (readonly [claim: string, row: OperationEntry])[] = [
 
 for (const [claim, row] of WRONG)
   t.test(`an operation with ${claim} and no known tenant is refused, and the error names it`, (t) => {
-    t.throws(() => operationsOf([{ newcomer: row }]), {
+    t.throws(() => operationsOf({ tag: { newcomer: row } }), {
       message: new RegExp(`newcomer \\(${row.route}\\), which does not say how the tenant`),
     })
     t.end()
@@ -203,8 +203,8 @@ const WRONGLY_ACTING: readonly (readonly [claim: string, row: OperationEntry, me
 
 for (const [claim, row, message] of WRONGLY_ACTING)
   t.test(`an operation that states ${claim} is refused, and the error names it`, (t) => {
-    t.throws(() => operationsOf([{ newcomer: row }]), { message })
-    t.throws(() => operationsOf([{ newcomer: row }]), { message: /newcomer/ })
+    t.throws(() => operationsOf({ tag: { newcomer: row } }), { message })
+    t.throws(() => operationsOf({ tag: { newcomer: row } }), { message: /newcomer/ })
     t.end()
   })
 
@@ -216,11 +216,11 @@ t.test('the lookup of the latest version of a key follows from what an operation
       actsOn: 'latest version',
       checks: [],
     } as const satisfies OperationEntry
-    return operationsOf([{ newcomer: row }])[0]?.entity
+    return operationsOf({ tag: { newcomer: row } })[0]?.entity
   })
   t.same(found, ['processDefinitionOfKey', 'decisionDefinitionOfKey', 'decisionRequirementsDefinitionOfKey'])
   const unknown: OperationEntry = { route: 'GET /novelty/key/:key', actsOn: 'latest version', checks: [] }
-  t.throws(() => operationsOf([{ newcomer: unknown }]), { message: /how the tenant/ })
+  t.throws(() => operationsOf({ tag: { newcomer: unknown } }), { message: /how the tenant/ })
   t.end()
 })
 
@@ -242,7 +242,7 @@ t.test('an operation that states how its tenant is known is accepted', (t) => {
     },
     { route: 'POST /x', actsOn: 'versions that the body names', checks: BY_BODY },
   ] as const satisfies readonly OperationEntry[])
-    t.doesNotThrow(() => operationsOf([{ newcomer: row }]), row.route)
+    t.doesNotThrow(() => operationsOf({ tag: { newcomer: row } }), row.route)
   t.end()
 })
 

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Authorization: 9 operations of the published API. */
-export const authorization = {
-  ...listOperations({
+export const authorization = [
+  listOperations({
     path: '/authorization',
     operations: {
       GET: 'queryAuthorizations',
@@ -11,62 +11,64 @@ export const authorization = {
     },
     rows: { anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
   }),
-  availableOperationsAuthorization: {
-    route: 'OPTIONS /authorization',
-    checks: [],
-    links: true,
-    allowedLinks: { create: 'AUTHORIZATION.CREATE' },
+  {
+    availableOperationsAuthorization: {
+      route: 'OPTIONS /authorization',
+      checks: [],
+      links: true,
+      allowedLinks: { create: 'AUTHORIZATION.CREATE' },
+    },
+    getAuthorization: {
+      route: 'GET /authorization/:id',
+      checks: [{ anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 }],
+      notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+      entity: 'authorization',
+    },
+    updateAuthorization: {
+      route: 'PUT /authorization/:id',
+      body: 'AuthorizationDto',
+      checks: [
+        { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
+        // The engine reads the record, then validates the body, and checks UPDATE last.
+        { name: 'update', anyOf: ['AUTHORIZATION.UPDATE path:id'], entity: 'authorization', denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+      invalidates: ['records'],
+      entity: 'authorization',
+    },
+    deleteAuthorization: {
+      route: 'DELETE /authorization/:id',
+      media: 'none',
+      checks: [
+        { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
+        { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+      invalidates: ['records'],
+      entity: 'authorization',
+    },
+    availableOperationsAuthorizationInstance: {
+      route: 'OPTIONS /authorization/:id',
+      checks: [],
+      links: true,
+      allowedLinks: { delete: 'AUTHORIZATION.DELETE path:id', update: 'AUTHORIZATION.UPDATE path:id' },
+    },
+    isUserAuthorized: {
+      route: 'GET /authorization/check',
+      query: 'AuthorizationCheckQuery',
+      checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 'absent' }],
+      handler: 'authorization check',
+      notFound: '403 InvalidRequestException: You must have READ permission for Authorization resource.',
+    },
+    createAuthorization: {
+      route: 'POST /authorization/create',
+      creates: 'answer:id',
+      body: 'AuthorizationCreateDto',
+      checks: [
+        { name: 'create', anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
+        { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true, notFound: '404 InvalidRequestException: Authorization with id {created} does not exist.' },
+      ],
+      invalidates: ['records'],
+    },
   },
-  getAuthorization: {
-    route: 'GET /authorization/:id',
-    checks: [{ anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 }],
-    notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
-    entity: 'authorization',
-  },
-  updateAuthorization: {
-    route: 'PUT /authorization/:id',
-    body: 'AuthorizationDto',
-    checks: [
-      { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
-      // The engine reads the record, then validates the body, and checks UPDATE last.
-      { name: 'update', anyOf: ['AUTHORIZATION.UPDATE path:id'], entity: 'authorization', denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
-    invalidates: ['records'],
-    entity: 'authorization',
-  },
-  deleteAuthorization: {
-    route: 'DELETE /authorization/:id',
-    media: 'none',
-    checks: [
-      { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
-      { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
-    invalidates: ['records'],
-    entity: 'authorization',
-  },
-  availableOperationsAuthorizationInstance: {
-    route: 'OPTIONS /authorization/:id',
-    checks: [],
-    links: true,
-    allowedLinks: { delete: 'AUTHORIZATION.DELETE path:id', update: 'AUTHORIZATION.UPDATE path:id' },
-  },
-  isUserAuthorized: {
-    route: 'GET /authorization/check',
-    query: 'AuthorizationCheckQuery',
-    checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 'absent' }],
-    handler: 'authorization check',
-    notFound: '403 InvalidRequestException: You must have READ permission for Authorization resource.',
-  },
-  createAuthorization: {
-    route: 'POST /authorization/create',
-    creates: 'answer:id',
-    body: 'AuthorizationCreateDto',
-    checks: [
-      { name: 'create', anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
-      { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true, notFound: '404 InvalidRequestException: Authorization with id {created} does not exist.' },
-    ],
-    invalidates: ['records'],
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Batch: 7 operations of the published API. */
-export const batch = {
-  ...listOperations({
+export const batch = [
+  listOperations({
     path: '/batch',
     operations: {
       GET: 'getBatches',
@@ -11,29 +11,31 @@ export const batch = {
     },
     rows: { anyOf: ['BATCH.READ row:id'] },
   }),
-  getBatch: {
-    route: 'GET /batch/:id',
-    checks: [{ anyOf: ['BATCH.READ path:id'], denied: 404 }],
-    entity: 'batch',
-    notFound: "404 InvalidRequestException: Batch with id '{id}' does not exist",
+  {
+    getBatch: {
+      route: 'GET /batch/:id',
+      checks: [{ anyOf: ['BATCH.READ path:id'], denied: 404 }],
+      entity: 'batch',
+      notFound: "404 InvalidRequestException: Batch with id '{id}' does not exist",
+    },
+    deleteBatch: {
+      route: 'DELETE /batch/:id',
+      media: 'none',
+      checks: [{ anyOf: ['BATCH.DELETE path:id'], denied: 403 }],
+      entity: 'batch',
+      notFound: "400 InvalidRequestException 0: Unable to delete batch with id '{id}'",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete batch '{id}' because it belongs to no authenticated tenant.",
+    },
+    updateBatchSuspensionState: {
+      route: 'PUT /batch/:id/suspended',
+      conflict: 'repeat',
+      checks: [{ anyOf: ['BATCH.UPDATE path:id'], denied: 403 }],
+      entity: 'batch',
+      notFound: "400 InvalidRequestException 0: Unable to {suspended?suspend:activate} batch with id '{id}'",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot {suspended?suspend:activate} batch '{id}' because it belongs to no authenticated tenant.",
+    },
   },
-  deleteBatch: {
-    route: 'DELETE /batch/:id',
-    media: 'none',
-    checks: [{ anyOf: ['BATCH.DELETE path:id'], denied: 403 }],
-    entity: 'batch',
-    notFound: "400 InvalidRequestException 0: Unable to delete batch with id '{id}'",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete batch '{id}' because it belongs to no authenticated tenant.",
-  },
-  updateBatchSuspensionState: {
-    route: 'PUT /batch/:id/suspended',
-    conflict: 'repeat',
-    checks: [{ anyOf: ['BATCH.UPDATE path:id'], denied: 403 }],
-    entity: 'batch',
-    notFound: "400 InvalidRequestException 0: Unable to {suspended?suspend:activate} batch with id '{id}'",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot {suspended?suspend:activate} batch '{id}' because it belongs to no authenticated tenant.",
-  },
-  ...listOperations({
+  listOperations({
     path: '/batch/statistics',
     operations: {
       GET: 'getBatchStatistics',
@@ -41,4 +43,4 @@ export const batch = {
     },
     rows: { anyOf: ['BATCH.READ row:id'] },
   }),
-} satisfies TagOperations
+] satisfies Tag

@@ -1,10 +1,10 @@
 import { definitionOperations } from '../definition-operations.ts'
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Decision Definition: 17 operations of the published API. */
-export const decisionDefinition = {
-  ...listOperations({
+export const decisionDefinition = [
+  listOperations({
     path: '/decision-definition',
     operations: {
       GET: 'getDecisionDefinitions',
@@ -12,7 +12,7 @@ export const decisionDefinition = {
     },
     rows: { anyOf: ['DECISION_DEFINITION.READ row:key'], query: 'decisionDefinitions' },
   }),
-  ...definitionOperations('decision-definition', {
+  definitionOperations('decision-definition', {
     method: 'GET',
     byId: 'getDecisionDefinitionById',
     byKey: 'getDecisionDefinitionByKey',
@@ -21,7 +21,7 @@ export const decisionDefinition = {
     notFound: "404 InvalidRequestException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('decision-definition', {
+  definitionOperations('decision-definition', {
     method: 'GET',
     path: '/diagram',
     byId: 'getDecisionDefinitionDiagram',
@@ -32,7 +32,7 @@ export const decisionDefinition = {
     notFound: "400 NotFoundException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('decision-definition', {
+  definitionOperations('decision-definition', {
     method: 'POST',
     path: '/evaluate',
     byId: { id: 'evaluateDecisionById', body: 'EvaluateDecisionDto' },
@@ -43,7 +43,7 @@ export const decisionDefinition = {
     notFound: "404 InvalidRequestException 0: Cannot evaluate decision {id}: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 RestException 0: Cannot evaluate decision {id}: ENGINE-13034 Cannot evaluate the decision '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('decision-definition', {
+  definitionOperations('decision-definition', {
     method: 'PUT',
     path: '/history-time-to-live',
     byId: 'updateHistoryTimeToLiveByDecisionDefinitionId',
@@ -53,7 +53,7 @@ export const decisionDefinition = {
     notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.dmn.entity.repository.DecisionDefinitionEntity.getHistoryTimeToLive()" because "decisionDefinitionEntity" is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('decision-definition', {
+  definitionOperations('decision-definition', {
     method: 'GET',
     path: '/xml',
     byId: 'getDecisionDefinitionDmnXmlById',
@@ -64,4 +64,4 @@ export const decisionDefinition = {
     notFound: "404 InvalidRequestException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
-} satisfies TagOperations
+] satisfies Tag

@@ -1,10 +1,10 @@
 import { definitionOperations } from '../definition-operations.ts'
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Decision Requirements Definition: 11 operations of the published API. */
-export const decisionRequirementsDefinition = {
-  ...listOperations({
+export const decisionRequirementsDefinition = [
+  listOperations({
     path: '/decision-requirements-definition',
     operations: {
       GET: 'getDecisionRequirementsDefinitions',
@@ -12,7 +12,7 @@ export const decisionRequirementsDefinition = {
     },
     rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], query: 'decisionRequirementsDefinitions' },
   }),
-  ...definitionOperations('decision-requirements-definition', {
+  definitionOperations('decision-requirements-definition', {
     method: 'GET',
     byId: 'getDecisionRequirementsDefinitionById',
     byKey: 'getDecisionRequirementsDefinitionByKey',
@@ -23,7 +23,7 @@ export const decisionRequirementsDefinition = {
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('decision-requirements-definition', {
+  definitionOperations('decision-requirements-definition', {
     method: 'GET',
     path: '/diagram',
     byId: 'getDecisionRequirementsDefinitionDiagramById',
@@ -36,7 +36,7 @@ export const decisionRequirementsDefinition = {
     notFound: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('decision-requirements-definition', {
+  definitionOperations('decision-requirements-definition', {
     method: 'GET',
     path: '/xml',
     byId: 'getDecisionRequirementsDefinitionDmnXmlById',
@@ -49,4 +49,4 @@ export const decisionRequirementsDefinition = {
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),
-} satisfies TagOperations
+] satisfies Tag

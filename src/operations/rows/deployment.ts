@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Deployment: 10 operations of the published API. */
-export const deployment = {
-  ...listOperations({
+export const deployment = [
+  listOperations({
     path: '/deployment',
     operations: {
       GET: 'getDeployments',
@@ -11,64 +11,66 @@ export const deployment = {
     },
     rows: { anyOf: ['DEPLOYMENT.READ row:id'] },
   }),
-  getDeployment: {
-    route: 'GET /deployment/:id',
-    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 }],
-    notFound: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
-    entity: 'deployment',
+  {
+    getDeployment: {
+      route: 'GET /deployment/:id',
+      checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 }],
+      notFound: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
+      entity: 'deployment',
+    },
+    deleteDeployment: {
+      route: 'DELETE /deployment/:id',
+      media: 'none',
+      checks: [
+        { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
+        { anyOf: ['DEPLOYMENT.DELETE path:id'], denied: 403 },
+      ],
+      evicts: ['deployment'],
+      notFound: "404 InvalidRequestException: Deployment with id '{id}' do not exist",
+      entity: 'deployment',
+    },
+    redeploy: {
+      route: 'POST /deployment/:id/redeploy',
+      creates: 'answer:id',
+      checks: [
+        { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
+        { anyOf: ['DEPLOYMENT.CREATE'], denied: 403 },
+        { anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 },
+      ],
+      evicts: ['deployment'],
+      links: true,
+      notFound: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
+      entity: 'deployment',
+    },
+    getDeploymentResources: {
+      route: 'GET /deployment/:id/resources',
+      checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+      entity: 'deployment',
+    },
+    getDeploymentResource: {
+      route: 'GET /deployment/:id/resources/:resourceId',
+      checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+      entity: 'deployment',
+    },
+    getDeploymentResourceData: {
+      route: 'GET /deployment/:id/resources/:resourceId/data',
+      checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+      entity: 'deployment',
+    },
+    createDeployment: {
+      route: 'POST /deployment/create',
+      creates: 'answer:id',
+      media: 'multipart',
+      checks: [{ anyOf: ['DEPLOYMENT.CREATE'], denied: 403 }],
+      evicts: ['deployment'],
+      links: true,
+    },
+    getRegisteredDeployments: {
+      route: 'GET /deployment/registered',
+      checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
+    },
   },
-  deleteDeployment: {
-    route: 'DELETE /deployment/:id',
-    media: 'none',
-    checks: [
-      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
-      { anyOf: ['DEPLOYMENT.DELETE path:id'], denied: 403 },
-    ],
-    evicts: ['deployment'],
-    notFound: "404 InvalidRequestException: Deployment with id '{id}' do not exist",
-    entity: 'deployment',
-  },
-  redeploy: {
-    route: 'POST /deployment/:id/redeploy',
-    creates: 'answer:id',
-    checks: [
-      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
-      { anyOf: ['DEPLOYMENT.CREATE'], denied: 403 },
-      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 },
-    ],
-    evicts: ['deployment'],
-    links: true,
-    notFound: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
-    entity: 'deployment',
-  },
-  getDeploymentResources: {
-    route: 'GET /deployment/:id/resources',
-    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
-    entity: 'deployment',
-  },
-  getDeploymentResource: {
-    route: 'GET /deployment/:id/resources/:resourceId',
-    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
-    entity: 'deployment',
-  },
-  getDeploymentResourceData: {
-    route: 'GET /deployment/:id/resources/:resourceId/data',
-    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
-    entity: 'deployment',
-  },
-  createDeployment: {
-    route: 'POST /deployment/create',
-    creates: 'answer:id',
-    media: 'multipart',
-    checks: [{ anyOf: ['DEPLOYMENT.CREATE'], denied: 403 }],
-    evicts: ['deployment'],
-    links: true,
-  },
-  getRegisteredDeployments: {
-    route: 'GET /deployment/registered',
-    checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Event Subscription: 2 operations of the published API. */
-export const eventSubscription = {
-  ...listOperations({
+export const eventSubscription = [
+  listOperations({
     path: '/event-subscription',
     operations: {
       GET: { id: 'getEventSubscriptions', query: 'EventSubscriptionQuery' },
@@ -17,4 +17,4 @@ export const eventSubscription = {
       query: 'eventSubscriptions',
     },
   }),
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** External Task: 18 operations of the published API. */
-export const externalTask = {
-  ...listOperations({
+export const externalTask = [
+  listOperations({
     path: '/external-task',
     operations: {
       GET: 'getExternalTasks',
@@ -19,194 +19,196 @@ export const externalTask = {
       query: 'externalTasks',
     },
   }),
-  getExternalTask: {
-    route: 'GET /external-task/:id',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ externalTask.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 404, viaQuery: 'query' },
-    ],
-    notFound: '404 RestException: External task with id {id} does not exist',
-  },
-  handleExternalTaskBpmnError: {
-    route: 'POST /external-task/:id/bpmnError',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: External task with id {id} does not exist',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-    preconditions: [
-      { when: 'the worker does not hold the task', answer: "400 RestException 0: Bpmn error of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
-    ],
-  },
-  completeExternalTaskResource: {
-    route: 'POST /external-task/:id/complete',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: External task with id {id} does not exist',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-    preconditions: [
-      { when: 'the worker does not hold the task', answer: "400 RestException 0: External Task {id} cannot be completed by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
-    ],
-  },
-  getExternalTaskErrorDetails: {
-    route: 'GET /external-task/:id/errorDetails',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ externalTask.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  extendLock: {
-    route: 'POST /external-task/:id/extendLock',
-    newTasks: 'none',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: External task with id {id} does not exist',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-    preconditions: [
-      { when: 'the worker does not hold the task', answer: "400 RestException 0: The lock of the External Task {id} cannot be extended by worker '{workerId}''. It is locked by worker '{externalTask.workerId}'." },
-    ],
-  },
-  handleFailure: {
-    route: 'POST /external-task/:id/failure',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: External task with id {id} does not exist',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-    preconditions: [
-      { when: 'the worker does not hold the task', answer: "400 RestException 0: Failure of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
-    ],
-  },
-  lock: {
-    route: 'POST /external-task/:id/lock',
-    newTasks: 'none',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: External task with id {id} does not exist',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  setExternalTaskResourcePriority: {
-    route: 'PUT /external-task/:id/priority',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: External task with id {id} does not exist',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  setExternalTaskResourceRetries: {
-    route: 'PUT /external-task/:id/retries',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: External task with id {id} does not exist',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  unlock: {
-    route: 'POST /external-task/:id/unlock',
-    media: 'none',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: External task with id {id} does not exist',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  fetchAndLock: {
-    route: 'POST /external-task/fetchAndLock',
-    checks: [],
-    rows: {
-      form: 'locks',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+  {
+    getExternalTask: {
+      route: 'GET /external-task/:id',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ externalTask.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 404, viaQuery: 'query' },
       ],
-      and: [
-        'PROCESS_INSTANCE.UPDATE row:processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE row:processDefinitionKey',
+      notFound: '404 RestException: External task with id {id} does not exist',
+    },
+    handleExternalTaskBpmnError: {
+      route: 'POST /external-task/:id/bpmnError',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: External task with id {id} does not exist',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      preconditions: [
+        { when: 'the worker does not hold the task', answer: "400 RestException 0: Bpmn error of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
       ],
     },
-    longPoll: true,
-    newTasks: 'none',
-  },
-  setExternalTaskRetries: {
-    route: 'PUT /external-task/retries',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE each.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-      ], each: 'externalTasks', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant." },
-    ],
-    empty: '400 InvalidRequestException: externalTaskIds is empty',
-    resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
-    resolvesQueries: {
-      processInstanceQuery: 'processInstanceIds',
-      historicProcessInstanceQuery: 'processInstanceIds',
-      externalTaskQuery: 'externalTaskIds',
-    },
-    notFound: '400 InvalidRequestException: externalTaskIds is empty',
-  },
-  setExternalTaskRetriesAsyncOperation: {
-    route: 'POST /external-task/retries-async',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 InvalidRequestException: externalTaskIds is empty',
-    resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
-    resolvesQueries: {
-      processInstanceQuery: 'processInstanceIds',
-      historicProcessInstanceQuery: 'processInstanceIds',
-      externalTaskQuery: 'externalTaskIds',
-    },
-  },
-  getTopicNames: {
-    route: 'GET /external-task/topic-names',
-    query: 'TopicNamesQuery',
-    checks: [],
-    rows: {
-      form: 'topic names',
-      list: 'getExternalTasks',
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+    completeExternalTaskResource: {
+      route: 'POST /external-task/:id/complete',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: External task with id {id} does not exist',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      preconditions: [
+        { when: 'the worker does not hold the task', answer: "400 RestException 0: External Task {id} cannot be completed by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
       ],
     },
-    cache: { seconds: 2, tags: ['external-task'], content: 'names' },
+    getExternalTaskErrorDetails: {
+      route: 'GET /external-task/:id/errorDetails',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ externalTask.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    },
+    extendLock: {
+      route: 'POST /external-task/:id/extendLock',
+      newTasks: 'none',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: External task with id {id} does not exist',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      preconditions: [
+        { when: 'the worker does not hold the task', answer: "400 RestException 0: The lock of the External Task {id} cannot be extended by worker '{workerId}''. It is locked by worker '{externalTask.workerId}'." },
+      ],
+    },
+    handleFailure: {
+      route: 'POST /external-task/:id/failure',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: External task with id {id} does not exist',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      preconditions: [
+        { when: 'the worker does not hold the task', answer: "400 RestException 0: Failure of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+      ],
+    },
+    lock: {
+      route: 'POST /external-task/:id/lock',
+      newTasks: 'none',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: External task with id {id} does not exist',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    },
+    setExternalTaskResourcePriority: {
+      route: 'PUT /external-task/:id/priority',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: External task with id {id} does not exist',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    },
+    setExternalTaskResourceRetries: {
+      route: 'PUT /external-task/:id/retries',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: External task with id {id} does not exist',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    },
+    unlock: {
+      route: 'POST /external-task/:id/unlock',
+      media: 'none',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: External task with id {id} does not exist',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    },
+    fetchAndLock: {
+      route: 'POST /external-task/fetchAndLock',
+      checks: [],
+      rows: {
+        form: 'locks',
+        anyOf: [
+          'PROCESS_INSTANCE.READ row:processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        ],
+        and: [
+          'PROCESS_INSTANCE.UPDATE row:processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE row:processDefinitionKey',
+        ],
+      },
+      longPoll: true,
+      newTasks: 'none',
+    },
+    setExternalTaskRetries: {
+      route: 'PUT /external-task/retries',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE each.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+        ], each: 'externalTasks', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant." },
+      ],
+      empty: '400 InvalidRequestException: externalTaskIds is empty',
+      resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
+      resolvesQueries: {
+        processInstanceQuery: 'processInstanceIds',
+        historicProcessInstanceQuery: 'processInstanceIds',
+        externalTaskQuery: 'externalTaskIds',
+      },
+      notFound: '400 InvalidRequestException: externalTaskIds is empty',
+    },
+    setExternalTaskRetriesAsyncOperation: {
+      route: 'POST /external-task/retries-async',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 InvalidRequestException: externalTaskIds is empty',
+      resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
+      resolvesQueries: {
+        processInstanceQuery: 'processInstanceIds',
+        historicProcessInstanceQuery: 'processInstanceIds',
+        externalTaskQuery: 'externalTaskIds',
+      },
+    },
+    getTopicNames: {
+      route: 'GET /external-task/topic-names',
+      query: 'TopicNamesQuery',
+      checks: [],
+      rows: {
+        form: 'topic names',
+        list: 'getExternalTasks',
+        anyOf: [
+          'PROCESS_INSTANCE.READ row:processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        ],
+      },
+      cache: { seconds: 2, tags: ['external-task'], content: 'names' },
+    },
   },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Filter: 14 operations of the published API. */
-export const filter = {
-  ...listOperations({
+export const filter = [
+  listOperations({
     path: '/filter',
     operations: {
       GET: { id: 'getFilterList', itemCount: 'executeFilterCount' },
@@ -11,44 +11,46 @@ export const filter = {
     },
     rows: { anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
   }),
-  filterResourceOptions: {
-    route: 'OPTIONS /filter',
-    checks: [],
-    links: true,
-    allowedLinks: { create: 'FILTER.CREATE' },
-  },
-  getSingleFilter: {
-    route: 'GET /filter/:id',
-    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
-    itemCount: 'executeFilterCount',
-  },
-  updateFilter: {
-    route: 'PUT /filter/:id',
-    expressions: 'refused',
-    checks: [
-      { anyOf: ['FILTER.READ path:id'], denied: 403 },
-      { anyOf: ['FILTER.UPDATE path:id'], denied: 403 },
-    ],
-  },
-  deleteFilter: {
-    route: 'DELETE /filter/:id',
-    media: 'none',
-    checks: [{ anyOf: ['FILTER.DELETE path:id'], denied: 403 }],
-  },
-  filterResourceOptionsSingle: {
-    route: 'OPTIONS /filter/:id',
-    checks: [],
-    links: true,
-    allowedLinks: {
-      self: 'FILTER.READ path:id',
-      singleResult: 'FILTER.READ path:id',
-      list: 'FILTER.READ path:id',
-      count: 'FILTER.READ path:id',
-      delete: 'FILTER.DELETE path:id',
-      update: 'FILTER.UPDATE path:id',
+  {
+    filterResourceOptions: {
+      route: 'OPTIONS /filter',
+      checks: [],
+      links: true,
+      allowedLinks: { create: 'FILTER.CREATE' },
+    },
+    getSingleFilter: {
+      route: 'GET /filter/:id',
+      checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
+      itemCount: 'executeFilterCount',
+    },
+    updateFilter: {
+      route: 'PUT /filter/:id',
+      expressions: 'refused',
+      checks: [
+        { anyOf: ['FILTER.READ path:id'], denied: 403 },
+        { anyOf: ['FILTER.UPDATE path:id'], denied: 403 },
+      ],
+    },
+    deleteFilter: {
+      route: 'DELETE /filter/:id',
+      media: 'none',
+      checks: [{ anyOf: ['FILTER.DELETE path:id'], denied: 403 }],
+    },
+    filterResourceOptionsSingle: {
+      route: 'OPTIONS /filter/:id',
+      checks: [],
+      links: true,
+      allowedLinks: {
+        self: 'FILTER.READ path:id',
+        singleResult: 'FILTER.READ path:id',
+        list: 'FILTER.READ path:id',
+        count: 'FILTER.READ path:id',
+        delete: 'FILTER.DELETE path:id',
+        update: 'FILTER.UPDATE path:id',
+      },
     },
   },
-  ...listOperations({
+  listOperations({
     path: '/filter/:id/list',
     countPath: '/filter/:id/count',
     operations: {
@@ -64,7 +66,7 @@ export const filter = {
       exempt: 'case',
     },
   }),
-  ...listOperations({
+  listOperations({
     path: '/filter/:id/singleResult',
     operations: { GET: 'executeFilterSingleResult', POST: 'postExecuteFilterSingleResult' },
     hal: true,
@@ -78,10 +80,12 @@ export const filter = {
     },
     notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',
   }),
-  createFilter: {
-    route: 'POST /filter/create',
-    creates: 'answer:id',
-    expressions: 'refused',
-    checks: [{ anyOf: ['FILTER.CREATE *'], denied: 403 }],
+  {
+    createFilter: {
+      route: 'POST /filter/create',
+      creates: 'answer:id',
+      expressions: 'refused',
+      checks: [{ anyOf: ['FILTER.CREATE *'], denied: 403 }],
+    },
   },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Group: 13 operations of the published API. */
-export const group = {
-  ...listOperations({
+export const group = [
+  listOperations({
     path: '/group',
     operations: {
       GET: 'getQueryGroups',
@@ -13,70 +13,72 @@ export const group = {
     },
     rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
   }),
-  availableGroupOperations: {
-    route: 'OPTIONS /group',
-    checks: [],
-    links: true,
-    allowedLinks: { create: 'GROUP.CREATE' },
+  {
+    availableGroupOperations: {
+      route: 'OPTIONS /group',
+      checks: [],
+      links: true,
+      allowedLinks: { create: 'GROUP.CREATE' },
+    },
+    getGroup: {
+      route: 'GET /group/:id',
+      checks: [{ anyOf: ['GROUP.READ path:id'], denied: 404 }],
+      notFound: '404 InvalidRequestException: Group with id {id} does not exist',
+      entity: 'group',
+    },
+    // The engine writes the group with the id in the body.
+    updateGroup: {
+      route: 'PUT /group/:id',
+      checks: [
+        { anyOf: ['GROUP.READ path:id'], denied: 404 },
+        { anyOf: ['GROUP.UPDATE body:id'], when: 'body:id given', denied: 403 },
+        { anyOf: ['GROUP.UPDATE path:id'], when: 'body:id absent', denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: Group with id {id} does not exist',
+      entity: 'group',
+    },
+    deleteGroup: {
+      route: 'DELETE /group/:id',
+      media: 'none',
+      checks: [
+        { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
+        { anyOf: ['GROUP.READ path:id'], denied: 403 },
+      ],
+      invalidates: ['records', 'identity'],
+    },
+    availableGroupInstanceOperations: {
+      route: 'OPTIONS /group/:id',
+      checks: [],
+      links: true,
+      allowedLinks: { delete: 'GROUP.DELETE path:id', update: 'GROUP.UPDATE path:id' },
+    },
+    availableGroupMembersOperations: {
+      route: 'OPTIONS /group/:id/members',
+      checks: [],
+      links: true,
+      allowedLinks: { create: 'GROUP_MEMBERSHIP.CREATE path:id', delete: 'GROUP_MEMBERSHIP.DELETE path:id' },
+    },
+    createGroupMember: {
+      route: 'PUT /group/:id/members/:userId',
+      media: 'none',
+      checks: [
+        { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
+        { anyOf: ['USER.READ path:userId'], denied: 403 },
+        { anyOf: ['GROUP.READ path:id'], entity: 'user(path:userId)', denied: 403, notFound: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
+      ],
+      invalidates: ['identity'],
+    },
+    deleteGroupMember: {
+      route: 'DELETE /group/:id/members/:userId',
+      media: 'none',
+      checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+      invalidates: ['identity'],
+    },
+    createGroup: {
+      route: 'POST /group/create',
+      creates: 'body:id',
+      checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
+      invalidates: ['records'],
+    },
   },
-  getGroup: {
-    route: 'GET /group/:id',
-    checks: [{ anyOf: ['GROUP.READ path:id'], denied: 404 }],
-    notFound: '404 InvalidRequestException: Group with id {id} does not exist',
-    entity: 'group',
-  },
-  // The engine writes the group with the id in the body.
-  updateGroup: {
-    route: 'PUT /group/:id',
-    checks: [
-      { anyOf: ['GROUP.READ path:id'], denied: 404 },
-      { anyOf: ['GROUP.UPDATE body:id'], when: 'body:id given', denied: 403 },
-      { anyOf: ['GROUP.UPDATE path:id'], when: 'body:id absent', denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: Group with id {id} does not exist',
-    entity: 'group',
-  },
-  deleteGroup: {
-    route: 'DELETE /group/:id',
-    media: 'none',
-    checks: [
-      { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
-      { anyOf: ['GROUP.READ path:id'], denied: 403 },
-    ],
-    invalidates: ['records', 'identity'],
-  },
-  availableGroupInstanceOperations: {
-    route: 'OPTIONS /group/:id',
-    checks: [],
-    links: true,
-    allowedLinks: { delete: 'GROUP.DELETE path:id', update: 'GROUP.UPDATE path:id' },
-  },
-  availableGroupMembersOperations: {
-    route: 'OPTIONS /group/:id/members',
-    checks: [],
-    links: true,
-    allowedLinks: { create: 'GROUP_MEMBERSHIP.CREATE path:id', delete: 'GROUP_MEMBERSHIP.DELETE path:id' },
-  },
-  createGroupMember: {
-    route: 'PUT /group/:id/members/:userId',
-    media: 'none',
-    checks: [
-      { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
-      { anyOf: ['USER.READ path:userId'], denied: 403 },
-      { anyOf: ['GROUP.READ path:id'], entity: 'user(path:userId)', denied: 403, notFound: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
-    ],
-    invalidates: ['identity'],
-  },
-  deleteGroupMember: {
-    route: 'DELETE /group/:id/members/:userId',
-    media: 'none',
-    checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-    invalidates: ['identity'],
-  },
-  createGroup: {
-    route: 'POST /group/create',
-    creates: 'body:id',
-    checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
-    invalidates: ['records'],
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Activity Instance: 5 operations of the published API. */
-export const historicActivityInstance = {
-  ...listOperations({
+export const historicActivityInstance = [
+  listOperations({
     path: '/history/activity-instance',
     operations: {
       GET: 'getHistoricActivityInstances',
@@ -16,11 +16,13 @@ export const historicActivityInstance = {
       query: 'historicActivityInstances',
     },
   }),
-  getHistoricActivityInstance: {
-    route: 'GET /history/activity-instance/:id',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey'], denied: 404, viaQuery: 'query' },
-    ],
-    notFound: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
+  {
+    getHistoricActivityInstance: {
+      route: 'GET /history/activity-instance/:id',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+      ],
+      notFound: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
+    },
   },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Batch: 7 operations of the published API. */
-export const historicBatch = {
-  ...listOperations({
+export const historicBatch = [
+  listOperations({
     path: '/history/batch',
     operations: {
       GET: 'getHistoricBatches',
@@ -11,21 +11,23 @@ export const historicBatch = {
     },
     rows: { anyOf: ['BATCH.READ_HISTORY row:id'] },
   }),
-  getHistoricBatch: {
-    route: 'GET /history/batch/:id',
-    checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
-    entity: 'historicBatch',
-    notFound: "404 InvalidRequestException: Historic batch with id '{id}' does not exist",
+  {
+    getHistoricBatch: {
+      route: 'GET /history/batch/:id',
+      checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
+      entity: 'historicBatch',
+      notFound: "404 InvalidRequestException: Historic batch with id '{id}' does not exist",
+    },
+    deleteHistoricBatch: {
+      route: 'DELETE /history/batch/:id',
+      media: 'none',
+      checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
+      entity: 'historicBatch',
+      notFound: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete historic batch '{id}' because it belongs to no authenticated tenant.",
+    },
   },
-  deleteHistoricBatch: {
-    route: 'DELETE /history/batch/:id',
-    media: 'none',
-    checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
-    entity: 'historicBatch',
-    notFound: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete historic batch '{id}' because it belongs to no authenticated tenant.",
-  },
-  ...listOperations({
+  listOperations({
     path: '/history/batch/cleanable-batch-report',
     operations: {
       GET: 'getCleanableHistoricBatchesReport',
@@ -33,16 +35,18 @@ export const historicBatch = {
     },
     checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
   }),
-  setRemovalTimeAsyncHistoricBatch: {
-    route: 'POST /history/batch/set-removal-time',
-    creates: 'answer:id',
-    checks: [
-      { anyOf: ['BATCH.READ_HISTORY each.id'], each: 'body:historicBatchIds[]', denied: 400 },
-      { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },
-    ],
-    empty: '400 BadUserRequestException 0: historicBatches is empty',
-    resolvesIds: { historicBatchIds: { list: 'getHistoricBatches', by: 'batchId', single: true } },
-    resolvesQueries: { historicBatchQuery: 'historicBatchIds' },
-    notFound: '400 BadUserRequestException 0: historicBatches is empty',
+  {
+    setRemovalTimeAsyncHistoricBatch: {
+      route: 'POST /history/batch/set-removal-time',
+      creates: 'answer:id',
+      checks: [
+        { anyOf: ['BATCH.READ_HISTORY each.id'], each: 'body:historicBatchIds[]', denied: 400 },
+        { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },
+      ],
+      empty: '400 BadUserRequestException 0: historicBatches is empty',
+      resolvesIds: { historicBatchIds: { list: 'getHistoricBatches', by: 'batchId', single: true } },
+      resolvesQueries: { historicBatchQuery: 'historicBatchIds' },
+      notFound: '400 BadUserRequestException 0: historicBatches is empty',
+    },
   },
-} satisfies TagOperations
+] satisfies Tag

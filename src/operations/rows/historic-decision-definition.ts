@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Decision Definition: 2 operations of the published API. */
-export const historicDecisionDefinition = {
-  ...listOperations({
+export const historicDecisionDefinition = [
+  listOperations({
     path: '/history/decision-definition/cleanable-decision-instance-report',
     operations: {
       GET: 'getCleanableHistoricDecisionInstanceReport',
@@ -11,4 +11,4 @@ export const historicDecisionDefinition = {
     },
     rows: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableDecisionInstances' },
   }),
-} satisfies TagOperations
+] satisfies Tag

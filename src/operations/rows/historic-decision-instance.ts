@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Decision Instance: 5 operations of the published API. */
-export const historicDecisionInstance = {
-  ...listOperations({
+export const historicDecisionInstance = [
+  listOperations({
     path: '/history/decision-instance',
     operations: {
       GET: 'getHistoricDecisionInstances',
@@ -11,27 +11,29 @@ export const historicDecisionInstance = {
     },
     rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], query: 'historicDecisionInstances' },
   }),
-  getHistoricDecisionInstance: {
-    route: 'GET /history/decision-instance/:id',
-    query: 'HistoricDecisionInstanceOptions',
-    checks: [
-      { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, viaQuery: 'query' },
-    ],
-    notFound: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
+  {
+    getHistoricDecisionInstance: {
+      route: 'GET /history/decision-instance/:id',
+      query: 'HistoricDecisionInstanceOptions',
+      checks: [
+        { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, viaQuery: 'query' },
+      ],
+      notFound: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
+    },
+    deleteAsync: {
+      route: 'POST /history/decision-instance/delete',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_DELETE_DECISION_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 InvalidRequestException: historicDecisionInstanceIds is empty',
+      resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
+    },
+    setRemovalTimeAsyncHistoricDecisionInstance: {
+      route: 'POST /history/decision-instance/set-removal-time',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 BadUserRequestException 0: historicDecisionInstances is empty',
+      resolvesIds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
+      resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
+    },
   },
-  deleteAsync: {
-    route: 'POST /history/decision-instance/delete',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_DELETE_DECISION_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 InvalidRequestException: historicDecisionInstanceIds is empty',
-    resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
-  },
-  setRemovalTimeAsyncHistoricDecisionInstance: {
-    route: 'POST /history/decision-instance/set-removal-time',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 BadUserRequestException 0: historicDecisionInstances is empty',
-    resolvesIds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
-    resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
-  },
-} satisfies TagOperations
+] satisfies Tag

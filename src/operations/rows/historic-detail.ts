@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Detail: 5 operations of the published API. */
-export const historicDetail = {
-  ...listOperations({
+export const historicDetail = [
+  listOperations({
     path: '/history/detail',
     operations: {
       GET: 'getHistoricDetails',
@@ -17,18 +17,20 @@ export const historicDetail = {
       query: 'historicDetails',
     },
   }),
-  historicDetail: {
-    route: 'GET /history/detail/:id',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
-    ],
-    notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
+  {
+    historicDetail: {
+      route: 'GET /history/detail/:id',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      ],
+      notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
+    },
+    historicDetailBinary: {
+      route: 'GET /history/detail/:id/data',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      ],
+      notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
+    },
   },
-  historicDetailBinary: {
-    route: 'GET /history/detail/:id/data',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
-    ],
-    notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
-  },
-} satisfies TagOperations
+] satisfies Tag

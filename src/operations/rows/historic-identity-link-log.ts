@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Identity Link Log: 2 operations of the published API. */
-export const historicIdentityLinkLog = {
-  ...listOperations({
+export const historicIdentityLinkLog = [
+  listOperations({
     path: '/history/identity-link-log',
     operations: {
       GET: 'getHistoricIdentityLinks',
@@ -15,4 +15,4 @@ export const historicIdentityLinkLog = {
       query: 'historicIdentityLinks',
     },
   }),
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Incident: 2 operations of the published API. */
-export const historicIncident = {
-  ...listOperations({
+export const historicIncident = [
+  listOperations({
     path: '/history/incident',
     operations: {
       GET: 'getHistoricIncidents',
@@ -15,4 +15,4 @@ export const historicIncident = {
       query: 'historicIncidents',
     },
   }),
-} satisfies TagOperations
+] satisfies Tag

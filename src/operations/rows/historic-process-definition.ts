@@ -1,16 +1,18 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Process Definition: 3 operations of the published API. */
-export const historicProcessDefinition = {
-  getHistoricActivityStatistics: {
-    route: 'GET /history/process-definition/:id/statistics',
-    query: 'ActivityStatisticsQuery',
-    checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
-    notFound: '200 []',
-    otherTenant: 'ignored',
+export const historicProcessDefinition = [
+  {
+    getHistoricActivityStatistics: {
+      route: 'GET /history/process-definition/:id/statistics',
+      query: 'ActivityStatisticsQuery',
+      checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
+      notFound: '200 []',
+      otherTenant: 'ignored',
+    },
   },
-  ...listOperations({
+  listOperations({
     path: '/history/process-definition/cleanable-process-instance-report',
     operations: {
       GET: 'getCleanableHistoricProcessInstanceReport',
@@ -18,4 +20,4 @@ export const historicProcessDefinition = {
     },
     rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
   }),
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Process Instance: 10 operations of the published API. */
-export const historicProcessInstance = {
-  ...listOperations({
+export const historicProcessInstance = [
+  listOperations({
     path: '/history/process-instance',
     operations: {
       GET: 'getHistoricProcessInstances',
@@ -16,54 +16,56 @@ export const historicProcessInstance = {
       query: 'historicProcessInstances',
     },
   }),
-  getHistoricProcessInstance: {
-    route: 'GET /history/process-instance/:id',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
-    ],
-    notFound: '404 InvalidRequestException: Historic process instance with id {id} does not exist',
+  {
+    getHistoricProcessInstance: {
+      route: 'GET /history/process-instance/:id',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
+      ],
+      notFound: '404 InvalidRequestException: Historic process instance with id {id} does not exist',
+    },
+    deleteHistoricProcessInstance: {
+      route: 'DELETE /history/process-instance/:id',
+      media: 'none',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException 0: Historic process instance with id {id} does not exist',
+    },
+    deleteHistoricVariableInstancesOfHistoricProcessInstance: {
+      route: 'DELETE /history/process-instance/:id/variable-instances',
+      media: 'none',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    deleteHistoricProcessInstancesAsync: {
+      route: 'POST /history/process-instance/delete',
+      creates: 'answer:id',
+      checks: [
+        { anyOf: ['BATCH.CREATE_BATCH_DELETE_FINISHED_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
+      ],
+      empty: '400 InvalidRequestException: historicProcessInstanceIds is empty',
+      resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
+    },
+    getHistoricProcessInstanceDurationReport: {
+      route: 'GET /history/process-instance/report',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY each.id'], when: 'query:processDefinitionKeyIn given', each: 'query:processDefinitionKeyIn[]', denied: 403 },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition(each:id).key'], when: 'query:processDefinitionIdIn given', each: 'query:processDefinitionIdIn[]', denied: 403 },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], when: 'no definition given', denied: 403 },
+      ],
+      rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], ofDefinitions: true },
+    },
+    setRemovalTimeAsync: {
+      route: 'POST /history/process-instance/set-removal-time',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 BadUserRequestException 0: historicProcessInstances is empty',
+      resolvesIds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
+      resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
+    },
   },
-  deleteHistoricProcessInstance: {
-    route: 'DELETE /history/process-instance/:id',
-    media: 'none',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException 0: Historic process instance with id {id} does not exist',
-  },
-  deleteHistoricVariableInstancesOfHistoricProcessInstance: {
-    route: 'DELETE /history/process-instance/:id/variable-instances',
-    media: 'none',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  deleteHistoricProcessInstancesAsync: {
-    route: 'POST /history/process-instance/delete',
-    creates: 'answer:id',
-    checks: [
-      { anyOf: ['BATCH.CREATE_BATCH_DELETE_FINISHED_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
-    ],
-    empty: '400 InvalidRequestException: historicProcessInstanceIds is empty',
-    resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
-  },
-  getHistoricProcessInstanceDurationReport: {
-    route: 'GET /history/process-instance/report',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY each.id'], when: 'query:processDefinitionKeyIn given', each: 'query:processDefinitionKeyIn[]', denied: 403 },
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition(each:id).key'], when: 'query:processDefinitionIdIn given', each: 'query:processDefinitionIdIn[]', denied: 403 },
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], when: 'no definition given', denied: 403 },
-    ],
-    rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], ofDefinitions: true },
-  },
-  setRemovalTimeAsync: {
-    route: 'POST /history/process-instance/set-removal-time',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 BadUserRequestException 0: historicProcessInstances is empty',
-    resolvesIds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
-    resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic Task Instance: 5 operations of the published API. */
-export const historicTaskInstance = {
-  ...listOperations({
+export const historicTaskInstance = [
+  listOperations({
     path: '/history/task',
     operations: {
       GET: 'getHistoricTaskInstances',
@@ -17,9 +17,11 @@ export const historicTaskInstance = {
       query: 'historicTasks',
     },
   }),
-  getHistoricTaskInstanceReport: {
-    route: 'GET /history/task/report',
-    checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], denied: 403 }],
-    rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
+  {
+    getHistoricTaskInstanceReport: {
+      route: 'GET /history/task/report',
+      checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], denied: 403 }],
+      rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
+    },
   },
-} satisfies TagOperations
+] satisfies Tag

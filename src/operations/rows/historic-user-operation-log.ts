@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Historic User Operation Log: 4 operations of the published API. */
-export const historicUserOperationLog = {
-  ...listOperations({
+export const historicUserOperationLog = [
+  listOperations({
     path: '/history/user-operation',
     operations: {
       GET: 'queryUserOperationEntries',
@@ -17,27 +17,29 @@ export const historicUserOperationLog = {
       exempt: 'no category and no definition',
     },
   }),
-  clearAnnotationUserOperationLog: {
-    route: 'PUT /history/user-operation/:operationId/clear-annotation',
-    media: 'none',
-    checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry(path:operationId).processDefinitionKey',
-        'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry(path:operationId).category',
-      ], denied: 403 },
-    ],
-    notFound: '400 BadUserRequestException 0: operation is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
+  {
+    clearAnnotationUserOperationLog: {
+      route: 'PUT /history/user-operation/:operationId/clear-annotation',
+      media: 'none',
+      checks: [
+        { anyOf: [
+          'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry(path:operationId).processDefinitionKey',
+          'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry(path:operationId).category',
+        ], denied: 403 },
+      ],
+      notFound: '400 BadUserRequestException 0: operation is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
+    },
+    setAnnotationUserOperationLog: {
+      route: 'PUT /history/user-operation/:operationId/set-annotation',
+      checks: [
+        { anyOf: [
+          'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry(path:operationId).processDefinitionKey',
+          'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry(path:operationId).category',
+        ], denied: 403 },
+      ],
+      notFound: '400 BadUserRequestException 0: operation is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
+    },
   },
-  setAnnotationUserOperationLog: {
-    route: 'PUT /history/user-operation/:operationId/set-annotation',
-    checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry(path:operationId).processDefinitionKey',
-        'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry(path:operationId).category',
-      ], denied: 403 },
-    ],
-    notFound: '400 BadUserRequestException 0: operation is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Incident: 6 operations of the published API. */
-export const incident = {
-  ...listOperations({
+export const incident = [
+  listOperations({
     path: '/incident',
     operations: {
       GET: 'getIncidents',
@@ -18,54 +18,56 @@ export const incident = {
       query: 'incidents',
     },
   }),
-  getIncident: {
-    route: 'GET /incident/:id',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ incident.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
-      ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
-    ],
-    notFound: '404 InvalidRequestException: No matching incident with id {id}',
+  {
+    getIncident: {
+      route: 'GET /incident/:id',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ incident.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
+        ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
+      ],
+      notFound: '404 InvalidRequestException: No matching incident with id {id}',
+    },
+    resolveIncident: {
+      route: 'DELETE /incident/:id',
+      media: 'none',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+      preconditions: [
+        { when: 'the incident was not created by a caller', answer: '400 InvalidRequestException: Cannot resolve an incident of type {incident.incidentType}' },
+      ],
+    },
+    setIncidentAnnotation: {
+      route: 'PUT /incident/:id/annotation',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '400 BadUserRequestException 0: incident is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+    },
+    clearIncidentAnnotation: {
+      route: 'DELETE /incident/:id/annotation',
+      media: 'none',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '400 BadUserRequestException 0: incident is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+    },
   },
-  resolveIncident: {
-    route: 'DELETE /incident/:id',
-    media: 'none',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
-    preconditions: [
-      { when: 'the incident was not created by a caller', answer: '400 InvalidRequestException: Cannot resolve an incident of type {incident.incidentType}' },
-    ],
-  },
-  setIncidentAnnotation: {
-    route: 'PUT /incident/:id/annotation',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '400 BadUserRequestException 0: incident is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-  clearIncidentAnnotation: {
-    route: 'DELETE /incident/:id/annotation',
-    media: 'none',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '400 BadUserRequestException 0: incident is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,10 +1,10 @@
 import { definitionOperations } from '../definition-operations.ts'
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Process Definition: 46 operations of the published API and two more. */
-export const processDefinition = {
-  ...listOperations({
+export const processDefinition = [
+  listOperations({
     path: '/process-definition',
     operations: {
       GET: 'getProcessDefinitions',
@@ -16,7 +16,7 @@ export const processDefinition = {
       query: 'processDefinitions',
     },
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'GET',
     byId: 'getProcessDefinition',
     byKey: 'getProcessDefinitionByKey',
@@ -24,7 +24,7 @@ export const processDefinition = {
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 404 }],
     notFound: '404 InvalidRequestException 0: No matching definition with id {id}',
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'DELETE',
     byId: 'deleteProcessDefinition',
     byKey: 'deleteProcessDefinitionsByKey',
@@ -35,7 +35,7 @@ export const processDefinition = {
     notFound: "404 InvalidRequestException 0: No process definition found with id '{id}': processDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'GET',
     path: '/deployed-start-form',
     byId: 'getDeployedStartForm',
@@ -45,7 +45,7 @@ export const processDefinition = {
     notFound: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'GET',
     path: '/diagram',
     byId: 'getProcessDefinitionDiagram',
@@ -56,7 +56,7 @@ export const processDefinition = {
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'GET',
     path: '/form-variables',
     byId: 'getStartFormVariables',
@@ -66,7 +66,7 @@ export const processDefinition = {
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'PUT',
     path: '/history-time-to-live',
     byId: 'updateHistoryTimeToLiveByProcessDefinitionId',
@@ -76,7 +76,7 @@ export const processDefinition = {
     notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.ProcessDefinitionEntity.getHistoryTimeToLive()" because "processDefinitionEntity" is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'GET',
     path: '/rendered-form',
     byId: 'getRenderedStartForm',
@@ -86,29 +86,31 @@ export const processDefinition = {
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  restartProcessInstance: {
-    route: 'POST /process-definition/:id/restart',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 403 },
-      { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'restartedInstances', denied: 403, otherTenant: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
-      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], each: 'restartedInstances', denied: 403, otherTenant: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
-    ],
-    notFound: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
-    empty: '400 InvalidRequestException: processInstanceIds is empty',
-    resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
-    otherTenant: 'ignored',
+  {
+    restartProcessInstance: {
+      route: 'POST /process-definition/:id/restart',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 403 },
+        { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'restartedInstances', denied: 403, otherTenant: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
+        { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], each: 'restartedInstances', denied: 403, otherTenant: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
+      ],
+      notFound: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
+      empty: '400 InvalidRequestException: processInstanceIds is empty',
+      resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
+      otherTenant: 'ignored',
+    },
+    restartProcessInstanceAsyncOperation: {
+      route: 'POST /process-definition/:id/restart-async',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_RESTART_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 InvalidRequestException: processInstanceIds is empty',
+      resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot restart process instances of process definition '{id}' because it belongs to no authenticated tenant.",
+      notFound: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
+      entity: 'processDefinition',
+    },
   },
-  restartProcessInstanceAsyncOperation: {
-    route: 'POST /process-definition/:id/restart-async',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_RESTART_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 InvalidRequestException: processInstanceIds is empty',
-    resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot restart process instances of process definition '{id}' because it belongs to no authenticated tenant.",
-    notFound: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
-    entity: 'processDefinition',
-  },
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'POST',
     path: '/start',
     byId: 'startProcessInstance',
@@ -125,7 +127,7 @@ export const processDefinition = {
     notFound: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
     otherTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'GET',
     path: '/startForm',
     byId: 'getStartForm',
@@ -134,14 +136,16 @@ export const processDefinition = {
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 403 }],
     notFound: '400 InvalidRequestException 0: Cannot get start form data for process definition {id}',
   }),
-  getStaticCalledProcessDefinitions: {
-    route: 'GET /process-definition/:id/static-called-process-definitions',
-    checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
-    notFound: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
+  {
+    getStaticCalledProcessDefinitions: {
+      route: 'GET /process-definition/:id/static-called-process-definitions',
+      checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
+      rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
+      notFound: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
+    },
   },
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'GET',
     path: '/statistics',
     byId: 'getActivityStatistics',
@@ -158,7 +162,7 @@ export const processDefinition = {
     notFound: "500 NullValueException 0: no deployed process definition found with id '{id}': processDefinition is null",
     otherTenant: '200 []',
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'POST',
     path: '/submit-form',
     byId: 'submitForm',
@@ -175,7 +179,7 @@ export const processDefinition = {
     notFound: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
     otherTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'PUT',
     path: '/suspended',
     byId: 'updateProcessDefinitionSuspensionStateById',
@@ -197,7 +201,7 @@ export const processDefinition = {
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{id}' because it belongs to no authenticated tenant.",
     notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.ProcessDefinitionEntity.getId()" because "processDefinition" is null',
   }),
-  ...definitionOperations('process-definition', {
+  definitionOperations('process-definition', {
     method: 'GET',
     path: '/xml',
     byId: 'getProcessDefinitionBpmn20Xml',
@@ -208,49 +212,51 @@ export const processDefinition = {
     notFound: '404 InvalidRequestException 0: No matching definition with id {id}',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
-  // Deletes all versions of all tenants. `DELETE /process-definition/key/{key}` deletes only the latest version without a tenant.
-  deleteAllProcessDefinitionsByKey: {
-    route: 'DELETE /process-definition/key/:key/delete',
-    unpublished: true,
-    media: 'none',
-    actsOn: 'all versions',
-    checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
-    evicts: ['deployment'],
-    notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
+  {
+    // Deletes all versions of all tenants. `DELETE /process-definition/key/{key}` deletes only the latest version without a tenant.
+    deleteAllProcessDefinitionsByKey: {
+      route: 'DELETE /process-definition/key/:key/delete',
+      unpublished: true,
+      media: 'none',
+      actsOn: 'all versions',
+      checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
+      evicts: ['deployment'],
+      notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
+    },
+    deleteAllProcessDefinitionsByKeyAndTenantId: {
+      route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
+      unpublished: true,
+      media: 'none',
+      actsOn: 'all versions of the tenant',
+      checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
+      evicts: ['deployment'],
+      notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
+    },
+    getProcessDefinitionStatistics: {
+      route: 'GET /process-definition/statistics',
+      checks: [],
+      rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
+    },
+    updateProcessDefinitionSuspensionState: {
+      route: 'PUT /process-definition/suspended',
+      conflict: 'repeat',
+      actsOn: 'all versions',
+      checks: [
+        { anyOf: [
+          'PROCESS_DEFINITION.SUSPEND body:processDefinitionKey',
+          'PROCESS_DEFINITION.UPDATE body:processDefinitionKey',
+        ], denied: 403 },
+        { anyOf: [
+          'PROCESS_INSTANCE.SUSPEND',
+          'PROCESS_DEFINITION.SUSPEND_INSTANCE body:processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
+        ], when: 'body:includeProcessInstances is true', denied: 403 },
+      ],
+      preconditions: [
+        { when: 'body:processDefinitionId given', answer: '400 InvalidRequestException: Only processDefinitionKey can be set to update the suspension state.' },
+        { when: 'body:processDefinitionKey absent', answer: '400 InvalidRequestException: Either processDefinitionId or processDefinitionKey should be set to update the suspension state.' },
+      ],
+    },
   },
-  deleteAllProcessDefinitionsByKeyAndTenantId: {
-    route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
-    unpublished: true,
-    media: 'none',
-    actsOn: 'all versions of the tenant',
-    checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
-    evicts: ['deployment'],
-    notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
-  },
-  getProcessDefinitionStatistics: {
-    route: 'GET /process-definition/statistics',
-    checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
-  },
-  updateProcessDefinitionSuspensionState: {
-    route: 'PUT /process-definition/suspended',
-    conflict: 'repeat',
-    actsOn: 'all versions',
-    checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.SUSPEND body:processDefinitionKey',
-        'PROCESS_DEFINITION.UPDATE body:processDefinitionKey',
-      ], denied: 403 },
-      { anyOf: [
-        'PROCESS_INSTANCE.SUSPEND',
-        'PROCESS_DEFINITION.SUSPEND_INSTANCE body:processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
-      ], when: 'body:includeProcessInstances is true', denied: 403 },
-    ],
-    preconditions: [
-      { when: 'body:processDefinitionId given', answer: '400 InvalidRequestException: Only processDefinitionKey can be set to update the suspension state.' },
-      { when: 'body:processDefinitionKey absent', answer: '400 InvalidRequestException: Either processDefinitionId or processDefinitionKey should be set to update the suspension state.' },
-    ],
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Process Instance: 26 operations of the published API. */
-export const processInstance = {
-  ...listOperations({
+export const processInstance = [
+  listOperations({
     path: '/process-instance',
     operations: {
       GET: 'getProcessInstances',
@@ -19,266 +19,268 @@ export const processInstance = {
       query: 'processInstances',
     },
   }),
-  getProcessInstance: {
-    route: 'GET /process-instance/:id',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ path:id',
-        'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
-      ], denied: 404, viaQuery: 'query' },
-    ],
-    notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
-  },
-  deleteProcessInstance: {
-    route: 'DELETE /process-instance/:id',
-    media: 'none',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.DELETE execution.processInstanceId',
-        'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: "404 InvalidRequestException 0: No process instance found for id '{id}': processInstance is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  getActivityInstanceTree: {
-    route: 'GET /process-instance/:id/activity-instances',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ execution.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
-    otherTenant: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
-    preconditions: [
-      { when: 'the execution is no instance', answer: '500 InvalidRequestException 0: Cannot restore state of process instance {execution.processInstanceId}: list of executions is empty' },
-    ],
-  },
-  getProcessInstanceComments: {
-    route: 'GET /process-instance/:id/comment',
-    checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
-    ],
-    notFound: '404 InvalidRequestException: No process instance found for id {id}',
-  },
-  modifyProcessInstance: {
-    route: 'POST /process-instance/:id/modification',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
-      { anyOf: [
-        'PROCESS_INSTANCE.DELETE execution.processInstanceId',
-        'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
-      ], when: 'nothing is left active', denied: 403 },
-    ],
-    notFound: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  modifyProcessInstanceAsyncOperation: {
-    route: 'POST /process-instance/:id/modification-async',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
-    notFound: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
-    entity: 'execution',
-    otherTenant: 'ignored',
-  },
-  updateSuspensionStateById: {
-    route: 'PUT /process-instance/:id/suspended',
-    conflict: 'repeat',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.SUSPEND execution.processInstanceId',
-        'PROCESS_DEFINITION.SUSPEND_INSTANCE execution.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '204',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  getProcessInstanceVariables: {
-    route: 'GET /process-instance/:id/variables',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ execution.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], reads: 'variables', denied: 403 },
-    ],
-    notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  modifyProcessInstanceVariables: {
-    route: 'POST /process-instance/:id/variables',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: "500 RestException 0: Cannot modify variables for process instance {id}: execution {id} doesn't exist: execution is null",
-    otherTenant: "500 RestException 0: Cannot modify variables for process instance {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  getProcessInstanceVariable: {
-    route: 'GET /process-instance/:id/variables/:varName',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ execution.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], reads: 'variables', denied: 403 },
-    ],
-    notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
-    otherTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  setProcessInstanceVariable: {
-    route: 'PUT /process-instance/:id/variables/:varName',
-    body: 'VariableValueDto',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
-    otherTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  deleteProcessInstanceVariable: {
-    route: 'DELETE /process-instance/:id/variables/:varName',
-    media: 'none',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: "500 RestException 0: Cannot delete process instance variable {varName}: execution {id} doesn't exist: execution is null",
-    otherTenant: "500 RestException 0: Cannot delete process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  getProcessInstanceVariableBinary: {
-    route: 'GET /process-instance/:id/variables/:varName/data',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ execution.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], reads: 'variables', denied: 403 },
-    ],
-    notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
-    otherTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  setProcessInstanceVariableBinary: {
-    route: 'POST /process-instance/:id/variables/:varName/data',
-    media: 'multipart',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
-    otherTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-  },
-  deleteProcessInstancesAsyncOperation: {
-    route: 'POST /process-instance/delete',
-    creates: 'answer:id',
-    checks: [
-      { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
-    ],
-    empty: '400 InvalidRequestException: processInstanceIds is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-  },
-  deleteAsyncHistoricQueryBased: {
-    route: 'POST /process-instance/delete-historic-query-based',
-    creates: 'answer:id',
-    checks: [
-      { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
-    ],
-    empty: '400 InvalidRequestException: processInstanceIds is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-  },
-  setRetriesByProcess: {
-    route: 'POST /process-instance/job-retries',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 InvalidRequestException: jobIds is empty',
-    resolvesIds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
-    resolvesQueries: {
-      processInstanceQuery: 'processInstances',
-      historicProcessInstanceQuery: 'processInstances',
-      jobQuery: 'jobIds',
+  {
+    getProcessInstance: {
+      route: 'GET /process-instance/:id',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ path:id',
+          'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
+        ], denied: 404, viaQuery: 'query' },
+      ],
+      notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
+    },
+    deleteProcessInstance: {
+      route: 'DELETE /process-instance/:id',
+      media: 'none',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.DELETE execution.processInstanceId',
+          'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: "404 InvalidRequestException 0: No process instance found for id '{id}': processInstance is null",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    getActivityInstanceTree: {
+      route: 'GET /process-instance/:id/activity-instances',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ execution.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
+      otherTenant: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+      preconditions: [
+        { when: 'the execution is no instance', answer: '500 InvalidRequestException 0: Cannot restore state of process instance {execution.processInstanceId}: list of executions is empty' },
+      ],
+    },
+    getProcessInstanceComments: {
+      route: 'GET /process-instance/:id/comment',
+      checks: [
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
+      ],
+      notFound: '404 InvalidRequestException: No process instance found for id {id}',
+    },
+    modifyProcessInstance: {
+      route: 'POST /process-instance/:id/modification',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+        ], denied: 403 },
+        { anyOf: [
+          'PROCESS_INSTANCE.DELETE execution.processInstanceId',
+          'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
+        ], when: 'nothing is left active', denied: 403 },
+      ],
+      notFound: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    modifyProcessInstanceAsyncOperation: {
+      route: 'POST /process-instance/:id/modification-async',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+      notFound: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
+      entity: 'execution',
+      otherTenant: 'ignored',
+    },
+    updateSuspensionStateById: {
+      route: 'PUT /process-instance/:id/suspended',
+      conflict: 'repeat',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.SUSPEND execution.processInstanceId',
+          'PROCESS_DEFINITION.SUSPEND_INSTANCE execution.processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '204',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    getProcessInstanceVariables: {
+      route: 'GET /process-instance/:id/variables',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ execution.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+        ], reads: 'variables', denied: 403 },
+      ],
+      notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    modifyProcessInstanceVariables: {
+      route: 'POST /process-instance/:id/variables',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: "500 RestException 0: Cannot modify variables for process instance {id}: execution {id} doesn't exist: execution is null",
+      otherTenant: "500 RestException 0: Cannot modify variables for process instance {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    getProcessInstanceVariable: {
+      route: 'GET /process-instance/:id/variables/:varName',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ execution.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+        ], reads: 'variables', denied: 403 },
+      ],
+      notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
+      otherTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    setProcessInstanceVariable: {
+      route: 'PUT /process-instance/:id/variables/:varName',
+      body: 'VariableValueDto',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
+      otherTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    deleteProcessInstanceVariable: {
+      route: 'DELETE /process-instance/:id/variables/:varName',
+      media: 'none',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: "500 RestException 0: Cannot delete process instance variable {varName}: execution {id} doesn't exist: execution is null",
+      otherTenant: "500 RestException 0: Cannot delete process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    getProcessInstanceVariableBinary: {
+      route: 'GET /process-instance/:id/variables/:varName/data',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ execution.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+        ], reads: 'variables', denied: 403 },
+      ],
+      notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
+      otherTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    setProcessInstanceVariableBinary: {
+      route: 'POST /process-instance/:id/variables/:varName/data',
+      media: 'multipart',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
+      otherTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    },
+    deleteProcessInstancesAsyncOperation: {
+      route: 'POST /process-instance/delete',
+      creates: 'answer:id',
+      checks: [
+        { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
+      ],
+      empty: '400 InvalidRequestException: processInstanceIds is empty',
+      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    },
+    deleteAsyncHistoricQueryBased: {
+      route: 'POST /process-instance/delete-historic-query-based',
+      creates: 'answer:id',
+      checks: [
+        { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
+      ],
+      empty: '400 InvalidRequestException: processInstanceIds is empty',
+      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    },
+    setRetriesByProcess: {
+      route: 'POST /process-instance/job-retries',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 InvalidRequestException: jobIds is empty',
+      resolvesIds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
+      resolvesQueries: {
+        processInstanceQuery: 'processInstances',
+        historicProcessInstanceQuery: 'processInstances',
+        jobQuery: 'jobIds',
+      },
+    },
+    setRetriesByProcessHistoricQueryBased: {
+      route: 'POST /process-instance/job-retries-historic-query-based',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 InvalidRequestException: jobIds is empty',
+      resolvesIds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
+      resolvesQueries: {
+        processInstanceQuery: 'processInstances',
+        historicProcessInstanceQuery: 'processInstances',
+        jobQuery: 'jobIds',
+      },
+    },
+    correlateMessageAsyncOperation: {
+      route: 'POST /process-instance/message-async',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_CORRELATE_MESSAGE', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 BadUserRequestException 0: Process instance ids cannot be empty: process instance ids is empty',
+      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    },
+    updateSuspensionState: {
+      route: 'PUT /process-instance/suspended',
+      conflict: 'repeat',
+      actsOn: 'versions that the body names',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.SUSPEND each.id',
+          'PROCESS_DEFINITION.SUSPEND_INSTANCE each.processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE each.id',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+        ], each: 'processInstances', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
+        { anyOf: [
+          'PROCESS_INSTANCE.SUSPEND',
+          'PROCESS_DEFINITION.SUSPEND_INSTANCE processDefinition(body:processDefinitionId).key',
+          'PROCESS_INSTANCE.UPDATE',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
+        ], when: 'body:processDefinitionId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
+        { anyOf: [
+          'PROCESS_INSTANCE.SUSPEND',
+          'PROCESS_DEFINITION.SUSPEND_INSTANCE body:processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
+        ], when: 'body:processDefinitionKey given', denied: 403 },
+      ],
+      notFound: '204',
+      empty: '400 BadUserRequestException 0: No process instance ids given: Process Instance ids is empty',
+      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    },
+    updateSuspensionStateAsyncOperation: {
+      route: 'POST /process-instance/suspended-async',
+      creates: 'answer:id',
+      checks: [
+        { anyOf: ['BATCH.CREATE_BATCH_UPDATE_PROCESS_INSTANCES_SUSPEND', 'BATCH.CREATE'], denied: 403 },
+      ],
+      empty: '400 InvalidRequestException: No process instance ids given: process Instance Ids is empty',
+      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    },
+    setVariablesAsyncOperation: {
+      route: 'POST /process-instance/variables-async',
+      creates: 'answer:id',
+      checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_VARIABLES', 'BATCH.CREATE'], denied: 403 }],
+      empty: '400 BadUserRequestException 0: processInstanceIds is empty',
+      resolvesIds: { processInstanceIds: { list: 'queryProcessInstances', by: 'processInstanceIds' } },
+      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     },
   },
-  setRetriesByProcessHistoricQueryBased: {
-    route: 'POST /process-instance/job-retries-historic-query-based',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 InvalidRequestException: jobIds is empty',
-    resolvesIds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
-    resolvesQueries: {
-      processInstanceQuery: 'processInstances',
-      historicProcessInstanceQuery: 'processInstances',
-      jobQuery: 'jobIds',
-    },
-  },
-  correlateMessageAsyncOperation: {
-    route: 'POST /process-instance/message-async',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_CORRELATE_MESSAGE', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 BadUserRequestException 0: Process instance ids cannot be empty: process instance ids is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-  },
-  updateSuspensionState: {
-    route: 'PUT /process-instance/suspended',
-    conflict: 'repeat',
-    actsOn: 'versions that the body names',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.SUSPEND each.id',
-        'PROCESS_DEFINITION.SUSPEND_INSTANCE each.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE each.id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-      ], each: 'processInstances', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
-      { anyOf: [
-        'PROCESS_INSTANCE.SUSPEND',
-        'PROCESS_DEFINITION.SUSPEND_INSTANCE processDefinition(body:processDefinitionId).key',
-        'PROCESS_INSTANCE.UPDATE',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
-      ], when: 'body:processDefinitionId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
-      { anyOf: [
-        'PROCESS_INSTANCE.SUSPEND',
-        'PROCESS_DEFINITION.SUSPEND_INSTANCE body:processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
-      ], when: 'body:processDefinitionKey given', denied: 403 },
-    ],
-    notFound: '204',
-    empty: '400 BadUserRequestException 0: No process instance ids given: Process Instance ids is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-  },
-  updateSuspensionStateAsyncOperation: {
-    route: 'POST /process-instance/suspended-async',
-    creates: 'answer:id',
-    checks: [
-      { anyOf: ['BATCH.CREATE_BATCH_UPDATE_PROCESS_INSTANCES_SUSPEND', 'BATCH.CREATE'], denied: 403 },
-    ],
-    empty: '400 InvalidRequestException: No process instance ids given: process Instance Ids is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-  },
-  setVariablesAsyncOperation: {
-    route: 'POST /process-instance/variables-async',
-    creates: 'answer:id',
-    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_VARIABLES', 'BATCH.CREATE'], denied: 403 }],
-    empty: '400 BadUserRequestException 0: processInstanceIds is empty',
-    resolvesIds: { processInstanceIds: { list: 'queryProcessInstances', by: 'processInstanceIds' } },
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Parameters that add variables to the tasks of a list, each with the operation whose checks then apply. */
 const VARIABLES_OF_ITEMS = {
@@ -8,8 +8,8 @@ const VARIABLES_OF_ITEMS = {
 }
 
 /** Task: 22 operations of the published API. */
-export const task = {
-  ...listOperations({
+export const task = [
+  listOperations({
     path: '/task',
     operations: {
       GET: { id: 'getTasks', query: 'TaskQuery', hal: true, itemChecks: VARIABLES_OF_ITEMS },
@@ -24,214 +24,216 @@ export const task = {
       narrowed: 'task query',
     },
   }),
-  getTask: {
-    route: 'GET /task/:id',
-    hal: true,
-    checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
-      // Camunda 7.23 and later, Operaton: the variables are read by a command of their own.
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskVariablesInReturn is true', denied: 403, reads: 'variables' },
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskLocalVariablesInReturn is true', denied: 403, reads: 'variables' },
-    ],
-    notFound: '404 InvalidRequestException: No matching task with id {id}',
+  {
+    getTask: {
+      route: 'GET /task/:id',
+      hal: true,
+      checks: [
+        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+        // Camunda 7.23 and later, Operaton: the variables are read by a command of their own.
+        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskVariablesInReturn is true', denied: 403, reads: 'variables' },
+        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskLocalVariablesInReturn is true', denied: 403, reads: 'variables' },
+      ],
+      notFound: '404 InvalidRequestException: No matching task with id {id}',
+    },
+    updateTask: {
+      route: 'PUT /task/:id',
+      body: 'TaskDto',
+      checks: [
+        { name: 'read', anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+        { anyOf: [
+          'TASK.TASK_ASSIGN path:id',
+          'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: No matching task with id {id}',
+      preconditions: [
+        { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
+      ],
+    },
+    deleteTask: {
+      route: 'DELETE /task/:id',
+      media: 'none',
+      checks: [{ anyOf: ['TASK.DELETE path:id'], denied: 403 }],
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
+      notFound: '204',
+      entity: 'task',
+      preconditions: [
+        { when: 'the task belongs to a process', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running process' },
+        { when: 'the task belongs to a case', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running case instance' },
+      ],
+    },
+    setAssignee: {
+      route: 'POST /task/:id/assignee',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_ASSIGN path:id',
+          'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    },
+    handleBpmnError: {
+      route: 'POST /task/:id/bpmnError',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_WORK path:id',
+          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    },
+    handleEscalation: {
+      route: 'POST /task/:id/bpmnEscalation',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_WORK path:id',
+          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    },
+    claim: {
+      route: 'POST /task/:id/claim',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_WORK path:id',
+          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    },
+    complete: {
+      route: 'POST /task/:id/complete',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_WORK path:id',
+          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
+      otherTenant: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    },
+    delegateTask: {
+      route: 'POST /task/:id/delegate',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_ASSIGN path:id',
+          'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    },
+    getDeployedForm: {
+      route: 'GET /task/:id/deployed-form',
+      checks: [
+        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 'plain' },
+      ],
+      notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    },
+    getForm: {
+      route: 'GET /task/:id/form',
+      checks: [
+        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
+        // The engine also reads the task by a query. Only with `enforceSpecificVariablePermission` a caller who may read the form may not see the task.
+        {
+          anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
+          denied: 'absent',
+          viaQuery: 'query',
+          notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.task.Task.getProcessDefinitionId()" because "task" is null',
+        },
+      ],
+      notFound: '400 RestException 0: Cannot get form for task {id}',
+    },
+    getFormVariables: {
+      route: 'GET /task/:id/form-variables',
+      checks: [
+        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
+      ],
+      notFound: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    },
+    getRenderedForm: {
+      route: 'GET /task/:id/rendered-form',
+      checks: [
+        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
+      ],
+      notFound: "500 NullValueException 0: Task '{id}' not found: task is null",
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    },
+    resolve: {
+      route: 'POST /task/:id/resolve',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_WORK path:id',
+          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    },
+    submit: {
+      route: 'POST /task/:id/submit-form',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_WORK path:id',
+          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
+      otherTenant: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    },
+    unclaim: {
+      route: 'POST /task/:id/unclaim',
+      media: 'none',
+      checks: [
+        { anyOf: [
+          'TASK.TASK_ASSIGN path:id',
+          'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
+          'TASK.UPDATE path:id',
+          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+        ], denied: 403 },
+      ],
+      notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    },
+    createTask: {
+      route: 'POST /task/create',
+      creates: 'body:id',
+      checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
+      preconditions: [
+        { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
+      ],
+    },
+    getTaskCountByCandidateGroup: {
+      route: 'GET /task/report/candidate-group-count',
+      csv: true,
+      checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
+      rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
+    },
   },
-  updateTask: {
-    route: 'PUT /task/:id',
-    body: 'TaskDto',
-    checks: [
-      { name: 'read', anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
-      { anyOf: [
-        'TASK.TASK_ASSIGN path:id',
-        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: No matching task with id {id}',
-    preconditions: [
-      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
-    ],
-  },
-  deleteTask: {
-    route: 'DELETE /task/:id',
-    media: 'none',
-    checks: [{ anyOf: ['TASK.DELETE path:id'], denied: 403 }],
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
-    notFound: '204',
-    entity: 'task',
-    preconditions: [
-      { when: 'the task belongs to a process', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running process' },
-      { when: 'the task belongs to a case', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running case instance' },
-    ],
-  },
-  setAssignee: {
-    route: 'POST /task/:id/assignee',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_ASSIGN path:id',
-        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
-  },
-  handleBpmnError: {
-    route: 'POST /task/:id/bpmnError',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_WORK path:id',
-        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
-  },
-  handleEscalation: {
-    route: 'POST /task/:id/bpmnEscalation',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_WORK path:id',
-        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
-  },
-  claim: {
-    route: 'POST /task/:id/claim',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_WORK path:id',
-        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
-  },
-  complete: {
-    route: 'POST /task/:id/complete',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_WORK path:id',
-        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
-    otherTenant: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
-  },
-  delegateTask: {
-    route: 'POST /task/:id/delegate',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_ASSIGN path:id',
-        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
-  },
-  getDeployedForm: {
-    route: 'GET /task/:id/deployed-form',
-    checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 'plain' },
-    ],
-    notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
-  },
-  getForm: {
-    route: 'GET /task/:id/form',
-    checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
-      // The engine also reads the task by a query. Only with `enforceSpecificVariablePermission` a caller who may read the form may not see the task.
-      {
-        anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
-        denied: 'absent',
-        viaQuery: 'query',
-        notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.task.Task.getProcessDefinitionId()" because "task" is null',
-      },
-    ],
-    notFound: '400 RestException 0: Cannot get form for task {id}',
-  },
-  getFormVariables: {
-    route: 'GET /task/:id/form-variables',
-    checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
-    ],
-    notFound: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
-  },
-  getRenderedForm: {
-    route: 'GET /task/:id/rendered-form',
-    checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
-    ],
-    notFound: "500 NullValueException 0: Task '{id}' not found: task is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
-  },
-  resolve: {
-    route: 'POST /task/:id/resolve',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_WORK path:id',
-        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
-  },
-  submit: {
-    route: 'POST /task/:id/submit-form',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_WORK path:id',
-        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
-    otherTenant: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
-  },
-  unclaim: {
-    route: 'POST /task/:id/unclaim',
-    media: 'none',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_ASSIGN path:id',
-        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
-    notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
-  },
-  createTask: {
-    route: 'POST /task/create',
-    creates: 'body:id',
-    checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
-    preconditions: [
-      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
-    ],
-  },
-  getTaskCountByCandidateGroup: {
-    route: 'GET /task/report/candidate-group-count',
-    csv: true,
-    checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
-    rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
-  },
-} satisfies TagOperations
+] satisfies Tag

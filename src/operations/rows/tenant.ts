@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Tenant: 14 operations of the published API. */
-export const tenant = {
-  ...listOperations({
+export const tenant = [
+  listOperations({
     path: '/tenant',
     operations: {
       GET: 'queryTenants',
@@ -11,92 +11,94 @@ export const tenant = {
     },
     rows: { anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
   }),
-  availableTenantResourceOperations: {
-    route: 'OPTIONS /tenant',
-    checks: [],
-    links: true,
-    allowedLinks: { create: 'TENANT.CREATE' },
+  {
+    availableTenantResourceOperations: {
+      route: 'OPTIONS /tenant',
+      checks: [],
+      links: true,
+      allowedLinks: { create: 'TENANT.CREATE' },
+    },
+    getTenant: {
+      route: 'GET /tenant/:id',
+      checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
+      notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
+      entity: 'tenant',
+    },
+    // The engine writes the tenant with the id in the body.
+    updateTenant: {
+      route: 'PUT /tenant/:id',
+      checks: [
+        { anyOf: ['TENANT.READ path:id'], denied: 404 },
+        { anyOf: ['TENANT.UPDATE body:id'], when: 'body:id given', denied: 403 },
+        { anyOf: ['TENANT.UPDATE path:id'], when: 'body:id absent', denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
+      entity: 'tenant',
+    },
+    deleteTenant: {
+      route: 'DELETE /tenant/:id',
+      media: 'none',
+      checks: [
+        { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
+        { anyOf: ['TENANT.READ path:id'], denied: 403 },
+      ],
+      invalidates: ['records', 'identity'],
+    },
+    availableTenantInstanceOperations: {
+      route: 'OPTIONS /tenant/:id',
+      checks: [],
+      links: true,
+      allowedLinks: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
+    },
+    availableTenantGroupMembersOperations: {
+      route: 'OPTIONS /tenant/:id/group-members',
+      checks: [],
+      links: true,
+      allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
+    },
+    createGroupMembership: {
+      route: 'PUT /tenant/:id/group-members/:groupId',
+      media: 'none',
+      checks: [
+        { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
+        { anyOf: ['TENANT.READ path:id'], denied: 403 },
+        { anyOf: ['GROUP.READ path:groupId'], denied: 403 },
+      ],
+      invalidates: ['records', 'identity'],
+    },
+    deleteGroupMembership: {
+      route: 'DELETE /tenant/:id/group-members/:groupId',
+      media: 'none',
+      checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+      invalidates: ['records', 'identity'],
+    },
+    availableTenantUserMembersOperations: {
+      route: 'OPTIONS /tenant/:id/user-members',
+      checks: [],
+      links: true,
+      allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
+    },
+    createUserMembership: {
+      route: 'PUT /tenant/:id/user-members/:userId',
+      media: 'none',
+      checks: [
+        { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
+        { anyOf: ['TENANT.READ path:id'], denied: 403 },
+        { anyOf: ['USER.READ path:userId'], denied: 403 },
+      ],
+      invalidates: ['records', 'identity'],
+    },
+    deleteUserMembership: {
+      route: 'DELETE /tenant/:id/user-members/:userId',
+      media: 'none',
+      checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+      invalidates: ['records', 'identity'],
+    },
+    createTenant: {
+      route: 'POST /tenant/create',
+      creates: 'body:id',
+      checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
+      invalidates: ['records'],
+    },
   },
-  getTenant: {
-    route: 'GET /tenant/:id',
-    checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
-    notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
-    entity: 'tenant',
-  },
-  // The engine writes the tenant with the id in the body.
-  updateTenant: {
-    route: 'PUT /tenant/:id',
-    checks: [
-      { anyOf: ['TENANT.READ path:id'], denied: 404 },
-      { anyOf: ['TENANT.UPDATE body:id'], when: 'body:id given', denied: 403 },
-      { anyOf: ['TENANT.UPDATE path:id'], when: 'body:id absent', denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
-    entity: 'tenant',
-  },
-  deleteTenant: {
-    route: 'DELETE /tenant/:id',
-    media: 'none',
-    checks: [
-      { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
-      { anyOf: ['TENANT.READ path:id'], denied: 403 },
-    ],
-    invalidates: ['records', 'identity'],
-  },
-  availableTenantInstanceOperations: {
-    route: 'OPTIONS /tenant/:id',
-    checks: [],
-    links: true,
-    allowedLinks: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
-  },
-  availableTenantGroupMembersOperations: {
-    route: 'OPTIONS /tenant/:id/group-members',
-    checks: [],
-    links: true,
-    allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
-  },
-  createGroupMembership: {
-    route: 'PUT /tenant/:id/group-members/:groupId',
-    media: 'none',
-    checks: [
-      { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
-      { anyOf: ['TENANT.READ path:id'], denied: 403 },
-      { anyOf: ['GROUP.READ path:groupId'], denied: 403 },
-    ],
-    invalidates: ['records', 'identity'],
-  },
-  deleteGroupMembership: {
-    route: 'DELETE /tenant/:id/group-members/:groupId',
-    media: 'none',
-    checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-    invalidates: ['records', 'identity'],
-  },
-  availableTenantUserMembersOperations: {
-    route: 'OPTIONS /tenant/:id/user-members',
-    checks: [],
-    links: true,
-    allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
-  },
-  createUserMembership: {
-    route: 'PUT /tenant/:id/user-members/:userId',
-    media: 'none',
-    checks: [
-      { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
-      { anyOf: ['TENANT.READ path:id'], denied: 403 },
-      { anyOf: ['USER.READ path:userId'], denied: 403 },
-    ],
-    invalidates: ['records', 'identity'],
-  },
-  deleteUserMembership: {
-    route: 'DELETE /tenant/:id/user-members/:userId',
-    media: 'none',
-    checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-    invalidates: ['records', 'identity'],
-  },
-  createTenant: {
-    route: 'POST /tenant/create',
-    creates: 'body:id',
-    checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
-    invalidates: ['records'],
-  },
-} satisfies TagOperations
+] satisfies Tag

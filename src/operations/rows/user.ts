@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** User: 10 operations of the published API. */
-export const user = {
-  ...listOperations({
+export const user = [
+  listOperations({
     path: '/user',
     operations: {
       GET: 'getUsers',
@@ -11,70 +11,72 @@ export const user = {
     },
     rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored', query: 'identities' },
   }),
-  availableOperations: {
-    route: 'OPTIONS /user',
-    checks: [],
-    links: true,
-    allowedLinks: { create: 'USER.CREATE' },
+  {
+    availableOperations: {
+      route: 'OPTIONS /user',
+      checks: [],
+      links: true,
+      allowedLinks: { create: 'USER.CREATE' },
+    },
+    deleteUser: {
+      route: 'DELETE /user/:id',
+      media: 'none',
+      checks: [
+        { anyOf: ['USER.DELETE path:id'], denied: 403 },
+        { anyOf: ['USER.READ path:id'], denied: 403 },
+      ],
+      invalidates: ['records', 'identity', 'lockouts'],
+    },
+    availableUserOperations: {
+      route: 'OPTIONS /user/:id',
+      checks: [],
+      links: true,
+      allowedLinks: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
+    },
+    updateCredentials: {
+      route: 'PUT /user/:id/credentials',
+      checks: [
+        { anyOf: ['USER.READ caller'], denied: 403 },
+        { anyOf: ['USER.READ path:id'], denied: 404 },
+        // The engine looks up the user after its first check, so a refusal of that check does not show which users exist.
+        { anyOf: ['USER.UPDATE path:id'], entity: 'user', denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: User with id {id} does not exist',
+      invalidates: ['identity'],
+    },
+    getUserProfile: {
+      route: 'GET /user/:id/profile',
+      checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
+      notFound: '404 InvalidRequestException: User with id {id} does not exist',
+      entity: 'user',
+      handler: 'own profile',
+    },
+    // The engine reads the user with the path's id and writes all its data, including the password, under the id in the body.
+    updateProfile: {
+      route: 'PUT /user/:id/profile',
+      checks: [
+        { anyOf: ['USER.READ path:id'], denied: 404 },
+        { anyOf: ['USER.UPDATE body:id'], when: 'body:id given', denied: 403 },
+        { anyOf: ['USER.UPDATE path:id'], when: 'body:id absent', denied: 403 },
+      ],
+      notFound: '404 InvalidRequestException: User with id {id} does not exist',
+      invalidates: ['identity'],
+      entity: 'user',
+    },
+    unlockUser: {
+      route: 'POST /user/:id/unlock',
+      media: 'none',
+      checks: [
+        { admin: true, denied: 403 },
+        { anyOf: ['USER.READ path:id'], denied: 403 },
+      ],
+      invalidates: ['lockouts'],
+    },
+    createUser: {
+      route: 'POST /user/create',
+      creates: 'body:profile.id',
+      checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
+      invalidates: ['records', 'identity', 'lockouts'],
+    },
   },
-  deleteUser: {
-    route: 'DELETE /user/:id',
-    media: 'none',
-    checks: [
-      { anyOf: ['USER.DELETE path:id'], denied: 403 },
-      { anyOf: ['USER.READ path:id'], denied: 403 },
-    ],
-    invalidates: ['records', 'identity', 'lockouts'],
-  },
-  availableUserOperations: {
-    route: 'OPTIONS /user/:id',
-    checks: [],
-    links: true,
-    allowedLinks: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
-  },
-  updateCredentials: {
-    route: 'PUT /user/:id/credentials',
-    checks: [
-      { anyOf: ['USER.READ caller'], denied: 403 },
-      { anyOf: ['USER.READ path:id'], denied: 404 },
-      // The engine looks up the user after its first check, so a refusal of that check does not show which users exist.
-      { anyOf: ['USER.UPDATE path:id'], entity: 'user', denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: User with id {id} does not exist',
-    invalidates: ['identity'],
-  },
-  getUserProfile: {
-    route: 'GET /user/:id/profile',
-    checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
-    notFound: '404 InvalidRequestException: User with id {id} does not exist',
-    entity: 'user',
-    handler: 'own profile',
-  },
-  // The engine reads the user with the path's id and writes all its data, including the password, under the id in the body.
-  updateProfile: {
-    route: 'PUT /user/:id/profile',
-    checks: [
-      { anyOf: ['USER.READ path:id'], denied: 404 },
-      { anyOf: ['USER.UPDATE body:id'], when: 'body:id given', denied: 403 },
-      { anyOf: ['USER.UPDATE path:id'], when: 'body:id absent', denied: 403 },
-    ],
-    notFound: '404 InvalidRequestException: User with id {id} does not exist',
-    invalidates: ['identity'],
-    entity: 'user',
-  },
-  unlockUser: {
-    route: 'POST /user/:id/unlock',
-    media: 'none',
-    checks: [
-      { admin: true, denied: 403 },
-      { anyOf: ['USER.READ path:id'], denied: 403 },
-    ],
-    invalidates: ['lockouts'],
-  },
-  createUser: {
-    route: 'POST /user/create',
-    creates: 'body:profile.id',
-    checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
-    invalidates: ['records', 'identity', 'lockouts'],
-  },
-} satisfies TagOperations
+] satisfies Tag

@@ -1,9 +1,9 @@
 import { listOperations } from '../list-operations.ts'
-import type { TagOperations } from '../table.ts'
+import type { Tag } from '../table.ts'
 
 /** Variable Instance: 6 operations of the published API. */
-export const variableInstance = {
-  ...listOperations({
+export const variableInstance = [
+  listOperations({
     path: '/variable-instance',
     operations: {
       GET: 'getVariableInstances',
@@ -22,26 +22,28 @@ export const variableInstance = {
       query: 'variableInstances',
     },
   }),
-  getVariableInstance: {
-    route: 'GET /variable-instance/:id',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
-        'TASK.READ variableInstance.taskId',
-      ], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'case' },
-    ],
-    notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
+  {
+    getVariableInstance: {
+      route: 'GET /variable-instance/:id',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
+          'TASK.READ variableInstance.taskId',
+        ], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'case' },
+      ],
+      notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
+    },
+    getVariableInstanceBinary: {
+      route: 'GET /variable-instance/:id/data',
+      checks: [
+        { anyOf: [
+          'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
+          'TASK.READ variableInstance.taskId',
+        ], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'case' },
+      ],
+      notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
+    },
   },
-  getVariableInstanceBinary: {
-    route: 'GET /variable-instance/:id/data',
-    checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
-        'TASK.READ variableInstance.taskId',
-      ], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'case' },
-    ],
-    notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
-  },
-} satisfies TagOperations
+] satisfies Tag

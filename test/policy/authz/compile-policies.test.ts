@@ -5,7 +5,7 @@ import type { OperationEntry, TagOperations } from '../../../src/operations/tabl
 import { contextOf } from '../../../src/policy/authz/checks/authorize.ts'
 import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
 
-const compile = (rows: TagOperations) => compilePolicies(operationsOf([rows]))
+const compile = (rows: TagOperations) => compilePolicies(operationsOf({ tag: rows }))
 
 /** Mistakes that the types allow, with the error message of each. */
 const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: RegExp])[] = [

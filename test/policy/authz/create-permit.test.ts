@@ -23,9 +23,9 @@ interface World extends Partial<Omit<PermitOptions, 'records'>> {
 /** Returns the decision about the list that anna, of the tenant acme, requests. */
 async function rowsOf(rows: Rows, world: World = {}, row: Partial<OperationEntry> = {}): Promise<unknown> {
   const { lines = [], params = { id: 'd1' }, ...options } = world
-  const table = operationsOf([
-    { row: { route: 'GET /novelties/of/:id', checks: [], rows, otherTenant: 'ignored', ...row } },
-  ])
+  const table = operationsOf({
+    tag: { row: { route: 'GET /novelties/of/:id', checks: [], rows, otherTenant: 'ignored', ...row } },
+  })
   const [policy] = compilePolicies(table).values()
   if (policy === undefined) throw new Error('no row')
   const records = recordsOf(lines)

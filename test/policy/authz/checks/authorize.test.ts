@@ -29,7 +29,7 @@ interface Decided {
 /** Decides a request of anna, who belongs to the tenant acme, for the operation `row`. */
 async function decide(row: Partial<OperationEntry>, world: World = {}): Promise<Decided> {
   const { lines = [], entities = {}, body = {}, query = {}, params = { id: 't1' }, ...options } = world
-  const [operation] = operationsOf([{ row: { route: 'POST /novelty/:id', checks: [], ...row } }])
+  const [operation] = operationsOf({ tag: { row: { route: 'POST /novelty/:id', checks: [], ...row } } })
   if (operation === undefined) throw new Error('no row')
   const lookedUp: string[] = []
   const records = recordsOf(lines)

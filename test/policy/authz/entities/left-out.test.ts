@@ -7,7 +7,7 @@ import { recordsOf } from '../../../support/record-lines.ts'
 
 /** Decides an operation with one check, for a caller without a record, if nothing can be read from the engine. */
 async function decide(check: Check): Promise<unknown> {
-  const [operation] = operationsOf([{ row: { route: 'POST /novelty', checks: [check] } }])
+  const [operation] = operationsOf({ tag: { row: { route: 'POST /novelty', checks: [check] } } })
   if (operation === undefined) throw new Error('no row')
   const { authorize: before } = createAuthorize(compileChecks(operation), {
     records: () => recordsOf([]),
@@ -55,7 +55,7 @@ t.test('an id that cannot exist is a mistake in the table of operations', (t) =>
     [{ allOf: ['BATCH.READ created.id', 'BATCH.CREATE'], denied: 403 }, /names created, /],
   ] as const)
     t.throws(
-      () => operationsOf([{ row: { route: 'POST /novelty', checks: [check] } }]).map(compileChecks),
+      () => operationsOf({ tag: { row: { route: 'POST /novelty', checks: [check] } } }).map(compileChecks),
       message,
     )
   t.end()
