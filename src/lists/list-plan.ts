@@ -1,5 +1,5 @@
 import type { DateFormat } from '../request/date-format.ts'
-import type { PostForm, SortOrder } from '../operations/row-queries.ts'
+import type { PostForm, SortOrder } from '../operations/prefilters.ts'
 
 /** A subquery of a plan. It adds members to the caller's query, or replaces them: parameters of a query string, or members of a body. */
 export interface Subquery {
@@ -52,7 +52,7 @@ export interface SubqueryPlan {
   /** The visible items that `subqueries` do not include; null if there are none. */
   readonly nullGroup: NullGroup | null
   /** How the subqueries of a GET are sent as a POST; null if they are not. */
-  readonly asPost: PostForm | null
+  readonly postForm: PostForm | null
   /** Whether every item of a list's subqueries is visible, so that the engine's pages are the caller's pages. Counts are always exact. */
   readonly isExact: boolean
   /** The order in which lists are merged. Null if the order of items from several subqueries is not known. */

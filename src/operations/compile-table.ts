@@ -1,15 +1,15 @@
 import type { Method, Operation, OperationEntry, Tag, TagOperations } from './table.ts'
 import { effectOf, mistakeInEffect } from './effect.ts'
-import { latestVersionOf, mistakeInActsOn } from './acts-on.ts'
+import { latestVersionOf, mistakeInActsOnKey } from './acts-on-key.ts'
 import { releasesOf } from './published/releases.ts'
 import { namedBy } from './tenanted.ts'
 
 function checkRow(id: string, row: OperationEntry): void {
-  const mistake = mistakeInEffect(row) ?? mistakeInActsOn(row)
+  const mistake = mistakeInEffect(row) ?? mistakeInActsOnKey(row)
   if (mistake !== null) throw new Error(`The table holds ${id} (${row.route}), which ${mistake}`)
   const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
   if (unknown === undefined) return
-  const ways = "an entity, a look-up in a check, `resolvesIds`, `actsOn`, or `otherTenant: 'ignored'`"
+  const ways = "`loads`, a lookup in a check, `resolvesIds`, `actsOnKey`, or `crossTenant: 'ignored'`"
   throw new Error(
     `The table holds ${id} (${row.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`
   )
@@ -20,7 +20,7 @@ function checkRow(id: string, row: OperationEntry): void {
  * by method, because one call in a file may write several operations.
  * @throws Error if the table is wrong: two operations share an id or a route, the effect of an operation contradicts its other
  * fields, an operation names an entity that may belong to a tenant and declares no way to determine that tenant, or it names a
- * definition by its key and does not declare `actsOn`
+ * definition by its key and does not declare `actsOnKey`
  */
 export function operationsOf(tags: Readonly<Record<string, Tag>>): readonly Operation[] {
   const written = Object.entries(tags).map(([tag, operations]) => entriesOf(tag, operations))
@@ -58,7 +58,7 @@ function assertUnique(entries: readonly WrittenEntry[]): void {
 
 function compileEntry({ id, entry }: WrittenEntry): Operation {
   const derived = latestVersionOf(entry)
-  const { route, ...row }: OperationEntry = derived === undefined ? entry : { entity: derived, ...entry }
+  const { route, ...row }: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
   checkRow(id, { route, ...row })
   const [method, template = ''] = route.split(' ')
   if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)

@@ -42,7 +42,7 @@ type DefinitionForm = string | (Partial<Omit<OperationEntry, 'route' | 'checks'>
 
 /** An operation on a definition that the API has three times. All three have the other fields in common. */
 interface DefinitionOperation
-  extends Omit<OperationEntry, 'route' | 'checks' | 'notFound' | 'otherTenant' | 'actsOn' | 'entity' | 'starts'> {
+  extends Omit<OperationEntry, 'route' | 'checks' | 'notFound' | 'crossTenant' | 'actsOnKey' | 'loads' | 'starts'> {
   readonly method: Method
   /** The path below the definition. Default: the path of the definition itself. */
   readonly path?: `/${string}`
@@ -53,8 +53,8 @@ interface DefinitionOperation
   readonly checks: (key: AttributePath) => readonly Check[]
   /** The `notFound` of the form by id. */
   readonly notFound: NonNullable<OperationEntry['notFound']>
-  /** The `otherTenant` of the form by id. The other forms look for a definition of one tenant, or without one. */
-  readonly otherTenant?: NonNullable<OperationEntry['otherTenant']>
+  /** The `crossTenant` of the form by id. The other forms look for a definition of one tenant, or without one. */
+  readonly crossTenant?: NonNullable<OperationEntry['crossTenant']>
   /** The operation starts the process definition. */
   readonly starts?: true
 }
@@ -67,7 +67,7 @@ const KEY_CACHE_SECONDS = 30
  * version first: without READ on its key they respond as if it did not exist. After that, all three run the same command.
  */
 export function definitionOperations(kindName: keyof typeof KINDS, operation: DefinitionOperation): WrittenOperations {
-  const { method, path = '', byId, byKey, byKeyAndTenant, checks, notFound, otherTenant, starts, ...shared } = operation
+  const { method, path = '', byId, byKey, byKeyAndTenant, checks, notFound, crossTenant, starts, ...shared } = operation
   const kind: DefinitionKind = KINDS[kindName]
   const { cache } = shared
   const ofKey = {
@@ -75,7 +75,7 @@ export function definitionOperations(kindName: keyof typeof KINDS, operation: De
     ...(cache !== undefined && { cache: { ...cache, seconds: KEY_CACHE_SECONDS } }),
     ...(starts === true && { starts: 'processDefinitionOfKey' as const }),
     checks: checksByKey(kind, checks('path:key')),
-    actsOn: 'latest version' as const,
+    actsOnKey: 'latest version' as const,
   }
   const missing = `404 RestException: No matching ${kind.name} with key: {key} and` as const
   return [
@@ -85,7 +85,7 @@ export function definitionOperations(kindName: keyof typeof KINDS, operation: De
       route: `${method} /${kindName}/:id${path}`,
       checks: checks(kind.key),
       notFound,
-      ...(otherTenant !== undefined && { otherTenant }),
+      ...(crossTenant !== undefined && { crossTenant }),
     }),
     rowOf(byKey, {
       ...ofKey,

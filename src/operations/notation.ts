@@ -1,7 +1,7 @@
 import type { CheckedCommand } from './job-command-names.ts'
 import type { LookupName } from './lookup-name.ts'
 import type { PermissionName } from './permissions.ts'
-import type { RowQueryName } from './row-queries.ts'
+import type { PrefilterName } from './prefilters.ts'
 
 /**
  * How an operation names the id for which a permission is checked:
@@ -103,7 +103,7 @@ export type NotFoundResponse = `${number} ${string}: ${string}` | '200 []' | '20
  * The engine's response if an entity belongs to a tenant of which the caller is not a member. The engine sends `200 []` after the
  * checks and every other response before them. `ignored`: the engine does not check the tenant.
  */
-export type OtherTenantResponse = NotFoundResponse | 'ignored'
+export type CrossTenantResponse = NotFoundResponse | 'ignored'
 
 /** A kind of entity that belongs to nothing that an authorization record could name. */
 export type ExemptEntity = 'case' | 'no definition' | 'no execution' | 'no category and no definition'
@@ -138,16 +138,16 @@ export interface Check {
   /** How the engine responds if the check refuses. No default. */
   readonly denied: DenialResponse
   /** The entity that the engine loads before this check. If it is missing, the engine responds before the check. Default: none. */
-  readonly entity?: EntityReference
+  readonly loads?: EntityReference
   /** The engine's response if the entity of this check is missing. Default: the `notFound` of the operation. */
   readonly notFound?: NotFoundResponse
-  /** The engine's response if the entity of this check belongs to another tenant. Default: the `otherTenant` of the operation. */
-  readonly otherTenant?: OtherTenantResponse
+  /** The engine's response if the entity of this check belongs to another tenant. Default: the `crossTenant` of the operation. */
+  readonly crossTenant?: CrossTenantResponse
   /**
    * The engine finds the entity by a query that returns only what the caller may see. If the entity lacks the id that a permission
    * names, the permission is checked on `*`. Default: the permission is checked on the id itself.
    */
-  readonly viaQuery?: 'query'
+  readonly foundBy?: 'query'
   /** Entities for which the check is not run. Default: none. */
   readonly exempt?: ExemptEntity
   /** The engine runs the check before it evaluates the queries of the body. Default: the response to an empty selection precedes the check. */
@@ -162,7 +162,7 @@ export interface Check {
 /** A condition under which the engine refuses a request before it checks any permission. */
 export interface Precondition {
   readonly when: CheckCondition
-  readonly answer: NotFoundResponse
+  readonly denied: NotFoundResponse
   /** Only a permitted caller gets this response. Default: every caller gets it, and the request is not forwarded. */
   readonly afterPermission?: true
 }
@@ -217,12 +217,12 @@ export interface Rows {
   readonly exempt?: ExemptEntity
   /** The operation that lists the items if the response contains only a value that items share. Default: the operation itself lists them. */
   readonly list?: 'getExternalTasks'
-  /** The query that returns only visible items (`row-queries.ts`). Default: the gateway reads all items and filters them. */
-  readonly query?: RowQueryName
+  /** The query that returns only visible items (`prefilters.ts`). Default: the gateway reads all items and filters them. */
+  readonly prefilter?: PrefilterName
   /** The gateway can add conditions to the query that select exactly the visible items. Default: the gateway reads all items and filters them. */
   readonly narrowed?: 'task query'
   /** The report can be restricted to some definitions by `processDefinitionIdIn` or `processDefinitionKeyIn`. Default: it cannot. */
   readonly ofDefinitions?: true
   /** `ignored`: tenants do not restrict these items. Default: they do. */
-  readonly tenants?: 'ignored'
+  readonly crossTenant?: 'ignored'
 }

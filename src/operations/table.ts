@@ -1,5 +1,5 @@
-import type { ActsOn } from './acts-on.ts'
-import type { NotFoundResponse, PermissionTerm, Check, EntityReference, Precondition, OtherTenantResponse, Rows } from './notation.ts'
+import type { ActsOnKey } from './acts-on-key.ts'
+import type { NotFoundResponse, PermissionTerm, Check, EntityReference, Precondition, CrossTenantResponse, Rows } from './notation.ts'
 import type { OpenName } from './open-names.ts'
 import type { Release } from './published/releases.ts'
 
@@ -143,7 +143,7 @@ export interface OperationEntry {
    * The definitions that the operation acts on. Required if the path or a check names a definition by its key, because the tenant
    * check depends on it: without it, the gateway does not start. Default: the operation names no definition by its key.
    */
-  readonly actsOn?: ActsOn
+  readonly actsOnKey?: ActsOnKey
   /**
    * The operation starts the definition that the path names by id or by key. With `deploymentAware` the request goes to nodes that
    * have the deployment. Default: it goes to any node.
@@ -221,11 +221,11 @@ export interface OperationEntry {
    * The entity that the engine loads before it checks permissions, if no check names it. Its tenant is checked. Default: none. The
    * gateway does not start without the field if the path names an entity that may belong to a tenant.
    */
-  readonly entity?: EntityReference
+  readonly loads?: EntityReference
   /** The engine's response if the path's entity is missing. Default: 403 `GW_CHECK_NOT_EXACT`. The request is never forwarded. */
   readonly notFound?: NotFoundResponse
   /** The engine's response if the entity belongs to another tenant. Default: the same as if it were missing. */
-  readonly otherTenant?: OtherTenantResponse
+  readonly crossTenant?: CrossTenantResponse
   /**
    * The name under which the configuration opens the operation. An open operation needs no credentials, and its checks do not run.
    * Default: the operation cannot be opened.

@@ -1,4 +1,4 @@
-import { keyIn } from './acts-on.ts'
+import { keyIn } from './acts-on-key.ts'
 import type { Check } from './notation.ts'
 import type { OperationEntry } from './table.ts'
 
@@ -59,12 +59,12 @@ export function namedBy(row: OperationEntry): readonly TenantReference[] {
 function pathKnownBy(row: OperationEntry): string | null {
   // A check that depends on the body does not always run, and then it looks up no entity.
   const always = row.checks.filter(({ when }) => when?.startsWith('body:') !== true)
-  if (row.otherTenant === 'ignored') return 'not asked for'
-  const entities = [row.entity, ...always.flatMap(lookedUpIn)]
+  if (row.crossTenant === 'ignored') return 'not asked for'
+  const entities = [row.loads, ...always.flatMap(lookedUpIn)]
   const known = entities.find((one) => one !== undefined && isTenanted(one) && isByPath(one))
   if (known !== undefined) return known
   // Every version is looked up, including its tenant.
-  return row.actsOn?.startsWith('all versions') === true ? `actsOn: ${row.actsOn}` : null
+  return row.actsOnKey?.startsWith('all versions') === true ? `actsOnKey: ${row.actsOnKey}` : null
 }
 
 function isByPath(entity: string): boolean {
@@ -91,15 +91,15 @@ function memberKnownBy(row: OperationEntry, member: string): string | null {
   if (list !== undefined) return listKnownBy(row, list)
   // The entities that are found for `each` include their tenant.
   if (member.startsWith('each of ')) return member.slice('each of '.length)
-  if (keyIn(row) === 'body' && member === 'body:processDefinitionKey' && row.actsOn !== undefined)
-    return `actsOn: ${row.actsOn}`
-  const entities = [row.entity, ...row.checks.flatMap(lookedUpIn)]
+  if (keyIn(row) === 'body' && member === 'body:processDefinitionKey' && row.actsOnKey !== undefined)
+    return `actsOnKey: ${row.actsOnKey}`
+  const entities = [row.loads, ...row.checks.flatMap(lookedUpIn)]
   return entities.find((entity) => entity?.includes(`(${member})`) === true && isTenanted(entity)) ?? null
 }
 
 function listKnownBy(row: OperationEntry, list: string): string | null {
   if (row.resolvesIds?.[list] !== undefined) return `resolvesIds: ${list}`
-  if (row.rows !== undefined && row.rows.tenants !== 'ignored') return 'rows'
+  if (row.rows !== undefined && row.rows.crossTenant !== 'ignored') return 'rows'
   return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
 }
 

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { ROW_QUERIES, type RowQuery } from '../../src/operations/row-queries.ts'
+import { PREFILTERS, type Prefilter } from '../../src/operations/prefilters.ts'
 import { type Admin, idOf, textOf } from '../differential/admin.ts'
 import type { Ask } from '../differential/http.ts'
 import { buildWorld } from '../differential/world.ts'
@@ -32,11 +32,12 @@ void test('two parameters that exclude each other give what a secured engine giv
   await buildWorld(admin, () => undefined)
   const values = await valuesIn(admin)
   const { engine, gateway } = await open(CALLERS)
-  const lists = OPERATIONS.filter(({ rows, method }) => rows?.query !== undefined && method === 'GET')
+  const lists = OPERATIONS.filter(({ rows, method }) => rows?.prefilter !== undefined && method === 'GET')
   t.ok(lists.length > 30, 'lists and counts')
   for (const { template, rows } of lists)
     await t.test(template, async (t) => {
-      const query: RowQuery | undefined = rows?.query === undefined ? undefined : ROW_QUERIES[rows.query]
+      const query: Prefilter | undefined =
+        rows?.prefilter === undefined ? undefined : PREFILTERS[rows.prefilter]
       for (const pair of query === undefined ? [] : pairsOf(query, values))
         for (const { user } of CALLERS) {
           const ask: Ask = { method: 'GET', path: `${template}?${new URLSearchParams(pair)}` }
@@ -49,7 +50,7 @@ void test('two parameters that exclude each other give what a secured engine giv
 })
 
 /** Returns each pair of the parameters with which a plan selects items, including those for tenants. */
-function pairsOf(query: RowQuery, values: Pair): readonly Pair[] {
+function pairsOf(query: Prefilter, values: Pair): readonly Pair[] {
   const { key, keys, exceptKeys, definition, instance, instances, tenants } = query
   const kind = keys?.startsWith('decision') === true || tenants.includes('Decision') ? 'decision' : 'process'
   const valueOf = (name: string) => values[`${kind}.${name}`] ?? values[name]

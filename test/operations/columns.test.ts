@@ -22,9 +22,9 @@ const NO_INSTANCE =
   '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null'
 
 t.test("an entity of another tenant is refused with the engine's message for it", (t) => {
-  const others = OPERATIONS.flatMap(({ otherTenant, checks }) => [
-    otherTenant,
-    ...checks.map((check) => check.otherTenant),
+  const others = OPERATIONS.flatMap(({ crossTenant, checks }) => [
+    crossTenant,
+    ...checks.map((check) => check.crossTenant),
   ]).filter((answer) => answer !== undefined && !BARE.has(answer))
   t.ok(others.length > 50)
   // The only other message is that of a restart, which does not find the instance.
@@ -61,7 +61,7 @@ t.test('the preconditions of every operation are known', (t) => {
   const found = OPERATIONS.flatMap(({ id, preconditions }) =>
     preconditions === undefined
       ? []
-      : [[id, preconditions.map(({ when, answer }) => [when, answer.split(':', 1)[0]])] as const],
+      : [[id, preconditions.map(({ when, denied }) => [when, denied.split(':', 1)[0]])] as const],
   )
   t.same(Object.fromEntries(found), PRECONDITIONS)
   const late = OPERATIONS.filter(({ preconditions = [] }) =>
@@ -228,17 +228,17 @@ t.test('a cached response has a time to live and one tag', (t) => {
 /** Returns every engine response that an operation contains. */
 function answersOf({
   notFound,
-  otherTenant,
+  crossTenant,
   empty,
   checks,
   preconditions = [],
 }: Operation): readonly string[] {
   return [
     notFound,
-    otherTenant,
+    crossTenant,
     empty,
-    ...checks.flatMap((check) => [check.notFound, check.otherTenant]),
-    ...preconditions.map(({ answer }) => answer),
+    ...checks.flatMap((check) => [check.notFound, check.crossTenant]),
+    ...preconditions.map(({ denied }) => denied),
   ].filter((answer) => answer !== undefined)
 }
 

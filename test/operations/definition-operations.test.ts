@@ -15,11 +15,11 @@ t.test('an operation on a definition exists by id, by key, and by key and tenant
     starts: true,
     links: true,
     notFound: NOT_FOUND,
-    otherTenant: '204',
+    crossTenant: '204',
   })
   const ofKey = {
     checks: [FIND, { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 }],
-    actsOn: 'latest version',
+    actsOnKey: 'latest version',
     starts: 'processDefinitionOfKey',
     links: true,
   }
@@ -30,7 +30,7 @@ t.test('an operation on a definition exists by id, by key, and by key and tenant
       starts: 'processDefinition',
       links: true,
       notFound: NOT_FOUND,
-      otherTenant: '204',
+      crossTenant: '204',
     },
     oneByKey: {
       ...ofKey,
@@ -53,12 +53,12 @@ t.test('a form by key has a tenant check on the latest version of its key', (t) 
       method: 'GET',
       checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 404 }],
       notFound: NOT_FOUND,
-      otherTenant: 'ignored',
+      crossTenant: 'ignored',
     })
     const lookup = kind === 'process-definition' ? 'processDefinitionOfKey' : 'decisionDefinitionOfKey'
     const byKey = operationsOf({ tag: [rows] }).filter(({ id }) => id !== 'one')
     t.same(
-      byKey.map(({ entity, otherTenant }) => [entity, otherTenant]),
+      byKey.map(({ loads, crossTenant }) => [loads, crossTenant]),
       [
         [lookup, undefined],
         [lookup, undefined],

@@ -124,7 +124,7 @@ t.test('the operations of a tag are sorted by path, then by method', (t) => {
   ] as const
   const rows = routes.map((route, index): [string, OperationEntry] => [
     `${index}th`,
-    { route, checks: [], otherTenant: 'ignored' },
+    { route, checks: [], crossTenant: 'ignored' },
   ])
   t.same(
     operationsOf({ tag: Object.fromEntries(rows) }).map(({ method, template }) => `${method} ${template}`),

@@ -8,9 +8,9 @@ import { hasTenant, isLookup, LOOKUPS } from '../../src/policy/authz/entities/lo
 
 /** How many operations determine the tenant of the entities that they name in each way. */
 const WAYS: Readonly<Record<string, number>> = {
-  'actsOn: all versions': 2,
-  'actsOn: all versions of the tenant': 1,
-  'actsOn: versions that the body names': 3,
+  'actsOnKey: all versions': 2,
+  'actsOnKey: all versions of the tenant': 1,
+  'actsOnKey: versions that the body names': 3,
   batch: 3,
   conditionalStarts: 1,
   correlatedDefinitions: 1,
@@ -89,7 +89,7 @@ const WRONG: readonly (readonly [claim: string, row: OperationEntry])[] = [
   ['a path that nobody has named before', { route: 'GET /history/novelty/:id', checks: [] }],
   [
     'an entity that has no tenant',
-    { route: 'PUT /deployment/:id/owner/:userId', checks: [], entity: 'user(path:userId)' },
+    { route: 'PUT /deployment/:id/owner/:userId', checks: [], loads: 'user(path:userId)' },
   ],
   [
     'a look-up that is left out where the body does not ask for it',
@@ -137,7 +137,7 @@ const WRONGLY_ACTING: readonly (readonly [claim: string, row: OperationEntry, me
     {
       route: 'DELETE /process-definition/key/:key/delete',
       checks: [{ anyOf: DELETES, denied: 403 }],
-      entity: 'processDefinitionOfKey',
+      loads: 'processDefinitionOfKey',
     },
     /does not say what it acts on \(the key of a definition is in the path\)/,
   ],
@@ -146,9 +146,9 @@ const WRONGLY_ACTING: readonly (readonly [claim: string, row: OperationEntry, me
     'all versions, and copies the checks of the operation on the latest version',
     {
       route: 'DELETE /process-definition/key/:key/delete',
-      actsOn: 'all versions',
+      actsOnKey: 'all versions',
       checks: [{ anyOf: DELETES, denied: 403 }],
-      entity: 'processDefinitionOfKey',
+      loads: 'processDefinitionOfKey',
     },
     /has no check that always runs for each of `versionsOfKey`/,
   ],
@@ -156,7 +156,7 @@ const WRONGLY_ACTING: readonly (readonly [claim: string, row: OperationEntry, me
     'all versions, and a check of each that does not always run',
     {
       route: 'DELETE /process-definition/key/:key/delete',
-      actsOn: 'all versions',
+      actsOnKey: 'all versions',
       checks: [{ ...OF_EACH, when: 'body:a given' }],
     },
     /has no check that always runs for each of `versionsOfKey`/,
@@ -165,7 +165,7 @@ const WRONGLY_ACTING: readonly (readonly [claim: string, row: OperationEntry, me
     'all versions of every tenant, and a tenant in the path',
     {
       route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
-      actsOn: 'all versions',
+      actsOnKey: 'all versions',
       checks: [OF_EACH],
     },
     /its path names a tenant/,
@@ -174,31 +174,35 @@ const WRONGLY_ACTING: readonly (readonly [claim: string, row: OperationEntry, me
     'all versions of a tenant, and no tenant in the path',
     {
       route: 'DELETE /process-definition/key/:key/delete',
-      actsOn: 'all versions of the tenant',
+      actsOnKey: 'all versions of the tenant',
       checks: [OF_EACH],
     },
     /its path names no tenant/,
   ],
   [
     'the latest version, and a check of each version',
-    { route: 'DELETE /process-definition/key/:key', actsOn: 'latest version', checks: [OF_EACH] },
+    { route: 'DELETE /process-definition/key/:key', actsOnKey: 'latest version', checks: [OF_EACH] },
     /acts on one version/,
   ],
   [
     'the latest version, with a key in the body',
-    { route: 'POST /x', actsOn: 'latest version', checks: BY_BODY },
+    { route: 'POST /x', actsOnKey: 'latest version', checks: BY_BODY },
     /has its key in the body/,
   ],
   [
     'versions that the body names, with a key in the path',
     {
       route: 'DELETE /process-definition/key/:key',
-      actsOn: 'versions that the body names',
+      actsOnKey: 'versions that the body names',
       checks: [{ anyOf: DELETES, denied: 403 }],
     },
     /has its key in the path/,
   ],
-  ['what it acts on, and no key', { route: 'POST /x', actsOn: 'all versions', checks: [] }, /names no key/],
+  [
+    'what it acts on, and no key',
+    { route: 'POST /x', actsOnKey: 'all versions', checks: [] },
+    /names no key/,
+  ],
 ]
 
 for (const [claim, row, message] of WRONGLY_ACTING)
@@ -213,34 +217,34 @@ t.test('the lookup of the latest version of a key follows from what an operation
   const found = paths.map((path) => {
     const row = {
       route: `GET /${path}/key/:key`,
-      actsOn: 'latest version',
+      actsOnKey: 'latest version',
       checks: [],
     } as const satisfies OperationEntry
-    return operationsOf({ tag: { newcomer: row } })[0]?.entity
+    return operationsOf({ tag: { newcomer: row } })[0]?.loads
   })
   t.same(found, ['processDefinitionOfKey', 'decisionDefinitionOfKey', 'decisionRequirementsDefinitionOfKey'])
-  const unknown: OperationEntry = { route: 'GET /novelty/key/:key', actsOn: 'latest version', checks: [] }
+  const unknown: OperationEntry = { route: 'GET /novelty/key/:key', actsOnKey: 'latest version', checks: [] }
   t.throws(() => operationsOf({ tag: { newcomer: unknown } }), { message: /how the tenant/ })
   t.end()
 })
 
 t.test('an operation that states how its tenant is known is accepted', (t) => {
   for (const row of [
-    { route: 'GET /process-instance/:id', checks: [], entity: 'processInstance' },
-    { route: 'GET /task/:id/secret', checks: [], otherTenant: 'ignored' },
+    { route: 'GET /process-instance/:id', checks: [], loads: 'processInstance' },
+    { route: 'GET /task/:id/secret', checks: [], crossTenant: 'ignored' },
     { route: 'GET /user/:id/novelty', checks: [] },
     {
       route: 'POST /x',
       checks: [{ each: 'body:ids[]', anyOf: ['BATCH.READ each.id'], denied: 403 }],
       resolvesIds: { ids: { list: 'getBatches', by: 'batchId', single: true } },
     },
-    { route: 'DELETE /process-definition/key/:key/delete', actsOn: 'all versions', checks: [OF_EACH] },
+    { route: 'DELETE /process-definition/key/:key/delete', actsOnKey: 'all versions', checks: [OF_EACH] },
     {
       route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
-      actsOn: 'all versions of the tenant',
+      actsOnKey: 'all versions of the tenant',
       checks: [OF_EACH],
     },
-    { route: 'POST /x', actsOn: 'versions that the body names', checks: BY_BODY },
+    { route: 'POST /x', actsOnKey: 'versions that the body names', checks: BY_BODY },
   ] as const satisfies readonly OperationEntry[])
     t.doesNotThrow(() => operationsOf({ tag: { newcomer: row } }), row.route)
   t.end()

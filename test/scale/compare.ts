@@ -13,7 +13,7 @@ const PAGE = 50
 const PATHS = OPERATIONS.filter(
   ({ method, rows, template }) =>
     method === 'GET' &&
-    (rows?.query !== undefined || /^\/(?:task|variable-instance)(?:\/count)?$/.test(template)) &&
+    (rows?.prefilter !== undefined || /^\/(?:task|variable-instance)(?:\/count)?$/.test(template)) &&
     !/^\/(?:user|group|decision)|decision-/.test(template),
 ).map(({ template }) => template)
 

@@ -1,4 +1,4 @@
-import type { SortOrder } from '../../operations/row-queries.ts'
+import type { SortOrder } from '../../operations/prefilters.ts'
 import { GatewayError } from '../../errors.ts'
 import { isRecord, stringIn, stringOf } from '../../request/value.ts'
 import { IDS_A_QUERY, inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import type { PostForm } from '../../operations/row-queries.ts'
+import type { PostForm } from '../../operations/prefilters.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { Postfilter } from '../list-decision.ts'
 import type { SubqueryPlan, Subquery } from '../list-plan.ts'
@@ -32,7 +32,7 @@ export async function countSubqueries(
   const { subqueries, instances, excluded, nullGroup } = plan
   const head = firstHead()
   const onResponse = head.onResponse
-  const countSubquery = createSubqueryCount(handlerContext, { asPost: plan.asPost, onResponse })
+  const countSubquery = createSubqueryCount(handlerContext, { postForm: plan.postForm, onResponse })
   const sum = async (some: readonly Subquery[]): Promise<number> =>
     (await mapSideBySide(some, countSubquery)).reduce((all, one) => all + one, 0)
   // Items may be added or removed between two counts.
@@ -61,7 +61,7 @@ export async function countSubqueries(
   return responseOf(others + (await sum([...subqueries, ...instances])) - (await sum(excluded)))
 }
 
-interface SubqueryCountOptions extends Pick<SubqueryPlan, 'asPost'> {
+interface SubqueryCountOptions extends Pick<SubqueryPlan, 'postForm'> {
   readonly onResponse: (response: BufferedResponse) => void
 }
 
@@ -71,20 +71,20 @@ interface SubqueryCountOptions extends Pick<SubqueryPlan, 'asPost'> {
  */
 function createSubqueryCount(
   handlerContext: ListRequest,
-  { asPost, onResponse }: SubqueryCountOptions,
+  { postForm, onResponse }: SubqueryCountOptions,
 ): (subquery: Subquery) => Promise<number> {
   /** Items for one unit of the estimated share, from the subquery that was counted last. */
   let rowsOfOne = 0
   return async (subquery) => {
     const { estimatedShare } = subquery
-    if (estimatedShare === undefined || asPost?.counts !== false) {
-      const response = await countResponse(subqueryRequestOf(handlerContext, subquery, countedBy(asPost)))
+    if (estimatedShare === undefined || postForm?.counts !== false) {
+      const response = await countResponse(subqueryRequestOf(handlerContext, subquery, countedBy(postForm)))
       onResponse(response)
       return countIn(response)
     }
     const [read] = readersOf(handlerContext, {
       subqueries: [subquery],
-      asPost,
+      postForm,
       postfilter: keepAll,
       idsOnly: true,
       onResponse,
@@ -98,8 +98,8 @@ function createSubqueryCount(
 }
 
 /** Returns how subqueries that are listed in this way are counted: by GET if the POST has no count. */
-function countedBy(asPost: PostForm | null): PostForm | null {
-  return asPost?.counts === false ? null : asPost
+function countedBy(postForm: PostForm | null): PostForm | null {
+  return postForm?.counts === false ? null : postForm
 }
 
 async function countResponse(asking: ListRequest): Promise<BufferedResponse> {
@@ -155,18 +155,18 @@ async function listMerged(
   subqueries: readonly Subquery[],
   { plan, postfilter, paging, maxRows }: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
-  const { nullGroup, order, asPost } = plan
+  const { nullGroup, order, postForm } = plan
   const head = firstHead()
   const onResponse = head.onResponse
   const read = readerOf(handlerContext, { member: order?.member, onResponse })
   const others = nullGroup === null ? [] : await nullGroupRows({ nullGroup, postfilter, maxRows, read })
   if (others === null) return null
   const readers = [
-    ...readersOf(handlerContext, { subqueries, asPost, postfilter, member: order?.member, onResponse }),
+    ...readersOf(handlerContext, { subqueries, postForm, postfilter, member: order?.member, onResponse }),
   ]
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
-  const queries = countQueriesOf(handlerContext, { subqueries, asPost })
+  const queries = countQueriesOf(handlerContext, { subqueries, postForm })
   const { engine } = handlerContext.match
   const page = { queries: queries.map(queryOf), first: paging.first }
   const sizing = {
@@ -192,10 +192,10 @@ async function listMerged(
 /** Returns the requests that count the subqueries of a list. */
 function countQueriesOf(
   handlerContext: ListRequest,
-  { subqueries, asPost }: Pick<SubqueryReadInput, 'subqueries' | 'asPost'>,
+  { subqueries, postForm }: Pick<SubqueryReadInput, 'subqueries' | 'postForm'>,
 ): readonly ListRequest[] {
   return subqueries.map((subquery) => {
-    const { match, upstreamRequest } = subqueryRequestOf(handlerContext, subquery, countedBy(asPost))
+    const { match, upstreamRequest } = subqueryRequestOf(handlerContext, subquery, countedBy(postForm))
     const [list = '', query] = upstreamRequest.path.split('?')
     const search = new URLSearchParams(query)
     for (const name of PAGING) search.delete(name)
@@ -252,7 +252,7 @@ function readerOf(
   }
 }
 
-interface SubqueryReadInput extends Pick<SubqueryPlan, 'asPost'>, Pick<PageRequest, 'member' | 'idsOnly'> {
+interface SubqueryReadInput extends Pick<SubqueryPlan, 'postForm'>, Pick<PageRequest, 'member' | 'idsOnly'> {
   readonly subqueries: readonly Subquery[]
   readonly postfilter: Postfilter
   readonly onResponse?: (response: BufferedResponse) => void
@@ -260,11 +260,11 @@ interface SubqueryReadInput extends Pick<SubqueryPlan, 'asPost'>, Pick<PageReque
 
 function readersOf(
   handlerContext: ListRequest,
-  { subqueries, asPost, postfilter, member, idsOnly = false, onResponse }: SubqueryReadInput,
+  { subqueries, postForm, postfilter, member, idsOnly = false, onResponse }: SubqueryReadInput,
 ): readonly ReadList[] {
   const form = handlerContext.match.operation.rows?.form === 'count' ? 'count' : 'list'
   return subqueries.map((subquery): ReadList => {
-    const asking = subqueryRequestOf(handlerContext, subquery, asPost)
+    const asking = subqueryRequestOf(handlerContext, subquery, postForm)
     return async (from, size, isPassedOver = false) => {
       const page = await readPage(asking, {
         postfilter,
@@ -291,13 +291,13 @@ export async function* eachRow(
   { plan, postfilter, maxRows, member }: Omit<SubqueryListInput, 'paging'> & Pick<PageRequest, 'member'>,
   wanted: number,
 ): AsyncGenerator<ReadRow> {
-  const { nullGroup, asPost } = plan
+  const { nullGroup, postForm } = plan
   const read = readerOf(handlerContext, { member, onResponse: () => undefined })
   const others = nullGroup === null ? [] : await nullGroupRows({ nullGroup, postfilter, maxRows, read })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
   yield* others.slice(0, wanted)
   const subqueries = [...plan.subqueries, ...plan.instances]
-  const readers = readersOf(handlerContext, { subqueries, asPost, postfilter, member, idsOnly: true })
+  const readers = readersOf(handlerContext, { subqueries, postForm, postfilter, member, idsOnly: true })
   yield* new MergedRows(readers, { order: null, maxHidden: maxRows }).upTo(wanted - others.length)
 }
 
@@ -310,7 +310,7 @@ async function listWhole(
   subquery: Subquery,
   { plan, postfilter }: Pick<SubqueryListInput, 'plan' | 'postfilter'>,
 ): Promise<BufferedResponse | null> {
-  const page = await readAsIs(subqueryRequestOf(handlerContext, subquery, plan.asPost), {
+  const page = await readAsIs(subqueryRequestOf(handlerContext, subquery, plan.postForm), {
     postfilter,
     form: 'list',
     constants: subquery.constants,

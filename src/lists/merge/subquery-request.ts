@@ -1,4 +1,4 @@
-import type { PostForm } from '../../operations/row-queries.ts'
+import type { PostForm } from '../../operations/prefilters.ts'
 import type { ListRequest } from '../list-request.ts'
 import { spliceMember } from '../rewrite/narrow.ts'
 import type { QueryMembers, Subquery } from '../list-plan.ts'
@@ -12,9 +12,9 @@ export class SubqueryRefusal extends Error {}
 export function subqueryRequestOf(
   asking: ListRequest,
   { set, sort }: Subquery,
-  asPost: PostForm | null,
+  postForm: PostForm | null,
 ): ListRequest {
-  const { match, upstreamRequest } = asPost === null ? asking : postOf(asking, asPost)
+  const { match, upstreamRequest } = postForm === null ? asking : postOf(asking, postForm)
   const { accessRequest } = match
   if (upstreamRequest.method === 'POST') {
     const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }

@@ -1,4 +1,4 @@
-import type { RowQuery } from '../../operations/row-queries.ts'
+import type { Prefilter } from '../../operations/prefilters.ts'
 import type { Method } from '../../operations/table.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { bodyValue } from '../../request/body.ts'
@@ -49,7 +49,7 @@ const UNREADABLE = Symbol('unreadable')
 type ParsedValue<T> = T | null | typeof UNREADABLE
 
 /** Reads a query before a plan sets members in it. Returns null if a part of it cannot be read with certainty. */
-export function ownQueryOf(query: RowQuery, method: Method, request: AccessRequest): OwnQuery | null {
+export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequest): OwnQuery | null {
   const isBody = method === 'POST'
   const members = isBody ? membersOf(request.body) : request.query
   if (members === null) return null

@@ -1,5 +1,5 @@
 import type { DateFormat } from '../../request/date-format.ts'
-import { ROW_QUERIES, type RowQuery } from '../../operations/row-queries.ts'
+import { PREFILTERS, type Prefilter } from '../../operations/prefilters.ts'
 import type { Method } from '../../operations/table.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Attributes } from '../../request/attributes.ts'
@@ -98,7 +98,7 @@ async function planKeys(context: PlanContext): Promise<ListPlan> {
 }
 
 interface PlanContext extends PlanInput {
-  readonly query: RowQuery
+  readonly query: Prefilter
   readonly own: OwnQuery
   /** The visible keys that the query selects. */
   readonly keys: IdSet
@@ -148,14 +148,14 @@ function constantsOf(definitionId: string | null | undefined): Readonly<Record<s
 
 const NO_INSTANCES = { instances: [], excluded: [] }
 
-function planOf(context: PlanContext, plan: Omit<SubqueryPlan, 'strategy' | 'asPost'>): ListPlan {
+function planOf(context: PlanContext, plan: Omit<SubqueryPlan, 'strategy' | 'postForm'>): ListPlan {
   const { subqueries, instances, excluded, nullGroup } = plan
   const all = [...subqueries, ...instances, ...excluded, ...(nullGroup?.all ?? [])]
   if (all.length === 0) return { strategy: 'denied', isValid: context.own.isPlain && context.isAnswerable }
-  const asPost = asPostOf(context)
-  const isTooLong = asPost === null && all.some(({ set }) => lengthOf(set) > roomOf(context))
+  const postForm = postFormOf(context)
+  const isTooLong = postForm === null && all.some(({ set }) => lengthOf(set) > roomOf(context))
   if (all.length > context.options.maxParts || isTooLong) return FILTER
-  return { strategy: all.length === 1 && nullGroup === null ? 'rewrite' : 'union', asPost, ...plan }
+  return { strategy: all.length === 1 && nullGroup === null ? 'rewrite' : 'union', postForm, ...plan }
 }
 
 /** Returns how many characters one more condition of the query may have. */
@@ -165,12 +165,12 @@ function roomOf({ method, accessRequest }: PlanContext): number {
 }
 
 /** Returns how a GET is sent as a POST. Null if this is impossible or not necessary. */
-function asPostOf({ query, method, own, accessRequest }: PlanContext): SubqueryPlan['asPost'] {
-  const { asPost } = query
-  if (asPost === undefined || method === 'POST' || own.sort !== null) return null
-  const known = new Set([...asPost.texts, ...asPost.inQuery])
+function postFormOf({ query, method, own, accessRequest }: PlanContext): SubqueryPlan['postForm'] {
+  const { postForm } = query
+  if (postForm === undefined || method === 'POST' || own.sort !== null) return null
+  const known = new Set([...postForm.texts, ...postForm.inQuery])
   const isSaid = [...own.names].every((name) => known.has(name) && accessRequest.query.get(name) !== '')
-  return isSaid ? asPost : null
+  return isSaid ? postForm : null
 }
 
 function lengthOf(set: QueryMembers): number {
@@ -378,7 +378,7 @@ function tenantSets(context: PlanContext): readonly QueryMembers[] {
  */
 async function countWithoutExcluded(
   context: PlanContext,
-): Promise<Omit<SubqueryPlan, 'strategy' | 'asPost'> | null> {
+): Promise<Omit<SubqueryPlan, 'strategy' | 'postForm'> | null> {
   const { query, rows } = context
   const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(context)
   // The count of all items includes items without an instance, so every caller must see those.
@@ -405,7 +405,7 @@ async function countWithoutExcluded(
 async function countWithoutExcludedKeys(
   context: PlanContext,
   visible: readonly Subquery[] | null,
-): Promise<Omit<SubqueryPlan, 'strategy' | 'asPost'> | null> {
+): Promise<Omit<SubqueryPlan, 'strategy' | 'postForm'> | null> {
   const { query, rows } = context
   if (rows.form !== 'count' || query.isHistory === true || visible === null || visible.length <= 1)
     return null
@@ -467,7 +467,7 @@ async function caseSubqueries(context: PlanContext): Promise<readonly Subquery[]
 }
 
 /** Selects the tenants of cases. */
-const CASES: RowQuery = { by: 'instances', tenants: 'two queries' }
+const CASES: Prefilter = { by: 'instances', tenants: 'two queries' }
 
 /** Returns lists of the visible instances. Null if there are too many, or items without an instance are visible, too. */
 async function visibleInstances(context: PlanContext): Promise<readonly Subquery[] | null> {
@@ -492,7 +492,7 @@ function withEstimatedShare(set: QueryMembers): Subquery {
 function listsOfInstances(context: PlanContext, ids: readonly string[]): readonly QueryMembers[] | null {
   const { query, method } = context
   if (!ids.every(isListable)) return null
-  const isShort = method !== 'POST' && asPostOf(context) === null
+  const isShort = method !== 'POST' && postFormOf(context) === null
   const chars = isShort ? roomOf(context) : Number.POSITIVE_INFINITY
   const lists = [...inQueries(ids, chars, MAX_CONDITION_VALUES)]
   const dealt = dealtOut(ids, lists.length).flatMap((list) => [
@@ -567,7 +567,7 @@ async function countInstances(context: PlanContext): Promise<number | null> {
 
 /** Returns the queries for the instances of visible definitions. Null if there are too many, or no query expresses this. */
 async function subqueriesOfInstances(context: PlanContext): Promise<readonly Subquery[] | null> {
-  const instances = ROW_QUERIES[context.query.isHistory ? 'historicProcessInstances' : 'processInstances']
+  const instances = PREFILTERS[context.query.isHistory ? 'historicProcessInstances' : 'processInstances']
   const subqueries = await keySubqueries({ ...context, query: instances, own: NO_CONDITION, method: 'POST' })
   return subqueries === null || subqueries.length > context.options.maxParts ? null : subqueries
 }

@@ -1,5 +1,5 @@
 import type { Rows } from '../../operations/notation.ts'
-import { ROW_QUERIES, type RowQuery } from '../../operations/row-queries.ts'
+import { PREFILTERS, type Prefilter } from '../../operations/prefilters.ts'
 import { compileRowPermissions } from '../../policy/authz/checks/compile-permission.ts'
 import type { CompiledRows, RowCondition } from './compiled-rows.ts'
 import { rowSubjectsOf } from './visible-set.ts'
@@ -13,13 +13,13 @@ export function compileRows({ where, ...rows }: Rows): CompiledRows {
         ? [{ permissions: compileRowPermissions(rows.allOf), together: true }]
         : rows.allOf.map((term) => ({ permissions: compileRowPermissions([term]) }))
   if (rows.and !== undefined) conditions.push({ permissions: compileRowPermissions(rows.and) })
-  const query: RowQuery | null = rows.query === undefined ? null : ROW_QUERIES[rows.query]
+  const query: Prefilter | null = rows.prefilter === undefined ? null : PREFILTERS[rows.prefilter]
   if (query !== null) checkQuery(query, rows, conditions)
   return {
     form: rows.form ?? 'list',
     conditions,
     exempt: rows.exempt ?? null,
-    tenanted: rows.tenants !== 'ignored',
+    tenanted: rows.crossTenant !== 'ignored',
     query,
     where:
       where === undefined ? null : { query: where.query, rows: compileRows({ ...rows, and: where.and }) },
@@ -27,7 +27,7 @@ export function compileRows({ where, ...rows }: Rows): CompiledRows {
 }
 
 /** Checks that the query can select the visible items. @throws Error if it cannot */
-function checkQuery(query: RowQuery, { form }: Rows, conditions: readonly RowCondition[]): void {
+function checkQuery(query: Prefilter, { form }: Rows, conditions: readonly RowCondition[]): void {
   const { instance } = rowSubjectsOf({ conditions })
   if (form !== undefined && form !== 'count') throw new Error(`rows in the form of ${form} have no query`)
   if (query[query.by] === undefined)

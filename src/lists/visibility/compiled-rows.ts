@@ -1,5 +1,5 @@
 import type { ExemptEntity, RowsForm } from '../../operations/notation.ts'
-import type { RowQuery } from '../../operations/row-queries.ts'
+import type { Prefilter } from '../../operations/prefilters.ts'
 import type { Records } from '../../policy/authz/records/records.ts'
 import type { ImplicitTasks } from '../../policy/authz/entities/implicit-bits.ts'
 import type { Principal } from '../../request/principal.ts'
@@ -14,7 +14,7 @@ export interface CompiledRows {
   /** Whether only members of a tenant see its items. */
   readonly tenanted: boolean
   /** The query that selects visible items; null if all items are read and filtered. */
-  readonly query: RowQuery | null
+  readonly query: Prefilter | null
   /** The restriction that replaces this one if a parameter of the query is true; null if there is none. */
   readonly where: { readonly query: string; readonly rows: CompiledRows } | null
 }

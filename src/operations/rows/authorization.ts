@@ -9,7 +9,7 @@ export const authorization = [
       GET: 'queryAuthorizations',
       'GET count': 'getAuthorizationCount',
     },
-    rows: { anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
+    rows: { anyOf: ['AUTHORIZATION.READ row:id'], crossTenant: 'ignored' },
   }),
   {
     availableOperationsAuthorization: {
@@ -22,7 +22,7 @@ export const authorization = [
       route: 'GET /authorization/:id',
       checks: [{ anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 }],
       notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
-      entity: 'authorization',
+      loads: 'authorization',
     },
     updateAuthorization: {
       route: 'PUT /authorization/:id',
@@ -30,11 +30,11 @@ export const authorization = [
       checks: [
         { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
         // The engine reads the record, then validates the body, and checks UPDATE last.
-        { name: 'update', anyOf: ['AUTHORIZATION.UPDATE path:id'], entity: 'authorization', denied: 403 },
+        { name: 'update', anyOf: ['AUTHORIZATION.UPDATE path:id'], loads: 'authorization', denied: 403 },
       ],
       notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
       invalidates: ['records'],
-      entity: 'authorization',
+      loads: 'authorization',
     },
     deleteAuthorization: {
       route: 'DELETE /authorization/:id',
@@ -45,7 +45,7 @@ export const authorization = [
       ],
       notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
       invalidates: ['records'],
-      entity: 'authorization',
+      loads: 'authorization',
     },
     availableOperationsAuthorizationInstance: {
       route: 'OPTIONS /authorization/:id',

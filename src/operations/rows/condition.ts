@@ -13,6 +13,6 @@ export const condition = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'conditionalStarts', denied: 403 },
     ],
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
-    entity: 'processDefinition(body:processDefinitionId)',
+    loads: 'processDefinition(body:processDefinitionId)',
   },
 } satisfies TagOperations

@@ -10,7 +10,7 @@ export const decisionDefinition = [
       GET: 'getDecisionDefinitions',
       'GET count': 'getDecisionDefinitionsCount',
     },
-    rows: { anyOf: ['DECISION_DEFINITION.READ row:key'], query: 'decisionDefinitions' },
+    rows: { anyOf: ['DECISION_DEFINITION.READ row:key'], prefilter: 'decisionDefinitions' },
   }),
   definitionOperations('decision-definition', {
     method: 'GET',
@@ -19,7 +19,7 @@ export const decisionDefinition = [
     byKeyAndTenant: 'getDecisionDefinitionByKeyAndTenantId',
     checks: (key) => [{ anyOf: [`DECISION_DEFINITION.READ ${key}`], denied: 500 }],
     notFound: "404 InvalidRequestException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
-    otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('decision-definition', {
     method: 'GET',
@@ -30,7 +30,7 @@ export const decisionDefinition = [
     checks: (key) => [{ anyOf: [`DECISION_DEFINITION.READ ${key}`], denied: 403 }],
     cache: { seconds: 3600, tags: ['deployment'], content: 'diagram' },
     notFound: "400 NotFoundException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('decision-definition', {
     method: 'POST',
@@ -41,7 +41,7 @@ export const decisionDefinition = [
     idempotencyKey: true,
     checks: (key) => [{ anyOf: [`DECISION_DEFINITION.CREATE_INSTANCE ${key}`], denied: 403 }],
     notFound: "404 InvalidRequestException 0: Cannot evaluate decision {id}: no deployed decision definition found with id '{id}': decisionDefinition is null",
-    otherTenant: "500 RestException 0: Cannot evaluate decision {id}: ENGINE-13034 Cannot evaluate the decision '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot evaluate decision {id}: ENGINE-13034 Cannot evaluate the decision '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('decision-definition', {
     method: 'PUT',
@@ -51,7 +51,7 @@ export const decisionDefinition = [
     byKeyAndTenant: 'updateHistoryTimeToLiveByDecisionDefinitionKeyAndTenant',
     checks: (key) => [{ anyOf: [`DECISION_DEFINITION.UPDATE ${key}`], denied: 403 }],
     notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.dmn.entity.repository.DecisionDefinitionEntity.getHistoryTimeToLive()" because "decisionDefinitionEntity" is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the decision definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('decision-definition', {
     method: 'GET',
@@ -62,6 +62,6 @@ export const decisionDefinition = [
     checks: (key) => [{ anyOf: [`DECISION_DEFINITION.READ ${key}`], denied: 500 }],
     cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
     notFound: "404 InvalidRequestException 0: no deployed decision definition found with id '{id}': decisionDefinition is null",
-    otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision definition '{id}' because it belongs to no authenticated tenant.",
   }),
 ] satisfies Tag

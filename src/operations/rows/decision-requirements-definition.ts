@@ -10,7 +10,7 @@ export const decisionRequirementsDefinition = [
       GET: 'getDecisionRequirementsDefinitions',
       'GET count': 'getDecisionRequirementsDefinitionsCount',
     },
-    rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], query: 'decisionRequirementsDefinitions' },
+    rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], prefilter: 'decisionRequirementsDefinitions' },
   }),
   definitionOperations('decision-requirements-definition', {
     method: 'GET',
@@ -21,7 +21,7 @@ export const decisionRequirementsDefinition = [
       { anyOf: [`DECISION_REQUIREMENTS_DEFINITION.READ ${key}`], denied: 500 },
     ],
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
-    otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('decision-requirements-definition', {
     method: 'GET',
@@ -34,7 +34,7 @@ export const decisionRequirementsDefinition = [
     ],
     cache: { seconds: 3600, tags: ['deployment'], content: 'diagram' },
     notFound: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('decision-requirements-definition', {
     method: 'GET',
@@ -47,6 +47,6 @@ export const decisionRequirementsDefinition = [
     ],
     cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
-    otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),
 ] satisfies Tag

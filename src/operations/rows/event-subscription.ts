@@ -14,7 +14,7 @@ export const eventSubscription = [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
       ],
-      query: 'eventSubscriptions',
+      prefilter: 'eventSubscriptions',
     },
   }),
 ] satisfies Tag

@@ -16,7 +16,7 @@ export const execution = [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
       ],
-      query: 'executions',
+      prefilter: 'executions',
     },
   }),
   {
@@ -26,7 +26,7 @@ export const execution = [
         { anyOf: [
           'PROCESS_INSTANCE.READ execution.processInstanceId',
           'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-        ], denied: 404, viaQuery: 'query' },
+        ], denied: 404, foundBy: 'query' },
       ],
       notFound: '404 InvalidRequestException: Execution with id {id} does not exist',
     },
@@ -40,7 +40,7 @@ export const execution = [
         ], denied: 403 },
       ],
       notFound: "400 InvalidRequestException: Cannot find an execution with executionId '{id}': execution is null",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getLocalExecutionVariables: {
       route: 'GET /execution/:id/localVariables',
@@ -51,7 +51,7 @@ export const execution = [
         ], reads: 'variables', denied: 403 },
       ],
       notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     modifyLocalExecutionVariables: {
       route: 'POST /execution/:id/localVariables',
@@ -64,7 +64,7 @@ export const execution = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot modify variables for execution {id}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot modify variables for execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot modify variables for execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getLocalExecutionVariable: {
       route: 'GET /execution/:id/localVariables/:varName',
@@ -75,7 +75,7 @@ export const execution = [
         ], reads: 'variables', denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     putLocalExecutionVariable: {
       route: 'PUT /execution/:id/localVariables/:varName',
@@ -88,7 +88,7 @@ export const execution = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     deleteLocalExecutionVariable: {
       route: 'DELETE /execution/:id/localVariables/:varName',
@@ -102,7 +102,7 @@ export const execution = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot delete execution variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot delete execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot delete execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getLocalExecutionVariableBinary: {
       route: 'GET /execution/:id/localVariables/:varName/data',
@@ -113,7 +113,7 @@ export const execution = [
         ], reads: 'variables', denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     setLocalExecutionVariableBinary: {
       route: 'POST /execution/:id/localVariables/:varName/data',
@@ -127,7 +127,7 @@ export const execution = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getMessageEventSubscription: {
       route: 'GET /execution/:id/messageSubscriptions/:messageName',
@@ -135,7 +135,7 @@ export const execution = [
         { anyOf: [
           'PROCESS_INSTANCE.READ execution.processInstanceId',
           'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-        ], denied: 404, viaQuery: 'query' },
+        ], denied: 404, foundBy: 'query' },
       ],
       notFound: '404 InvalidRequestException: Message event subscription for execution {id} named {messageName} does not exist',
     },
@@ -148,7 +148,7 @@ export const execution = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot trigger message {messageName} for execution {id}: Execution with id '{id}' does not have a subscription to a message event with name '{messageName}': eventSubscriptions is empty",
-      entity: 'messageSubscription',
+      loads: 'messageSubscription',
     },
     signalExecution: {
       route: 'POST /execution/:id/signal',
@@ -161,7 +161,7 @@ export const execution = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot signal execution {id}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot signal execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot signal execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
   },
 ] satisfies Tag

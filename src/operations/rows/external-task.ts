@@ -16,7 +16,7 @@ export const externalTask = [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
       ],
-      query: 'externalTasks',
+      prefilter: 'externalTasks',
     },
   }),
   {
@@ -26,7 +26,7 @@ export const externalTask = [
         { anyOf: [
           'PROCESS_INSTANCE.READ externalTask.processInstanceId',
           'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 404, viaQuery: 'query' },
+        ], denied: 404, foundBy: 'query' },
       ],
       notFound: '404 RestException: External task with id {id} does not exist',
     },
@@ -39,9 +39,9 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: External task with id {id} does not exist',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
-        { when: 'the worker does not hold the task', answer: "400 RestException 0: Bpmn error of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+        { when: 'the worker does not hold the task', denied: "400 RestException 0: Bpmn error of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
       ],
     },
     completeExternalTaskResource: {
@@ -53,9 +53,9 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: External task with id {id} does not exist',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
-        { when: 'the worker does not hold the task', answer: "400 RestException 0: External Task {id} cannot be completed by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+        { when: 'the worker does not hold the task', denied: "400 RestException 0: External Task {id} cannot be completed by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
       ],
     },
     getExternalTaskErrorDetails: {
@@ -67,7 +67,7 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     extendLock: {
       route: 'POST /external-task/:id/extendLock',
@@ -80,9 +80,9 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: External task with id {id} does not exist',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
-        { when: 'the worker does not hold the task', answer: "400 RestException 0: The lock of the External Task {id} cannot be extended by worker '{workerId}''. It is locked by worker '{externalTask.workerId}'." },
+        { when: 'the worker does not hold the task', denied: "400 RestException 0: The lock of the External Task {id} cannot be extended by worker '{workerId}''. It is locked by worker '{externalTask.workerId}'." },
       ],
     },
     handleFailure: {
@@ -94,9 +94,9 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: External task with id {id} does not exist',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
-        { when: 'the worker does not hold the task', answer: "400 RestException 0: Failure of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+        { when: 'the worker does not hold the task', denied: "400 RestException 0: Failure of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
       ],
     },
     lock: {
@@ -110,7 +110,7 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: External task with id {id} does not exist',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     setExternalTaskResourcePriority: {
       route: 'PUT /external-task/:id/priority',
@@ -122,7 +122,7 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: External task with id {id} does not exist',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     setExternalTaskResourceRetries: {
       route: 'PUT /external-task/:id/retries',
@@ -134,7 +134,7 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: External task with id {id} does not exist',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     unlock: {
       route: 'POST /external-task/:id/unlock',
@@ -147,7 +147,7 @@ export const externalTask = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: External task with id {id} does not exist',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     fetchAndLock: {
       route: 'POST /external-task/fetchAndLock',
@@ -173,7 +173,7 @@ export const externalTask = [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE each.processInstanceId',
           'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-        ], each: 'externalTasks', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant." },
+        ], each: 'externalTasks', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant." },
       ],
       empty: '400 InvalidRequestException: externalTaskIds is empty',
       resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },

@@ -9,7 +9,7 @@ export const filter = [
       GET: { id: 'getFilterList', itemCount: 'executeFilterCount' },
       'GET count': 'getFilterCount',
     },
-    rows: { anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
+    rows: { anyOf: ['FILTER.READ row:id'], crossTenant: 'ignored' },
   }),
   {
     filterResourceOptions: {

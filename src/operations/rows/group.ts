@@ -11,7 +11,7 @@ export const group = [
       'GET count': 'getGroupCount',
       'POST count': 'queryGroupCount',
     },
-    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
+    rows: { anyOf: ['GROUP.READ row:id'], crossTenant: 'ignored', prefilter: 'identities' },
   }),
   {
     availableGroupOperations: {
@@ -24,7 +24,7 @@ export const group = [
       route: 'GET /group/:id',
       checks: [{ anyOf: ['GROUP.READ path:id'], denied: 404 }],
       notFound: '404 InvalidRequestException: Group with id {id} does not exist',
-      entity: 'group',
+      loads: 'group',
     },
     // The engine writes the group with the id in the body.
     updateGroup: {
@@ -35,7 +35,7 @@ export const group = [
         { anyOf: ['GROUP.UPDATE path:id'], when: 'body:id absent', denied: 403 },
       ],
       notFound: '404 InvalidRequestException: Group with id {id} does not exist',
-      entity: 'group',
+      loads: 'group',
     },
     deleteGroup: {
       route: 'DELETE /group/:id',
@@ -64,7 +64,7 @@ export const group = [
       checks: [
         { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
         { anyOf: ['USER.READ path:userId'], denied: 403 },
-        { anyOf: ['GROUP.READ path:id'], entity: 'user(path:userId)', denied: 403, notFound: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
+        { anyOf: ['GROUP.READ path:id'], loads: 'user(path:userId)', denied: 403, notFound: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
       ],
       invalidates: ['identity'],
     },

@@ -13,14 +13,14 @@ export const historicActivityInstance = [
     },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicActivityInstances',
+      prefilter: 'historicActivityInstances',
     },
   }),
   {
     getHistoricActivityInstance: {
       route: 'GET /history/activity-instance/:id',
       checks: [
-        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey'], denied: 404, foundBy: 'query' },
       ],
       notFound: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
     },

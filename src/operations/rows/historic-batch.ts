@@ -15,16 +15,16 @@ export const historicBatch = [
     getHistoricBatch: {
       route: 'GET /history/batch/:id',
       checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
-      entity: 'historicBatch',
+      loads: 'historicBatch',
       notFound: "404 InvalidRequestException: Historic batch with id '{id}' does not exist",
     },
     deleteHistoricBatch: {
       route: 'DELETE /history/batch/:id',
       media: 'none',
       checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
-      entity: 'historicBatch',
+      loads: 'historicBatch',
       notFound: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete historic batch '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete historic batch '{id}' because it belongs to no authenticated tenant.",
     },
   },
   listOperations({

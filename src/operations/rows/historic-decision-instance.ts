@@ -9,14 +9,14 @@ export const historicDecisionInstance = [
       GET: 'getHistoricDecisionInstances',
       'GET count': 'getHistoricDecisionInstancesCount',
     },
-    rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], query: 'historicDecisionInstances' },
+    rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], prefilter: 'historicDecisionInstances' },
   }),
   {
     getHistoricDecisionInstance: {
       route: 'GET /history/decision-instance/:id',
       query: 'HistoricDecisionInstanceOptions',
       checks: [
-        { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, viaQuery: 'query' },
+        { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, foundBy: 'query' },
       ],
       notFound: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
     },

@@ -8,6 +8,6 @@ export const historicDecisionRequirementsDefinition = {
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
     ],
     notFound: "500 NullValueException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
-    otherTenant: '200 []',
+    crossTenant: '200 []',
   },
 } satisfies TagOperations

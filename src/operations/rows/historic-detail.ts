@@ -14,21 +14,21 @@ export const historicDetail = [
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       reads: 'variables',
       exempt: 'no execution',
-      query: 'historicDetails',
+      prefilter: 'historicDetails',
     },
   }),
   {
     historicDetail: {
       route: 'GET /history/detail/:id',
       checks: [
-        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, foundBy: 'query', exempt: 'no execution' },
       ],
       notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
     },
     historicDetailBinary: {
       route: 'GET /history/detail/:id/data',
       checks: [
-        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, foundBy: 'query', exempt: 'no execution' },
       ],
       notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
     },

@@ -13,14 +13,14 @@ export const historicExternalTaskLog = [
     },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicExternalTaskLogs',
+      prefilter: 'historicExternalTaskLogs',
     },
   }),
   {
     getHistoricExternalTaskLog: {
       route: 'GET /history/external-task-log/:id',
       checks: [
-        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey'], denied: 404, foundBy: 'query' },
       ],
       notFound: '404 InvalidRequestException: Historic external task log with id {id} does not exist',
     },
@@ -30,7 +30,7 @@ export const historicExternalTaskLog = [
         { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey'], denied: 403 },
       ],
       notFound: '404 InvalidRequestException: No historic external task log found with id {id}: historicExternalTaskLog is null',
-      otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic external task log '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic external task log '{id}' because it belongs to no authenticated tenant.",
     },
   },
 ] satisfies Tag

@@ -12,7 +12,7 @@ export const historicIdentityLinkLog = [
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
-      query: 'historicIdentityLinks',
+      prefilter: 'historicIdentityLinks',
     },
   }),
 ] satisfies Tag

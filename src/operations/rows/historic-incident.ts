@@ -12,7 +12,7 @@ export const historicIncident = [
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
-      query: 'historicIncidents',
+      prefilter: 'historicIncidents',
     },
   }),
 ] satisfies Tag

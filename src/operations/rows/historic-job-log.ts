@@ -14,14 +14,14 @@ export const historicJobLog = [
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
-      query: 'historicJobLogs',
+      prefilter: 'historicJobLogs',
     },
   }),
   {
     getHistoricJobLog: {
       route: 'GET /history/job-log/:id',
       checks: [
-        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no definition' },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 404, foundBy: 'query', exempt: 'no definition' },
       ],
       notFound: '404 InvalidRequestException: Historic job log with id {id} does not exist',
     },
@@ -31,7 +31,7 @@ export const historicJobLog = [
         { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 403 },
       ],
       notFound: '404 InvalidRequestException: No historic job log found with id {id}: historicJobLog is null',
-      otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic job log '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic job log '{id}' because it belongs to no authenticated tenant.",
     },
   },
 ] satisfies Tag

@@ -9,7 +9,7 @@ export const historicProcessDefinition = [
       query: 'ActivityStatisticsQuery',
       checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
       notFound: '200 []',
-      otherTenant: 'ignored',
+      crossTenant: 'ignored',
     },
   },
   listOperations({
@@ -18,6 +18,6 @@ export const historicProcessDefinition = [
       GET: 'getCleanableHistoricProcessInstanceReport',
       'GET count': 'getCleanableHistoricProcessInstanceReportCount',
     },
-    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
+    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, prefilter: 'cleanableProcessInstances' },
   }),
 ] satisfies Tag

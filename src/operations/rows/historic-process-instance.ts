@@ -13,7 +13,7 @@ export const historicProcessInstance = [
     },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
-      query: 'historicProcessInstances',
+      prefilter: 'historicProcessInstances',
     },
   }),
   {
@@ -39,7 +39,7 @@ export const historicProcessInstance = [
         { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
       ],
       notFound: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
     },
     deleteHistoricProcessInstancesAsync: {
       route: 'POST /history/process-instance/delete',

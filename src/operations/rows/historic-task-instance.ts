@@ -14,7 +14,7 @@ export const historicTaskInstance = [
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
-      query: 'historicTasks',
+      prefilter: 'historicTasks',
     },
   }),
   {

@@ -28,7 +28,7 @@ export const historicUserOperationLog = [
         ], denied: 403 },
       ],
       notFound: '400 BadUserRequestException 0: operation is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
     },
     setAnnotationUserOperationLog: {
       route: 'PUT /history/user-operation/:operationId/set-annotation',
@@ -39,7 +39,7 @@ export const historicUserOperationLog = [
         ], denied: 403 },
       ],
       notFound: '400 BadUserRequestException 0: operation is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
     },
   },
 ] satisfies Tag

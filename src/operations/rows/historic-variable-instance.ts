@@ -15,14 +15,14 @@ export const historicVariableInstance = [
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       reads: 'variables',
       exempt: 'no execution',
-      query: 'historicVariableInstances',
+      prefilter: 'historicVariableInstances',
     },
   }),
   {
     getHistoricVariableInstance: {
       route: 'GET /history/variable-instance/:id',
       checks: [
-        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, foundBy: 'query', exempt: 'no execution' },
       ],
       notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
     },
@@ -33,12 +33,12 @@ export const historicVariableInstance = [
         { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicVariableInstance.processDefinitionKey'], denied: 403 },
       ],
       notFound: '404 InvalidRequestException 0: No historic variable instance found with id: {id}: variable is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instance '{id}' because it belongs to no authenticated tenant.",
     },
     getHistoricVariableInstanceBinary: {
       route: 'GET /history/variable-instance/:id/data',
       checks: [
-        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
+        { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, foundBy: 'query', exempt: 'no execution' },
       ],
       notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
     },

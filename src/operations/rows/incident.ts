@@ -15,7 +15,7 @@ export const incident = [
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
       ],
       exempt: 'no definition',
-      query: 'incidents',
+      prefilter: 'incidents',
     },
   }),
   {
@@ -25,7 +25,7 @@ export const incident = [
         { anyOf: [
           'PROCESS_INSTANCE.READ incident.processInstanceId',
           'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
-        ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
+        ], denied: 404, foundBy: 'query', exempt: 'no definition' },
       ],
       notFound: '404 InvalidRequestException: No matching incident with id {id}',
     },
@@ -39,9 +39,9 @@ export const incident = [
         ], denied: 403 },
       ],
       notFound: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
-        { when: 'the incident was not created by a caller', answer: '400 InvalidRequestException: Cannot resolve an incident of type {incident.incidentType}' },
+        { when: 'the incident was not created by a caller', denied: '400 InvalidRequestException: Cannot resolve an incident of type {incident.incidentType}' },
       ],
     },
     setIncidentAnnotation: {
@@ -54,7 +54,7 @@ export const incident = [
         ], denied: 403 },
       ],
       notFound: '400 BadUserRequestException 0: incident is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     clearIncidentAnnotation: {
       route: 'DELETE /incident/:id/annotation',
@@ -67,7 +67,7 @@ export const incident = [
         ], denied: 403 },
       ],
       notFound: '400 BadUserRequestException 0: incident is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
     },
   },
 ] satisfies Tag

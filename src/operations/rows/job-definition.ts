@@ -11,12 +11,12 @@ export const jobDefinition = [
       'GET count': 'getJobDefinitionsCount',
       'POST count': 'queryJobDefinitionsCount',
     },
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], prefilter: 'jobDefinitions' },
   }),
   {
     getJobDefinition: {
       route: 'GET /job-definition/:id',
-      checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404, viaQuery: 'query' }],
+      checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404, foundBy: 'query' }],
       notFound: '404 InvalidRequestException: Job Definition with id {id} does not exist',
     },
     setJobPriorityJobDefinition: {
@@ -30,7 +30,7 @@ export const jobDefinition = [
         ], when: 'body:priority given', denied: 403, exempt: 'no definition' },
       ],
       notFound: "404 InvalidRequestException: Job definition with id '{id}' does not exist: jobDefinition is null",
-      otherTenant: "500 RestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
     },
     setJobRetriesJobDefinition: {
       route: 'PUT /job-definition/:id/retries',
@@ -44,7 +44,7 @@ export const jobDefinition = [
         ], denied: 403, exempt: 'no definition' },
       ],
       notFound: '204',
-      otherTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
     },
     updateSuspensionStateJobDefinition: {
       route: 'PUT /job-definition/:id/suspended',
@@ -57,16 +57,16 @@ export const jobDefinition = [
         ], when: 'body:includeJobs is true', denied: 403, exempt: 'no definition' },
       ],
       notFound: '204',
-      otherTenant: 'ignored',
+      crossTenant: 'ignored',
     },
     updateSuspensionStateJobDefinitions: {
       route: 'PUT /job-definition/suspended',
       conflict: 'repeat',
-      actsOn: 'versions that the body names',
+      actsOnKey: 'versions that the body names',
       checks: [
         { anyOf: [
           'PROCESS_DEFINITION.UPDATE processDefinition(body:processDefinitionId).key',
-        ], when: 'body:processDefinitionId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
+        ], when: 'body:processDefinitionId given', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE',
           'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',

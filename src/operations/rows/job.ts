@@ -18,7 +18,7 @@ export const job = [
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
       ],
       exempt: 'no definition',
-      query: 'jobs',
+      prefilter: 'jobs',
     },
   }),
   {
@@ -28,7 +28,7 @@ export const job = [
         { anyOf: [
           'PROCESS_INSTANCE.READ job.processInstanceId',
           'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
-        ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
+        ], denied: 404, foundBy: 'query', exempt: 'no definition' },
       ],
       notFound: '404 InvalidRequestException: Job with id {id} does not exist',
     },
@@ -42,7 +42,7 @@ export const job = [
         ], denied: 403, exempt: 'no definition' },
       ],
       notFound: "404 InvalidRequestException: No job found with id '{id}': job is null",
-      otherTenant: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
     setJobDuedate: {
       route: 'PUT /job/:id/duedate',
@@ -54,7 +54,7 @@ export const job = [
         ], denied: 403, exempt: 'no definition' },
       ],
       notFound: "500 InvalidRequestException: No job found with id '{id}'.",
-      otherTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
     recalculateDuedate: {
       route: 'POST /job/:id/duedate/recalculate',
@@ -66,7 +66,7 @@ export const job = [
         ], denied: 403, exempt: 'no definition' },
       ],
       notFound: "404 InvalidRequestException 0: No job found with id '{id}': job is null",
-      otherTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
     executeJob: {
       route: 'POST /job/:id/execute',
@@ -79,7 +79,7 @@ export const job = [
         ...COMMAND_CHECKS,
       ],
       notFound: "404 InvalidRequestException: ENGINE-14026 No job found with id '{id}'",
-      otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "404 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
     setJobPriority: {
       route: 'PUT /job/:id/priority',
@@ -91,7 +91,7 @@ export const job = [
         ], denied: 403, exempt: 'no definition' },
       ],
       notFound: "404 InvalidRequestException: No job found with id '{id}': job is null",
-      otherTenant: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
     setJobRetries: {
       route: 'PUT /job/:id/retries',
@@ -105,7 +105,7 @@ export const job = [
         ], denied: 403, exempt: 'no definition' },
       ],
       notFound: "500 InvalidRequestException: ENGINE-13053 No job found with id '{id}'.'",
-      otherTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
     getStacktrace: {
       route: 'GET /job/:id/stacktrace',
@@ -116,7 +116,7 @@ export const job = [
         ], denied: 403, exempt: 'no definition' },
       ],
       notFound: '404 InvalidRequestException: No job found with id {id}: job is null',
-      otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot read the job '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "404 InvalidRequestException: ENGINE-13034 Cannot read the job '{id}' because it belongs to no authenticated tenant.",
     },
     updateJobSuspensionState: {
       route: 'PUT /job/:id/suspended',
@@ -132,7 +132,7 @@ export const job = [
         ], when: 'the job has only a definition', denied: 403 },
       ],
       notFound: '204',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{jobOfInstance.processInstanceId}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{jobOfInstance.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     setJobRetriesAsyncOperation: {
       route: 'POST /job/retries',
@@ -144,16 +144,16 @@ export const job = [
     updateSuspensionStateBy: {
       route: 'PUT /job/suspended',
       conflict: 'repeat',
-      actsOn: 'versions that the body names',
+      actsOnKey: 'versions that the body names',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE body:processInstanceId',
           'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance(body:processInstanceId).processDefinitionKey',
-        ], when: 'body:processInstanceId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{processInstanceId}' because it belongs to no authenticated tenant." },
+        ], when: 'body:processInstanceId given', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{processInstanceId}' because it belongs to no authenticated tenant." },
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE',
           'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
-        ], when: 'body:processDefinitionId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
+        ], when: 'body:processDefinitionId given', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE',
           'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
@@ -161,7 +161,7 @@ export const job = [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE',
           'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition(body:jobDefinitionId).processDefinitionKey',
-        ], when: 'body:jobDefinitionId given', denied: 403, viaQuery: 'query', otherTenant: 'ignored' },
+        ], when: 'body:jobDefinitionId given', denied: 403, foundBy: 'query', crossTenant: 'ignored' },
       ],
       notFound: '204',
     },

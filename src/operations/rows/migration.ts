@@ -9,10 +9,10 @@ export const migration = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
-      ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{migrationPlan.sourceProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
+      ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{migrationPlan.sourceProcessDefinitionId}' does not exist", crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
       { name: 'target definition', anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
-      ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
+      ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist", crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
       { allOf: [
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
@@ -29,10 +29,10 @@ export const migration = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
-      ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{migrationPlan.sourceProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
+      ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{migrationPlan.sourceProcessDefinitionId}' does not exist", crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
       { name: 'target definition', anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
-      ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
+      ], denied: 403, beforeSelection: true, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist", crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: ['BATCH.CREATE_BATCH_MIGRATE_PROCESS_INSTANCES', 'BATCH.CREATE'], when: 'the plan is valid', denied: 403 },
       { allOf: [
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
@@ -49,10 +49,10 @@ export const migration = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key',
-      ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{sourceProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
+      ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{sourceProcessDefinitionId}' does not exist", crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key',
-      ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
+      ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist", crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
     ],
   },
   validateMigrationPlan: {
@@ -62,10 +62,10 @@ export const migration = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key',
-      ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{sourceProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
+      ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{sourceProcessDefinitionId}' does not exist", crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{sourceProcessDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key',
-      ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist", otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
+      ], denied: 403, notFound: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist", crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
     ],
   },
 } satisfies TagOperations

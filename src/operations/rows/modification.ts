@@ -16,7 +16,7 @@ export const modification = {
     ],
     empty: '400 InvalidRequestException: Process instance ids cannot be empty: Process instance ids is empty',
     resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
   },
   executeModificationAsync: {
     route: 'POST /modification/executeAsync',

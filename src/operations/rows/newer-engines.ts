@@ -13,7 +13,7 @@ const MAY_CHANGE_INSTANCE = [
 const MAY_WORK_ON_TASK = [
   { anyOf: [
     'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
-  ], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+  ], denied: 404, foundBy: 'query', exempt: 'no execution' },
   { anyOf: [
     'TASK.TASK_WORK path:id',
     'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
@@ -42,7 +42,7 @@ export const newerEngines = {
     only: CIB_SEVEN,
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
     notFound: '200 []',
-    otherTenant: 'ignored',
+    crossTenant: 'ignored',
   },
   updateProcessInstanceComment: {
     route: 'PUT /process-instance/:id/comment',

@@ -13,7 +13,7 @@ export const processDefinition = [
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ row:key'],
       where: { query: 'startablePermissionCheck', and: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'] },
-      query: 'processDefinitions',
+      prefilter: 'processDefinitions',
     },
   }),
   definitionOperations('process-definition', {
@@ -33,7 +33,7 @@ export const processDefinition = [
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.DELETE ${key}`], denied: 403 }],
     evicts: ['deployment'],
     notFound: "404 InvalidRequestException 0: No process definition found with id '{id}': processDefinition is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'GET',
@@ -43,7 +43,7 @@ export const processDefinition = [
     byKeyAndTenant: 'getDeployedStartFormByKeyAndTenantId',
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 'plain' }],
     notFound: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'GET',
@@ -54,7 +54,7 @@ export const processDefinition = [
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 403 }],
     cache: { seconds: 3600, tags: ['deployment'], content: 'diagram' },
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'GET',
@@ -64,7 +64,7 @@ export const processDefinition = [
     byKeyAndTenant: 'getStartFormVariablesByKeyAndTenantId',
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 403 }],
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'PUT',
@@ -74,7 +74,7 @@ export const processDefinition = [
     byKeyAndTenant: 'updateHistoryTimeToLiveByProcessDefinitionKeyAndTenantId',
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.UPDATE ${key}`], denied: 403 }],
     notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.ProcessDefinitionEntity.getHistoryTimeToLive()" because "processDefinitionEntity" is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'GET',
@@ -84,20 +84,20 @@ export const processDefinition = [
     byKeyAndTenant: 'getRenderedStartFormByKeyAndTenantId',
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 403 }],
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   {
     restartProcessInstance: {
       route: 'POST /process-definition/:id/restart',
       checks: [
         { anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 403 },
-        { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'restartedInstances', denied: 403, otherTenant: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
-        { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], each: 'restartedInstances', denied: 403, otherTenant: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
+        { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'restartedInstances', denied: 403, crossTenant: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
+        { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], each: 'restartedInstances', denied: 403, crossTenant: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
       ],
       notFound: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
       empty: '400 InvalidRequestException: processInstanceIds is empty',
       resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
-      otherTenant: 'ignored',
+      crossTenant: 'ignored',
     },
     restartProcessInstanceAsyncOperation: {
       route: 'POST /process-definition/:id/restart-async',
@@ -105,9 +105,9 @@ export const processDefinition = [
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_RESTART_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 InvalidRequestException: processInstanceIds is empty',
       resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot restart process instances of process definition '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot restart process instances of process definition '{id}' because it belongs to no authenticated tenant.",
       notFound: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
-      entity: 'processDefinition',
+      loads: 'processDefinition',
     },
   },
   definitionOperations('process-definition', {
@@ -125,7 +125,7 @@ export const processDefinition = [
     ],
     links: true,
     notFound: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
-    otherTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'GET',
@@ -142,7 +142,7 @@ export const processDefinition = [
       checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
       rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
       notFound: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
     },
   },
   definitionOperations('process-definition', {
@@ -160,7 +160,7 @@ export const processDefinition = [
       ],
     },
     notFound: "500 NullValueException 0: no deployed process definition found with id '{id}': processDefinition is null",
-    otherTenant: '200 []',
+    crossTenant: '200 []',
   }),
   definitionOperations('process-definition', {
     method: 'POST',
@@ -177,7 +177,7 @@ export const processDefinition = [
     ],
     links: true,
     notFound: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
-    otherTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'PUT',
@@ -198,7 +198,7 @@ export const processDefinition = [
         `PROCESS_DEFINITION.UPDATE_INSTANCE ${key}`,
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{id}' because it belongs to no authenticated tenant.",
     notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.ProcessDefinitionEntity.getId()" because "processDefinition" is null',
   }),
   definitionOperations('process-definition', {
@@ -210,7 +210,7 @@ export const processDefinition = [
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 403 }],
     cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
     notFound: '404 InvalidRequestException 0: No matching definition with id {id}',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   {
     // Deletes all versions of all tenants. `DELETE /process-definition/key/{key}` deletes only the latest version without a tenant.
@@ -218,8 +218,8 @@ export const processDefinition = [
       route: 'DELETE /process-definition/key/:key/delete',
       unpublished: true,
       media: 'none',
-      actsOn: 'all versions',
-      checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
+      actsOnKey: 'all versions',
+      checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
       evicts: ['deployment'],
       notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
     },
@@ -227,8 +227,8 @@ export const processDefinition = [
       route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
       unpublished: true,
       media: 'none',
-      actsOn: 'all versions of the tenant',
-      checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
+      actsOnKey: 'all versions of the tenant',
+      checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
       evicts: ['deployment'],
       notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
     },
@@ -240,7 +240,7 @@ export const processDefinition = [
     updateProcessDefinitionSuspensionState: {
       route: 'PUT /process-definition/suspended',
       conflict: 'repeat',
-      actsOn: 'all versions',
+      actsOnKey: 'all versions',
       checks: [
         { anyOf: [
           'PROCESS_DEFINITION.SUSPEND body:processDefinitionKey',
@@ -254,8 +254,8 @@ export const processDefinition = [
         ], when: 'body:includeProcessInstances is true', denied: 403 },
       ],
       preconditions: [
-        { when: 'body:processDefinitionId given', answer: '400 InvalidRequestException: Only processDefinitionKey can be set to update the suspension state.' },
-        { when: 'body:processDefinitionKey absent', answer: '400 InvalidRequestException: Either processDefinitionId or processDefinitionKey should be set to update the suspension state.' },
+        { when: 'body:processDefinitionId given', denied: '400 InvalidRequestException: Only processDefinitionKey can be set to update the suspension state.' },
+        { when: 'body:processDefinitionKey absent', denied: '400 InvalidRequestException: Either processDefinitionId or processDefinitionKey should be set to update the suspension state.' },
       ],
     },
   },

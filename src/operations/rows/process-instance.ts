@@ -16,7 +16,7 @@ export const processInstance = [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
       ],
-      query: 'processInstances',
+      prefilter: 'processInstances',
     },
   }),
   {
@@ -26,7 +26,7 @@ export const processInstance = [
         { anyOf: [
           'PROCESS_INSTANCE.READ path:id',
           'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
-        ], denied: 404, viaQuery: 'query' },
+        ], denied: 404, foundBy: 'query' },
       ],
       notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
     },
@@ -40,7 +40,7 @@ export const processInstance = [
         ], denied: 403 },
       ],
       notFound: "404 InvalidRequestException 0: No process instance found for id '{id}': processInstance is null",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getActivityInstanceTree: {
       route: 'GET /process-instance/:id/activity-instances',
@@ -51,9 +51,9 @@ export const processInstance = [
         ], denied: 403 },
       ],
       notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
-      otherTenant: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
       preconditions: [
-        { when: 'the execution is no instance', answer: '500 InvalidRequestException 0: Cannot restore state of process instance {execution.processInstanceId}: list of executions is empty' },
+        { when: 'the execution is no instance', denied: '500 InvalidRequestException 0: Cannot restore state of process instance {execution.processInstanceId}: list of executions is empty' },
       ],
     },
     getProcessInstanceComments: {
@@ -76,15 +76,15 @@ export const processInstance = [
         ], when: 'nothing is left active', denied: 403 },
       ],
       notFound: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     modifyProcessInstanceAsyncOperation: {
       route: 'POST /process-instance/:id/modification-async',
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
       notFound: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
-      entity: 'execution',
-      otherTenant: 'ignored',
+      loads: 'execution',
+      crossTenant: 'ignored',
     },
     updateSuspensionStateById: {
       route: 'PUT /process-instance/:id/suspended',
@@ -98,7 +98,7 @@ export const processInstance = [
         ], denied: 403 },
       ],
       notFound: '204',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getProcessInstanceVariables: {
       route: 'GET /process-instance/:id/variables',
@@ -109,7 +109,7 @@ export const processInstance = [
         ], reads: 'variables', denied: 403 },
       ],
       notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     modifyProcessInstanceVariables: {
       route: 'POST /process-instance/:id/variables',
@@ -122,7 +122,7 @@ export const processInstance = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot modify variables for process instance {id}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot modify variables for process instance {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot modify variables for process instance {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getProcessInstanceVariable: {
       route: 'GET /process-instance/:id/variables/:varName',
@@ -133,7 +133,7 @@ export const processInstance = [
         ], reads: 'variables', denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     setProcessInstanceVariable: {
       route: 'PUT /process-instance/:id/variables/:varName',
@@ -147,7 +147,7 @@ export const processInstance = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     deleteProcessInstanceVariable: {
       route: 'DELETE /process-instance/:id/variables/:varName',
@@ -161,7 +161,7 @@ export const processInstance = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot delete process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot delete process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot delete process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getProcessInstanceVariableBinary: {
       route: 'GET /process-instance/:id/variables/:varName/data',
@@ -172,7 +172,7 @@ export const processInstance = [
         ], reads: 'variables', denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     setProcessInstanceVariableBinary: {
       route: 'POST /process-instance/:id/variables/:varName/data',
@@ -186,7 +186,7 @@ export const processInstance = [
         ], denied: 403 },
       ],
       notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      otherTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     deleteProcessInstancesAsyncOperation: {
       route: 'POST /process-instance/delete',
@@ -240,20 +240,20 @@ export const processInstance = [
     updateSuspensionState: {
       route: 'PUT /process-instance/suspended',
       conflict: 'repeat',
-      actsOn: 'versions that the body names',
+      actsOnKey: 'versions that the body names',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.SUSPEND each.id',
           'PROCESS_DEFINITION.SUSPEND_INSTANCE each.processDefinitionKey',
           'PROCESS_INSTANCE.UPDATE each.id',
           'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-        ], each: 'processInstances', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
+        ], each: 'processInstances', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
         { anyOf: [
           'PROCESS_INSTANCE.SUSPEND',
           'PROCESS_DEFINITION.SUSPEND_INSTANCE processDefinition(body:processDefinitionId).key',
           'PROCESS_INSTANCE.UPDATE',
           'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
-        ], when: 'body:processDefinitionId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
+        ], when: 'body:processDefinitionId given', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
         { anyOf: [
           'PROCESS_INSTANCE.SUSPEND',
           'PROCESS_DEFINITION.SUSPEND_INSTANCE body:processDefinitionKey',

@@ -5,25 +5,25 @@ export const taskAttachment = {
   getAttachments: {
     route: 'GET /task/:id/attachment',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 404, foundBy: 'query', exempt: 'no execution' },
     ],
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   getAttachment: {
     route: 'GET /task/:id/attachment/:attachmentId',
     checks: [],
-    otherTenant: 'ignored',
+    crossTenant: 'ignored',
   },
   deleteAttachment: {
     route: 'DELETE /task/:id/attachment/:attachmentId',
     media: 'none',
     checks: [],
-    otherTenant: 'ignored',
+    crossTenant: 'ignored',
   },
   getAttachmentData: {
     route: 'GET /task/:id/attachment/:attachmentId/data',
     checks: [],
-    otherTenant: 'ignored',
+    crossTenant: 'ignored',
   },
   addAttachment: {
     route: 'POST /task/:id/attachment/create',
@@ -31,7 +31,7 @@ export const taskAttachment = {
     links: true,
     media: 'multipart',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, foundBy: 'query', exempt: 'no execution' },
     ],
     notFound: '400 InvalidRequestException: No task found for task id {id}',
   },

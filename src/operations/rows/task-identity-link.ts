@@ -8,7 +8,7 @@ export const taskIdentityLink = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   addIdentityLink: {
     route: 'POST /task/:id/identity-links',
@@ -21,7 +21,7 @@ export const taskIdentityLink = {
       ], denied: 403 },
     ],
     notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   deleteIdentityLink: {
     route: 'POST /task/:id/identity-links/delete',
@@ -34,6 +34,6 @@ export const taskIdentityLink = {
       ], denied: 403 },
     ],
     notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
 } satisfies TagOperations

@@ -8,7 +8,7 @@ export const taskVariable = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     notFound: "500 NullValueException 0: task {id} doesn't exist: task is null",
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   modifyTaskVariables: {
     route: 'POST /task/:id/variables',
@@ -21,7 +21,7 @@ export const taskVariable = {
       ], denied: 403 },
     ],
     notFound: "500 RestException 0: Cannot modify variables for task {id}: task {id} doesn't exist: task is null",
-    otherTenant: "500 RestException 0: Cannot modify variables for task {id}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot modify variables for task {id}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
   getTaskVariable: {
     route: 'GET /task/:id/variables/:varName',
@@ -29,7 +29,7 @@ export const taskVariable = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     notFound: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
-    otherTenant: "500 RestException 0: Cannot get task variable {varName}: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot get task variable {varName}: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   putTaskVariable: {
     route: 'PUT /task/:id/variables/:varName',
@@ -42,7 +42,7 @@ export const taskVariable = {
       ], denied: 403 },
     ],
     notFound: "500 RestException 0: Cannot put task variable {varName}: task {id} doesn't exist: task is null",
-    otherTenant: "500 RestException 0: Cannot put task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot put task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
   deleteTaskVariable: {
     route: 'DELETE /task/:id/variables/:varName',
@@ -56,7 +56,7 @@ export const taskVariable = {
       ], denied: 403 },
     ],
     notFound: '500 RestException 0: Cannot delete task variable {varName}: Cannot find task with id {id}: task is null',
-    otherTenant: "500 RestException 0: Cannot delete task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot delete task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
   getTaskVariableBinary: {
     route: 'GET /task/:id/variables/:varName/data',
@@ -64,7 +64,7 @@ export const taskVariable = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     notFound: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
-    otherTenant: "500 RestException 0: Cannot get task variable {varName}: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot get task variable {varName}: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   setBinaryTaskVariable: {
     route: 'POST /task/:id/variables/:varName/data',
@@ -78,6 +78,6 @@ export const taskVariable = {
       ], denied: 403 },
     ],
     notFound: "500 RestException 0: Cannot put task variable {varName}: task {id} doesn't exist: task is null",
-    otherTenant: "500 RestException 0: Cannot put task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
+    crossTenant: "500 RestException 0: Cannot put task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
 } satisfies TagOperations

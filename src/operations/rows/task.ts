@@ -29,7 +29,7 @@ export const task = [
       route: 'GET /task/:id',
       hal: true,
       checks: [
-        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, foundBy: 'query' },
         // Camunda 7.23 and later, Operaton: the variables are read by a command of their own.
         { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskVariablesInReturn is true', denied: 403, reads: 'variables' },
         { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskLocalVariablesInReturn is true', denied: 403, reads: 'variables' },
@@ -40,7 +40,7 @@ export const task = [
       route: 'PUT /task/:id',
       body: 'TaskDto',
       checks: [
-        { name: 'read', anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+        { name: 'read', anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, foundBy: 'query' },
         { anyOf: [
           'TASK.TASK_ASSIGN path:id',
           'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
@@ -50,19 +50,19 @@ export const task = [
       ],
       notFound: '404 InvalidRequestException: No matching task with id {id}',
       preconditions: [
-        { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
+        { when: 'body:tenantId of another tenant', denied: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
       ],
     },
     deleteTask: {
       route: 'DELETE /task/:id',
       media: 'none',
       checks: [{ anyOf: ['TASK.DELETE path:id'], denied: 403 }],
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
       notFound: '204',
-      entity: 'task',
+      loads: 'task',
       preconditions: [
-        { when: 'the task belongs to a process', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running process' },
-        { when: 'the task belongs to a case', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running case instance' },
+        { when: 'the task belongs to a process', denied: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running process' },
+        { when: 'the task belongs to a case', denied: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running case instance' },
       ],
     },
     setAssignee: {
@@ -76,7 +76,7 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
     },
     handleBpmnError: {
       route: 'POST /task/:id/bpmnError',
@@ -89,7 +89,7 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     handleEscalation: {
       route: 'POST /task/:id/bpmnEscalation',
@@ -102,7 +102,7 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     claim: {
       route: 'POST /task/:id/claim',
@@ -115,7 +115,7 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     complete: {
       route: 'POST /task/:id/complete',
@@ -128,7 +128,7 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
-      otherTenant: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     delegateTask: {
       route: 'POST /task/:id/delegate',
@@ -141,7 +141,7 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
     },
     getDeployedForm: {
       route: 'GET /task/:id/deployed-form',
@@ -149,7 +149,7 @@ export const task = [
         { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 'plain' },
       ],
       notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
     },
     getForm: {
       route: 'GET /task/:id/form',
@@ -159,7 +159,7 @@ export const task = [
         {
           anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
           denied: 'absent',
-          viaQuery: 'query',
+          foundBy: 'query',
           notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.task.Task.getProcessDefinitionId()" because "task" is null',
         },
       ],
@@ -171,7 +171,7 @@ export const task = [
         { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
       ],
       notFound: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
     },
     getRenderedForm: {
       route: 'GET /task/:id/rendered-form',
@@ -179,7 +179,7 @@ export const task = [
         { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
       ],
       notFound: "500 NullValueException 0: Task '{id}' not found: task is null",
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
     },
     resolve: {
       route: 'POST /task/:id/resolve',
@@ -192,7 +192,7 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     submit: {
       route: 'POST /task/:id/submit-form',
@@ -205,7 +205,7 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
-      otherTenant: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     unclaim: {
       route: 'POST /task/:id/unclaim',
@@ -219,14 +219,14 @@ export const task = [
         ], denied: 403 },
       ],
       notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
-      otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
     },
     createTask: {
       route: 'POST /task/create',
       creates: 'body:id',
       checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
       preconditions: [
-        { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
+        { when: 'body:tenantId of another tenant', denied: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
       ],
     },
     getTaskCountByCandidateGroup: {

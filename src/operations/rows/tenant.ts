@@ -9,7 +9,7 @@ export const tenant = [
       GET: 'queryTenants',
       'GET count': 'getTenantCount',
     },
-    rows: { anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
+    rows: { anyOf: ['TENANT.READ row:id'], crossTenant: 'ignored' },
   }),
   {
     availableTenantResourceOperations: {
@@ -22,7 +22,7 @@ export const tenant = [
       route: 'GET /tenant/:id',
       checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
       notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
-      entity: 'tenant',
+      loads: 'tenant',
     },
     // The engine writes the tenant with the id in the body.
     updateTenant: {
@@ -33,7 +33,7 @@ export const tenant = [
         { anyOf: ['TENANT.UPDATE path:id'], when: 'body:id absent', denied: 403 },
       ],
       notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
-      entity: 'tenant',
+      loads: 'tenant',
     },
     deleteTenant: {
       route: 'DELETE /tenant/:id',

@@ -9,7 +9,7 @@ export const user = [
       GET: 'getUsers',
       'GET count': 'getUserCount',
     },
-    rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored', query: 'identities' },
+    rows: { anyOf: ['USER.READ row:id'], crossTenant: 'ignored', prefilter: 'identities' },
   }),
   {
     availableOperations: {
@@ -39,7 +39,7 @@ export const user = [
         { anyOf: ['USER.READ caller'], denied: 403 },
         { anyOf: ['USER.READ path:id'], denied: 404 },
         // The engine looks up the user after its first check, so a refusal of that check does not show which users exist.
-        { anyOf: ['USER.UPDATE path:id'], entity: 'user', denied: 403 },
+        { anyOf: ['USER.UPDATE path:id'], loads: 'user', denied: 403 },
       ],
       notFound: '404 InvalidRequestException: User with id {id} does not exist',
       invalidates: ['identity'],
@@ -48,7 +48,7 @@ export const user = [
       route: 'GET /user/:id/profile',
       checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
       notFound: '404 InvalidRequestException: User with id {id} does not exist',
-      entity: 'user',
+      loads: 'user',
       handler: 'own profile',
     },
     // The engine reads the user with the path's id and writes all its data, including the password, under the id in the body.
@@ -61,7 +61,7 @@ export const user = [
       ],
       notFound: '404 InvalidRequestException: User with id {id} does not exist',
       invalidates: ['identity'],
-      entity: 'user',
+      loads: 'user',
     },
     unlockUser: {
       route: 'POST /user/:id/unlock',

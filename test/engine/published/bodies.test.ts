@@ -79,11 +79,11 @@ function isKnown(
   {
     id,
     checks,
-    entity,
+    loads,
     resolvesIds: finds,
     resolvesQueries: selects = {},
     preconditions: first = [],
-    actsOn,
+    actsOnKey,
   }: Operation,
   member: string,
 ) {
@@ -92,10 +92,10 @@ function isKnown(
     Object.hasOwn(selects, member),
     FREE[id]?.includes(member),
     FINDERS[id]?.includes(member),
-    actsOn !== undefined && /^processDefinition(Key|TenantId|WithoutTenantId)$/.test(member),
+    actsOnKey !== undefined && /^processDefinition(Key|TenantId|WithoutTenantId)$/.test(member),
     UNTENANTED.test(member),
     Object.values(selects).includes(member),
-    [entity, JSON.stringify(checks)].some((text) => text?.includes(`(body:${member})`)),
+    [loads, JSON.stringify(checks)].some((text) => text?.includes(`(body:${member})`)),
     first.some(({ when }) => when === `body:${member} of another tenant`),
   ]
   return told.some((one) => one !== undefined && one !== false)

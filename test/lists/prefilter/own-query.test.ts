@@ -1,8 +1,8 @@
 import t from 'tap'
 import { ownQueryOf } from '../../../src/lists/prefilter/own-query.ts'
-import type { RowQuery } from '../../../src/operations/row-queries.ts'
+import type { Prefilter } from '../../../src/operations/prefilters.ts'
 
-const QUERY: RowQuery = {
+const QUERY: Prefilter = {
   by: 'keys',
   key: 'processDefinitionKey',
   keys: 'processDefinitionKeyIn',

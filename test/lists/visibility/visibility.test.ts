@@ -48,7 +48,7 @@ t.test('an item of another tenant is hidden, whatever the records grant', (t) =>
     [{ tenantId: 'globex' }, false],
   ] as const) {
     t.equal(sees(rows, row, lines), isSeen, JSON.stringify(row))
-    t.equal(sees({ ...rows, tenants: 'ignored' }, row, lines), true, 'where tenants are ignored')
+    t.equal(sees({ ...rows, crossTenant: 'ignored' }, row, lines), true, 'where tenants are ignored')
   }
   t.end()
 })

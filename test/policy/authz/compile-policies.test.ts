@@ -28,7 +28,7 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'a precondition that is none',
-    row({ preconditions: [{ when: 'body:a b given', answer: '204' }] }),
+    row({ preconditions: [{ when: 'body:a b given', denied: '204' }] }),
     /unknown condition "body:a b given"/,
   ],
   [
@@ -38,7 +38,7 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'an entity by a parameter that the path does not have',
-    row({ entity: 'task(path:taskId)' }),
+    row({ loads: 'task(path:taskId)' }),
     /task is looked up by a parameter that the path does not have/,
   ],
   [
@@ -76,7 +76,7 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'another tenant’s answer without a type',
-    row({ otherTenant: '404 : gone' }),
+    row({ crossTenant: '404 : gone' }),
     /"404 : gone" does not have the form/,
   ],
   [
@@ -96,12 +96,12 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'a placeholder of an entity that has no such member',
-    row({ entity: 'incident', notFound: '404 RestException: no {incident.type}' }),
+    row({ loads: 'incident', notFound: '404 RestException: no {incident.type}' }),
     /unknown placeholder \{incident.type\}/,
   ],
   [
     'a placeholder of a set that is not there',
-    row({ otherTenant: "404 RestException: no '{each.id}'" }),
+    row({ crossTenant: "404 RestException: no '{each.id}'" }),
     /unknown placeholder \{each.id\}/,
   ],
   [
@@ -164,7 +164,7 @@ t.test('a misspelt operation is refused by the types and by an error that names 
     // @ts-expect-error no such lookup
     [row({ checks: [{ anyOf: ['USER.READ usr.id'], denied: 403 }] }), /unknown entity usr/],
     // @ts-expect-error no such entity
-    [row({ entity: 'usr' }), /unknown entity usr/],
+    [row({ loads: 'usr' }), /unknown entity usr/],
     [
       row({
         // @ts-expect-error no such condition

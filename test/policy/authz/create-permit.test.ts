@@ -24,7 +24,7 @@ interface World extends Partial<Omit<PermitOptions, 'records'>> {
 async function rowsOf(rows: Rows, world: World = {}, row: Partial<OperationEntry> = {}): Promise<unknown> {
   const { lines = [], params = { id: 'd1' }, ...options } = world
   const table = operationsOf({
-    tag: { row: { route: 'GET /novelties/of/:id', checks: [], rows, otherTenant: 'ignored', ...row } },
+    tag: { row: { route: 'GET /novelties/of/:id', checks: [], rows, crossTenant: 'ignored', ...row } },
   })
   const [policy] = compilePolicies(table).values()
   if (policy === undefined) throw new Error('no row')
@@ -107,6 +107,6 @@ t.test('a caller without a record sees only items that everyone sees', async (t)
 t.test('a grant on all items does not include items of other tenants', async (t) => {
   const world = { lines: ['grant anna TASK:* READ'], checksTenants: true }
   t.match(await rowsOf(TASKS, world), { strategy: 'scan' })
-  t.same(await rowsOf({ ...TASKS, tenants: 'ignored' }, world), { visibility: 'all' })
+  t.same(await rowsOf({ ...TASKS, crossTenant: 'ignored' }, world), { visibility: 'all' })
   t.same(await rowsOf(TASKS, { ...world, adminUsers: ['anna'] }), { visibility: 'all' })
 })

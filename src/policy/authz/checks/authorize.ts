@@ -335,7 +335,7 @@ async function runTarget(
   // The engine checks no permission on an entity that does not exist.
   if (await isMissing(check, context, options)) return PERMITTED
   const isAnothers = isOfOtherTenant(context.each ?? {}, tenantsFor(context.accessRequest, options))
-  return isAnothers ? otherTenantDecision(check, context) : run(check, context, options)
+  return isAnothers ? crossTenantDecision(check, context) : run(check, context, options)
 }
 
 function emptyDecision(
@@ -346,9 +346,9 @@ function emptyDecision(
   return { permitted: false, refusal: responseOf(notFound, context, reason) }
 }
 
-function otherTenantDecision({ otherTenant }: CompiledCheck, context: EvaluationContext): Decision {
-  if (otherTenant === null || otherTenant === 'ignored') return UNDECIDABLE
-  return { permitted: false, refusal: responseOf(otherTenant, context, OF_OTHER_TENANT) }
+function crossTenantDecision({ crossTenant }: CompiledCheck, context: EvaluationContext): Decision {
+  if (crossTenant === null || crossTenant === 'ignored') return UNDECIDABLE
+  return { permitted: false, refusal: responseOf(crossTenant, context, OF_OTHER_TENANT) }
 }
 
 /** Reads the caller's links to a task only if the records deny the request, because links can only grant. */

@@ -1,10 +1,10 @@
-import { type BodyReach, keyIn } from '../../../operations/acts-on.ts'
+import { type BodyReach, keyIn } from '../../../operations/acts-on-key.ts'
 import type { Check, CheckTargetSet, Precondition } from '../../../operations/notation.ts'
 import type { Operation } from '../../../operations/table.ts'
 import { hasTenant } from '../entities/lookup-rules.ts'
 import { compileCondition } from './compile-condition.ts'
 import { compilePermissions, compileReference } from './compile-permission.ts'
-import { compileOtherTenant, compileTemplate } from './compile-template.ts'
+import { compileCrossTenant, compileTemplate } from './compile-template.ts'
 import type {
   CompiledCheck,
   CompiledChecks,
@@ -23,7 +23,7 @@ export function compileChecks(operation: Operation): CompiledChecks {
   const hasBody = operation.method === 'POST' || operation.method === 'PUT'
   const row = { parameters, hasBody, each: null, isAfter: false }
   const named = operation.checks.map((check) => namesOf(check, row))
-  const entity = operation.entity === undefined ? null : compileReference(operation.entity, row)
+  const entity = operation.loads === undefined ? null : compileReference(operation.loads, row)
   const scope = { ...row, entities: lookedUpBy(entity, named) }
   const compiled = named.map((names, index) => compileCheck(names, index, { operation, scope }))
   const before = compiled.filter(({ after }) => !after)
@@ -42,9 +42,11 @@ export function compileChecks(operation: Operation): CompiledChecks {
   }
 }
 
-function bodyReachOf({ method, template, checks, actsOn }: Operation): BodyReach | null {
+function bodyReachOf({ method, template, checks, actsOnKey }: Operation): BodyReach | null {
   const isBody = keyIn({ route: `${method} /${template.slice(1)}`, checks }) === 'body'
-  return isBody && (actsOn === 'all versions' || actsOn === 'versions that the body names') ? actsOn : null
+  return isBody && (actsOnKey === 'all versions' || actsOnKey === 'versions that the body names')
+    ? actsOnKey
+    : null
 }
 
 /** Returns the names of the parameters in a path template. */
@@ -64,7 +66,7 @@ function namesOf(check: Check, row: Omit<NamingScope, 'entities'>): CheckNames {
   return {
     check,
     permissions: compilePermissions(check.allOf ?? check.anyOf ?? [], scope),
-    entity: check.entity === undefined ? null : compileReference(check.entity, scope),
+    entity: check.loads === undefined ? null : compileReference(check.loads, scope),
   }
 }
 
@@ -78,15 +80,15 @@ function referencesIn(permissions: readonly Permission[]): readonly Reference[] 
 }
 
 /** The engine responses of an operation, or of one of its checks. */
-type OperationResponses = Pick<Operation, 'notFound' | 'otherTenant'>
+type OperationResponses = Pick<Operation, 'notFound' | 'crossTenant'>
 
 function compileResponses(
-  { notFound, otherTenant }: OperationResponses,
+  { notFound, crossTenant }: OperationResponses,
   scope: NamingScope,
-): Pick<CompiledCheck, 'notFound' | 'otherTenant'> {
+): Pick<CompiledCheck, 'notFound' | 'crossTenant'> {
   return {
     notFound: notFound === undefined ? null : compileTemplate(notFound, scope),
-    otherTenant: otherTenant === undefined ? null : compileOtherTenant(otherTenant, scope),
+    crossTenant: crossTenant === undefined ? null : compileCrossTenant(crossTenant, scope),
   }
 }
 
@@ -97,7 +99,7 @@ function compileCheck(
 ): CompiledCheck {
   const { when, each = null } = check
   const after = check.after === true
-  const isFound = check.viaQuery === 'query'
+  const isFound = check.foundBy === 'query'
   return {
     index,
     permissions,
@@ -139,22 +141,22 @@ function requiredBy(
   first: readonly RequiredEntity[],
 ): readonly RequiredEntity[] {
   const entities = [...first]
-  for (const { permissions, when, notFound, otherTenant } of checks) {
+  for (const { permissions, when, notFound, crossTenant } of checks) {
     for (const reference of referencesIn(permissions)) {
       const isKnown = entities.some((one) => isSameReference(one.reference, reference))
-      if (reference.by.from !== 'each' && !isKnown) entities.push({ reference, when, notFound, otherTenant })
+      if (reference.by.from !== 'each' && !isKnown) entities.push({ reference, when, notFound, crossTenant })
     }
   }
   return entities
 }
 
 function compilePrecondition(
-  { when, answer, afterPermission }: Precondition,
+  { when, denied, afterPermission }: Precondition,
   scope: NamingScope,
 ): CompiledPrecondition {
   return {
     when: compileCondition(when),
-    response: compileTemplate(answer, scope),
+    response: compileTemplate(denied, scope),
     afterPermission: afterPermission === true,
   }
 }
@@ -164,14 +166,14 @@ function preconditionsOf(
   responses: readonly CompiledPrecondition[],
 ): Preconditions {
   const tenanted = entities.filter(
-    ({ reference, otherTenant }) => otherTenant !== 'ignored' && hasTenant(reference),
+    ({ reference, crossTenant }) => crossTenant !== 'ignored' && hasTenant(reference),
   )
   return {
     entities,
     responses,
     isTenanted: tenanted.length > 0 || responses.some(({ when }) => when.isOfTenant),
     hasPostconditions:
-      tenanted.some(({ otherTenant }) => otherTenant === NO_ROWS) ||
+      tenanted.some(({ crossTenant }) => crossTenant === NO_ROWS) ||
       responses.some(({ afterPermission }) => afterPermission),
   }
 }

@@ -1,9 +1,9 @@
 import { EngineRefusal, jsonRefusalOf } from '../../../errors.ts'
-import type { NotFoundResponse, OtherTenantResponse } from '../../../operations/notation.ts'
+import type { NotFoundResponse, CrossTenantResponse } from '../../../operations/notation.ts'
 import { bodyFlag, bodyText } from '../../../request/body.ts'
 import { hasMember } from '../entities/lookup-rules.ts'
 import { compileReference, internName, isEntity } from './compile-permission.ts'
-import type { OtherTenantTemplate, Template } from './compiled-check.ts'
+import type { CrossTenantTemplate, Template } from './compiled-check.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import type { NamingScope } from './naming-scope.ts'
 import { attributesOf, isSameReference } from './references.ts'
@@ -26,7 +26,7 @@ export function compileTemplate(text: NotFoundResponse, scope: NamingScope): Tem
 }
 
 /** Compiles the response for another tenant's entity. @throws Error as compileTemplate does */
-export function compileOtherTenant(text: OtherTenantResponse, scope: NamingScope): OtherTenantTemplate {
+export function compileCrossTenant(text: CrossTenantResponse, scope: NamingScope): CrossTenantTemplate {
   return text === 'ignored' ? text : compileTemplate(text, scope)
 }
 

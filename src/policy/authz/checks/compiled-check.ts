@@ -5,7 +5,7 @@ import type {
   EngineCondition,
   ExemptEntity,
 } from '../../../operations/notation.ts'
-import type { BodyReach } from '../../../operations/acts-on.ts'
+import type { BodyReach } from '../../../operations/acts-on-key.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
 import type { Permission, Reference } from './compiled-permission.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
@@ -29,7 +29,7 @@ export interface Condition {
 export type Template = (context: EvaluationContext, reason?: string) => EngineRefusal
 
 /** The engine's response for another tenant's entity. With `ignored` the engine does not check the tenant. */
-export type OtherTenantTemplate = Template | 'ignored'
+export type CrossTenantTemplate = Template | 'ignored'
 
 /** A compiled check of an operation. */
 export interface CompiledCheck {
@@ -53,7 +53,7 @@ export interface CompiledCheck {
   readonly denied: DenialResponse
   /** Null if the operation does not define it. The gateway then refuses with GW_CHECK_NOT_EXACT. */
   readonly notFound: Template | null
-  readonly otherTenant: OtherTenantTemplate | null
+  readonly crossTenant: CrossTenantTemplate | null
   /** The engine finds the entity by a restricted query. An id that the entity lacks is checked as `*`. */
   readonly isFound: boolean
   readonly exempt: ExemptEntity | null
@@ -70,7 +70,7 @@ export interface RequiredEntity {
   /** Null if the entity is always loaded. */
   readonly when: Condition | null
   readonly notFound: Template | null
-  readonly otherTenant: OtherTenantTemplate | null
+  readonly crossTenant: CrossTenantTemplate | null
 }
 
 /** A compiled precondition of an operation. */

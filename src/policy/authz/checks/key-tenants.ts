@@ -1,5 +1,5 @@
 import { EngineRefusal, GatewayError } from '../../../errors.ts'
-import type { BodyReach } from '../../../operations/acts-on.ts'
+import type { BodyReach } from '../../../operations/acts-on-key.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyFlag, bodyText } from '../../../request/body.ts'
 import type { MaybePromise } from '../../../request/maybe-promise.ts'

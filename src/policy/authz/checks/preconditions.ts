@@ -57,16 +57,16 @@ function objectionTo(
   if (objection !== null) return objection
   const ofOther = loaded.find((entity) => isRefused(entity, tenants))
   if (ofOther === undefined) return null
-  const { otherTenant, notFound } = ofOther
+  const { crossTenant, notFound } = ofOther
   return responseOf(
-    otherTenant === 'ignored' ? notFound : (otherTenant ?? notFound),
+    crossTenant === 'ignored' ? notFound : (crossTenant ?? notFound),
     context,
     OF_OTHER_TENANT,
   )
 }
 
-function isRefused({ otherTenant, attributes }: LoadedEntity, tenants: readonly string[] | null): boolean {
-  return otherTenant !== 'ignored' && otherTenant !== NO_ROWS && isOfOtherTenant(attributes, tenants)
+function isRefused({ crossTenant, attributes }: LoadedEntity, tenants: readonly string[] | null): boolean {
+  return crossTenant !== 'ignored' && crossTenant !== NO_ROWS && isOfOtherTenant(attributes, tenants)
 }
 
 /** Returns the response of the first precondition that holds. */
@@ -90,8 +90,8 @@ export function checkPostconditions(
   context: EvaluationContext,
   tenants: readonly string[] | null,
 ): PreconditionRefusal {
-  for (const { reference, otherTenant } of entities) {
-    const attributes = otherTenant === NO_ROWS ? attributesOf(reference, context) : null
+  for (const { reference, crossTenant } of entities) {
+    const attributes = crossTenant === NO_ROWS ? attributesOf(reference, context) : null
     if (attributes !== null && isOfOtherTenant(attributes, tenants))
       return responseOf(NO_ROWS, context, OF_OTHER_TENANT)
   }

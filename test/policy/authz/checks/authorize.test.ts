@@ -73,7 +73,7 @@ const READ_TASK: Check = {
   denied: 403,
 }
 const TASK_ROW: Partial<OperationEntry> = {
-  entity: 'task',
+  loads: 'task',
   notFound: '404 RestException: none',
   checks: [READ_TASK],
 }
@@ -83,8 +83,8 @@ const GRANT = 'grant anna PROCESS_DEFINITION:review READ_TASK'
 t.test('a check with a condition of the engine refuses until the engine says it does not hold', async (t) => {
   const row: Partial<OperationEntry> = {
     checks: [{ when: 'the plan is valid', anyOf: ['TASK.READ', READ_BY_KEY], denied: 403 }],
-    entity: 'task',
-    otherTenant: 'ignored',
+    loads: 'task',
+    crossTenant: 'ignored',
     notFound: '404 RestException: none',
   }
   const entities = { 'task t1': REVIEW }
@@ -101,7 +101,7 @@ t.test('a check with a condition of the engine refuses until the engine says it 
 t.test('a check whose condition needs an entity that was not loaded permits no caller', async (t) => {
   const row: Partial<OperationEntry> = {
     checks: [{ when: 'the incident was not created by a caller', anyOf: [READ_BY_KEY], denied: 403 }],
-    otherTenant: 'ignored',
+    crossTenant: 'ignored',
   }
   const findCondition = async () => t.fail('the engine is asked about an entity')
   t.equal(await answerTo(row, { entities: { 'task t1': REVIEW }, findCondition }), 'GW_CHECK_NOT_EXACT')
@@ -115,13 +115,13 @@ t.test('an entity of another tenant is refused like one that does not exist', as
   t.equal(await answerTo(TASK_ROW, of('globex')), 404)
   t.equal(await answerTo(TASK_ROW, { ...of('globex'), checksTenants: false }), 'permitted')
   t.equal(await answerTo(TASK_ROW, { lines }), 404)
-  const own = { ...TASK_ROW, otherTenant: '500 ProcessEngineException: no' } as const
+  const own = { ...TASK_ROW, crossTenant: '500 ProcessEngineException: no' } as const
   t.equal(await answerTo(own, of('globex')), 500)
-  t.equal(await answerTo({ ...TASK_ROW, otherTenant: 'ignored' }, of('globex')), 'permitted')
+  t.equal(await answerTo({ ...TASK_ROW, crossTenant: 'ignored' }, of('globex')), 'permitted')
 })
 
 t.test('permission is checked before an entity of another tenant gives an empty list', async (t) => {
-  const row: Partial<OperationEntry> = { ...TASK_ROW, otherTenant: '200 []' }
+  const row: Partial<OperationEntry> = { ...TASK_ROW, crossTenant: '200 []' }
   const entities = { 'task t1': { ...REVIEW, tenantId: 'globex' } }
   t.equal(await answerTo(row, { entities }), 403)
   t.equal(await answerTo(row, { entities, lines: [GRANT] }), 200)
@@ -133,7 +133,7 @@ t.test('permission is checked before an entity of another tenant gives an empty 
 
 t.test('a body that names another tenant is refused, even if no entity is looked up', async (t) => {
   const preconditions = [
-    { when: 'body:tenantId of another tenant', answer: '400 RestException: no' },
+    { when: 'body:tenantId of another tenant', denied: '400 RestException: no' },
   ] as const
   const lines = ['grant anna TASK:* CREATE']
   const row: Partial<OperationEntry> = {
@@ -157,7 +157,7 @@ t.test('a body that names another tenant is refused, even if no entity is looked
 t.test('a precondition refuses a permitted caller and is checked before the tenant', async (t) => {
   const row: Partial<OperationEntry> = {
     ...TASK_ROW,
-    preconditions: [{ when: 'the task belongs to a case', answer: '400 RestException: a case' }],
+    preconditions: [{ when: 'the task belongs to a case', denied: '400 RestException: a case' }],
   }
   const task = { ...REVIEW, caseExecutionId: 'c1' }
   const lines = [GRANT]
@@ -200,16 +200,16 @@ t.test('a check on the definition of an entity passes if the entity is known to 
   t.equal(await answerTo(row), 404)
 })
 
-t.test('a check on a missing entity permits no caller, even if `otherTenant` is ignored', async (t) => {
+t.test('a check on a missing entity permits no caller, even if `crossTenant` is ignored', async (t) => {
   const checks: readonly Check[] = [{ anyOf: [READ_BY_KEY], denied: 403 }]
-  t.equal(await answerTo({ checks, otherTenant: 'ignored' }), 'GW_CHECK_NOT_EXACT')
+  t.equal(await answerTo({ checks, crossTenant: 'ignored' }), 'GW_CHECK_NOT_EXACT')
 })
 
 t.test('a check on the definition of a target is not exact if the definition is unknown', async (t) => {
   const term = 'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey'
   const row: Partial<OperationEntry> = {
     route: 'POST /novelty',
-    checks: [{ each: 'externalTasks', anyOf: [term], denied: 403, otherTenant: '404 RestException: none' }],
+    checks: [{ each: 'externalTasks', anyOf: [term], denied: 403, crossTenant: '404 RestException: none' }],
   }
   const lines = ['grant anna PROCESS_DEFINITION:review UPDATE_INSTANCE']
   const answerOf = (target: Attributes) =>
@@ -259,7 +259,7 @@ t.test('each entity that an operation names is checked for its tenant separately
 t.test('one of two entities may belong to another tenant if the engine does not check it', async (t) => {
   const row: Partial<OperationEntry> = {
     route: 'POST /novelty',
-    checks: [{ ...definitionCheck('body:one'), otherTenant: 'ignored' }, definitionCheck('body:other')],
+    checks: [{ ...definitionCheck('body:one'), crossTenant: 'ignored' }, definitionCheck('body:other')],
     notFound: '404 RestException: none',
   }
   const lines = ['grant anna PROCESS_DEFINITION:* READ']
@@ -309,8 +309,8 @@ function rowOfKey(route: OperationEntry['route']): Partial<OperationEntry> {
   return {
     route,
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 }],
-    actsOn: 'latest version',
-    entity: 'processDefinitionOfKey(path:key)',
+    actsOnKey: 'latest version',
+    loads: 'processDefinitionOfKey(path:key)',
     notFound: '404 RestException: none',
   }
 }
@@ -333,7 +333,7 @@ t.test('a selection that only partly belongs to another tenant is refused as not
         anyOf: ['PROCESS_INSTANCE.UPDATE each.processInstanceId'],
         denied: 403,
         notFound: '400 RestException: none',
-        otherTenant: '404 RestException: of another',
+        crossTenant: '404 RestException: of another',
       },
     ],
   }

@@ -10,21 +10,21 @@ import type { Check, EntityReference } from './notation.ts'
  * - `all versions of the tenant`: every version with the path's key and tenant. Each version is looked up.
  * - `versions that the body names`: every version of every tenant, unless the body names a tenant or `processDefinitionWithoutTenantId`.
  */
-export type ActsOn =
+export type ActsOnKey =
   | 'latest version'
   | 'all versions'
   | 'all versions of the tenant'
   | 'versions that the body names'
 
 /** Whether an operation with a key in its body always acts on the definitions of all tenants, or only if the body names no tenant. */
-export type BodyReach = Extract<ActsOn, 'all versions' | 'versions that the body names'>
+export type BodyReach = Extract<ActsOnKey, 'all versions' | 'versions that the body names'>
 
 /** The fields of an operation that determine which definitions it acts on. */
 interface KeyFields {
   readonly route: string
   readonly checks: readonly Check[]
-  readonly actsOn?: ActsOn | undefined
-  readonly entity?: EntityReference | undefined
+  readonly actsOnKey?: ActsOnKey | undefined
+  readonly loads?: EntityReference | undefined
 }
 
 /** The lookups that find the latest version of the definition with the path's key, by the first part of the path. */
@@ -35,8 +35,8 @@ const LATEST_VERSIONS: Readonly<Record<string, LookupName>> = {
 }
 
 /** Returns the lookup of the definition that an operation acts on, or undefined if the operation needs no such lookup. */
-export function latestVersionOf({ route, actsOn }: Pick<KeyFields, 'route' | 'actsOn'>): LookupName | undefined {
-  return actsOn === 'latest version' ? LATEST_VERSIONS[resourceOf(route)] : undefined
+export function latestVersionOf({ route, actsOnKey }: Pick<KeyFields, 'route' | 'actsOnKey'>): LookupName | undefined {
+  return actsOnKey === 'latest version' ? LATEST_VERSIONS[resourceOf(route)] : undefined
 }
 
 /** Returns the place of the definition key in the request of an operation, or null if the operation names no key. */
@@ -50,38 +50,38 @@ function isKeyOfBody(term: string): boolean {
   return /\bbody:\w*Key\b/.test(term)
 }
 
-/** Returns the mistake in the `actsOn` of an operation, or null if it is correct. */
-export function mistakeInActsOn(row: KeyFields): string | null {
-  const { actsOn, checks } = row
+/** Returns the mistake in the `actsOnKey` of an operation, or null if it is correct. */
+export function mistakeInActsOnKey(row: KeyFields): string | null {
+  const { actsOnKey, checks } = row
   const where = keyIn(row)
-  if (actsOn === undefined)
+  if (actsOnKey === undefined)
     return where === null && !checks.some(isOfEachVersion)
       ? null
-      : `does not say what it acts on (the key of a definition is in the ${where ?? 'checks'}): \`actsOn\` is needed`
-  return where === null || !PLACES[actsOn].includes(where)
-    ? `acts on "${actsOn}", but ${where === null ? 'names no key' : `has its key in the ${where}`}`
+      : `does not say what it acts on (the key of a definition is in the ${where ?? 'checks'}): \`actsOnKey\` is needed`
+  return where === null || !PLACES[actsOnKey].includes(where)
+    ? `acts on "${actsOnKey}", but ${where === null ? 'names no key' : `has its key in the ${where}`}`
     : where === 'path'
-      ? mistakeInPath(row, actsOn)
+      ? mistakeInPath(row, actsOnKey)
       : null
 }
 
-/** The places where the key may be, for each value of `actsOn`. */
-const PLACES: Readonly<Record<ActsOn, readonly ('path' | 'body')[]>> = {
+/** The places where the key may be, for each value of `actsOnKey`. */
+const PLACES: Readonly<Record<ActsOnKey, readonly ('path' | 'body')[]>> = {
   'latest version': ['path'],
   'all versions': ['path', 'body'],
   'all versions of the tenant': ['path'],
   'versions that the body names': ['body'],
 }
 
-function mistakeInPath({ route, checks, entity }: KeyFields, actsOn: ActsOn): string | null {
+function mistakeInPath({ route, checks, loads }: KeyFields, actsOnKey: ActsOnKey): string | null {
   const hasTenant = route.includes('/:tenantId')
-  if (actsOn === 'latest version')
+  if (actsOnKey === 'latest version')
     return checks.some(isOfEachVersion) ? 'acts on one version, but has a check for each version' : null
-  if (hasTenant !== (actsOn === 'all versions of the tenant'))
-    return `acts on "${actsOn}", but its path names ${hasTenant ? 'a' : 'no'} tenant`
+  if (hasTenant !== (actsOnKey === 'all versions of the tenant'))
+    return `acts on "${actsOnKey}", but its path names ${hasTenant ? 'a' : 'no'} tenant`
   // A lookup of the latest version would leave the tenants of the other versions unchecked.
-  if (entity !== undefined || !checks.some(isOfEachVersion))
-    return `acts on "${actsOn}", but has no check that always runs for each of \`versionsOfKey\``
+  if (loads !== undefined || !checks.some(isOfEachVersion))
+    return `acts on "${actsOnKey}", but has no check that always runs for each of \`versionsOfKey\``
   return null
 }
 

@@ -3,7 +3,7 @@
  * parameters, in a query string or under the same names in a body. The gateway never adds a parameter that is not named here,
  * because the engine ignores unknown parameters and would return all items.
  */
-export interface RowQuery {
+export interface Prefilter {
   /**
    * How visible items are requested:
    * - `keys`: with a list of keys or ids.
@@ -48,7 +48,7 @@ export interface RowQuery {
    */
   readonly rest?: { readonly member: string; readonly sortBy: string }
   /** How a GET is sent as the corresponding POST, which accepts longer lists. Absent if no POST accepts the lists. */
-  readonly asPost?: PostForm
+  readonly postForm?: PostForm
   /** The member by which the engine sorts if the query has no `sortBy`. Its value is unique for each item. Absent if items have no such member. */
   readonly order?: 'id'
   /** The member that contains the sorted value, by `sortBy`. The gateway and every database must sort its values in the same order. */
@@ -83,7 +83,7 @@ function numberIn(member: string) {
 }
 
 /** The queries that return only visible items, one for each kind of item. Tested on Camunda 7.22. */
-export const ROW_QUERIES = {
+export const PREFILTERS = {
   processInstances: {
     by: 'keys',
     keys: 'processDefinitionKeyIn',
@@ -225,7 +225,7 @@ export const ROW_QUERIES = {
     cases: 'caseInstanceIdIn',
     hasRowsOfNone: true,
     tenants: 'definitions',
-    asPost: {
+    postForm: {
       counts: true,
       texts: ['variableName', 'variableNameLike'],
       inQuery: ['deserializeValues'],
@@ -294,7 +294,7 @@ export const ROW_QUERIES = {
     isHistory: true,
     tenants: 'two queries',
     rest: OF_NO_INSTANCE,
-    asPost: { counts: false, texts: [], inQuery: ['deserializeValues'] },
+    postForm: { counts: false, texts: [], inQuery: ['deserializeValues'] },
     order: 'id',
     sorts: { processInstanceId: INSTANCE_ID, time: timeIn('time') },
   },
@@ -341,6 +341,6 @@ export const ROW_QUERIES = {
     order: 'id',
     sorts: { time: timeIn('time') },
   },
-} as const satisfies Readonly<Record<string, RowQuery>>
+} as const satisfies Readonly<Record<string, Prefilter>>
 
-export type RowQueryName = keyof typeof ROW_QUERIES
+export type PrefilterName = keyof typeof PREFILTERS
