@@ -108,14 +108,17 @@ const EACH: Readonly<Partial<Record<CheckTargetSet, string>>> = {
   versionsOfKey: 'version of the key',
 }
 
-function rowsText({ anyOf, allOf, and, exempt, where }: Rows): string {
+function conditionText(and: Rows['and']): string {
+  if (and === undefined) return ''
+  const flag = and.when?.slice('query:'.length).replace(' is true', '')
+  return (flag === undefined ? '' : `with ${code(flag)}: `) + and.anyOf.map(termText).join(' or ')
+}
+
+function rowsText({ anyOf, allOf, and, exempt }: Rows): string {
   const all = (terms: readonly PermissionTerm[] = []): string => terms.map(termText).join(' or ')
-  const needed = [
-    all(anyOf),
-    (allOf ?? []).map(termText).join(' and '),
-    all(and),
-    ...(where === undefined ? [] : [`with ${code(where.query)}: ${all(where.and)}`]),
-  ].filter((text) => text !== '')
+  const needed = [all(anyOf), (allOf ?? []).map(termText).join(' and '), conditionText(and)].filter(
+    (text) => text !== '',
+  )
   const open = exempt === undefined ? '' : ` (all items with ${exempt} are visible)`
   return needed.length === 0 ? `items of the caller's tenants` : `items: ${needed.join(' and ')}${open}`
 }
@@ -165,13 +168,13 @@ function refusalOf({ checks, rows, notFound }: Operation): string {
 }
 
 function notesOf(operation: Operation): readonly string[] {
-  const { effect, cache, body, query, idempotencyKey, longPoll, only, open } = operation
+  const { effect, cache, body, query, idempotencyKey, handler, only, open } = operation
   return [
     ...(effect === 'read' ? ['repeated'] : []),
     ...(cache === undefined ? [] : [`cached ${cache.seconds} s`]),
     ...(body === undefined && query === undefined ? [] : ['validated']),
     ...(idempotencyKey === true ? ['key'] : []),
-    ...(longPoll === true ? ['long poll'] : []),
+    ...(handler === 'long poll' ? ['long poll'] : []),
     ...(open === undefined
       ? []
       : ['can be [opened](configuration/identity.md#what-is-open-without-credentials)']),

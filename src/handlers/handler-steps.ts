@@ -112,7 +112,7 @@ export const restrictItems: HandlerStep = {
 
 /** Holds a request that waits for tasks. */
 export const holdLongPoll: HandlerStep = {
-  appliesTo: ({ longPoll }) => longPoll === true,
+  appliesTo: ({ handler }) => handler === 'long poll',
   create: (_operation, next) => (handlerContext) =>
     holdMsOf(handlerContext.match) > 0
       ? servePoll(handlerContext, { tenants: tenantsOf(handlerContext), narrow: narrowedRequest })

@@ -38,7 +38,7 @@ const MAX_HOLD_MS = 10_000
 
 /** Returns how long the engine may hold this request, in milliseconds. Returns 0 if the engine responds at once. */
 export function holdMsOf({ operation, accessRequest }: OperationRequest): number {
-  if (operation.longPoll !== true) return 0
+  if (operation.handler !== 'long poll') return 0
   const holdMs = Number(bodyValue(accessRequest.body, 'asyncResponseTimeout'))
   return holdMs > 0 && holdMs <= LONGEST_HOLD_MS ? holdMs : 0
 }

@@ -126,11 +126,6 @@ export interface Check {
   readonly reads?: 'variables'
   /** Admin users and members of an admin group pass. Without `anyOf` all other callers are refused. Default: admins need a record as well. */
   readonly admin?: true
-  /**
-   * The engine's message lists alternatives ("one of the following permissions") even if the check has only one permission.
-   * Default: the message has a different sentence for a single permission.
-   */
-  readonly wording?: 'alternatives'
   /** The condition under which the engine runs the check. Default: always. */
   readonly when?: CheckCondition
   /** The ids or entities that the check runs over, once for each. Default: it runs once, on the entity that the request names. */
@@ -157,6 +152,15 @@ export interface Check {
    * it. Default: before the operation, so that a refused request has no effect.
    */
   readonly after?: true
+}
+
+/** A check of the compiled table. The entry of an operation cannot set this field. */
+export interface OperationCheck extends Check {
+  /**
+   * The engine's message lists alternatives ("one of the following permissions") even if the check has only one permission
+   * (`variable-permissions.ts`). Otherwise, the message has a different sentence for a single permission.
+   */
+  readonly wording?: 'alternatives'
 }
 
 /** A condition under which the engine refuses a request before it checks any permission. */
@@ -209,20 +213,18 @@ export interface Rows {
    * Default: different records may grant them.
    */
   readonly oneRecord?: true
-  /** A second condition that every item must meet: one of these permissions. Default: none. */
-  readonly and?: readonly PermissionTerm[]
-  /** The same as `and`, but only if this query parameter is true. */
-  readonly where?: { readonly query: string; readonly and: readonly PermissionTerm[] }
+  /** A second condition that every item must meet: one of these permissions, if the query parameter in `when` is true. Default: none. */
+  readonly and?: { readonly anyOf: readonly PermissionTerm[]; readonly when?: `query:${string} is true` }
   /** Items that every caller sees. Default: none. */
   readonly exempt?: ExemptEntity
-  /** The operation that lists the items if the response contains only a value that items share. Default: the operation itself lists them. */
-  readonly list?: 'getExternalTasks'
-  /** The query that returns only visible items (`prefilters.ts`). Default: the gateway reads all items and filters them. */
-  readonly prefilter?: PrefilterName
-  /** The gateway can add conditions to the query that select exactly the visible items. Default: the gateway reads all items and filters them. */
-  readonly narrowed?: 'task query'
-  /** The report can be restricted to some definitions by `processDefinitionIdIn` or `processDefinitionKeyIn`. Default: it cannot. */
-  readonly ofDefinitions?: true
+  /**
+   * How the gateway requests only the visible items: an entry of `PREFILTERS`, or
+   * - `task query`: it adds conditions to the task query that select exactly the visible items.
+   * - `definitions of the report`: it restricts the report by `processDefinitionIdIn` or `processDefinitionKeyIn`.
+   *
+   * Default: the gateway reads all items and filters them, and cannot restrict a report.
+   */
+  readonly prefilter?: PrefilterName | 'task query' | 'definitions of the report'
   /** `ignored`: tenants do not restrict these items. Default: they do. */
   readonly crossTenant?: 'ignored'
 }

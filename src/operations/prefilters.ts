@@ -344,3 +344,12 @@ export const PREFILTERS = {
 } as const satisfies Readonly<Record<string, Prefilter>>
 
 export type PrefilterName = keyof typeof PREFILTERS
+
+/** Returns the prefilter with this name, or null if `PREFILTERS` has none. */
+export function prefilterOf(name = ''): Prefilter | null {
+  return isPrefilterName(name) ? PREFILTERS[name] : null
+}
+
+function isPrefilterName(name: string): name is PrefilterName {
+  return Object.hasOwn(PREFILTERS, name)
+}

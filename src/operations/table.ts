@@ -1,5 +1,5 @@
 import type { ActsOnKey } from './acts-on-key.ts'
-import type { NotFoundResponse, PermissionTerm, Check, EntityReference, Precondition, CrossTenantResponse, Rows } from './notation.ts'
+import type { NotFoundResponse, PermissionTerm, Check, EntityReference, OperationCheck, Precondition, CrossTenantResponse, Rows } from './notation.ts'
 import type { OpenName } from './open-names.ts'
 import type { Release } from './published/releases.ts'
 
@@ -57,6 +57,9 @@ export const SELECTOR_LISTS: Readonly<Record<Selector, string>> = {
   jobQuery: 'queryJobs',
   processInstanceQuery: 'queryProcessInstances',
 }
+
+/** The operation that lists the items of a response in the form `topic names`. */
+export const LIST_OF_TOPICS = 'getExternalTasks'
 
 export const LISTED_SELECTORS = Object.keys(SELECTOR_LISTS).filter(isSelector)
 
@@ -184,8 +187,6 @@ export interface OperationEntry {
    * forwards one. Default: JSON. Every other type is refused with 415.
    */
   readonly media?: 'multipart' | 'none'
-  /** The engine may hold the request open for the body's `asyncResponseTimeout`. Default: the timeouts of other requests apply. */
-  readonly longPoll?: true
   /**
    * `none`: the operation creates and unlocks no external task. Default: it may do so, and the gateway then makes the other nodes
    * of the engine check their long polls.
@@ -232,14 +233,15 @@ export interface OperationEntry {
    */
   readonly open?: OpenName
   /**
-   * How the gateway responds itself, because it knows more than an engine:
+   * A handler of its own, because the gateway knows more than an engine or must hold the request:
    * - `engine names`, `authorization check`: always. The request is never forwarded.
    * - `password verdict`: if the operation is open. The gateway verifies the password, as it does for Basic.
+   * - `long poll`: the engine may hold the request open for the body's `asyncResponseTimeout`, on a separate connection.
    * - `own profile`: if the engine does not know the caller. This can be a user of `users.yaml` or the owner of a token.
    *
    * Default: the engine responds.
    */
-  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile'
+  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile' | 'long poll'
 }
 
 /** Operations of one tag, by operationId. */
@@ -255,8 +257,9 @@ export type WrittenOperations = readonly (readonly [id: string, entry: Operation
 export type Tag = TagOperations | readonly (TagOperations | WrittenOperations)[]
 
 /** An entry of the table, with its operationId and with its route split into method and path. */
-export interface Operation extends Omit<OperationEntry, 'route' | 'effect'> {
+export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'checks'> {
   readonly id: string
+  readonly checks: readonly OperationCheck[]
   readonly method: Method
   /** The path below the base path, with parameters in camelCase: `/task/:id`. */
   readonly template: string

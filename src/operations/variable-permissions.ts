@@ -1,4 +1,4 @@
-import type { Check, PermissionTerm } from './notation.ts'
+import type { Check, OperationCheck, PermissionTerm } from './notation.ts'
 import type { PermissionName } from './permissions.ts'
 import type { Operation } from './table.ts'
 
@@ -34,7 +34,7 @@ function specificPermissionsOf({ anyOf, reads }: Pick<Check, 'anyOf' | 'reads'>)
 }
 
 /** The engine builds the check for variables of a process instance as a list of alternatives, even if the list has only one entry. */
-function wordingOf({ denied, reads, anyOf = [] }: Check): Pick<Check, 'wording'> {
+function wordingOf({ denied, reads, anyOf = [] }: Check): Pick<OperationCheck, 'wording'> {
   const isSingle = reads !== undefined && anyOf.length > 1 && anyOf.flatMap(specificTermsOf).length === 1
   return isSingle && denied === 403 ? { wording: 'alternatives' } : {}
 }

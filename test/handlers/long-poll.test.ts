@@ -15,11 +15,11 @@ t.test('a poll is held for the requested time, and not at all if this time excee
     ['x', 0],
   ]
   for (const [asyncResponseTimeout, holdMs] of cases)
-    for (const longPoll of [true, undefined]) {
-      const request = { operation: { longPoll }, accessRequest: { body: { asyncResponseTimeout } } }
+    for (const handler of ['long poll', 'own profile'] as const) {
+      const request = { operation: { handler }, accessRequest: { body: { asyncResponseTimeout } } }
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- holdMsOf reads only these members of a match
       const match = request as unknown as Match
-      t.equal(holdMsOf(match), longPoll === true ? holdMs : 0, String(asyncResponseTimeout))
+      t.equal(holdMsOf(match), handler === 'long poll' ? holdMs : 0, String(asyncResponseTimeout))
     }
   t.end()
 })

@@ -177,7 +177,7 @@ t.test(
     for (const { id, method, effect, checks, ...row } of heeding) {
       t.match({ method, effect }, { method: 'POST', effect: 'write' }, id)
       // With one of these fields, the response is not the whole effect of the operation.
-      for (const column of ['rows', 'cache', 'evicts', 'invalidates', 'longPoll', 'allowedLinks', 'handler'])
+      for (const column of ['rows', 'cache', 'evicts', 'invalidates', 'allowedLinks', 'handler'])
         t.notOk(column in row, `${id} ${column}`)
       t.ok(
         checks.every(({ after }) => after === undefined),
@@ -254,7 +254,9 @@ t.test('listed filters are counted by an operation that restricts items', (t) =>
 })
 
 t.test('operations with forms or long polls use POST', (t) => {
-  for (const { id, method } of where(({ media, longPoll }) => media === 'multipart' || longPoll === true))
+  for (const { id, method } of where(
+    ({ media, handler }) => media === 'multipart' || handler === 'long poll',
+  ))
     t.equal(method, 'POST', id)
   t.end()
 })

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { OPERATIONS } from '../../src/operations/all.ts'
+import { prefilterOf } from '../../src/operations/prefilters.ts'
 import { isJson, rowsOf } from '../differential/admin.ts'
 import { basicOf, type Client, jsonOf } from '../differential/http.ts'
 import { PASSWORD } from '../differential/sets.ts'
@@ -13,7 +14,7 @@ const PAGE = 50
 const PATHS = OPERATIONS.filter(
   ({ method, rows, template }) =>
     method === 'GET' &&
-    (rows?.prefilter !== undefined || /^\/(?:task|variable-instance)(?:\/count)?$/.test(template)) &&
+    (prefilterOf(rows?.prefilter) !== null || /^\/(?:task|variable-instance)(?:\/count)?$/.test(template)) &&
     !/^\/(?:user|group|decision)|decision-/.test(template),
 ).map(({ template }) => template)
 

@@ -30,7 +30,7 @@ export async function serveReport(
  * empty entry is not used, because the engine reads such an entry in its own way.
  */
 function queriesOf({ match: { operation, accessRequest } }: HandlerContext): readonly ReportQuery[] {
-  if (operation.rows?.ofDefinitions !== true) return [{}]
+  if (operation.rows?.prefilter !== 'definitions of the report') return [{}]
   const [ids, keys] = (['processDefinitionIdIn', 'processDefinitionKeyIn'] as const).map((name) =>
     listOf(accessRequest, 'query', name).map(({ id }) => id),
   )

@@ -14,6 +14,7 @@ import { rowsIn } from './read-rows.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from '../../lists/postfilter/visible-rows.ts'
 import { STEP_ITEMS } from '../../lists/limits.ts'
+import { LIST_OF_TOPICS } from '../../operations/table.ts'
 
 /**
  * Serves the topics with a task that the caller sees. Few tasks are read. If there are many, one visible task of each topic is
@@ -47,7 +48,7 @@ async function orTooMany(response: Promise<BufferedResponse>): Promise<BufferedR
 
 async function askEachTopic(handlerContext: HandlerContext): Promise<BufferedResponse> {
   const { parts, match } = handlerContext
-  const permit = match.engine.permits.get(match.operation.rows?.list ?? '')
+  const permit = match.engine.permits.get(LIST_OF_TOPICS)
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return response
   const names = namesIn(response)

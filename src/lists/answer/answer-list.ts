@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { RowsForm } from '../../operations/notation.ts'
-import { PREFILTERS, type Prefilter } from '../../operations/prefilters.ts'
+import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
 import type { Operation } from '../../operations/table.ts'
 import { otherFormOf } from '../../request/accept.ts'
 import { bodyValue } from '../../request/body.ts'
@@ -101,8 +101,9 @@ function topOf(plan: ListPlan, { match: { engine, operation } }: ListRequest): n
  */
 async function countFew(handlerContext: ListRequest, filtering: RowFilter): Promise<BufferedResponse | null> {
   const { engine, operation, accessRequest } = handlerContext.match
-  const { form, prefilter: query } = operation.rows ?? {}
-  const isLong = query !== undefined && takesSeveral(PREFILTERS[query])
+  const { form, prefilter } = operation.rows ?? {}
+  const query = prefilterOf(prefilter)
+  const isLong = query !== null && takesSeveral(query)
   if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
   if (longCounts.of(engine, operation.id) === true) return null
   const response = await readWhole(handlerContext)

@@ -1,19 +1,20 @@
 import type { Rows } from '../../operations/notation.ts'
-import { PREFILTERS, type Prefilter } from '../../operations/prefilters.ts'
+import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
 import { compileRowPermissions } from '../../policy/authz/checks/compile-permission.ts'
 import type { CompiledRows, RowCondition } from './compiled-rows.ts'
 import { rowSubjectsOf } from './visible-set.ts'
 
 /** Compiles a restriction of list items. @throws Error if the notation does not know a term, or a term does not name an item */
-export function compileRows({ where, ...rows }: Rows): CompiledRows {
+export function compileRows(rows: Rows): CompiledRows {
   const conditions: RowCondition[] =
     rows.allOf === undefined
       ? [{ permissions: compileRowPermissions(rows.anyOf ?? []) }]
       : rows.oneRecord === true
         ? [{ permissions: compileRowPermissions(rows.allOf), together: true }]
         : rows.allOf.map((term) => ({ permissions: compileRowPermissions([term]) }))
-  if (rows.and !== undefined) conditions.push({ permissions: compileRowPermissions(rows.and) })
-  const query: Prefilter | null = rows.prefilter === undefined ? null : PREFILTERS[rows.prefilter]
+  if (rows.and !== undefined && rows.and.when === undefined)
+    conditions.push({ permissions: compileRowPermissions(rows.and.anyOf) })
+  const query = prefilterOf(rows.prefilter)
   if (query !== null) checkQuery(query, rows, conditions)
   return {
     form: rows.form ?? 'list',
@@ -21,9 +22,15 @@ export function compileRows({ where, ...rows }: Rows): CompiledRows {
     exempt: rows.exempt ?? null,
     tenanted: rows.crossTenant !== 'ignored',
     query,
-    where:
-      where === undefined ? null : { query: where.query, rows: compileRows({ ...rows, and: where.and }) },
+    where: compileWhere(rows),
   }
+}
+
+/** Compiles the restriction that applies if the query parameter of the second condition is true. */
+function compileWhere({ and, ...rows }: Rows): CompiledRows['where'] {
+  const [, query] = /^query:(\w+) is true$/.exec(and?.when ?? '') ?? []
+  if (and === undefined || query === undefined) return null
+  return { query, rows: compileRows({ ...rows, and: { anyOf: and.anyOf } }) }
 }
 
 /** Checks that the query can select the visible items. @throws Error if it cannot */

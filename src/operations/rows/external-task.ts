@@ -158,12 +158,12 @@ export const externalTask = [
           'PROCESS_INSTANCE.READ row:processInstanceId',
           'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
         ],
-        and: [
+        and: { anyOf: [
           'PROCESS_INSTANCE.UPDATE row:processInstanceId',
           'PROCESS_DEFINITION.UPDATE_INSTANCE row:processDefinitionKey',
-        ],
+        ] },
       },
-      longPoll: true,
+      handler: 'long poll',
       newTasks: 'none',
     },
     setExternalTaskRetries: {
@@ -202,7 +202,6 @@ export const externalTask = [
       checks: [],
       rows: {
         form: 'topic names',
-        list: 'getExternalTasks',
         anyOf: [
           'PROCESS_INSTANCE.READ row:processInstanceId',
           'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -12,7 +12,7 @@ export const processDefinition = [
     },
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ row:key'],
-      where: { query: 'startablePermissionCheck', and: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'] },
+      and: { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'], when: 'query:startablePermissionCheck is true' },
       prefilter: 'processDefinitions',
     },
   }),

@@ -21,7 +21,7 @@ export const task = [
     rows: {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
-      narrowed: 'task query',
+      prefilter: 'task query',
     },
   }),
   {

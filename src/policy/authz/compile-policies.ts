@@ -1,4 +1,4 @@
-import { SELECTOR_LISTS, LISTED_SELECTORS, type Operation } from '../../operations/table.ts'
+import { LIST_OF_TOPICS, LISTED_SELECTORS, SELECTOR_LISTS, type Operation } from '../../operations/table.ts'
 import { messageOf } from '../../errors.ts'
 import { assertRulesFit } from '../validation/rule-stages.ts'
 import { compileChecks, parametersOf } from './checks/compile-check.ts'
@@ -49,7 +49,7 @@ function checkOperations(
   byId: ReadonlyMap<string, Operation>,
 ): void {
   const lists = [
-    ...(rows?.list === undefined ? [] : [rows.list]),
+    ...(rows?.form === 'topic names' ? [LIST_OF_TOPICS] : []),
     ...Object.values(resolvesIds).map(({ list }) => list),
     ...LISTED_SELECTORS.filter((name) => resolvesQueries[name] !== undefined).map(
       (name) => SELECTOR_LISTS[name],

@@ -1,4 +1,4 @@
-import type { Check, CheckName } from '../../operations/notation.ts'
+import type { CheckName, OperationCheck } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
 import { BODIES, QUERIES } from './schemas/contracts.ts'
 import type { ValidationRule } from './schemas/engine-error.ts'
@@ -6,7 +6,7 @@ import type { ValidationRule } from './schemas/engine-error.ts'
 /** A place among the permission checks of an operation: after so many of them, or before the refusal of the check with this index. */
 export type RuleStage = number | `refusal of ${number}`
 
-type Checks = readonly Pick<Check, 'name' | 'after'>[]
+type Checks = readonly Pick<OperationCheck, 'name' | 'after'>[]
 
 /** Returns the stage of a rule of an operation with these checks. @throws Error if no check has the name to which the rule refers */
 export function stageOf({ after, beforeRefusalOf }: Omit<ValidationRule, 'find'>, checks: Checks): RuleStage {

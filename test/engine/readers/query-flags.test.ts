@@ -16,7 +16,9 @@ import { jsonOf, type Wire } from './wire.ts'
 
 type Compare = (ask: Wire['ask'], flag: string, text: string) => Promise<Outcome>
 
-const STARTABLE = compileRows({ where: { query: 'flag', and: ['PROCESS_DEFINITION.READ row:key'] } })
+const STARTABLE = compileRows({
+  and: { anyOf: ['PROCESS_DEFINITION.READ row:key'], when: 'query:flag is true' },
+})
 
 /**
  * Comparisons by the part of the gateway that reads a flag. Each uses a flag that the engine parses in the same way and

@@ -70,8 +70,8 @@ t.test('each condition must hold for an item', (t) => {
       ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE', 'revoke anna USER:x READ'],
       true,
     ],
-    [{ anyOf: [READ], and: [UPDATE] }, ['grant anna TASK:t1 READ'], false],
-    [{ anyOf: [READ], and: [UPDATE] }, ['grant anna TASK:t1 READ,UPDATE'], true],
+    [{ anyOf: [READ], and: { anyOf: [UPDATE] } }, ['grant anna TASK:t1 READ'], false],
+    [{ anyOf: [READ], and: { anyOf: [UPDATE] } }, ['grant anna TASK:t1 READ,UPDATE'], true],
   ]
   for (const [rows, lines, isSeen] of cases)
     t.equal(sees(rows, TASK, lines), isSeen, JSON.stringify([rows, lines]))
@@ -79,7 +79,7 @@ t.test('each condition must hold for an item', (t) => {
 })
 
 t.test('a second condition applies if the query requests it or may request it', (t) => {
-  const rows = compileRows({ anyOf: [READ], where: { query: 'withUpdate', and: [UPDATE] } })
+  const rows = compileRows({ anyOf: [READ], and: { anyOf: [UPDATE], when: 'query:withUpdate is true' } })
   const conditions = (query: Readonly<Record<string, string>>) =>
     rowsFor(rows, { query: new Map(Object.entries(query)) }).conditions.length
   t.equal(conditions({}), 1)

@@ -1,10 +1,10 @@
 import t from 'tap'
-import type { Check } from '../../../src/operations/notation.ts'
+import type { OperationCheck } from '../../../src/operations/notation.ts'
 import { assertRulesFit, stageOf } from '../../../src/policy/validation/rule-stages.ts'
 
-const other: Check = { admin: true, denied: 403 }
-const read: Check = { ...other, name: 'read' }
-const late: Check = { ...other, after: true }
+const other: OperationCheck = { admin: true, denied: 403 }
+const read: OperationCheck = { ...other, name: 'read' }
+const late: OperationCheck = { ...other, after: true }
 
 t.test('a rule stays at its check if another check is added before it', (t) => {
   t.equal(stageOf({ after: 'read' }, [read, other]), 1)

@@ -1,5 +1,5 @@
 import { type BodyReach, keyIn } from '../../../operations/acts-on-key.ts'
-import type { Check, CheckTargetSet, Precondition } from '../../../operations/notation.ts'
+import type { CheckTargetSet, OperationCheck, Precondition } from '../../../operations/notation.ts'
 import type { Operation } from '../../../operations/table.ts'
 import { hasTenant } from '../entities/lookup-rules.ts'
 import { compileCondition } from './compile-condition.ts'
@@ -56,12 +56,12 @@ export function parametersOf(template: string): ReadonlySet<string> {
 
 /** The permissions and the entity that a check names, compiled. */
 interface CheckNames {
-  readonly check: Check
+  readonly check: OperationCheck
   readonly permissions: readonly Permission[]
   readonly entity: Reference | null
 }
 
-function namesOf(check: Check, row: Omit<NamingScope, 'entities'>): CheckNames {
+function namesOf(check: OperationCheck, row: Omit<NamingScope, 'entities'>): CheckNames {
   const scope = { ...row, each: check.each ?? null, isAfter: check.after === true }
   return {
     check,

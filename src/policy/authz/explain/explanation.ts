@@ -1,6 +1,6 @@
 import type { MissingPermission } from '../../../errors.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
-import type { Check } from '../../../operations/notation.ts'
+import type { OperationCheck } from '../../../operations/notation.ts'
 import type { STRATEGY_NAMES, Strategy } from '../../../lists/list-plan.ts'
 
 /**
@@ -93,7 +93,7 @@ export interface DecidedPermission {
 export interface CheckExplanation {
   readonly check: number
   /** The check as the table defines it. */
-  readonly row: Check
+  readonly row: OperationCheck
   readonly verdict: string
   readonly decisions: readonly CheckDecision[]
   /** The number of further decisions that are not listed. */
