@@ -26,7 +26,7 @@ export function createOutgoingRequest(parts: Parts, operation: Operation): Outgo
     const headers = callerHeadersOf(parts, match, request)
     headers['x-request-id'] = request.id
     // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
-    if (operation.hal === true && engine.authorization === 'enforce')
+    if (operation.hal !== undefined && engine.authorization === 'enforce')
       headers['accept'] = decidedAcceptOf(request.headers.accept)
     if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
     if (operation.media === 'none') undescribeBody(headers)

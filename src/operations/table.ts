@@ -198,17 +198,13 @@ export interface OperationEntry {
    */
   readonly links?: true
   /**
-   * The response is HAL with embedded entities if `Accept` prefers it to JSON (Camunda 7.22). Default: only JSON. A test requires the
-   * field.
+   * The response is HAL with embedded entities if `Accept` prefers it to JSON (Camunda 7.22). `with variables`: it also embeds variables
+   * of the items if the filter names any, besides definitions, users, groups and case definitions. Default: only JSON. A test requires
+   * the field.
    */
-  readonly hal?: true
+  readonly hal?: true | 'with variables'
   /** The response is CSV instead of JSON if the client prefers it in `Accept`. Default: only JSON. */
   readonly csv?: true
-  /**
-   * The HAL response also embeds variables of the items if the filter names any. Default: it embeds only definitions, users, groups
-   * and case definitions.
-   */
-  readonly halVariables?: true
   /** Links of the response by their `rel`, each with the permission that it requires. Without it, the link is left out. Default: links pass. */
   readonly allowedLinks?: Readonly<Record<string, PermissionTerm>>
   /**

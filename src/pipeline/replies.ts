@@ -78,7 +78,7 @@ function variesByAccept(
   { statusCode, body }: GatewayError | EngineRefusal,
 ): boolean {
   if (engine === null || principal === null || WITHOUT_FORM.has(statusCode)) return false
-  const hasForms = operation?.hal === true || operation?.csv === true
+  const hasForms = operation?.hal !== undefined || operation?.csv === true
   return hasForms && bodyValue(body, 'type') !== 'QueryParamException'
 }
 

@@ -14,11 +14,13 @@ const HAL_TYPE = /^(?:application|\*)\/hal\+json$/
  */
 export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | undefined): OtherForm | false {
   const ranges = rangesOf(accept)
-  if (hal === true && (ranges === null || ranges.some(({ isAmbiguous }) => isAmbiguous)))
+  if (hal !== undefined && (ranges === null || ranges.some(({ isAmbiguous }) => isAmbiguous)))
     throw new GatewayError('GW_BAD_HEADER', {
       message: 'Accept contains a malformed range, or a range with more than one q',
     })
-  const chosen = ranges?.find(({ type }) => JSON_TYPE.test(type) || (hal === true && HAL_TYPE.test(type)))
+  const chosen = ranges?.find(
+    ({ type }) => JSON_TYPE.test(type) || (hal !== undefined && HAL_TYPE.test(type)),
+  )
   if (chosen === undefined) return 'neither'
   return HAL_TYPE.test(chosen.type) ? 'hal' : false
 }

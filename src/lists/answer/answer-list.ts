@@ -222,7 +222,7 @@ export function emptyResponseOf({ rows, hal }: Operation, method: string): Buffe
     rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []
   const marks = {
     ...(method === 'GET' && { 'cache-control': 'no-cache' }),
-    ...(hal === true && { vary: 'Accept' }),
+    ...(hal !== undefined && { vary: 'Accept' }),
   }
   return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
 }

@@ -40,10 +40,10 @@ export function seesWhole(
  */
 export function seesEmbedded(
   { principal, records, tenants }: ListSubject,
-  { halVariables }: Pick<Operation, 'halVariables'>,
+  { hal }: Pick<Operation, 'hal'>,
 ): boolean {
   const isOpen = (rows: CompiledRows) => visibilityOf(rows, principal, records) === 'all'
-  return tenants === null && isOpen(EMBEDDED) && (halVariables !== true || isOpen(EMBEDDED_VARIABLES))
+  return tenants === null && isOpen(EMBEDDED) && (hal !== 'with variables' || isOpen(EMBEDDED_VARIABLES))
 }
 
 const EMBEDDED = compileRows({

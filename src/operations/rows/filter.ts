@@ -54,8 +54,8 @@ export const filter = [
     path: '/filter/:id/list',
     countPath: '/filter/:id/count',
     operations: {
-      GET: { id: 'executeFilterList', hal: true, halVariables: true },
-      POST: { id: 'postExecuteFilterList', hal: true, halVariables: true },
+      GET: { id: 'executeFilterList', hal: 'with variables' },
+      POST: { id: 'postExecuteFilterList', hal: 'with variables' },
       'GET count': 'executeFilterCount',
       'POST count': 'postExecuteFilterCount',
     },
@@ -69,8 +69,7 @@ export const filter = [
   listOperations({
     path: '/filter/:id/singleResult',
     operations: { GET: 'executeFilterSingleResult', POST: 'postExecuteFilterSingleResult' },
-    hal: true,
-    halVariables: true,
+    hal: 'with variables',
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     rows: {

@@ -76,7 +76,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
 
 /** The checks permit the whole response, unless it is a HAL response: the engine would embed entities that the checks do not cover. */
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
-  if (operation.hal !== true) return null
+  if (operation.hal === undefined) return null
   return (accessRequest, other) =>
     other === 'hal' && !seesEmbedded(subjectOf(accessRequest, options), operation) ? UNDECIDABLE : ALL
 }
