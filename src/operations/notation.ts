@@ -212,7 +212,7 @@ export interface Rows {
    * joins the records once. If revocations apply to the caller, the engine decides each permission by itself.
    * Default: different records may grant them.
    */
-  readonly oneRecord?: true
+  readonly sameRecord?: true
   /** A second condition that every item must meet: one of these permissions, if the query parameter in `when` is true. Default: none. */
   readonly and?: { readonly anyOf: readonly PermissionTerm[]; readonly when?: `query:${string} is true` }
   /** Items that every caller sees. Default: none. */

@@ -9,7 +9,7 @@ export function compileRows(rows: Rows): CompiledRows {
   const conditions: RowCondition[] =
     rows.allOf === undefined
       ? [{ permissions: compileRowPermissions(rows.anyOf ?? []) }]
-      : rows.oneRecord === true
+      : rows.sameRecord === true
         ? [{ permissions: compileRowPermissions(rows.allOf), together: true }]
         : rows.allOf.map((term) => ({ permissions: compileRowPermissions([term]) }))
   if (rows.and !== undefined && rows.and.when === undefined)

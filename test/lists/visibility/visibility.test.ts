@@ -63,10 +63,10 @@ t.test('each condition must hold for an item', (t) => {
     [{ anyOf: [READ, UPDATE] }, ['grant anna TASK:t1 UPDATE'], true],
     [both, ['grant anna TASK:t1 UPDATE'], false],
     [both, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], true],
-    [{ ...both, oneRecord: true }, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], false],
-    [{ ...both, oneRecord: true }, ['grant anna TASK:t1 READ,UPDATE'], true],
+    [{ ...both, sameRecord: true }, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], false],
+    [{ ...both, sameRecord: true }, ['grant anna TASK:t1 READ,UPDATE'], true],
     [
-      { ...both, oneRecord: true },
+      { ...both, sameRecord: true },
       ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE', 'revoke anna USER:x READ'],
       true,
     ],
@@ -91,7 +91,7 @@ t.test('a second condition applies if the query requests it or may request it', 
 t.test('the records decide whether all, some or no items are visible', (t) => {
   const one: Rows = { anyOf: [READ] }
   const two: Rows = { anyOf: [READ, 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
-  const together: Rows = { allOf: [READ, UPDATE], oneRecord: true }
+  const together: Rows = { allOf: [READ, UPDATE], sameRecord: true }
   const revoking = 'revoke anna USER:x READ'
   const cases: readonly (readonly [rows: Rows, lines: readonly string[], scope: string])[] = [
     [one, [], 'none'],
