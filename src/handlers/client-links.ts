@@ -5,7 +5,7 @@ import { rewriteLinks } from '../proxy/wire/links.ts'
 export function hasOtherLinks(handlerContext: HandlerContext): boolean {
   const { parts, match, request } = handlerContext
   const { engine, operation } = match
-  if (operation.links !== true) return false
+  if (operation.links === undefined) return false
   if (engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(handlerContext)) return true
   const address = parts.publicAddress(request.raw)
   return address !== null && address !== `http://${request.host}`
@@ -19,7 +19,7 @@ export function linkAddressOf(handlerContext: HandlerContext): string {
 /** Moves the links of a body from one client's address to the address that the client of this exchange uses. */
 export function withMovedLinks(body: Buffer, from: string, handlerContext: HandlerContext): Buffer {
   // Other bodies have no links. They may have values of users with a member `href`.
-  if (handlerContext.match.operation.links !== true) return body
+  if (handlerContext.match.operation.links === undefined) return body
   return ['http:', 'https:'].reduce(
     (moved, scheme) => rewriteLinks(moved, `${scheme}//${from}`, ownAddressOf(handlerContext, scheme)),
     body,

@@ -23,9 +23,9 @@ export function fromEngine(
 }
 
 /** Returns whether every response of the operation is read, because it is checked, rewritten or followed by an invalidation. */
-function isAlwaysRead({ checks, allowedLinks, evicts, invalidates }: Operation): boolean {
+function isAlwaysRead({ checks, links, evicts, invalidates }: Operation): boolean {
   const isChecked = checks.some(({ after }) => after === true)
-  return isChecked || [allowedLinks, evicts, invalidates].some((field) => field !== undefined)
+  return isChecked || typeof links === 'object' || evicts !== undefined || invalidates !== undefined
 }
 
 /** Returns whether the request differs from the caller's: a restricted GET is sent as a POST. */
@@ -94,7 +94,7 @@ function clientResponse(handlerContext: HandlerContext, response: BufferedRespon
     upstreamRequest.method === request.method
       ? response.headers
       : { 'cache-control': 'no-cache', ...response.headers }
-  if (operation.links !== true) return { ...response, headers }
+  if (operation.links === undefined) return { ...response, headers }
   const body = withClientLinks(handlerContext, response.body)
   const mayOffer =
     permit.keepAllowedLinks !== null && engine.authorization === 'enforce' && response.status === 200

@@ -194,9 +194,10 @@ export interface OperationEntry {
   readonly newTasks?: 'none'
   /**
    * The response has absolute `links[].href`, which the engine makes from the Host and the engine name of the request; the gateway
-   * replaces both. Default: the response is passed on. A test compares the entries with the published API and with a running engine.
+   * replaces both. Permissions by the `rel` of a link: without its permission, the link is left out. Default: the response is passed on.
+   * A test compares the entries with the published API and with a running engine.
    */
-  readonly links?: true
+  readonly links?: true | Readonly<Record<string, PermissionTerm>>
   /**
    * The response is HAL with embedded entities if `Accept` prefers it to JSON (Camunda 7.22). `with variables`: it also embeds variables
    * of the items if the filter names any, besides definitions, users, groups and case definitions. Default: only JSON. A test requires
@@ -205,8 +206,6 @@ export interface OperationEntry {
   readonly hal?: true | 'with variables'
   /** The response is CSV instead of JSON if the client prefers it in `Accept`. Default: only JSON. */
   readonly csv?: true
-  /** Links of the response by their `rel`, each with the permission that it requires. Without it, the link is left out. Default: links pass. */
-  readonly allowedLinks?: Readonly<Record<string, PermissionTerm>>
   /**
    * The body, query string or stored query is a task query. Its members `*Expression` contain code and are refused. Default: no such
    * members are looked for. A test requires the field.

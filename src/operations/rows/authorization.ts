@@ -15,8 +15,7 @@ export const authorization = [
     availableOperationsAuthorization: {
       route: 'OPTIONS /authorization',
       checks: [],
-      links: true,
-      allowedLinks: { create: 'AUTHORIZATION.CREATE' },
+      links: { create: 'AUTHORIZATION.CREATE' },
     },
     getAuthorization: {
       route: 'GET /authorization/:id',
@@ -50,8 +49,7 @@ export const authorization = [
     availableOperationsAuthorizationInstance: {
       route: 'OPTIONS /authorization/:id',
       checks: [],
-      links: true,
-      allowedLinks: { delete: 'AUTHORIZATION.DELETE path:id', update: 'AUTHORIZATION.UPDATE path:id' },
+      links: { delete: 'AUTHORIZATION.DELETE path:id', update: 'AUTHORIZATION.UPDATE path:id' },
     },
     isUserAuthorized: {
       route: 'GET /authorization/check',

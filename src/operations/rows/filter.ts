@@ -15,8 +15,7 @@ export const filter = [
     filterResourceOptions: {
       route: 'OPTIONS /filter',
       checks: [],
-      links: true,
-      allowedLinks: { create: 'FILTER.CREATE' },
+      links: { create: 'FILTER.CREATE' },
     },
     getSingleFilter: {
       route: 'GET /filter/:id',
@@ -39,8 +38,7 @@ export const filter = [
     filterResourceOptionsSingle: {
       route: 'OPTIONS /filter/:id',
       checks: [],
-      links: true,
-      allowedLinks: {
+      links: {
         self: 'FILTER.READ path:id',
         singleResult: 'FILTER.READ path:id',
         list: 'FILTER.READ path:id',

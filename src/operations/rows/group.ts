@@ -17,8 +17,7 @@ export const group = [
     availableGroupOperations: {
       route: 'OPTIONS /group',
       checks: [],
-      links: true,
-      allowedLinks: { create: 'GROUP.CREATE' },
+      links: { create: 'GROUP.CREATE' },
     },
     getGroup: {
       route: 'GET /group/:id',
@@ -49,14 +48,12 @@ export const group = [
     availableGroupInstanceOperations: {
       route: 'OPTIONS /group/:id',
       checks: [],
-      links: true,
-      allowedLinks: { delete: 'GROUP.DELETE path:id', update: 'GROUP.UPDATE path:id' },
+      links: { delete: 'GROUP.DELETE path:id', update: 'GROUP.UPDATE path:id' },
     },
     availableGroupMembersOperations: {
       route: 'OPTIONS /group/:id/members',
       checks: [],
-      links: true,
-      allowedLinks: { create: 'GROUP_MEMBERSHIP.CREATE path:id', delete: 'GROUP_MEMBERSHIP.DELETE path:id' },
+      links: { create: 'GROUP_MEMBERSHIP.CREATE path:id', delete: 'GROUP_MEMBERSHIP.DELETE path:id' },
     },
     createGroupMember: {
       route: 'PUT /group/:id/members/:userId',

@@ -15,8 +15,7 @@ export const tenant = [
     availableTenantResourceOperations: {
       route: 'OPTIONS /tenant',
       checks: [],
-      links: true,
-      allowedLinks: { create: 'TENANT.CREATE' },
+      links: { create: 'TENANT.CREATE' },
     },
     getTenant: {
       route: 'GET /tenant/:id',
@@ -47,14 +46,12 @@ export const tenant = [
     availableTenantInstanceOperations: {
       route: 'OPTIONS /tenant/:id',
       checks: [],
-      links: true,
-      allowedLinks: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
+      links: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
     },
     availableTenantGroupMembersOperations: {
       route: 'OPTIONS /tenant/:id/group-members',
       checks: [],
-      links: true,
-      allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
+      links: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
     },
     createGroupMembership: {
       route: 'PUT /tenant/:id/group-members/:groupId',
@@ -75,8 +72,7 @@ export const tenant = [
     availableTenantUserMembersOperations: {
       route: 'OPTIONS /tenant/:id/user-members',
       checks: [],
-      links: true,
-      allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
+      links: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
     },
     createUserMembership: {
       route: 'PUT /tenant/:id/user-members/:userId',

@@ -15,8 +15,7 @@ export const user = [
     availableOperations: {
       route: 'OPTIONS /user',
       checks: [],
-      links: true,
-      allowedLinks: { create: 'USER.CREATE' },
+      links: { create: 'USER.CREATE' },
     },
     deleteUser: {
       route: 'DELETE /user/:id',
@@ -30,8 +29,7 @@ export const user = [
     availableUserOperations: {
       route: 'OPTIONS /user/:id',
       checks: [],
-      links: true,
-      allowedLinks: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
+      links: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
     },
     updateCredentials: {
       route: 'PUT /user/:id/credentials',

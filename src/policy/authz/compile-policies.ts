@@ -16,7 +16,7 @@ export function compilePolicies(operations: readonly Operation[]): Policies {
 }
 
 function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation>): OperationPolicy {
-  const { id, method, template, rows, allowedLinks } = operation
+  const { id, method, template, rows, links } = operation
   try {
     checkOperations(operation, byId)
     assertRulesFit(operation)
@@ -27,13 +27,10 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
       checks: compileChecks(operation),
       rows: rows === undefined ? null : compileRows(rows),
       allowedLinks:
-        allowedLinks === undefined
+        typeof links !== 'object'
           ? null
           : new Map(
-              Object.entries(allowedLinks).map(([rel, term]) => [
-                rel,
-                compileLinkPermission(term, parameters),
-              ]),
+              Object.entries(links).map(([rel, term]) => [rel, compileLinkPermission(term, parameters)]),
             ),
     }
   } catch (cause) {

@@ -63,7 +63,7 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'something else than the path, to offer a link',
-    row({ allowedLinks: { self: 'USER.READ body:id' } }),
+    row({ links: { self: 'USER.READ body:id' } }),
     /"USER.READ body:id" names something other than a parameter of the path/,
   ],
   ['a status with a digit too many', row({ notFound: '4040 RestException: gone' }), /does not have the form/],
