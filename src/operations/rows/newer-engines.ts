@@ -85,13 +85,13 @@ export const newerEngines = {
     route: 'GET /task/:id/comment/count',
     only: FLUXNOVA,
     checks: [{ admin: true, denied: 403 }],
-    entity: 'historicTask',
+    loads: 'historicTask',
   },
   getAttachmentsCount: {
     route: 'GET /task/:id/attachment/count',
     only: FLUXNOVA,
     checks: [{ admin: true, denied: 403 }],
-    entity: 'historicTask',
+    loads: 'historicTask',
   },
   // Not compared with a running engine.
   getScriptSecurityConfig: {
