@@ -87,9 +87,15 @@ function addVersionCommand(program: Command, { stdout, exits }: CommandContext):
 /** No secret is as short as this. */
 const MAX_SHOWN_LENGTH = 3
 
-/** Removes arguments that do not look like a name from an error, because they may be secrets. */
+/**
+ * Removes values from an error, because they may be secrets: those that Commander quotes as invalid, and arguments that do not look
+ * like a name.
+ */
 function withoutValues(text: string, argv: readonly string[]): string {
   return argv
     .filter((word) => word.length > MAX_SHOWN_LENGTH && !isShownName(word.replace(/^--?/, '')))
-    .reduce((shown, word) => shown.replaceAll(word, '…'), text)
+    .reduce(
+      (shown, word) => shown.replaceAll(word, '…'),
+      text.replace(/ (argument|value) '.*' is invalid/s, ' is invalid'),
+    )
 }
