@@ -88,14 +88,12 @@ function addVersionCommand(program: Command, { stdout, exits }: CommandContext):
 const MAX_SHOWN_LENGTH = 3
 
 /**
- * Removes values from an error, because they may be secrets: those that Commander quotes as invalid, and arguments that do not look
- * like a name.
+ * Removes values from an error, because they may be secrets: arguments that do not look like a name, and each value that is not one of
+ * a few words.
  */
 function withoutValues(text: string, argv: readonly string[]): string {
+  const shown = text.replace(/ argument '.*' is invalid(?!\. Allowed choices)/s, ' is invalid')
   return argv
     .filter((word) => word.length > MAX_SHOWN_LENGTH && !isShownName(word.replace(/^--?/, '')))
-    .reduce(
-      (shown, word) => shown.replaceAll(word, '…'),
-      text.replace(/ (argument|value) '.*' is invalid/s, ' is invalid'),
-    )
+    .reduce((rest, word) => rest.replaceAll(word, '…'), shown)
 }
