@@ -39,6 +39,8 @@ interface Plan {
   readonly seconds: number
   /** Only scenarios whose title contains this text are measured. */
   readonly only: string | undefined
+  /** Another checkout of the gateway, which is measured in the same rounds. */
+  readonly before: string | undefined
 }
 
 /** The rounds of each contender, by the title of the scenario. */
@@ -51,6 +53,7 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '7' },
       seconds: { type: 'string', default: '1' },
       only: { type: 'string' },
+      before: { type: 'string' },
     },
   })
   const missing = ['wrk', 'nginx'].filter((command) => !has(command))
@@ -60,8 +63,8 @@ async function main(): Promise<void> {
   }
   const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
   chmodSync(directory, 0o755) // if nginx's master runs as root, its worker runs as another user
-  const { rounds, seconds, only } = values
-  const plan = { directory, rounds: Number(rounds), seconds: Number(seconds), only }
+  const { rounds, seconds, only, before } = values
+  const plan = { directory, rounds: Number(rounds), seconds: Number(seconds), only, before }
   const results: Results = new Map()
   try {
     for (let start = 0; start < Number(values.starts); start += 1) await measureAll(plan, results)
@@ -75,7 +78,7 @@ async function main(): Promise<void> {
 async function measureAll(plan: Plan, results: Results): Promise<void> {
   const running: Server[] = []
   try {
-    for (const scenario of await startAll(plan.directory, running))
+    for (const scenario of await startAll(plan, running))
       if (plan.only === undefined || scenario.title.includes(plan.only))
         await measure(scenario, plan, results)
   } finally {
@@ -83,16 +86,8 @@ async function measureAll(plan: Plan, results: Results): Promise<void> {
   }
 }
 
-async function startAll(directory: string, running: Server[]): Promise<readonly Scenario[]> {
-  const [
-    stubPort = 0,
-    port = 0,
-    adminPort = 0,
-    proxyPort = 0,
-    loggingPort = 0,
-    silentPort = 0,
-    leastPort = 0,
-  ] = await freePorts(7)
+async function startAll({ directory, before }: Plan, running: Server[]): Promise<readonly Scenario[]> {
+  const [stubPort = 0, proxyPort = 0, loggingPort = 0, silentPort = 0, leastPort = 0] = await freePorts(5)
   const upstream = `http://127.0.0.1:${stubPort}`
   const start = async (core: number, options: Parameters<typeof startServer>[0]): Promise<Server> => {
     const server = await startServer({ ...options, command: pinned(core, options.command) })
@@ -101,23 +96,23 @@ async function startAll(directory: string, running: Server[]): Promise<readonly 
   }
   const conf = writeNginxConf({ directory, stubPort, loggingPort, silentPort, user: USER, password: USER })
   await start(CORES.load, { command: [NODE, fileOf('stub.ts'), '--port', `${stubPort}`], port: stubPort })
-  const gateway = await start(CORES.server, {
-    command: [
-      NODE,
-      NO_PRETENURING,
-      ...profileFlags(),
-      fileOf('../src/main.ts'),
-      '--config',
-      fileOf('gateway.yaml'),
-    ],
-    port,
-    env: {
-      BENCH_GATEWAY_PORT: `${port}`,
-      BENCH_ADMIN_PORT: `${adminPort}`,
-      BENCH_STUB_PORT: `${stubPort}`,
-    },
-    output: openSync(join(directory, 'gateway-access.log'), 'w'),
-  })
+  const startGateway = async (name: string, checkout: string): Promise<Contender> => {
+    const [port = 0, adminPort = 0] = await freePorts(2)
+    const mainFile = join(checkout, 'src', 'main.ts')
+    const server = await start(CORES.server, {
+      command: [NODE, NO_PRETENURING, ...profileFlags(), mainFile, '--config', fileOf('gateway.yaml')],
+      port,
+      env: {
+        BENCH_GATEWAY_PORT: `${port}`,
+        BENCH_ADMIN_PORT: `${adminPort}`,
+        BENCH_STUB_PORT: `${stubPort}`,
+      },
+      output: openSync(join(directory, `${name}-access.log`), 'w'),
+    })
+    return { name, server, port }
+  }
+  const ours = await startGateway('engine-gateway', fileOf('..'))
+  const earlier = before === undefined ? [] : [await startGateway('before', before)]
   const proxy = await start(CORES.server, {
     command: [NODE, fileOf('http-proxy.ts'), '--port', `${proxyPort}`, '--upstream', upstream],
     port: proxyPort,
@@ -127,31 +122,37 @@ async function startAll(directory: string, running: Server[]): Promise<readonly 
     port: leastPort,
   })
   const nginx = await start(CORES.server, { command: ['nginx', '-c', conf], port: silentPort })
-  const ours = { name: 'engine-gateway', server: gateway, port }
   const bare = { name: '@fastify/http-proxy', server: proxy, port: proxyPort }
+  const dispatch = { name: 'Fastify, one dispatch', server: least, port: leastPort }
   return [
     {
       title: 'read: GET /process-definition/key/{key}',
       path: '/engine-rest/process-definition/key/invoice',
-      contenders: [ours, bare],
+      contenders: [ours, ...earlier, bare],
     },
     {
       title: 'write: POST /process-definition/key/{key}/start',
       path: '/engine-rest/process-definition/key/invoice/start',
       body: START_BODY,
-      contenders: [ours, bare],
+      contenders: [ours, ...earlier, bare],
     },
     {
       title: 'query: POST /task',
       path: '/engine-rest/task',
       body: QUERY_BODY,
-      contenders: [ours, { name: 'Fastify, one dispatch', server: least, port: leastPort }],
+      contenders: [ours, ...earlier, dispatch],
+    },
+    {
+      title: 'list: GET /process-definition, restricted to one key',
+      path: '/engine-rest/process-definition?latestVersion=true',
+      contenders: [ours, ...earlier, dispatch],
     },
     {
       title: 'cached: GET /decision-definition/key/{key}/diagram',
       path: '/engine-rest/decision-definition/key/dish/diagram',
       contenders: [
         ours,
+        ...earlier,
         { name: 'nginx, access log', server: nginx, port: loggingPort },
         { name: 'nginx, no log', server: nginx, port: silentPort },
       ],

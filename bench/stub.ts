@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'
 
-// An engine that needs almost no CPU time. It has no HTTP parser and three prepared responses. It reads one request at a time on each
+// An engine that needs almost no CPU time. It has no HTTP parser and four prepared responses. It reads one request at a time on each
 // connection, as a gateway or a proxy sends it. It must never limit a measurement.
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } })
@@ -24,6 +24,13 @@ const DEFINITION = {
   startableInTasklist: true,
 }
 const JSON_ANSWER = jsonAnswerOf(DEFINITION)
+const LIST_ANSWER = jsonAnswerOf(
+  Array.from({ length: 10 }, (_, index) => ({
+    ...DEFINITION,
+    id: `invoice:${index}:${index}`,
+    version: index,
+  })),
+)
 /** The gateway counts the case definitions. With a count of 0, it needs no further lookups of cases. */
 const COUNT_ANSWER = jsonAnswerOf({ count: 0 })
 const DIAGRAM_ANSWER = answerOf(
@@ -47,6 +54,7 @@ createServer((socket) => {
 
 function answerTo(request: Buffer): Buffer {
   if (request.includes('/diagram HTTP')) return DIAGRAM_ANSWER
+  if (request.includes('/process-definition?')) return LIST_ANSWER
   return request.includes('/count HTTP') || request.includes('/count?') ? COUNT_ANSWER : JSON_ANSWER
 }
 
