@@ -369,16 +369,16 @@ function createHandlerOf(parts: Parts): RouteOptions['handlerOf'] {
       fromEngine(operation),
     )
     function serveDecided(request: FastifyRequest, reply: FastifyReply): ReturnType<Handler> {
-      const match = decidedOf(request)
+      const context = decidedOf(request)
       // 9. Is the response cached? Shared entries contain only data that every permitted caller may see. A response that only Redis has
       // is read by the step `shareCached`.
-      const hit = findCached(parts, match, request)
+      const hit = findCached(parts, context, request)
       if (hit !== null) return sendCached(hit, request, reply)
-      const asked = outgoingRequest(match, request)
-      const upstreamRequest = narrowedRequest(match, asked)
+      const asked = outgoingRequest(context, request)
+      const upstreamRequest = narrowedRequest(context, asked)
       return upstreamRequest === null
-        ? nothing({ parts, decisionMaker, match, upstreamRequest: asked, request, reply })
-        : handle({ parts, decisionMaker, match, upstreamRequest, request, reply })
+        ? nothing({ parts, decisionMaker, context, upstreamRequest: asked, request, reply })
+        : handle({ parts, decisionMaker, context, upstreamRequest, request, reply })
     }
     return function serve(request, reply) {
       const served = serveDecided(request, reply)

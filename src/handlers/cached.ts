@@ -14,10 +14,10 @@ import { writeResponse } from '../pipeline/replies.ts'
 /** Returns the response that this process has cached. Null if nothing is cached, or if the request may not read the cache. */
 export function findCached(
   { cache }: Parts,
-  match: DecidedContext,
+  context: DecidedContext,
   request: FastifyRequest,
 ): CacheHit | null {
-  return isCacheable(match, request) ? cache.peek(entryKeyOf(match, request)) : null
+  return isCacheable(context, request) ? cache.peek(entryKeyOf(context, request)) : null
 }
 
 /**
@@ -47,17 +47,17 @@ function entryKeyOf({ engine, operation, accessRequest }: OperationRequest, requ
 /** Serves the response from Redis, or from one request to the engine that all concurrent requests share. */
 export async function serveCached({
   parts,
-  match,
+  context,
   upstreamRequest,
   request,
   reply,
 }: HandlerContext): Promise<FastifyReply> {
-  const { engine, operation } = match
+  const { engine, operation } = context
   const { seconds = 0, tags = [], content = null } = operation.cache ?? {}
   const fill = (): Promise<BufferedResponse> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const accepts = (response: BufferedResponse): boolean => content !== null && hasContent(response, content)
   const rule = { seconds, tags: tagsOf(engine, tags), accepts }
-  return sendCached(await parts.cache.load(entryKeyOf(match, request), rule, fill), request, reply)
+  return sendCached(await parts.cache.load(entryKeyOf(context, request), rule, fill), request, reply)
 }
 
 /** Sends a cached response with its age, or 304 if the client's own copy is still valid. */

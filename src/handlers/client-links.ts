@@ -3,8 +3,8 @@ import { rewriteLinks } from '../proxy/wire/links.ts'
 
 /** Returns whether the engine's links would differ from the address that the client used: another prefix, another host, or the node itself. */
 export function hasOtherLinks(handlerContext: HandlerContext): boolean {
-  const { parts, match, request } = handlerContext
-  const { engine, operation } = match
+  const { parts, context, request } = handlerContext
+  const { engine, operation } = context
   if (operation.links === undefined) return false
   if (engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(handlerContext)) return true
   const address = parts.publicAddress(request.raw)
@@ -19,7 +19,7 @@ export function linkAddressOf(handlerContext: HandlerContext): string {
 /** Moves the links of a body from one client's address to the address that the client of this exchange uses. */
 export function withMovedLinks(body: Buffer, from: string, handlerContext: HandlerContext): Buffer {
   // Other bodies have no links. They may have values of users with a member `href`.
-  if (handlerContext.match.operation.links === undefined) return body
+  if (handlerContext.context.operation.links === undefined) return body
   return ['http:', 'https:'].reduce(
     (moved, scheme) => rewriteLinks(moved, `${scheme}//${from}`, ownAddressOf(handlerContext, scheme)),
     body,
@@ -30,7 +30,7 @@ export function withMovedLinks(body: Buffer, from: string, handlerContext: Handl
 export function withClientLinks(handlerContext: HandlerContext, body: Buffer): Buffer {
   const own = ownAddressOf(handlerContext, 'http:')
   return originsOf(handlerContext).reduce(
-    (rewritten, origin) => rewriteLinks(rewritten, origin + handlerContext.match.engine.remotePrefix, own),
+    (rewritten, origin) => rewriteLinks(rewritten, origin + handlerContext.context.engine.remotePrefix, own),
     body,
   )
 }
@@ -47,7 +47,7 @@ function ownAddressOf(handlerContext: HandlerContext, scheme: string): string {
  */
 function originsOf({
   parts,
-  match: { engine },
+  context: { engine },
   upstreamRequest,
   request,
 }: HandlerContext): readonly string[] {
@@ -62,6 +62,6 @@ function originsOf({
   return [...new Set([...sent, told])]
 }
 
-function prefixOf({ parts: { config }, match: { engineName, isEngineNamed } }: HandlerContext): string {
+function prefixOf({ parts: { config }, context: { engineName, isEngineNamed } }: HandlerContext): string {
   return isEngineNamed ? `${config.basePath}/engine/${engineName}` : config.basePath
 }

@@ -7,8 +7,8 @@ export function hasDeploymentAffinity({ engine, operation }: OperationRequest): 
 
 /** Adds the deployment by which a node is chosen. A request for an unknown definition may go to any node. */
 export async function withDeploymentAffinity(handlerContext: HandlerContext): Promise<HandlerContext> {
-  const { match, upstreamRequest } = handlerContext
-  const { engine, operation, accessRequest } = match
+  const { context, upstreamRequest } = handlerContext
+  const { engine, operation, accessRequest } = context
   if (operation.starts === undefined || engine.deploymentOf === null) return handlerContext
   const deployment = await engine.deploymentOf(operation.starts, accessRequest)
   return deployment === null

@@ -10,10 +10,10 @@ import { sendResponse } from '../pipeline/replies.ts'
 
 /** Serves a fetch of tasks that was narrowed to process definitions. See `sendFetched`. */
 export async function serveFetched(
-  { match, upstreamRequest, reply }: HandlerContext,
+  { context, upstreamRequest, reply }: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
-  const { upstream } = match.engine
+  const { upstream } = context.engine
   return sendFetched(await upstream.fetch(upstreamRequest, MAX_READ_BYTES), { upstream, reply, tenants })
 }
 

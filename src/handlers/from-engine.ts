@@ -29,8 +29,8 @@ function isAlwaysRead({ checks, links, evicts, invalidates }: Operation): boolea
 }
 
 /** Returns whether the request differs from the caller's: a restricted GET is sent as a POST. */
-function isAnotherForm({ match, request }: HandlerContext): boolean {
-  return match.rows.visibility !== 'all' && request.method === 'GET'
+function isAnotherForm({ context, request }: HandlerContext): boolean {
+  return context.rows.visibility !== 'all' && request.method === 'GET'
 }
 
 async function serveRead(handlerContext: HandlerContext): Promise<FastifyReply> {
@@ -45,24 +45,24 @@ export async function readResponse(handlerContext: HandlerContext): Promise<Buff
     throw error
   })
   const isDone = response.status >= 200 && response.status < 300
-  const { match, upstreamRequest } = handlerContext
+  const { context, upstreamRequest } = handlerContext
   const isKept =
     isDone && upstreamRequest.keepsResponse === true && response.body.length <= KEPT_RESPONSE_BYTES
   if (response.node !== undefined)
-    match.origin = { kind: 'node', node: response.node, body: isKept ? response.body : NO_BYTES }
+    context.origin = { kind: 'node', node: response.node, body: isKept ? response.body : NO_BYTES }
   if (isDone) await applyInvalidations(handlerContext)
   if (isDone) checkAfter(handlerContext, response)
   return clientResponse(handlerContext, response)
 }
 
 /** Applies the checks that the engine makes after it has executed the request. */
-function checkAfter({ parts, match }: HandlerContext, response: BufferedResponse): void {
-  const { engine, permit, accessRequest } = match
+function checkAfter({ parts, context }: HandlerContext, response: BufferedResponse): void {
+  const { engine, permit, accessRequest } = context
   if (engine.authorization === 'engine') return
-  void enforce(parts, engine.authorization, match, () => {
+  void enforce(parts, engine.authorization, context, () => {
     const decision = permit.verifyCreated?.(accessRequest, createdId(response))
     if (decision === undefined || decision.permitted) return
-    match.denialReason = decision.denialReason ?? null
+    context.denialReason = decision.denialReason ?? null
     throw decision.refusal
   })
 }
@@ -70,7 +70,7 @@ function checkAfter({ parts, match }: HandlerContext, response: BufferedResponse
 /** 11. Removes changed data from the caches and from the stored users and records, at every replica, before the caller gets the response. */
 async function applyInvalidations({
   parts,
-  match: { engine, operation, accessRequest },
+  context: { engine, operation, accessRequest },
 }: HandlerContext): Promise<void> {
   const { evicts, invalidates } = operation
   if (evicts !== undefined)
@@ -87,8 +87,8 @@ async function applyInvalidations({
  * headers of a GET.
  */
 function clientResponse(handlerContext: HandlerContext, response: BufferedResponse): BufferedResponse {
-  const { match, upstreamRequest, request } = handlerContext
-  const { engine, operation, permit, accessRequest } = match
+  const { context, upstreamRequest, request } = handlerContext
+  const { engine, operation, permit, accessRequest } = context
   // The engine adds this header to every response to a GET, but this request was sent as a POST.
   const headers =
     upstreamRequest.method === request.method
@@ -106,7 +106,7 @@ function clientResponse(handlerContext: HandlerContext, response: BufferedRespon
  * itself is then sent to get the error. If the GET succeeds, its response is not used, because its items are not restricted.
  */
 async function fetchResponse({
-  match: { engine },
+  context: { engine },
   upstreamRequest,
   request,
 }: HandlerContext): Promise<BufferedResponse> {
@@ -135,10 +135,10 @@ function createdId({ body }: BufferedResponse): string {
 }
 
 /** Resolves to undefined: a reply is thenable, and a promise that resolves to it would wait for it. */
-async function serveRelayed({ match, upstreamRequest, reply }: HandlerContext): Promise<undefined> {
-  const relayed = await match.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(match))
+async function serveRelayed({ context, upstreamRequest, reply }: HandlerContext): Promise<undefined> {
+  const relayed = await context.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(context))
   // Until this point an error can still be sent. From here on the response is already written.
   reply.hijack()
-  match.origin = { kind: 'node', node: relayed.node, body: relayed.body ?? NO_BYTES }
-  match.writtenBytes = relayed.bytes
+  context.origin = { kind: 'node', node: relayed.node, body: relayed.body ?? NO_BYTES }
+  context.writtenBytes = relayed.bytes
 }

@@ -40,7 +40,7 @@ export interface HandlerStep {
 export const verifyPassword: HandlerStep = {
   appliesTo: ({ handler }) => handler === 'password verdict',
   create: (_operation, next) => (handlerContext) =>
-    isOpen(handlerContext.match) ? servePasswordCheck(handlerContext) : next(handlerContext),
+    isOpen(handlerContext.context) ? servePasswordCheck(handlerContext) : next(handlerContext),
 }
 
 /** Serves the caller's own profile, also if the engine does not know the caller. */
@@ -54,7 +54,7 @@ export const serveProfileOfCaller: HandlerStep = {
 export const executeOnce: HandlerStep = {
   appliesTo: ({ idempotencyKey }) => idempotencyKey === true,
   create: (_operation, next) => (handlerContext) =>
-    hasIdempotencyKey(handlerContext.match, handlerContext.request)
+    hasIdempotencyKey(handlerContext.context, handlerContext.request)
       ? serveIdempotent(handlerContext, { prepare, ask: readResponse })
       : next(handlerContext),
 }
@@ -70,14 +70,14 @@ export const preferDeployedNodes: HandlerStep = {
   // Operations with queries in the body have `selectEntities`, which does this too.
   appliesTo: ({ starts, resolvesQueries }) => starts !== undefined && resolvesQueries === undefined,
   create: (_operation, next) => (handlerContext) =>
-    hasDeploymentAffinity(handlerContext.match) ? prepare(handlerContext).then(next) : next(handlerContext),
+    hasDeploymentAffinity(handlerContext.context) ? prepare(handlerContext).then(next) : next(handlerContext),
 }
 
 /** Counts the items of each entity in a list, restricted to the items that the caller sees. */
 export const countItems: HandlerStep = {
   appliesTo: ({ itemCount }) => itemCount !== undefined,
   create: (_operation, next) => (handlerContext) =>
-    asksItemCounts(handlerContext.match) ? serveItemCounts(handlerContext) : next(handlerContext),
+    asksItemCounts(handlerContext.context) ? serveItemCounts(handlerContext) : next(handlerContext),
 }
 
 /** Removes data of another operation from the items of a list if the caller may not read it. */
@@ -99,7 +99,7 @@ export const restrictItems: HandlerStep = {
     const isAskable = operation.effect === 'read'
     const nothing = nothingOf(operation)
     return (handlerContext) => {
-      const { rows } = handlerContext.match
+      const { rows } = handlerContext.context
       if (rows.visibility === 'all' || rows.strategy === 'rewrite') return next(handlerContext)
       if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(handlerContext)
       if (rows.strategy === 'recount') return recount(handlerContext, rows.tenants)
@@ -114,7 +114,7 @@ export const restrictItems: HandlerStep = {
 export const holdLongPoll: HandlerStep = {
   appliesTo: ({ handler }) => handler === 'long poll',
   create: (_operation, next) => (handlerContext) =>
-    holdMsOf(handlerContext.match) > 0
+    holdMsOf(handlerContext.context) > 0
       ? servePoll(handlerContext, { tenants: tenantsOf(handlerContext), narrow: narrowedRequest })
       : next(handlerContext),
 }
@@ -123,8 +123,8 @@ export const holdLongPoll: HandlerStep = {
 export const reportItems: HandlerStep = {
   appliesTo: ({ rows }) => rows !== undefined && (rows.form ?? 'locks') === 'locks',
   create: (operation, next) => async (handlerContext) => {
-    const { match, request, reply } = handlerContext
-    if (!isReportIncomplete(match) || request.method === 'HEAD') return next(handlerContext)
+    const { context, request, reply } = handlerContext
+    if (!isReportIncomplete(context) || request.method === 'HEAD') return next(handlerContext)
     // If the response cannot be read, for example because it is too long, a read is sent again and streamed. A fetch of tasks is sent only
     // once, so its error is thrown.
     const response = await readResponse(handlerContext).catch((error: unknown) => {
@@ -132,7 +132,7 @@ export const reportItems: HandlerStep = {
       throw error
     })
     if (response === null) return next(handlerContext)
-    await reportMissingRows(match, operation.template, response)
+    await reportMissingRows(context, operation.template, response)
     return sendResponse(reply, response)
   },
 }
@@ -150,14 +150,14 @@ export const checkFetchedTasks: HandlerStep = {
 export const shareCached: HandlerStep = {
   appliesTo: ({ cache }) => cache !== undefined,
   create: (_operation, next) => (handlerContext) =>
-    isCacheable(handlerContext.match, handlerContext.request)
+    isCacheable(handlerContext.context, handlerContext.request)
       ? serveCached(handlerContext)
       : next(handlerContext),
 }
 
 /** Returns the handler for a caller without any visible item. */
 export function nothingOf({ rows }: Operation): Handler {
-  return rows?.form === 'locks' ? serveFetchOfNothing : ({ match, reply }) => serveNothing(match, reply)
+  return rows?.form === 'locks' ? serveFetchOfNothing : ({ context, reply }) => serveNothing(context, reply)
 }
 
 /** Returns the handler of counts that the engine computes. It leaves out the data of other tenants. */
@@ -188,7 +188,7 @@ async function serveFiltered(
   plan?: PlanRows,
 ): Promise<FastifyReply> {
   const maxRows = handlerContext.parts.config.limits.filteredRows
-  handlerContext.match.isWithheld = keep === null
+  handlerContext.context.isWithheld = keep === null
   return sendResponse(
     handlerContext.reply,
     await answerRows(handlerContext, {
@@ -201,7 +201,7 @@ async function serveFiltered(
 }
 
 /** Returns the tenants of the tasks that the response may contain. Undefined if the narrowed query itself restricts the tenants. */
-function tenantsOf({ match: { rows } }: HandlerContext): ReadonlySet<string> | undefined {
+function tenantsOf({ context: { rows } }: HandlerContext): ReadonlySet<string> | undefined {
   return rows.strategy === 'rewrite' ? rows.tenants : undefined
 }
 
@@ -212,8 +212,8 @@ async function prepare(handlerContext: HandlerContext): Promise<HandlerContext> 
 
 /** Replaces the queries in the body with the ids of the entities that the caller sees. */
 async function selected(handlerContext: HandlerContext): Promise<HandlerContext> {
-  const { match, upstreamRequest } = handlerContext
-  if (match.operation.resolvesQueries === undefined || upstreamRequest.body === null) return handlerContext
+  const { context, upstreamRequest } = handlerContext
+  if (context.operation.resolvesQueries === undefined || upstreamRequest.body === null) return handlerContext
   return {
     ...handlerContext,
     upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(handlerContext) },

@@ -29,11 +29,11 @@ export function hasIdempotencyKey({ operation }: OperationRequest, { headers }: 
 
 /** Executes the request with a new key once, among all gateways that share a Redis. Repetitions get the stored outcome. */
 export async function serveIdempotent(handlerContext: HandlerContext, work: Work): Promise<FastifyReply> {
-  const { parts, match, request } = handlerContext
-  if (match.replay.state !== 'unknown key') return sendFound(handlerContext, match.replay)
+  const { parts, context, request } = handlerContext
+  if (context.replay.state !== 'unknown key') return sendFound(handlerContext, context.replay)
   const { connect, headers, body } = parts.config.timeouts
   const underWayMs = connect + headers + body + MARGIN_MS
-  const claiming = await idempotencyStoreOf(parts).claim({ ...onceOf(match, request), underWayMs })
+  const claiming = await idempotencyStoreOf(parts).claim({ ...onceOf(context, request), underWayMs })
   if (claiming.state !== 'first') return sendFound(handlerContext, claiming)
   count(handlerContext, 'first')
   return sendResponse(handlerContext.reply, await runKeyed(withoutKey(handlerContext), claiming.claim, work))
@@ -45,17 +45,17 @@ export async function serveIdempotent(handlerContext: HandlerContext, work: Work
  */
 export function findReplay(
   { idempotencyStore }: Parts,
-  match: CheckedContext,
+  context: CheckedContext,
   request: FastifyRequest,
 ): Promise<ReplayOutcome | null> | null {
   if (
     idempotencyStore === null ||
-    match.engine.authorization !== 'enforce' ||
-    !hasIdempotencyKey(match, request)
+    context.engine.authorization !== 'enforce' ||
+    !hasIdempotencyKey(context, request)
   )
     return null
   return idempotencyStore
-    .find(onceOf(match, request))
+    .find(onceOf(context, request))
     .then((found) => (found?.state === 'reused' ? null : found))
 }
 
@@ -72,8 +72,8 @@ const RESULTS: Readonly<Record<ClaimFailure['state'], string>> = {
   unavailable: 'unavailable',
 }
 
-function count({ parts, match }: HandlerContext, result: string): void {
-  parts.metrics.idempotent({ engine: match.engine.name, result })
+function count({ parts, context }: HandlerContext, result: string): void {
+  parts.metrics.idempotent({ engine: context.engine.name, result })
 }
 
 function idempotencyStoreOf({ idempotencyStore }: Parts): IdempotencyStore {
@@ -85,8 +85,8 @@ function idempotencyStoreOf({ idempotencyStore }: Parts): IdempotencyStore {
  * Returns the key of the request (engine, caller, operation and the client's key) and a fingerprint of everything that decides what
  * it does. The fingerprint contains the template and its parameters, because the path is built from them.
  */
-function onceOf(match: CheckedContext, request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
-  const { engine, operation, accessRequest, bytes } = match
+function onceOf(context: CheckedContext, request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
+  const { engine, operation, accessRequest, bytes } = context
   const key = idempotencyKeyOf(request.raw.rawHeaders)
   const query = targetQueryOf(request.url)
   const head = [operation.template, accessRequest.params, query, request.headers['content-type'] ?? null]

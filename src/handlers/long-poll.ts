@@ -47,7 +47,7 @@ interface LongPollOptions {
   /** Tenants whose tasks the caller may get. */
   readonly tenants: ReadonlySet<string> | undefined
   /** Restricts the request to the items that the last decision permits. Returns null if it permits no item. */
-  readonly narrow: (match: DecidedContext, upstreamRequest: UpstreamRequest) => UpstreamRequest | null
+  readonly narrow: (context: DecidedContext, upstreamRequest: UpstreamRequest) => UpstreamRequest | null
 }
 
 /**
@@ -58,19 +58,19 @@ export function servePoll(
   handlerContext: HandlerContext,
   { tenants, narrow }: LongPollOptions,
 ): Promise<FastifyReply> {
-  const { match, upstreamRequest, reply } = handlerContext
-  const { upstream } = match.engine
-  const { template } = match.operation
+  const { context, upstreamRequest, reply } = handlerContext
+  const { upstream } = context.engine
+  const { template } = context.operation
   const poll = new ParkedPoll(handlerContext, narrow)
   const ended = upstream.polls.ask({
     upstreamRequest,
-    holdMs: holdMsOf(match),
-    caller: match.accessRequest.principal.userId,
+    holdMs: holdMsOf(context),
+    caller: context.accessRequest.principal.userId,
     sink: reply.raw,
     limitBytes: MAX_READ_BYTES,
     onParked: (end) => poll.park(end),
   })
-  release(match)
+  release(context)
   return ended.then(
     (polled) => deliver(polled, { poll, upstream, reply, template, tenants }),
     (error: unknown) => {
@@ -140,13 +140,13 @@ class ParkedPoll implements ParkedRequest {
   #running: Promise<DecisionComparison> | null = null
 
   constructor(
-    { decisionMaker, match, request, upstreamRequest }: HandlerContext,
+    { decisionMaker, context, request, upstreamRequest }: HandlerContext,
     narrow: LongPollOptions['narrow'],
   ) {
     this.#decisionMaker = decisionMaker
     this.#request = request
     this.#upstreamRequest = upstreamRequest
-    this.#principal = match.principal
+    this.#principal = context.principal
     this.#narrow = narrow
   }
 
@@ -189,8 +189,10 @@ class ParkedPoll implements ParkedRequest {
     const context = locatedOf(this.#request)
     const { stage } = context
     try {
-      const match = await decideAgain(this.#decisionMaker, context, this.#request)
-      return isSameCaller(match.principal, this.#principal) && this.#isSameRequest(match) ? 'same' : 'other'
+      const decided = await decideAgain(this.#decisionMaker, context, this.#request)
+      return isSameCaller(decided.principal, this.#principal) && this.#isSameRequest(decided)
+        ? 'same'
+        : 'other'
     } catch (error) {
       return outcomeOfRefusal(error)
     } finally {
@@ -199,10 +201,10 @@ class ParkedPoll implements ParkedRequest {
     }
   }
 
-  #isSameRequest(match: DecidedContext): boolean {
-    if (match.rows.visibility !== 'all' && match.rows.strategy !== 'rewrite') return false
+  #isSameRequest(context: DecidedContext): boolean {
+    if (context.rows.visibility !== 'all' && context.rows.strategy !== 'rewrite') return false
     const sent = this.#upstreamRequest.body
-    const body = this.#narrow(match, { ...this.#upstreamRequest, body: match.bytes })?.body ?? null
+    const body = this.#narrow(context, { ...this.#upstreamRequest, body: context.bytes })?.body ?? null
     return sent !== null && body !== null && sent.equals(body)
   }
 }
@@ -235,24 +237,24 @@ function release(context: LocatedContext): void {
 
 /** Serves a fetch without any task for the caller. The engine validates the request, and does not hold it. */
 export async function serveFetchOfNothing({
-  match,
+  context,
   upstreamRequest,
   reply,
 }: HandlerContext): Promise<FastifyReply> {
-  const body = upstreamRequest.body && fetchOfNothing(upstreamRequest.body, holdMsOf(match) > 0)
-  const { upstream } = match.engine
+  const body = upstreamRequest.body && fetchOfNothing(upstreamRequest.body, holdMsOf(context) > 0)
+  const { upstream } = context.engine
   const response = await upstream.fetch({ ...upstreamRequest, body }, MAX_READ_BYTES)
   if (response.status >= 400) return sendResponse(reply, response)
   // Empty, unless the engine does not know the member that restricts the fetch to no task.
   if (rowsIn(jsonIn(response.body)).length > 0) await upstream.unlockTasks(response)
-  return serveNothing(match, reply)
+  return serveNothing(context, reply)
 }
 
 /** Sends an empty response. A poll is held first, because its worker would otherwise poll again at once, repeatedly. */
-export async function serveNothing(match: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
+export async function serveNothing(context: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
   assertTakesJson(reply.request.headers.accept)
   reply.request.context.isWithheld = true
-  const holdMs = holdMsOf(match)
+  const holdMs = holdMsOf(context)
   if (holdMs > 0) await setTimeout(Math.min(holdMs, MAX_HOLD_MS), undefined, { ref: false })
-  return sendResponse(reply, emptyResponseOf(match.operation, reply.request.method))
+  return sendResponse(reply, emptyResponseOf(context.operation, reply.request.method))
 }

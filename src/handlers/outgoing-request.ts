@@ -12,7 +12,7 @@ import { targetSearchOf } from '../request/target.ts'
 
 /** Returns the request to the engine for a request that is permitted. It is not restricted yet: see `narrowedRequest`. */
 export type OutgoingRequest = (
-  match: DecidedContext,
+  context: DecidedContext,
   request: FastifyRequest,
 ) => UpstreamRequest & { readonly headers: Record<string, string> }
 
@@ -21,9 +21,9 @@ export function createOutgoingRequest(parts: Parts, operation: Operation): Outgo
   // The response names the created entities, and the audit log records them.
   const keepsResponse = operation.creates?.startsWith('answer:') === true && parts.config.log.audit !== 'off'
   const { retry, conflict, newTasks } = operation
-  return function outgoingRequest(match, request) {
-    const { engine, accessRequest, bytes, rows } = match
-    const headers = callerHeadersOf(parts, match, request)
+  return function outgoingRequest(context, request) {
+    const { engine, accessRequest, bytes, rows } = context
+    const headers = callerHeadersOf(parts, context, request)
     headers['x-request-id'] = request.id
     // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
     if (operation.hal !== undefined && engine.authorization === 'enforce')
@@ -32,7 +32,7 @@ export function createOutgoingRequest(parts: Parts, operation: Operation): Outgo
     if (operation.media === 'none') undescribeBody(headers)
     if (rows.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
     return {
-      isStillPermitted: () => isStillDecided(match),
+      isStillPermitted: () => isStillDecided(context),
       method: request.method,
       path: pathOf(accessRequest.params) + targetSearchOf(request.url),
       headers,

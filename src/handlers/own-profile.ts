@@ -4,7 +4,7 @@ import { sendResponse } from '../pipeline/replies.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /** Returns whether the caller requests their own profile. */
-export function isAboutSelf({ match: { accessRequest } }: HandlerContext): boolean {
+export function isAboutSelf({ context: { accessRequest } }: HandlerContext): boolean {
   return accessRequest.params['id'] === accessRequest.principal.userId
 }
 
@@ -20,7 +20,7 @@ export async function serveOwnProfile(
   const response = await ask(handlerContext)
   if (response.status !== 404) return sendResponse(handlerContext.reply, response)
   const profile = {
-    id: handlerContext.match.accessRequest.principal.userId,
+    id: handlerContext.context.accessRequest.principal.userId,
     firstName: null,
     lastName: null,
     email: null,

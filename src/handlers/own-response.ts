@@ -14,10 +14,10 @@ export function isNeverForwarded({ handler }: Operation): boolean {
 /** Serves an operation to which the gateway responds itself, because it knows more than an engine. */
 export async function serveOwn(
   parts: Parts,
-  match: OperationRequest,
+  context: OperationRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { operation, permit, accessRequest } = match
+  const { operation, permit, accessRequest } = context
   assertTakesJson(reply.request.headers.accept)
   const isNames = operation.handler === 'engine names'
   return sendResponse(reply, jsonResponse(isNames ? namesOf(parts) : await permit.answerCheck(accessRequest)))

@@ -10,17 +10,17 @@ import { bodyText } from '../request/body.ts'
  * counted in the same way.
  * @throws EngineRefusal 400 if the user or the password is missing; GatewayError as the authenticator
  */
-export async function servePasswordCheck({ match, request, reply }: HandlerContext): Promise<FastifyReply> {
-  const { engine, accessRequest } = match
+export async function servePasswordCheck({ context, request, reply }: HandlerContext): Promise<FastifyReply> {
+  const { engine, accessRequest } = context
   assertTakesJson(request.headers.accept)
   const user = bodyText(accessRequest.body, 'username')
   const password = bodyText(accessRequest.body, 'password')
   if (user === null || password === null) throw incomplete()
-  match.passwordCheck = { user, result: 'pending' }
-  match.stage = 'authenticate'
-  const isRight = await engine.authenticator.accepts({ user, password }, match.address)
-  match.stage = 'forward'
-  match.passwordCheck = { user, result: isRight ? 'right' : 'wrong' }
+  context.passwordCheck = { user, result: 'pending' }
+  context.stage = 'authenticate'
+  const isRight = await engine.authenticator.accepts({ user, password }, context.address)
+  context.stage = 'forward'
+  context.passwordCheck = { user, result: isRight ? 'right' : 'wrong' }
   const result = { authenticatedUser: user, groups: null, tenants: null, authenticated: isRight }
   return sendResponse(reply, {
     status: 200,

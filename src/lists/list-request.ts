@@ -5,7 +5,7 @@ import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /** A request for a list, with the form in which the engine gets it. */
 export interface ListRequest {
-  readonly match: {
+  readonly context: {
     readonly engine: ListSource
     readonly operation: Operation
     readonly accessRequest: AccessRequest

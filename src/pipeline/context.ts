@@ -292,7 +292,7 @@ export interface OperationRequest {
 
 /** A request for a list or an entity, with the form in which the engine gets it. */
 export interface EngineCall {
-  readonly match: OperationRequest
+  readonly context: OperationRequest
   readonly upstreamRequest: UpstreamRequest
 }
 
@@ -313,7 +313,7 @@ export interface DecisionMaker {
 export interface HandlerContext extends EngineCall {
   readonly parts: Parts
   readonly decisionMaker: DecisionMaker
-  readonly match: DecidedContext
+  readonly context: DecidedContext
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }

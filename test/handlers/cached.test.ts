@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isCacheable } from '../../src/handlers/cached.ts'
 
-type Match = Parameters<typeof isCacheable>[0]
+type Context = Parameters<typeof isCacheable>[0]
 
 t.test('only a response that is the same for all permitted callers is cached', (t) => {
   const cached = {
@@ -10,7 +10,7 @@ t.test('only a response that is the same for all permitted callers is cached', (
     rows: { visibility: 'all' },
     isPermittedHere: true,
   }
-  const cases: readonly (readonly [claim: string, match: object, method: string, isSo: boolean])[] = [
+  const cases: readonly (readonly [claim: string, context: object, method: string, isSo: boolean])[] = [
     ['a GET of a cached row', {}, 'GET', true],
     ['a HEAD of one', {}, 'HEAD', false],
     ['a POST of one', {}, 'POST', false],
@@ -20,9 +20,9 @@ t.test('only a response that is the same for all permitted callers is cached', (
     ['a header that the configuration adds', { engine: { addedRequestHeaders: ['x-a'] } }, 'GET', false],
     ['another header', { engine: { addedRequestHeaders: ['x-b'] } }, 'GET', true],
   ]
-  for (const [claim, match, method, isSo] of cases) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- isCacheable reads only these members of a match
-    const asked = { ...cached, ...match } as unknown as Match
+  for (const [claim, context, method, isSo] of cases) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- isCacheable reads only these members of a context
+    const asked = { ...cached, ...context } as unknown as Context
     t.equal(isCacheable(asked, { method, headers: { 'x-a': '1' } }), isSo, claim)
   }
   t.end()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { holdMsOf } from '../../src/handlers/long-poll.ts'
 
-type Match = Parameters<typeof holdMsOf>[0]
+type Context = Parameters<typeof holdMsOf>[0]
 
 t.test('a poll is held for the requested time, and not at all if this time exceeds half an hour', (t) => {
   const cases: readonly (readonly [asked: unknown, holdMs: number])[] = [
@@ -17,9 +17,9 @@ t.test('a poll is held for the requested time, and not at all if this time excee
   for (const [asyncResponseTimeout, holdMs] of cases)
     for (const handler of ['long poll', 'own profile'] as const) {
       const request = { operation: { handler }, accessRequest: { body: { asyncResponseTimeout } } }
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- holdMsOf reads only these members of a match
-      const match = request as unknown as Match
-      t.equal(holdMsOf(match), handler === 'long poll' ? holdMs : 0, String(asyncResponseTimeout))
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- holdMsOf reads only these members of a context
+      const context = request as unknown as Context
+      t.equal(holdMsOf(context), handler === 'long poll' ? holdMs : 0, String(asyncResponseTimeout))
     }
   t.end()
 })

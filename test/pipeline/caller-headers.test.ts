@@ -1,17 +1,17 @@
 import t from 'tap'
 import { callerHeadersOf } from '../../src/pipeline/caller-headers.ts'
 
-type Match = Parameters<typeof callerHeadersOf>[1]
+type Context = Parameters<typeof callerHeadersOf>[1]
 type Request = Parameters<typeof callerHeadersOf>[2]
 
 function headersFor(userId: string, credentials: object) {
-  const match = {
+  const context = {
     engine: { requestPolicy: { credentials, host: 'client' }, forwarded: 'none' },
     accessRequest: { principal: { userId, groups: [], tenants: [] } },
   }
   const request = { raw: { rawHeaders: ['Accept', 'a/b'] } }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- callerHeadersOf reads only these members
-  return callerHeadersOf({ publicAddress: () => null }, match as unknown as Match, request as Request)
+  return callerHeadersOf({ publicAddress: () => null }, context as unknown as Context, request as Request)
 }
 
 t.test('a user id that a plain header cannot carry is refused, and not sent in an altered form', (t) => {

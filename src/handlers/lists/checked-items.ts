@@ -23,12 +23,12 @@ function operationsAdded({ operation, accessRequest }: OperationRequest): readon
 }
 
 /** Returns whether the items of the response must be checked one by one. HAL items carry no added data. */
-export function needsItemChecks({ match, upstreamRequest }: HandlerContext): boolean {
-  const { engine, operation, rows } = match
+export function needsItemChecks({ context, upstreamRequest }: HandlerContext): boolean {
+  const { engine, operation, rows } = context
   if (engine.authorization === 'off' || engine.authorization === 'engine' || rows.visibility === 'none')
     return false
   return (
-    operationsAdded(match).length > 0 && otherFormOf(operation, upstreamRequest.headers['accept']) !== 'hal'
+    operationsAdded(context).length > 0 && otherFormOf(operation, upstreamRequest.headers['accept']) !== 'hal'
   )
 }
 
@@ -37,12 +37,12 @@ export async function serveCheckedItems(
   handlerContext: HandlerContext,
   read: ReadResponse,
 ): Promise<FastifyReply> {
-  const { parts, match, reply } = handlerContext
+  const { parts, context, reply } = handlerContext
   const response = await readItems(handlerContext, read)
   if (response.status === 200) {
-    await reportMissingRows(match, match.operation.template, response)
-    match.stage = 'permit'
-    await enforce(parts, match.engine.authorization, match, () => checkItems(match, response))
+    await reportMissingRows(context, context.operation.template, response)
+    context.stage = 'permit'
+    await enforce(parts, context.engine.authorization, context, () => checkItems(context, response))
   }
   return sendResponse(reply, response)
 }
@@ -51,8 +51,8 @@ export async function serveCheckedItems(
 type ReadResponse = (handlerContext: HandlerContext) => Promise<BufferedResponse>
 
 function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<BufferedResponse> {
-  const { parts, match, request } = handlerContext
-  const { rows } = match
+  const { parts, context, request } = handlerContext
+  const { rows } = context
   if (rows.strategy === 'scan') {
     const { postfilter: keep, plan } = rows
     const { filteredRows: maxRows } = parts.config.limits
@@ -72,19 +72,19 @@ function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<
  * @throws EngineRefusal or GatewayError for the first item that is refused
  */
 async function checkItems(
-  match: OperationRequest & DenialReasonHolder,
+  context: OperationRequest & DenialReasonHolder,
   { body }: BufferedResponse,
 ): Promise<void> {
   const items = jsonIn(body)
   if (!Array.isArray(items) || !items.every(isRecord)) throw new GatewayError('GW_UPSTREAM_INVALID')
-  for (const id of operationsAdded(match)) {
-    const permit = match.engine.permits.get(id)
+  for (const id of operationsAdded(context)) {
+    const permit = context.engine.permits.get(id)
     if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
-    const decision = await permit.checkItems(match.accessRequest, match.operation.template, items)
+    const decision = await permit.checkItems(context.accessRequest, context.operation.template, items)
     if (decision.permitted) continue
-    match.denialReason = decision.denialReason ?? null
+    context.denialReason = decision.denialReason ?? null
     throw decision.refusal
   }
 }
 
-type DenialReasonHolder = Pick<HandlerContext['match'], 'denialReason'>
+type DenialReasonHolder = Pick<HandlerContext['context'], 'denialReason'>

@@ -29,7 +29,7 @@ export async function serveReport(
  * Returns the queries that together cover the report. Only the report about instances can be limited to definitions. A list with an
  * empty entry is not used, because the engine reads such an entry in its own way.
  */
-function queriesOf({ match: { operation, accessRequest } }: HandlerContext): readonly ReportQuery[] {
+function queriesOf({ context: { operation, accessRequest } }: HandlerContext): readonly ReportQuery[] {
   if (operation.rows?.prefilter !== 'definitions of the report') return [{}]
   const [ids, keys] = (['processDefinitionIdIn', 'processDefinitionKeyIn'] as const).map((name) =>
     listOf(accessRequest, 'query', name).map(({ id }) => id),
@@ -55,12 +55,12 @@ async function hasForeign(
   return (await countOf(handlerContext, query)) !== free + own
 }
 
-async function countOf({ match, upstreamRequest }: HandlerContext, query: ReportQuery): Promise<number> {
-  const { status, body } = await match.engine.upstream.fetch(
+async function countOf({ context, upstreamRequest }: HandlerContext, query: ReportQuery): Promise<number> {
+  const { status, body } = await context.engine.upstream.fetch(
     {
       ...upstreamRequest,
       method: 'POST',
-      path: match.operation.template.replace(/report$/, 'count'),
+      path: context.operation.template.replace(/report$/, 'count'),
       headers: { ...upstreamRequest.headers, accept: 'application/json', 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify({ ...query, finished: true })),
       retry: 'always',

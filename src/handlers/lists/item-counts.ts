@@ -23,8 +23,8 @@ interface ItemCountRequest {
 
 /** Serves filters, each with the number of items that the caller sees. */
 export async function serveItemCounts(handlerContext: HandlerContext): Promise<FastifyReply> {
-  const { parts, match, reply } = handlerContext
-  const { rows } = match
+  const { parts, context, reply } = handlerContext
+  const { rows } = context
   const keep = rows.strategy === 'scan' ? rows.postfilter : null
   const response =
     rows.visibility === 'all'
@@ -54,11 +54,11 @@ async function withCounts(
 /** Returns the number of visible items of a filter. Null if the caller sees all of them. */
 async function countOf(
   id: string,
-  { parts, match, upstreamRequest }: HandlerContext,
+  { parts, context, upstreamRequest }: HandlerContext,
 ): Promise<number | null> {
-  const permit = match.engine.permits.get(match.operation.itemCount ?? '')
+  const permit = context.engine.permits.get(context.operation.itemCount ?? '')
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const accessRequest = { ...match.accessRequest, params: { id }, query: new Map() }
+  const accessRequest = { ...context.accessRequest, params: { id }, query: new Map() }
   const decision = (await permit.rows?.(accessRequest, false)) ?? { visibility: 'all' }
   if (decision.visibility === 'all') return null
   if (decision.visibility === 'none') return 0
@@ -66,7 +66,7 @@ async function countOf(
   const path = permit.operation.template.replace(':id', encodeURIComponent(id))
   const { seen } = await readVisible(
     {
-      match: { engine: match.engine, operation: permit.operation, accessRequest },
+      context: { engine: context.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
     { postfilter: decision.postfilter, maxRows: parts.config.limits.filteredRows },

@@ -11,12 +11,12 @@ import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
  *   lookups is over
  */
 export async function readEngineJson(
-  { match, upstreamRequest }: ListRequest,
+  { context, upstreamRequest }: ListRequest,
   path: string,
 ): Promise<unknown> {
-  match.accessRequest.checkDeadline?.()
+  context.accessRequest.checkDeadline?.()
   const headers = { ...upstreamRequest.headers, accept: 'application/json' }
-  const { status, body } = await match.engine.upstream.fetch(
+  const { status, body } = await context.engine.upstream.fetch(
     { ...upstreamRequest, headers, method: 'GET', path, body: null, retry: 'always' },
     MAX_READ_BYTES,
   )

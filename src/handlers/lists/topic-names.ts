@@ -27,7 +27,7 @@ export async function serveTopicNames(
   keep: Postfilter,
 ): Promise<FastifyReply> {
   const { filteredRows } = handlerContext.parts.config.limits
-  const names = [...handlerContext.match.accessRequest.query.keys()]
+  const names = [...handlerContext.context.accessRequest.query.keys()]
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(handlerContext)
@@ -47,8 +47,8 @@ async function orTooMany(response: Promise<BufferedResponse>): Promise<BufferedR
 }
 
 async function askEachTopic(handlerContext: HandlerContext): Promise<BufferedResponse> {
-  const { parts, match } = handlerContext
-  const permit = match.engine.permits.get(LIST_OF_TOPICS)
+  const { parts, context } = handlerContext
+  const permit = context.engine.permits.get(LIST_OF_TOPICS)
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return response
   const names = namesIn(response)
@@ -75,21 +75,21 @@ async function isTopicVisible(
   permit: Permit,
   name: string,
 ): Promise<boolean> {
-  const { parts, match, upstreamRequest } = handlerContext
+  const { parts, context, upstreamRequest } = handlerContext
   const query = new Map([
-    ...topicFlagsOf(match.accessRequest.query),
+    ...topicFlagsOf(context.accessRequest.query),
     ['topicName', name],
     ['firstResult', '0'],
     ['maxResults', '1'],
   ] as const)
-  const accessRequest = { ...match.accessRequest, params: {}, query }
+  const accessRequest = { ...context.accessRequest, params: {}, query }
   const decision = await permit.rows?.(accessRequest, false)
   if (decision?.visibility === 'none') return false
   if (decision?.strategy !== 'scan') throw new GatewayError('GW_ROWS_NOT_EXACT')
   const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
   const { status, body } = await answerRows(
     {
-      match: { engine: match.engine, operation: permit.operation, accessRequest },
+      context: { engine: context.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
     {

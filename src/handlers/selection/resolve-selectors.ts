@@ -21,12 +21,12 @@ import { foundOf, idsFound, type SelectionContext, selectionQueryOf } from './se
  * @throws EngineRefusal if the body selects nothing
  */
 export async function resolveSelectors(selecting: SelectionContext): Promise<Buffer | null> {
-  const { match, upstreamRequest } = selecting
+  const { context, upstreamRequest } = selecting
   // If each selected entity is checked, the body already contains ids.
   if (
-    match.engine.authorization !== 'enforce' ||
+    context.engine.authorization !== 'enforce' ||
     upstreamRequest.body === null ||
-    checksEach(match.operation)
+    checksEach(context.operation)
   )
     return upstreamRequest.body
   const selections = await selectionsOf(selecting, 'seen')
@@ -39,17 +39,17 @@ export async function resolveSelectors(selecting: SelectionContext): Promise<Buf
  */
 export function selectFirst(
   parts: Parts,
-  match: CheckedContext,
+  context: CheckedContext,
   request: FastifyRequest,
 ): Promise<RequestWithIds> | null {
-  const { engine, operation, accessRequest, bytes } = match
+  const { engine, operation, accessRequest, bytes } = context
   if (bytes === null || engine.authorization !== 'enforce' || !checksEach(operation)) return null
   const looked = [
     ...selectorsOf(operation).map(([selector]) => selector),
     ...Object.keys(operation.resolvesIds ?? {}),
   ]
   if (looked.every((member) => (bodyValue(accessRequest.body, member) ?? null) === null)) return null
-  const selecting = selectingOf(parts, match, request)
+  const selecting = selectingOf(parts, context, request)
   return selectionsOf(selecting, 'all').then((selections) => {
     const selected = bodyWith(selections, selecting, bytes)
     return { bytes: selected, accessRequest: { ...accessRequest, body: readJson(selected) } }
@@ -73,10 +73,10 @@ function checksEach({ checks }: Operation): boolean {
 export function refuse(
   parts: Parts,
   { refusal, isUnselected = false }: Extract<Decision, { readonly permitted: false }>,
-  match: CheckedContext,
+  context: CheckedContext,
   request: FastifyRequest,
 ): Promise<never> {
-  const { engine, operation } = match
+  const { engine, operation } = context
   const comesLater =
     operation.empty !== undefined &&
     refusal.statusCode === 403 &&
@@ -84,7 +84,7 @@ export function refuse(
     engine.authorization === 'enforce'
   if (!comesLater) throw refusal
   // If the selection cannot be determined, the refusal stays. The error of an invalid query comes before the refusal.
-  const selection = emptyOf(selectingOf(parts, match, request)).catch((error: unknown) =>
+  const selection = emptyOf(selectingOf(parts, context, request)).catch((error: unknown) =>
     error instanceof EngineRefusal || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
       ? error
       : null,
@@ -94,18 +94,18 @@ export function refuse(
   })
 }
 
-function selectingOf(parts: Parts, match: CheckedContext, request: FastifyRequest): SelectionContext {
-  const headers = callerHeadersOf(parts, match, request)
+function selectingOf(parts: Parts, context: CheckedContext, request: FastifyRequest): SelectionContext {
+  const headers = callerHeadersOf(parts, context, request)
   return {
     parts,
-    match,
-    upstreamRequest: { method: 'POST', path: '', headers, body: match.bytes, retry: 'always' },
+    context,
+    upstreamRequest: { method: 'POST', path: '', headers, body: context.bytes, retry: 'always' },
   }
 }
 
 /** Returns the engine's error for an empty selection. Null if an entity is found, or if the body selects nothing. */
 async function emptyOf(selecting: SelectionContext): Promise<EngineRefusal | GatewayError | null> {
-  const { permit, accessRequest } = selecting.match
+  const { permit, accessRequest } = selecting.context
   const selections = await selectionsOf(selecting, 'any')
   const isAsked = selections.some(({ queries, given }) => queries.length + given.length > 0)
   return !isAsked || selections.some(({ ids }) => ids.length > 0)
@@ -136,7 +136,7 @@ async function selectionsOf(
   selecting: SelectionContext,
   extent: RequiredItems,
 ): Promise<readonly Selection[]> {
-  const { operation, accessRequest: request } = selecting.match
+  const { operation, accessRequest: request } = selecting.context
   checkSelection(operation, request.body)
   const selectors = selectorsOf(operation)
   const members = new Set([
@@ -158,7 +158,7 @@ interface SelectorQuery {
 }
 
 async function selectionOf(selecting: SelectionContext, wanted: SelectorQuery): Promise<Selection> {
-  const { permit, operation, accessRequest } = selecting.match
+  const { permit, operation, accessRequest } = selecting.context
   const { member, extent } = wanted
   const finder = operation.resolvesIds?.[member]
   const given = givenIds(accessRequest, member)
@@ -230,16 +230,16 @@ function isOfList(finder: Finder | undefined, selector: Selector): boolean {
  * Returns the body with the selected ids.
  * @throws EngineRefusal if nothing is selected
  */
-function bodyWith(selections: readonly Selection[], { match }: SelectionContext, original: Buffer): Buffer {
+function bodyWith(selections: readonly Selection[], { context }: SelectionContext, original: Buffer): Buffer {
   let body = original
   for (const { member, ids, queries, isChanged } of selections) {
     if (!isChanged) continue
     for (const selector of queries) body = spliceMember(body, selector, undefined)
     body = spliceMember(body, member, ids)
   }
-  const { emptyResponse } = match.permit
+  const { emptyResponse } = context.permit
   const isEmpty = selections.every(({ ids, isOpen }) => ids.length === 0 && !isOpen)
-  if (isEmpty && emptyResponse !== null && body !== original) throw emptyResponse(match.accessRequest)
+  if (isEmpty && emptyResponse !== null && body !== original) throw emptyResponse(context.accessRequest)
   return body
 }
 

@@ -48,9 +48,11 @@ export async function selectionQueryOf(
   // The whole body was validated before. It is checked again here, because a value that is not a query would select everything.
   if (!isObject(value)) throw new GatewayError('GW_INVALID_BODY')
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
-    checkSelector(selector, value, selecting.match.engine.isDateText)
+    checkSelector(selector, value, selecting.context.engine.isDateText)
   const list = listOf(selecting, SELECTOR_LISTS[selector], query)
-  const decision = (await list.match.permit.rows?.(list.match.accessRequest, false)) ?? { visibility: 'all' }
+  const decision = (await list.context.permit.rows?.(list.context.accessRequest, false)) ?? {
+    visibility: 'all',
+  }
   if (decision.visibility === 'all') return { list, keep: keepAll }
   if (decision.visibility !== 'none' && decision.strategy !== 'scan')
     throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -73,19 +75,19 @@ export async function foundOf(
   finding: IdFinder,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  const { parts, match } = selecting
+  const { parts, context } = selecting
   const { list, gives = 'id', single, isAnyEnough } = finding
   if (ids.length > (single === true ? MAX_SINGLE_IDS : parts.config.limits.filteredRows))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const tenants = match.permit.tenantsOf(match.accessRequest.principal)
+  const tenants = context.permit.tenantsOf(context.accessRequest.principal)
   const keep: Postfilter = async (_template, rows) =>
     rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
-  const isInUrl = match.engine.permits.get(list)?.operation.method === 'GET'
+  const isInUrl = context.engine.permits.get(list)?.operation.method === 'GET'
   const found = new Set<string>()
   // No entity has an empty id.
   const named = ids.filter((id) => id !== '')
   for (const query of queriesFor(finding, named, isInUrl)) {
-    match.accessRequest.checkDeadline?.()
+    context.accessRequest.checkDeadline?.()
     const bytes = Buffer.from(JSON.stringify(query))
     const some = await idsFound(selecting, { list: listOf(selecting, list, bytes), keep }, { gives })
     for (const id of some) found.add(id)
@@ -172,19 +174,19 @@ const REFUSED = 'The engine refuses the query in the body'
 
 /** Returns the list operation with the query, as the caller would send it. */
 function listOf(
-  { match, upstreamRequest }: SelectionContext,
+  { context, upstreamRequest }: SelectionContext,
   id: string,
   query: Buffer,
 ): SelectionQuery['list'] {
-  const permit = match.engine.permits.get(id)
+  const permit = context.engine.permits.get(id)
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const { operation } = permit
   const { method, template: path } = operation
   const value = readJson(query)
   const isGet = method === 'GET'
-  const accessRequest = { ...match.accessRequest, params: {}, ...(isGet ? inQuery(value) : inBody(value)) }
+  const accessRequest = { ...context.accessRequest, params: {}, ...(isGet ? inQuery(value) : inBody(value)) }
   return {
-    match: { engine: match.engine, operation, permit, accessRequest },
+    context: { engine: context.engine, operation, permit, accessRequest },
     upstreamRequest: { ...upstreamRequest, method, path, body: isGet ? null : query, retry: 'always' },
   }
 }

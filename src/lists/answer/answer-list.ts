@@ -38,7 +38,7 @@ export async function answerRows(
   handlerContext: ListRequest,
   filtering: RowFilter,
 ): Promise<BufferedResponse> {
-  const { operation, accessRequest } = handlerContext.match
+  const { operation, accessRequest } = handlerContext.context
   const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, handlerContext.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(handlerContext)
@@ -87,7 +87,7 @@ async function answerPlanned(
 }
 
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
-function topOf(plan: ListPlan, { match: { engine, operation } }: ListRequest): number {
+function topOf(plan: ListPlan, { context: { engine, operation } }: ListRequest): number {
   if (plan.strategy !== 'union') return 0
   const [parts, instances] = [plan.subqueries.length, plan.instances.length]
   const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instances
@@ -100,7 +100,7 @@ function topOf(plan: ListPlan, { match: { engine, operation } }: ListRequest): n
  * query has parameters.
  */
 async function countFew(handlerContext: ListRequest, filtering: RowFilter): Promise<BufferedResponse | null> {
-  const { engine, operation, accessRequest } = handlerContext.match
+  const { engine, operation, accessRequest } = handlerContext.context
   const { form, prefilter } = operation.rows ?? {}
   const query = prefilterOf(prefilter)
   const isLong = query !== null && takesSeveral(query)
@@ -133,13 +133,13 @@ async function answerTop(
   { postfilter, paging: { first, max }, observe, ...bounds }: TopRowsRequest,
 ): Promise<BufferedResponse | null> {
   const most = Math.min(bounds.most, bounds.maxRows)
-  if (handlerContext.match.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
+  if (handlerContext.context.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
     return null
   const list = new StableScan((from, size) =>
     readPage(handlerContext, { postfilter, form: 'list', from, size }),
   )
   const shown: ReadRow[] = []
-  const { engine, operation } = handlerContext.match
+  const { engine, operation } = handlerContext.context
   const startMs = performance.now()
   let [seen, count, size] = [0, 0, FIRST_READ_ITEMS]
   for (let reads = 1; reads <= MAX_SEARCH_READS && count + size <= most; reads += 1) {
@@ -168,8 +168,8 @@ async function answerNone(
   isValid: boolean,
   paging: Paging,
 ): Promise<BufferedResponse> {
-  const { match, upstreamRequest } = handlerContext
-  if (isValid) return emptyResponseOf(match.operation, upstreamRequest.method)
+  const { context, upstreamRequest } = handlerContext
+  if (isValid) return emptyResponseOf(context.operation, upstreamRequest.method)
   return answerFiltered(handlerContext, { postfilter: null, maxRows: 0 }, paging)
 }
 
@@ -178,7 +178,7 @@ async function answerParts(
   listing: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
   try {
-    return handlerContext.match.operation.rows?.form === 'count'
+    return handlerContext.context.operation.rows?.form === 'count'
       ? await countSubqueries(handlerContext, listing)
       : await listSubqueries(handlerContext, listing)
   } catch (error) {
@@ -194,7 +194,7 @@ async function answerFiltered(
   filtering: RowFilter,
   paging: Paging,
 ): Promise<BufferedResponse> {
-  const { operation } = handlerContext.match
+  const { operation } = handlerContext.context
   const form = operation.rows?.form ?? 'list'
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
   const member = form === 'topic names' ? 'topicName' : undefined

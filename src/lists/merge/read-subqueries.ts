@@ -103,7 +103,7 @@ function countedBy(postForm: PostForm | null): PostForm | null {
 }
 
 async function countResponse(asking: ListRequest): Promise<BufferedResponse> {
-  asking.match.accessRequest.checkDeadline?.()
+  asking.context.accessRequest.checkDeadline?.()
   const response = await readWhole(asking)
   if (response.status !== 200) throw new SubqueryRefusal()
   return response
@@ -167,7 +167,7 @@ async function listMerged(
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
   const queries = countQueriesOf(handlerContext, { subqueries, postForm })
-  const { engine } = handlerContext.match
+  const { engine } = handlerContext.context
   const page = { queries: queries.map(queryOf), first: paging.first }
   const sizing = {
     counts: async (age: SizesAge) => {
@@ -195,11 +195,11 @@ function countQueriesOf(
   { subqueries, postForm }: Pick<SubqueryReadInput, 'subqueries' | 'postForm'>,
 ): readonly ListRequest[] {
   return subqueries.map((subquery) => {
-    const { match, upstreamRequest } = subqueryRequestOf(handlerContext, subquery, countedBy(postForm))
+    const { context, upstreamRequest } = subqueryRequestOf(handlerContext, subquery, countedBy(postForm))
     const [list = '', query] = upstreamRequest.path.split('?')
     const search = new URLSearchParams(query)
     for (const name of PAGING) search.delete(name)
-    return { match, upstreamRequest: { ...upstreamRequest, path: `${list}/count?${search}` } }
+    return { context, upstreamRequest: { ...upstreamRequest, path: `${list}/count?${search}` } }
   })
 }
 
@@ -217,7 +217,7 @@ async function sizesOf(
     return { sizes: estimatedShares, isEstimate: true, isRecent: false }
   try {
     const counted = await mapSideBySide(queries, (asking) =>
-      sizeOf(asking.match.engine, {
+      sizeOf(asking.context.engine, {
         query: queryOf(asking),
         age,
         count: async () => countIn(await countResponse(asking)),
@@ -242,7 +242,7 @@ function readerOf(
     onResponse,
   }: Pick<PageRequest, 'member'> & { readonly onResponse: (response: BufferedResponse) => void },
 ): NullGroupReading['read'] {
-  const form = handlerContext.match.operation.rows?.form === 'count' ? 'count' : 'list'
+  const form = handlerContext.context.operation.rows?.form === 'count' ? 'count' : 'list'
   return async (subquery, { postfilter, from, size }) => {
     const asking = subqueryRequestOf(handlerContext, subquery, null)
     const page = await readPage(asking, { postfilter, form, member, idsOnly: form === 'count', from, size })
@@ -262,7 +262,7 @@ function readersOf(
   handlerContext: ListRequest,
   { subqueries, postForm, postfilter, member, idsOnly = false, onResponse }: SubqueryReadInput,
 ): readonly ReadList[] {
-  const form = handlerContext.match.operation.rows?.form === 'count' ? 'count' : 'list'
+  const form = handlerContext.context.operation.rows?.form === 'count' ? 'count' : 'list'
   return subqueries.map((subquery): ReadList => {
     const asking = subqueryRequestOf(handlerContext, subquery, postForm)
     return async (from, size, isPassedOver = false) => {

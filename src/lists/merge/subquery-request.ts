@@ -14,8 +14,8 @@ export function subqueryRequestOf(
   { set, sort }: Subquery,
   postForm: PostForm | null,
 ): ListRequest {
-  const { match, upstreamRequest } = postForm === null ? asking : postOf(asking, postForm)
-  const { accessRequest } = match
+  const { context, upstreamRequest } = postForm === null ? asking : postOf(asking, postForm)
+  const { accessRequest } = context
   if (upstreamRequest.method === 'POST') {
     const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }
     const members = { ...set, ...(sort !== undefined && { sorting: [sort] }) }
@@ -23,7 +23,7 @@ export function subqueryRequestOf(
       (spliced, [name, value]) => spliceMember(spliced, name, value),
       upstreamRequest.body,
     )
-    return { match, upstreamRequest: { ...upstreamRequest, headers, body } }
+    return { context, upstreamRequest: { ...upstreamRequest, headers, body } }
   }
   const texts = Object.entries<QueryMembers[string]>({ ...set, ...sort }).map(
     ([name, value]) => [name, String(value)] as const,
@@ -31,21 +31,21 @@ export function subqueryRequestOf(
   const query = new Map([...accessRequest.query, ...texts])
   const path = `${targetPathOf(upstreamRequest.path)}?${new URLSearchParams([...query])}`
   return {
-    match: { ...match, accessRequest: { ...accessRequest, query } },
+    context: { ...context, accessRequest: { ...accessRequest, query } },
     upstreamRequest: { ...upstreamRequest, path },
   }
 }
 
 /** Returns the POST that is equivalent to a GET. */
-function postOf({ match, upstreamRequest }: ListRequest, { texts, inQuery }: PostForm): ListRequest {
-  const { accessRequest } = match
+function postOf({ context, upstreamRequest }: ListRequest, { texts, inQuery }: PostForm): ListRequest {
+  const { accessRequest } = context
   const chosen = (names: readonly string[]) =>
     [...accessRequest.query].filter(([name]) => names.includes(name))
   const body = Buffer.from(JSON.stringify(Object.fromEntries(chosen(texts))))
   const query = new Map(chosen([...inQuery, ...PAGING]))
   const path = `${targetPathOf(upstreamRequest.path)}?${new URLSearchParams([...query])}`
   return {
-    match: { ...match, accessRequest: { ...accessRequest, query } },
+    context: { ...context, accessRequest: { ...accessRequest, query } },
     upstreamRequest: { ...upstreamRequest, method: 'POST', path, body },
   }
 }

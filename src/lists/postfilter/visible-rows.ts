@@ -16,8 +16,8 @@ import { FIRST_READ_ITEMS, MAX_READ_ITEMS, READ_BYTES, STEP_ITEMS } from '../lim
  * Returns the engine's response to the caller's request. A HEAD is sent as a GET, because items are needed for the decision. The
  * engine sets `cache-control` only for a GET, so the header is removed for a HEAD.
  */
-export async function readWhole({ match, upstreamRequest }: ListRequest): Promise<BufferedResponse> {
-  const { upstream } = match.engine
+export async function readWhole({ context, upstreamRequest }: ListRequest): Promise<BufferedResponse> {
+  const { upstream } = context.engine
   if (upstreamRequest.method !== 'HEAD') return upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const response = await upstream.fetch({ ...upstreamRequest, method: 'GET' }, MAX_READ_BYTES)
   const { 'cache-control': _, ...headers } = response.headers
@@ -63,17 +63,17 @@ export async function readPage(
 
 /** Reads a list with the given request, and decides its items. */
 export async function readAsIs(
-  { match, upstreamRequest }: ListRequest,
+  { context, upstreamRequest }: ListRequest,
   reading: RowReading,
 ): Promise<ReadPage> {
-  match.accessRequest.checkDeadline?.()
+  context.accessRequest.checkDeadline?.()
   // Items can be read only in JSON, whatever else the client accepts.
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
-  const response = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
+  const response = await readWhole({ context, upstreamRequest: { ...upstreamRequest, headers } })
   const { postfilter, form } = reading
   const { byteLength } = response.body
   if (response.status !== 200 || postfilter === null) return { response, byteLength, rows: [] }
-  const template = templateOf(match.operation.template, form)
+  const template = templateOf(context.operation.template, form)
   const rows = await rowsOf(response, reading, (some) => postfilter(template, some))
   if (reading.idsOnly === true) releaseBody(response)
   return { response, byteLength, rows }
@@ -125,13 +125,13 @@ function slimRow({ row }: JsonRow, { member = 'id' }: RowReading): ListRow {
 
 /** Returns the path that lists the items, with the caller's query and the gateway's paging. */
 function listPathOf(
-  { match, upstreamRequest }: ListRequest,
+  { context, upstreamRequest }: ListRequest,
   form: RowsForm | 'list',
   { from, size }: { readonly from: number; readonly size: number },
 ): string {
   const path = targetPathOf(upstreamRequest.path)
   const query = new URLSearchParams([
-    ...(form === 'topic names' ? topicFlagsOf(match.accessRequest.query) : match.accessRequest.query),
+    ...(form === 'topic names' ? topicFlagsOf(context.accessRequest.query) : context.accessRequest.query),
   ])
   query.set('firstResult', String(from))
   query.set('maxResults', String(size))
