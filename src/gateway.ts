@@ -17,7 +17,7 @@ import {
   notFound,
   requireOperation,
   unknownEngine,
-} from './pipeline/match.ts'
+} from './pipeline/locate-request.ts'
 import { observe } from './pipeline/observe.ts'
 import { readRequest } from './pipeline/read-request.ts'
 import type { Parts } from './pipeline/parts.ts'

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { Option } from 'commander'
 import type { BuildRuntimeDependencies, OpenRuntime } from '../assembly/runtime.ts'
-import { DEFAULT_ENGINE } from '../pipeline/match.ts'
+import { DEFAULT_ENGINE } from '../pipeline/locate-request.ts'
 import type { BuildDryRun } from '../pipeline/explain.ts'
 
 /** The dependencies that main.ts passes to the commands. */

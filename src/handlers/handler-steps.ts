@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { HandlerContext } from '../pipeline/context.ts'
-import { isOpen } from '../pipeline/match.ts'
+import { isOpen } from '../pipeline/locate-request.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Postfilter } from '../lists/list-decision.ts'
 import type { PlanRows } from '../lists/list-plan.ts'

@@ -11,7 +11,7 @@ import {
   type OperationRequest,
   releaseRequest,
 } from '../pipeline/context.ts'
-import { locatedOf } from '../pipeline/match.ts'
+import { locatedOf } from '../pipeline/locate-request.ts'
 import type { ParkedRequest } from '../pipeline/parked-requests.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { assertTakesJson } from '../request/accept.ts'

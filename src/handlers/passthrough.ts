@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { admit } from '../pipeline/admit.ts'
 import { NO_BYTES } from '../pipeline/context.ts'
-import { authenticatePassthrough, notFound } from '../pipeline/match.ts'
+import { authenticatePassthrough, notFound } from '../pipeline/locate-request.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { Application, Parts } from '../pipeline/parts.ts'
 import { createAffinity } from '../proxy/passthrough/affinity.ts'

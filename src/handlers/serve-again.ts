@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DecisionMaker } from '../pipeline/context.ts'
 import { decideAgain, isOutdated } from '../pipeline/decide-again.ts'
-import { locatedOf } from '../pipeline/match.ts'
+import { locatedOf } from '../pipeline/locate-request.ts'
 
 interface ServeAgainOptions {
   readonly decisionMaker: DecisionMaker

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { fastify, type FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { GatewayError, type GatewayCode } from '../errors.ts'
-import { notFound } from './match.ts'
+import { notFound } from './locate-request.ts'
 import { canonicalOf } from '../request/canonical.ts'
 import { namedTargetOf } from '../request/target.ts'
 

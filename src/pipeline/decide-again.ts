@@ -9,7 +9,7 @@ import {
   type LocatedContext,
   setPrincipal,
 } from './context.ts'
-import { createPrincipalOf } from './match.ts'
+import { createPrincipalOf } from './locate-request.ts'
 import { readRequest } from './read-request.ts'
 
 /** Returns whether the records and the caller are still those of the decision. It only compares, without any lookup. */

@@ -6,7 +6,7 @@ import type { AccessRequest } from '../request/access-request.ts'
 import { queryOf } from '../request/canonical.ts'
 import { readJson } from '../request/json.ts'
 import { type CheckedContext, type LocatedContext, setRequest } from './context.ts'
-import { paramsOf } from './match.ts'
+import { paramsOf } from './locate-request.ts'
 import type { Parts } from './parts.ts'
 import { createDeadlineCheck } from './deadline-check.ts'
 

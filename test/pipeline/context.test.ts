@@ -12,7 +12,7 @@ import {
   type RequestContext,
   setRequest,
 } from '../../src/pipeline/context.ts'
-import { checkedOf, decidedOf, locatedOf } from '../../src/pipeline/match.ts'
+import { checkedOf, decidedOf, locatedOf } from '../../src/pipeline/locate-request.ts'
 import { ANONYMOUS } from '../../src/request/principal.ts'
 
 const located = { principal: ANONYMOUS, engine: {}, operation: {}, permit: {} }

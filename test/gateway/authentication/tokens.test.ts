@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { CompactSign, exportSPKI, importJWK, UnsecuredJWT } from 'jose'
 import t, { type Test } from 'tap'
-import { fallbackOf } from '../../../src/pipeline/match.ts'
+import { fallbackOf } from '../../../src/pipeline/locate-request.ts'
 import {
   AUDIENCE,
   bearer,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { requireOperation } from '../../src/pipeline/match.ts'
+import { requireOperation } from '../../src/pipeline/locate-request.ts'
 
 const [comment, configuration, task] = ['updateTaskComment', 'getConfiguration', 'getTask'].map((id) =>
   OPERATIONS.find((operation) => operation.id === id),
