@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from '../src/assembly/build.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { createLogger } from '../src/log.ts'
-import type { EngineParts } from '../src/pipeline/parts.ts'
+import type { EngineDependencies } from '../src/pipeline/parts.ts'
 import type { Principal } from '../src/request/principal.ts'
 import { canonicalOf } from '../src/request/canonical.ts'
 import { decideAny } from '../src/policy/authz/decision/decide.ts'
@@ -60,7 +60,7 @@ function decisionStep(count: number): Step {
 
 /** Returns null if the permission needs a lookup at the engine. */
 async function permitStep(
-  { permits }: EngineParts,
+  { permits }: EngineDependencies,
   principal: Principal,
   { id, key }: { readonly id: string; readonly key: string },
 ): Promise<Step | null> {
@@ -94,8 +94,8 @@ async function main(): Promise<void> {
   const extra = { BENCH_GATEWAY_PORT: '0', BENCH_ADMIN_PORT: '0', BENCH_STUB_PORT: '9' }
   const config = loadConfig(fileURLToPath(new URL('gateway.yaml', import.meta.url)), extra)
   const log = createLogger({ level: 'silent' })
-  const { parts, close } = await build({ config, log, version: 'bench' })
-  const engine = parts.engines.get('default')
+  const { gateway: dependencies, close } = await build({ config, log, version: 'bench' })
+  const engine = dependencies.engines.get('default')
   if (engine === undefined) throw new Error('The bench configures the engine default')
   const { authenticate } = engine.authenticator
   const principal = await authenticate(AUTHORIZATION, '127.0.0.1')

@@ -117,8 +117,8 @@ const NOTES: Readonly<Record<string, string>> = {
 export async function describeMetrics(): Promise<readonly MetricDescription[]> {
   const config = loadConfig(new URL('../config/gateway.yaml', import.meta.url).pathname)
   const log = createLogger({ level: 'silent' })
-  const { parts, activate, close } = await build({ config, log, version: '' })
-  const { metrics } = parts
+  const { gateway: dependencies, activate, close } = await build({ config, log, version: '' })
+  const { metrics } = dependencies
   activate()
   createReload({
     load: () => config,

@@ -20,7 +20,7 @@ import {
 } from './pipeline/locate-request.ts'
 import { observe } from './pipeline/observe.ts'
 import { readRequest } from './pipeline/read-request.ts'
-import type { Parts } from './pipeline/parts.ts'
+import type { Dependencies } from './pipeline/parts.ts'
 import { createCors } from './request/cors.ts'
 import { namedTargetOf } from './request/target.ts'
 import { ANONYMOUS, type Principal } from './request/principal.ts'
@@ -80,27 +80,27 @@ type RequestHook = (request: FastifyRequest, reply: FastifyReply, done: HookHand
  * Builds the gateway. The stages have the numbers of docs/architecture.md, and a request passes them in the order in which they are
  * registered here. A refusal that a stage throws becomes the response.
  */
-export function buildGateway(parts: Parts): FastifyInstance {
+export function buildGateway(dependencies: Dependencies): FastifyInstance {
   // 1. Canonical: all later stages and the engine read the target in the same way.
-  const app = createCanonicalApp(parts.config)
+  const app = createCanonicalApp(dependencies.config)
   // 12. Observe: registered early, because it counts the start of a request, and records the refusals of all other stages.
-  observe(app, parts)
+  observe(app, dependencies)
   // 1. CORS, if it is configured. Pages of listed origins may then read responses, and preflights are answered before authentication.
-  const cors = parts.config.cors === null ? null : createCors(parts.config.cors)
+  const cors = dependencies.config.cors === null ? null : createCors(dependencies.config.cors)
   if (cors !== null) shareResponses(app, cors)
   // 5. Load shedding: while the process is overloaded, every request is refused before any other work is done for it.
-  addLoadShedding(app, parts)
-  registerStages(app, parts, {
+  addLoadShedding(app, dependencies)
+  registerStages(app, dependencies, {
     onRequest: [
       ...(cors === null ? [] : [respondToPreflights(cors)]), // 1. canonical: preflights end here
-      findEngine(parts), // 2. engine
-      authenticate(parts), // 3. authenticate
+      findEngine(dependencies), // 2. engine
+      authenticate(dependencies), // 3. authenticate
       findOperation, // 4. operation
-      admit(parts), // 5. admit
+      admit(dependencies), // 5. admit
     ],
-    handlerOf: createHandlerOf(parts), // 9. cache, 10. forward, 11. store or evict: HANDLER_STEPS
+    handlerOf: createHandlerOf(dependencies), // 9. cache, 10. forward, 11. store or evict: HANDLER_STEPS
   })
-  registerPassthrough(app, parts)
+  registerPassthrough(app, dependencies)
   return app
 }
 
@@ -111,10 +111,10 @@ interface StageOptions extends Pick<RouteOptions, 'handlerOf'> {
 
 function registerStages(
   app: FastifyInstance,
-  parts: Parts,
+  dependencies: Dependencies,
   { onRequest, handlerOf }: StageOptions,
 ): FastifyInstance {
-  const { config, operations } = parts
+  const { config, operations } = dependencies
   app.setErrorHandler((error, request, reply) => {
     request.context.refusal = refusalOf(error)
     return sendRefusal(reply, request.context.refusal)
@@ -122,9 +122,9 @@ function registerStages(
   app.register(
     async function api(scope) {
       for (const stage of onRequest) scope.addHook('onRequest', stage)
-      scope.addHook('preValidation', readBody(parts)) // 6. body
-      scope.addHook('preHandler', permit(parts)) // 7. permit
-      scope.addHook('preHandler', checkLateRules(parts)) // 8. late rules
+      scope.addHook('preValidation', readBody(dependencies)) // 6. body
+      scope.addHook('preHandler', permit(dependencies)) // 7. permit
+      scope.addHook('preHandler', checkLateRules(dependencies)) // 8. late rules
       scope.setNotFoundHandler(notFound)
       await registerRoutes(scope, {
         operations,
@@ -164,26 +164,26 @@ const HANDLER_STEPS: readonly HandlerStep[] = [
 ]
 
 /** Builds the same stages for `explain`, up to the decision. Only lookups reach the engine, and nothing is counted, logged or limited. */
-export const buildDryRun: BuildDryRun = (parts, contextOf) => {
-  const app = createCanonicalApp(parts.config)
+export const buildDryRun: BuildDryRun = (dependencies, contextOf) => {
+  const app = createCanonicalApp(dependencies.config)
   app.decorateRequest('context')
   app.addHook('onRequest', function enter(request, _reply, done) {
     const context = contextOf(request.id)
     request.context = context
     // The question names the engine, so its path must not.
-    const isNamed = namedTargetOf(request.originalUrl, parts.config.basePath) !== null
+    const isNamed = namedTargetOf(request.originalUrl, dependencies.config.basePath) !== null
     const operation = isNamed ? null : (request.routeOptions.config.operation ?? null)
     setRoute(context, { ...context, operation })
     done()
   })
-  return registerStages(app, parts, {
+  return registerStages(app, dependencies, {
     onRequest: [findOperation],
     handlerOf: () => (_request, reply) => reply.send(),
   })
 }
 
 // 2. Which engine? The engine that the path names, or the default engine.
-function findEngine({ engines, config: { basePath } }: Parts): RequestHook {
+function findEngine({ engines, config: { basePath } }: Dependencies): RequestHook {
   return function findEngineHook(request, _reply, done) {
     const { context } = request
     context.stage = 'authenticate'
@@ -197,7 +197,7 @@ function findEngine({ engines, config: { basePath } }: Parts): RequestHook {
 }
 
 // 3. Is the caller authenticated? Only headers are read: no byte of a body is read for a refused caller. Strangers do not learn which engines exist.
-function authenticate({ engines, config, metrics }: Parts): RequestHook {
+function authenticate({ engines, config, metrics }: Dependencies): RequestHook {
   const principalOf = createPrincipalOf(config)
   return function authenticateHook(request, _reply, done) {
     const { context } = request
@@ -236,11 +236,11 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
 // accepted only from here on (pipeline/canonical-app.ts), up to the limit of its route (pipeline/routes.ts).
 // 6. Is the body valid? Its bytes stay unchanged, and a strict parsed copy is checked. Hazards come first: they are refused whatever else
 // is wrong.
-function readBody(parts: Parts): RequestHook {
+function readBody(dependencies: Dependencies): RequestHook {
   return function readBodyHook(request, _reply, done) {
-    const context = readRequest(parts, locatedOf(request), request)
+    const context = readRequest(dependencies, locatedOf(request), request)
     const { engine, operation, accessRequest, bytes } = context
-    const checked = enforce(parts, engine.validation, context, () => {
+    const checked = enforce(dependencies, engine.validation, context, () => {
       checkHazards(operation, accessRequest, engine.allowedHazards)
       checkSelection(operation, accessRequest.body)
       checkShape(operation, accessRequest, engine.isDateText)
@@ -256,27 +256,27 @@ function readBody(parts: Parts): RequestHook {
 
 // 7. Is the request permitted? This is decided after the shape is known, because permission depends on the body, and before any cache,
 // because a cache hit must not widen access. A request that waits is decided again: pipeline/decide-again.ts, docs/waiting-decisions.md.
-function permit(parts: Parts): RequestHook {
+function permit(dependencies: Dependencies): RequestHook {
   return function permitHook(request, _reply, done) {
     const context = checkedOf(request)
     context.stage = 'permit'
-    const decided = decideRequest(parts, context, request)
+    const decided = decideRequest(dependencies, context, request)
     if (decided instanceof Promise) decided.then(() => done(), done)
     else done()
   }
 }
 
 /** Decides a request (stage 7). The handlers call it again for a request that has waited. */
-const decideRequest: DecideRequest = (parts, context, request) => {
+const decideRequest: DecideRequest = (dependencies, context, request) => {
   const recordsVersion = context.engine.recordsVersion()
-  return chain(permissionFor(parts, context, request), (permission) => {
+  return chain(permissionFor(dependencies, context, request), (permission) => {
     decide(context, recordsVersion, permission)
     return context
   })
 }
 
 function permissionFor(
-  parts: Parts,
+  dependencies: Dependencies,
   context: CheckedContext,
   request: FastifyRequest,
 ): MaybePromise<RequestPermission> {
@@ -285,27 +285,29 @@ function permissionFor(
   if (isOpen(context)) return authorization === 'enforce' ? PERMITTED_HERE : NOT_ENFORCED
   if (authorization === 'off' || (authorization === 'engine' && operation.cache === undefined))
     return NOT_ENFORCED
-  const permission = enforce(parts, authorization, context, () => select(parts, context, request))
+  const permission = enforce(dependencies, authorization, context, () =>
+    select(dependencies, context, request),
+  )
   return chain(permission, (found) => found ?? NOT_ENFORCED)
 }
 
 /** Replaces the queries in the body with ids if each selected id is checked. The checked ids are then the ids that are sent. */
 function select(
-  parts: Parts,
+  dependencies: Dependencies,
   context: CheckedContext,
   request: FastifyRequest,
 ): MaybePromise<RequestPermission> {
   return (
-    selectFirst(parts, context, request)?.then((selected) => {
+    selectFirst(dependencies, context, request)?.then((selected) => {
       setRequest(context, selected)
-      return check(parts, context, request)
-    }) ?? check(parts, context, request)
+      return check(dependencies, context, request)
+    }) ?? check(dependencies, context, request)
   )
 }
 
 /** Runs the checks of the operation. */
 function check(
-  parts: Parts,
+  dependencies: Dependencies,
   context: CheckedContext,
   request: FastifyRequest,
 ): MaybePromise<RequestPermission> {
@@ -313,13 +315,13 @@ function check(
   const decision =
     engine.authorization === 'report'
       ? withAllMissing((trace) => permitted.authorize(accessRequest, trace))
-      : permitted.authorize(accessRequest, rulesBetween(parts, context))
-  return chain(decision, (said) => conclude(parts, said, context, request))
+      : permitted.authorize(accessRequest, rulesBetween(dependencies, context))
+  return chain(decision, (said) => conclude(dependencies, said, context, request))
 }
 
 /** Determines which items of the response the caller may see. */
 function conclude(
-  parts: Parts,
+  dependencies: Dependencies,
   decision: Decision,
   context: CheckedContext,
   request: FastifyRequest,
@@ -328,10 +330,10 @@ function conclude(
   if (!decision.permitted) {
     context.denialReason = decision.denialReason ?? null
     // The entity may be missing because the same request was executed before. The client that repeats it gets its outcome.
-    const replay = decision.isNotFound === true ? findReplay(parts, context, request) : null
-    if (replay === null) return refuse(parts, decision, context, request)
+    const replay = decision.isNotFound === true ? findReplay(dependencies, context, request) : null
+    if (replay === null) return refuse(dependencies, decision, context, request)
     return replay.then((found) =>
-      found === null ? refuse(parts, decision, context, request) : { ...NOT_ENFORCED, replay: found },
+      found === null ? refuse(dependencies, decision, context, request) : { ...NOT_ENFORCED, replay: found },
     )
   }
   const rows = permitted.rows?.(accessRequest, otherFormOf(permitted.operation, request.headers.accept))
@@ -339,12 +341,12 @@ function conclude(
 }
 
 // 8. Rules that the engine checks only after permission.
-function checkLateRules(parts: Parts): RequestHook {
+function checkLateRules(dependencies: Dependencies): RequestHook {
   return function checkLateRulesHook(request, _reply, done) {
     const context = decidedOf(request)
     context.stage = 'rules'
     const { engine, operation, accessRequest } = context
-    void enforce(parts, engine.validation, context, () =>
+    void enforce(dependencies, engine.validation, context, () =>
       checkRules(operation, accessRequest, { isDateText: engine.isDateText }),
     )
     context.stage = 'forward'
@@ -357,12 +359,13 @@ function checkLateRules(parts: Parts): RequestHook {
 }
 
 // 9 to 11. The handler of an operation: the cache in the memory of this process, and then the steps that apply to the operation.
-function createHandlerOf(parts: Parts): RouteOptions['handlerOf'] {
-  const decisionMaker = { parts, decide: decideRequest }
+function createHandlerOf(dependencies: Dependencies): RouteOptions['handlerOf'] {
+  const decisionMaker = { dependencies, decide: decideRequest }
   return function handlerOf(operation) {
-    if (isNeverForwarded(operation)) return (request, reply) => serveOwn(parts, decidedOf(request), reply)
+    if (isNeverForwarded(operation))
+      return (request, reply) => serveOwn(dependencies, decidedOf(request), reply)
     const nothing = nothingOf(operation)
-    const outgoingRequest = createOutgoingRequest(parts, operation)
+    const outgoingRequest = createOutgoingRequest(dependencies, operation)
     // 10. Forward, and 11. store or evict: handlers/from-engine.ts.
     const handle = HANDLER_STEPS.filter((step) => step.appliesTo(operation)).reduceRight<Handler>(
       (next, step) => step.create(operation, next),
@@ -372,13 +375,13 @@ function createHandlerOf(parts: Parts): RouteOptions['handlerOf'] {
       const context = decidedOf(request)
       // 9. Is the response cached? Shared entries contain only data that every permitted caller may see. A response that only Redis has
       // is read by the step `shareCached`.
-      const hit = findCached(parts, context, request)
+      const hit = findCached(dependencies, context, request)
       if (hit !== null) return sendCached(hit, request, reply)
       const asked = outgoingRequest(context, request)
       const upstreamRequest = narrowedRequest(context, asked)
       return upstreamRequest === null
-        ? nothing({ parts, decisionMaker, context, upstreamRequest: asked, request, reply })
-        : handle({ parts, decisionMaker, context, upstreamRequest, request, reply })
+        ? nothing({ dependencies, decisionMaker, context, upstreamRequest: asked, request, reply })
+        : handle({ dependencies, decisionMaker, context, upstreamRequest, request, reply })
     }
     return function serve(request, reply) {
       const served = serveDecided(request, reply)

@@ -9,12 +9,12 @@ import { createSigner } from '../redis/signature.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/parts.ts'
 import type { Component } from './component.ts'
 import type { Handover } from './runtime.ts'
 
 interface StoresComponent extends Component {
-  readonly stores: Pick<Parts, 'cache' | 'idempotencyStore'>
+  readonly stores: Pick<Dependencies, 'cache' | 'idempotencyStore'>
 }
 
 /**

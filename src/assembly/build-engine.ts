@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { withSpecificVariablePermissions } from '../operations/variable-permissions.ts'
 import { askerOf, bytesReaderOf, readerOf, withTracedLookUps } from './engine-client.ts'
-import type { EngineParts } from '../pipeline/parts.ts'
+import type { EngineDependencies } from '../pipeline/parts.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
 import { createRememberedTokens, type TokenMemoryState } from '../policy/authn/token-memory.ts'
 import {
@@ -71,7 +71,7 @@ export interface EngineOptions {
 
 export interface BuiltEngine {
   readonly handoverState: UserHandoverState
-  readonly parts: EngineParts
+  readonly dependencies: EngineDependencies
   readonly sources: EngineSources
   /** The issuers whose tokens the engine accepts. */
   readonly issuers: readonly NamedIssuer[]
@@ -116,7 +116,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     ...(options.handoverState === null ? {} : { handoverState: options.handoverState }),
     onResult: (result, method) => metrics.authentication({ engine: name, result, method }),
   })
-  const parts: EngineParts = {
+  const dependencies: EngineDependencies = {
     name,
     upstream,
     authenticator,
@@ -139,7 +139,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     remotePrefix: remotePrefixOf(engineConfig),
   }
   return {
-    parts,
+    dependencies,
     issuers: (identity.tokens?.issuers ?? []).map((setting) => ({
       name: setting.name,
       keys: options.issuers.of(setting),
@@ -167,12 +167,12 @@ function policiesFor({ specificVariablePermissions }: AuthorizationConfig): Poli
 }
 
 /** Dates are checked in the default format only. With another format the engine checks them itself. */
-function dateTextCheckFor({ isDefault }: DateFormat): EngineParts['isDateText'] {
+function dateTextCheckFor({ isDefault }: DateFormat): EngineDependencies['isDateText'] {
   return isDefault ? isDateText : acceptDateText
 }
 
 /** Creates each permit when it is first needed: hundreds of engines would have a hundred thousand of them. */
-function permitsOf(options: PermitOptions, policies: Policies): EngineParts['permits'] {
+function permitsOf(options: PermitOptions, policies: Policies): EngineDependencies['permits'] {
   const permits = new Map<string, Permit>()
   const create = (policy: OperationPolicy): Permit => {
     const permit = createPermit(policy, options)
@@ -225,7 +225,7 @@ function buildTokens(
   })
 }
 
-function createDeploymentOf(lookUp: LookUp): NonNullable<EngineParts['deploymentOf']> {
+function createDeploymentOf(lookUp: LookUp): NonNullable<EngineDependencies['deploymentOf']> {
   return async (definition, accessRequest) => {
     const attributes = await lookUp(
       definition,

@@ -18,7 +18,7 @@ import { createMetrics } from '../metrics/registry.ts'
 import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import type { BuildOptions, HandoverState, UserHandoverState, RuntimeDependencies } from './runtime.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/parts.ts'
 import { ParkedRequests } from '../pipeline/parked-requests.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { createRememberedTokens } from '../policy/authn/token-memory.ts'
@@ -52,7 +52,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   const own = { passwords: createPasswords(), issuers, verifications: createVerifications() }
   const shared = { config, files, metrics, changeBus, turns, admission, log, traces, ...own }
   const builtEngines = buildEngines(shared, handover.before)
-  const engines = new Map(builtEngines.map(({ parts }) => [parts.name, parts]))
+  const engines = new Map(builtEngines.map(({ dependencies }) => [dependencies.name, dependencies]))
   const applications = buildApplications({ config, metrics, log, traces })
   const { stores, ...storesComponent } = openStores({ config, metrics, log }, handover)
   const sources = createRunningSources({
@@ -79,7 +79,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     { release: audit.close },
   ])
   const { pressure } = admission
-  const parts: Parts = {
+  const dependencies: Dependencies = {
     ...stores,
     config,
     operations: OPERATIONS,
@@ -94,14 +94,14 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     audit: audit.write,
   }
   return {
-    parts: withForwardedChanges(parts, () => successor()?.parts ?? null),
+    gateway: withForwardedChanges(dependencies, () => successor()?.gateway ?? null),
     handover: {
       ...stores,
       config,
       metrics,
       traces,
       admission: admission.handoverState,
-      users: new Map(builtEngines.map(({ parts: { name }, handoverState }) => [name, handoverState])),
+      users: new Map(builtEngines.map(({ dependencies: { name }, handoverState }) => [name, handoverState])),
       issuerKeys: issuers.states,
     },
     questions: {
@@ -115,7 +115,9 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
         pressure: PRESSURE_KINDS.filter(pressure.isOver),
       }),
       subjectsOf: (name) =>
-        knownSubjectsOf(builtEngines.find(({ parts: { name: one } }) => one === name)?.sources ?? null),
+        knownSubjectsOf(
+          builtEngines.find(({ dependencies: { name: one } }) => one === name)?.sources ?? null,
+        ),
       connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
       reopenAudit: audit.reopen,
     },
@@ -214,7 +216,7 @@ function sourcesByEngine(
   builtEngines: readonly BuiltEngine[],
 ): Parameters<typeof createRunningSources>[0]['engines'] {
   return new Map(
-    builtEngines.map(({ parts: { name, authorization }, sources, issuers }) => [
+    builtEngines.map(({ dependencies: { name, authorization }, sources, issuers }) => [
       name,
       { sources, authorization, issuers },
     ]),

@@ -1,18 +1,18 @@
 import type { EngineStatus } from '../status/process-status.ts'
 import type { NodeState } from '../proxy/nodes/node-pool.ts'
-import type { EngineParts } from '../pipeline/parts.ts'
+import type { EngineDependencies } from '../pipeline/parts.ts'
 import type { EngineSources } from './engine-sources.ts'
 import type { EngineNodes } from './running-nodes.ts'
 
 interface ReadableEngine {
-  readonly parts: Pick<EngineParts, 'name' | 'authorization' | 'validation'>
+  readonly dependencies: Pick<EngineDependencies, 'name' | 'authorization' | 'validation'>
   readonly sources: Pick<EngineSources, 'identity' | 'records'>
   readonly nodes: Pick<EngineNodes, 'own'>
 }
 
 /** Returns the current status of an engine. */
-export function engineStatusOf({ parts, sources, nodes: { own } }: ReadableEngine): EngineStatus {
-  const { name, authorization, validation } = parts
+export function engineStatusOf({ dependencies, sources, nodes: { own } }: ReadableEngine): EngineStatus {
+  const { name, authorization, validation } = dependencies
   return {
     name,
     authorization,

@@ -1,12 +1,15 @@
-import type { EngineParts, Parts } from '../pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../pipeline/parts.ts'
 
 /**
- * Returns parts that report changes to their successor. Requests of a replaced runtime continue for a while. Data that they write
- * must not stay cached or remembered in the runtime that replaced it.
+ * Returns dependencies that report changes to their successor. Requests of a replaced runtime continue for a while. Data that they
+ * write must not stay cached or remembered in the runtime that replaced it.
  */
-export function withForwardedChanges(parts: Parts, successor: () => Parts | null): Parts {
-  const { cache, engines } = parts
-  const withForwarding = (engine: EngineParts): EngineParts => ({
+export function withForwardedChanges(
+  dependencies: Dependencies,
+  successor: () => Dependencies | null,
+): Dependencies {
+  const { cache, engines } = dependencies
+  const withForwarding = (engine: EngineDependencies): EngineDependencies => ({
     ...engine,
     changed: async (changes, about) => {
       const sameEngine = successor()?.engines.get(engine.name)
@@ -14,7 +17,7 @@ export function withForwardedChanges(parts: Parts, successor: () => Parts | null
     },
   })
   return {
-    ...parts,
+    ...dependencies,
     engines: new Map([...engines].map(([name, engine]) => [name, withForwarding(engine)])),
     cache: {
       peek: (key) => cache.peek(key),

@@ -1,10 +1,10 @@
 import type { Metrics } from '../metrics/registry.ts'
-import type { EngineParts } from '../pipeline/parts.ts'
+import type { EngineDependencies } from '../pipeline/parts.ts'
 import type { Component } from './component.ts'
 
 /** Creates the readiness checks and the gauge for the modes in force. */
 export function createModeChecks(
-  engines: readonly Pick<EngineParts, 'name' | 'authorization' | 'validation'>[],
+  engines: readonly Pick<EngineDependencies, 'name' | 'authorization' | 'validation'>[],
 ): Component {
   const modes = engines.flatMap(({ name: engine, authorization, validation }) => [
     { engine, section: 'authorization', mode: authorization },
@@ -22,7 +22,7 @@ export function createModeChecks(
   }
 }
 
-function wordOf(mode: EngineParts['authorization']): string {
+function wordOf(mode: EngineDependencies['authorization']): string {
   return mode === 'report' || mode === 'off' ? `mode is ${mode}: nothing is refused` : 'ok'
 }
 

@@ -7,8 +7,8 @@ import type { BuildOptions, Runtime } from './runtime.ts'
 /** Builds a runtime and its request handlers. @throws ConfigError that names every problem of every file */
 export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   const dependencies = await build(options)
-  const app = buildGateway(dependencies.parts)
-  const explain = createExplain(dependencies.parts, buildDryRun)
+  const app = buildGateway(dependencies.gateway)
+  const explain = createExplain(dependencies.gateway, buildDryRun)
   const close = async () => {
     await app.close()
     await dependencies.close()

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import type { Logger } from '../log.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/parts.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
 import type { AuthenticationHandoverState } from '../policy/authn/authenticate.ts'
 import type { TokenMemoryState } from '../policy/authn/token-memory.ts'
@@ -54,7 +54,7 @@ export type BuildRuntimeDependencies = (options: BuildOptions) => Promise<Runtim
  */
 export interface RuntimeDependencies {
   /** The dependencies of requests. */
-  readonly parts: Parts
+  readonly gateway: Dependencies
   /** The state that the next runtime may take over. */
   readonly handover: HandoverState
   readonly questions: RuntimeQuestions
@@ -75,7 +75,7 @@ export interface RuntimeDependencies {
 
 /** The state that continues from one configuration to the next where it remains valid. */
 export interface HandoverState
-  extends Pick<Parts, 'config' | 'metrics' | 'cache' | 'idempotencyStore' | 'traces'> {
+  extends Pick<Dependencies, 'config' | 'metrics' | 'cache' | 'idempotencyStore' | 'traces'> {
   readonly admission: AdmissionHandoverState
   /** State about the users of each engine, by engine name. */
   readonly users: ReadonlyMap<string, UserHandoverState>

@@ -15,7 +15,7 @@ interface ExplainFrom {
 }
 
 /**
- * Calls `use` with the parts of a gateway that does not listen, uses no Redis and writes no audit lines. Logs go to standard
+ * Calls `use` with the dependencies of a gateway that does not listen, uses no Redis and writes no audit lines. Logs go to standard
  * error. @throws ConfigError
  */
 export async function withExplain<T>(
@@ -29,10 +29,10 @@ export async function withExplain<T>(
     log: { ...loaded.log, audit: 'off' },
   }
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { parts, questions, start, close } = await build({ config, log, version: 'explain' })
+  const { gateway: dependencies, questions, start, close } = await build({ config, log, version: 'explain' })
   try {
     await start()
-    return await use({ subjectsOf: questions.subjectsOf, explain: createExplain(parts, buildDryRun) })
+    return await use({ subjectsOf: questions.subjectsOf, explain: createExplain(dependencies, buildDryRun) })
   } finally {
     await close()
   }

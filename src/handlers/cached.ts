@@ -8,12 +8,12 @@ import { cacheStatusOf } from '../cache/cache-status.ts'
 import type { HandlerContext, OperationRequest, DecidedContext } from '../pipeline/context.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
-import type { EngineParts, Parts } from '../pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../pipeline/parts.ts'
 import { writeResponse } from '../pipeline/replies.ts'
 
 /** Returns the response that this process has cached. Null if nothing is cached, or if the request may not read the cache. */
 export function findCached(
-  { cache }: Parts,
+  { cache }: Dependencies,
   context: DecidedContext,
   request: FastifyRequest,
 ): CacheHit | null {
@@ -46,7 +46,7 @@ function entryKeyOf({ engine, operation, accessRequest }: OperationRequest, requ
 
 /** Serves the response from Redis, or from one request to the engine that all concurrent requests share. */
 export async function serveCached({
-  parts,
+  dependencies,
   context,
   upstreamRequest,
   request,
@@ -57,7 +57,7 @@ export async function serveCached({
   const fill = (): Promise<BufferedResponse> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const accepts = (response: BufferedResponse): boolean => content !== null && hasContent(response, content)
   const rule = { seconds, tags: tagsOf(engine, tags), accepts }
-  return sendCached(await parts.cache.load(entryKeyOf(context, request), rule, fill), request, reply)
+  return sendCached(await dependencies.cache.load(entryKeyOf(context, request), rule, fill), request, reply)
 }
 
 /** Sends a cached response with its age, or 304 if the client's own copy is still valid. */
@@ -84,6 +84,6 @@ function notModified({ headers }: BufferedResponse): BufferedResponse {
 }
 
 /** Returns the cache tags of one engine. Engines do not share tags. */
-export function tagsOf({ name }: EngineParts, tags: readonly string[]): readonly string[] {
+export function tagsOf({ name }: EngineDependencies, tags: readonly string[]): readonly string[] {
   return tags.map((tag) => `${name}:${tag}`)
 }

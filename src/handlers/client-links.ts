@@ -3,11 +3,11 @@ import { rewriteLinks } from '../proxy/wire/links.ts'
 
 /** Returns whether the engine's links would differ from the address that the client used: another prefix, another host, or the node itself. */
 export function hasOtherLinks(handlerContext: HandlerContext): boolean {
-  const { parts, context, request } = handlerContext
+  const { dependencies, context, request } = handlerContext
   const { engine, operation } = context
   if (operation.links === undefined) return false
   if (engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(handlerContext)) return true
-  const address = parts.publicAddress(request.raw)
+  const address = dependencies.publicAddress(request.raw)
   return address !== null && address !== `http://${request.host}`
 }
 
@@ -37,8 +37,8 @@ export function withClientLinks(handlerContext: HandlerContext, body: Buffer): B
 
 /** @param scheme used if nothing says which scheme the client used */
 function ownAddressOf(handlerContext: HandlerContext, scheme: string): string {
-  const { parts, request } = handlerContext
-  return (parts.publicAddress(request.raw) ?? `${scheme}//${request.host}`) + prefixOf(handlerContext)
+  const { dependencies, request } = handlerContext
+  return (dependencies.publicAddress(request.raw) ?? `${scheme}//${request.host}`) + prefixOf(handlerContext)
 }
 
 /**
@@ -46,22 +46,25 @@ function ownAddressOf(handlerContext: HandlerContext, scheme: string): string {
  * headers. The node that served the request is not known here, so the addresses of all nodes are included.
  */
 function originsOf({
-  parts,
+  dependencies,
   context: { engine },
   upstreamRequest,
   request,
 }: HandlerContext): readonly string[] {
-  const nodes = (parts.config.engines[engine.name]?.nodes ?? []).map(({ url }) => new URL(url))
+  const nodes = (dependencies.config.engines[engine.name]?.nodes ?? []).map(({ url }) => new URL(url))
   const isNodes = engine.requestPolicy.host === 'node'
   const host = upstreamRequest.headers['host'] ?? request.host
   const sent = nodes.map((node) => (isNodes ? node.origin : `${node.protocol}//${host}`))
   if (engine.forwarded === 'none') return [...new Set(sent)]
   // The forwarded headers contain no path of the public address.
   const [told = ''] =
-    /^https?:\/\/[^/]*/.exec(parts.publicAddress(request.raw) ?? `http://${request.host}`) ?? []
+    /^https?:\/\/[^/]*/.exec(dependencies.publicAddress(request.raw) ?? `http://${request.host}`) ?? []
   return [...new Set([...sent, told])]
 }
 
-function prefixOf({ parts: { config }, context: { engineName, isEngineNamed } }: HandlerContext): string {
+function prefixOf({
+  dependencies: { config },
+  context: { engineName, isEngineNamed },
+}: HandlerContext): string {
   return isEngineNamed ? `${config.basePath}/engine/${engineName}` : config.basePath
 }

@@ -56,10 +56,10 @@ export async function readResponse(handlerContext: HandlerContext): Promise<Buff
 }
 
 /** Applies the checks that the engine makes after it has executed the request. */
-function checkAfter({ parts, context }: HandlerContext, response: BufferedResponse): void {
+function checkAfter({ dependencies, context }: HandlerContext, response: BufferedResponse): void {
   const { engine, permit, accessRequest } = context
   if (engine.authorization === 'engine') return
-  void enforce(parts, engine.authorization, context, () => {
+  void enforce(dependencies, engine.authorization, context, () => {
     const decision = permit.verifyCreated?.(accessRequest, createdId(response))
     if (decision === undefined || decision.permitted) return
     context.denialReason = decision.denialReason ?? null
@@ -69,12 +69,12 @@ function checkAfter({ parts, context }: HandlerContext, response: BufferedRespon
 
 /** 11. Removes changed data from the caches and from the stored users and records, at every replica, before the caller gets the response. */
 async function applyInvalidations({
-  parts,
+  dependencies,
   context: { engine, operation, accessRequest },
 }: HandlerContext): Promise<void> {
   const { evicts, invalidates } = operation
   if (evicts !== undefined)
-    await Promise.all([parts.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
+    await Promise.all([dependencies.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
   if (invalidates === undefined) return
   await engine.changed(
     invalidates,

@@ -178,7 +178,10 @@ function filterOf({
   if (rows?.form === 'topic names') return serveTopicNames
   if (rows?.form !== 'instance counts') return serveFiltered
   return (handlerContext, keep) =>
-    serveActivityCounts(handlerContext, { keep, maxRows: handlerContext.parts.config.limits.filteredRows })
+    serveActivityCounts(handlerContext, {
+      keep,
+      maxRows: handlerContext.dependencies.config.limits.filteredRows,
+    })
 }
 
 /** Serves a filtered list. If `keep` is null, the caller sees no item, and the engine only validates the query. */
@@ -187,7 +190,7 @@ async function serveFiltered(
   keep: Postfilter | null,
   plan?: PlanRows,
 ): Promise<FastifyReply> {
-  const maxRows = handlerContext.parts.config.limits.filteredRows
+  const maxRows = handlerContext.dependencies.config.limits.filteredRows
   handlerContext.context.isWithheld = keep === null
   return sendResponse(
     handlerContext.reply,

@@ -11,7 +11,7 @@ import type {
 import { type GatewayCode, GatewayError } from '../errors.ts'
 import type { HandlerContext, OperationRequest, CheckedContext } from '../pipeline/context.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/parts.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
 import { sendResponse } from '../pipeline/replies.ts'
@@ -29,11 +29,11 @@ export function hasIdempotencyKey({ operation }: OperationRequest, { headers }: 
 
 /** Executes the request with a new key once, among all gateways that share a Redis. Repetitions get the stored outcome. */
 export async function serveIdempotent(handlerContext: HandlerContext, work: Work): Promise<FastifyReply> {
-  const { parts, context, request } = handlerContext
+  const { dependencies, context, request } = handlerContext
   if (context.replay.state !== 'unknown key') return sendFound(handlerContext, context.replay)
-  const { connect, headers, body } = parts.config.timeouts
+  const { connect, headers, body } = dependencies.config.timeouts
   const underWayMs = connect + headers + body + MARGIN_MS
-  const claiming = await idempotencyStoreOf(parts).claim({ ...onceOf(context, request), underWayMs })
+  const claiming = await idempotencyStoreOf(dependencies).claim({ ...onceOf(context, request), underWayMs })
   if (claiming.state !== 'first') return sendFound(handlerContext, claiming)
   count(handlerContext, 'first')
   return sendResponse(handlerContext.reply, await runKeyed(withoutKey(handlerContext), claiming.claim, work))
@@ -44,7 +44,7 @@ export async function serveIdempotent(handlerContext: HandlerContext, work: Work
  * no longer exists. Null if no request with this key is known, or if the lookup does not apply.
  */
 export function findReplay(
-  { idempotencyStore }: Parts,
+  { idempotencyStore }: Dependencies,
   context: CheckedContext,
   request: FastifyRequest,
 ): Promise<ReplayOutcome | null> | null {
@@ -72,11 +72,11 @@ const RESULTS: Readonly<Record<ClaimFailure['state'], string>> = {
   unavailable: 'unavailable',
 }
 
-function count({ parts, context }: HandlerContext, result: string): void {
-  parts.metrics.idempotent({ engine: context.engine.name, result })
+function count({ dependencies, context }: HandlerContext, result: string): void {
+  dependencies.metrics.idempotent({ engine: context.engine.name, result })
 }
 
-function idempotencyStoreOf({ idempotencyStore }: Parts): IdempotencyStore {
+function idempotencyStoreOf({ idempotencyStore }: Dependencies): IdempotencyStore {
   if (idempotencyStore === null) throw new GatewayError('GW_IDEMPOTENCY_UNSUPPORTED')
   return idempotencyStore
 }
@@ -159,7 +159,7 @@ async function settle(
   claim: Claim,
   { outcome, response }: ClaimResolution,
 ): Promise<void> {
-  const { parts, request } = handlerContext
+  const { dependencies, request } = handlerContext
   const isTold =
     outcome === 'released'
       ? await claim.release()
@@ -169,7 +169,7 @@ async function settle(
   if (outcome === 'released') count(handlerContext, 'released')
   if (isTold) return
   count(handlerContext, 'unstored')
-  parts.log.warn(
+  dependencies.log.warn(
     { requestId: request.id, outcome },
     'cannot store the outcome of a request with an Idempotency-Key in Redis; until it is stored, repeated requests get GW_IDEMPOTENCY_IN_PROGRESS or GW_OUTCOME_UNKNOWN',
   )

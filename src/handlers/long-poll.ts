@@ -152,12 +152,12 @@ class ParkedPoll implements ParkedRequest {
 
   park(end: () => void): void {
     this.#end = end
-    this.#decisionMaker.parts.parked.add(this)
+    this.#decisionMaker.dependencies.parked.add(this)
   }
 
   leave(): void {
     this.#end = null
-    this.#decisionMaker.parts.parked.delete(this)
+    this.#decisionMaker.dependencies.parked.delete(this)
   }
 
   isCurrent(): boolean {

@@ -3,7 +3,7 @@ import type { Operation } from '../operations/table.ts'
 import { callerHeadersOf } from '../pipeline/caller-headers.ts'
 import type { DecidedContext } from '../pipeline/context.ts'
 import { isStillDecided } from '../pipeline/decide-again.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/parts.ts'
 import { createPathOf } from '../pipeline/routes.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
@@ -16,14 +16,15 @@ export type OutgoingRequest = (
   request: FastifyRequest,
 ) => UpstreamRequest & { readonly headers: Record<string, string> }
 
-export function createOutgoingRequest(parts: Parts, operation: Operation): OutgoingRequest {
+export function createOutgoingRequest(dependencies: Dependencies, operation: Operation): OutgoingRequest {
   const pathOf = createPathOf(operation.template)
   // The response names the created entities, and the audit log records them.
-  const keepsResponse = operation.creates?.startsWith('answer:') === true && parts.config.log.audit !== 'off'
+  const keepsResponse =
+    operation.creates?.startsWith('answer:') === true && dependencies.config.log.audit !== 'off'
   const { retry, conflict, newTasks } = operation
   return function outgoingRequest(context, request) {
     const { engine, accessRequest, bytes, rows } = context
-    const headers = callerHeadersOf(parts, context, request)
+    const headers = callerHeadersOf(dependencies, context, request)
     headers['x-request-id'] = request.id
     // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
     if (operation.hal !== undefined && engine.authorization === 'enforce')

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Operation } from '../operations/table.ts'
 import type { OperationRequest } from '../pipeline/context.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/parts.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
@@ -13,17 +13,20 @@ export function isNeverForwarded({ handler }: Operation): boolean {
 
 /** Serves an operation to which the gateway responds itself, because it knows more than an engine. */
 export async function serveOwn(
-  parts: Parts,
+  dependencies: Dependencies,
   context: OperationRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { operation, permit, accessRequest } = context
   assertTakesJson(reply.request.headers.accept)
   const isNames = operation.handler === 'engine names'
-  return sendResponse(reply, jsonResponse(isNames ? namesOf(parts) : await permit.answerCheck(accessRequest)))
+  return sendResponse(
+    reply,
+    jsonResponse(isNames ? namesOf(dependencies) : await permit.answerCheck(accessRequest)),
+  )
 }
 
-function namesOf({ engines }: Parts): unknown {
+function namesOf({ engines }: Dependencies): unknown {
   return [...engines.keys()].map((name) => ({ name }))
 }
 

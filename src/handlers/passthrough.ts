@@ -3,7 +3,7 @@ import { admit } from '../pipeline/admit.ts'
 import { NO_BYTES } from '../pipeline/context.ts'
 import { authenticatePassthrough, notFound } from '../pipeline/locate-request.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
-import type { Application, Parts } from '../pipeline/parts.ts'
+import type { Application, Dependencies } from '../pipeline/parts.ts'
 import { createAffinity } from '../proxy/passthrough/affinity.ts'
 import { basePathOf, createResponseHeaders } from '../proxy/passthrough/response-headers.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
@@ -17,19 +17,19 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * Forwards every path under a prefix to the nodes of an application that is not part of the engine's API. Bodies and responses pass
  * unchanged. The path of the nodes replaces the prefix.
  */
-export function registerPassthrough(app: FastifyInstance, parts: Parts): void {
-  for (const application of parts.applications)
+export function registerPassthrough(app: FastifyInstance, dependencies: Dependencies): void {
+  for (const application of dependencies.applications)
     app.register(async function passthrough(scope) {
-      scope.addHook('onRequest', authenticatePassthrough(parts, application))
-      scope.addHook('onRequest', admit(parts))
-      const handler = passOn(parts, application)
-      const bodyLimit = parts.config.limits.deploymentBody
+      scope.addHook('onRequest', authenticatePassthrough(dependencies, application))
+      scope.addHook('onRequest', admit(dependencies))
+      const handler = passOn(dependencies, application)
+      const bodyLimit = dependencies.config.limits.deploymentBody
       for (const url of [application.prefix, `${application.prefix}/*`])
         scope.route({ method: METHODS, url, bodyLimit, handler })
     })
 }
 
-function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Application) {
+function passOn({ publicAddress }: Pick<Dependencies, 'publicAddress'>, application: Application) {
   const { prefix, upstream } = application
   const names = upstream.nodes().map(({ node }) => node)
   const affinity = names.length > 1 ? createAffinity(prefix, names) : null

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { RequestContext } from './context.ts'
-import type { Parts } from './parts.ts'
+import type { Dependencies } from './parts.ts'
 import { networkOf } from '../policy/authn/throttle.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { RateResult } from '../policy/limits/rate.ts'
@@ -9,7 +9,7 @@ import { ANONYMOUS, type Principal } from '../request/principal.ts'
 type AdmissionHook = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
 
 /** Refuses requests while the process is overloaded. It runs before authentication, so that a refused request costs only this hook. */
-export function addLoadShedding(app: FastifyInstance, { pressure }: Pick<Parts, 'pressure'>): void {
+export function addLoadShedding(app: FastifyInstance, { pressure }: Pick<Dependencies, 'pressure'>): void {
   app.addHook('onRequest', function shedHook(request, _reply, done) {
     const refusal = pressure.refusal()
     if (refusal === null) return done()
@@ -19,7 +19,7 @@ export function addLoadShedding(app: FastifyInstance, { pressure }: Pick<Parts, 
 }
 
 /** Counts the request against the rate limit of the principal, and checks whether there is memory for its body. */
-export function admit({ pressure }: Pick<Parts, 'pressure'>): AdmissionHook {
+export function admit({ pressure }: Pick<Dependencies, 'pressure'>): AdmissionHook {
   return function admitHook(request, _reply, done) {
     const { context } = request
     const { engine, principal } = context

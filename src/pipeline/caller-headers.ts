@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { OperationRequest } from './context.ts'
-import type { Parts } from './parts.ts'
+import type { Dependencies } from './parts.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
 import { upstreamHeaders, userHeaderOf } from '../proxy/wire/headers.ts'
 import { assertTellable } from '../proxy/wire/user-header.ts'
@@ -12,7 +12,7 @@ import { ANONYMOUS } from '../request/principal.ts'
  * @throws GatewayError GW_USER_NOT_TOLD
  */
 export function callerHeadersOf(
-  { publicAddress }: Pick<Parts, 'publicAddress'>,
+  { publicAddress }: Pick<Dependencies, 'publicAddress'>,
   { engine, accessRequest: { principal } }: Pick<OperationRequest, 'engine' | 'accessRequest'>,
   request: FastifyRequest,
 ): Record<string, string> {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
 import type { DenialReason, EngineRefusal, GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
-import type { Application, EngineParts, Parts } from './parts.ts'
+import type { Application, EngineDependencies, Dependencies } from './parts.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { MaybePromise } from '../request/maybe-promise.ts'
 import { ANONYMOUS, type Principal } from '../request/principal.ts'
@@ -71,7 +71,7 @@ export interface RequestContext extends Outcome {
   readonly engineName: string
   readonly isEngineNamed: boolean
   /** Null if the path names an engine that is not configured. */
-  readonly engine: EngineParts | null
+  readonly engine: EngineDependencies | null
   /** Null if no operation has this path and method. */
   readonly operation: Operation | null
   /** Null if the caller is not authenticated, or need not be. */
@@ -82,7 +82,7 @@ export interface RequestContext extends Outcome {
 
 /** The context after stage 4: caller, operation and engine are known. */
 export interface LocatedContext extends RequestContext {
-  readonly engine: EngineParts
+  readonly engine: EngineDependencies
   readonly operation: Operation
   readonly principal: Principal
   readonly permit: Permit
@@ -138,7 +138,7 @@ class ContextMembers implements RequestContext {
   addedHeaders = NO_HEADERS
   engineName = ''
   isEngineNamed = false
-  engine: EngineParts | null = null
+  engine: EngineDependencies | null = null
   operation: Operation | null = null
   principal: Principal | null = null
   passthrough: RequestContext['passthrough'] = 'none'
@@ -284,7 +284,7 @@ export function isDecided(context: RequestContext): context is DecidedContext {
 
 /** An operation of an engine and the parsed request for it. */
 export interface OperationRequest {
-  readonly engine: EngineParts
+  readonly engine: EngineDependencies
   readonly operation: Operation
   readonly permit: Permit
   readonly accessRequest: AccessRequest
@@ -298,20 +298,20 @@ export interface EngineCall {
 
 /** Decides a request in the mode of its engine (stage 7). Throws the refusal, or rejects with it. */
 export type DecideRequest = (
-  parts: Parts,
+  dependencies: Dependencies,
   context: CheckedContext,
   request: FastifyRequest,
 ) => MaybePromise<DecidedContext>
 
 /** The dependencies and the function that decide a request again. */
 export interface DecisionMaker {
-  readonly parts: Parts
+  readonly dependencies: Dependencies
   readonly decide: DecideRequest
 }
 
 /** A request that has passed the stages, and the request to the engine for it. */
 export interface HandlerContext extends EngineCall {
-  readonly parts: Parts
+  readonly dependencies: Dependencies
   readonly decisionMaker: DecisionMaker
   readonly context: DecidedContext
   readonly request: FastifyRequest

@@ -33,25 +33,25 @@ export function isOutdated(error: unknown): boolean {
  * @throws the refusal that a new request would get
  */
 export async function decideAgain(
-  { parts, decide }: DecisionMaker,
+  { dependencies, decide }: DecisionMaker,
   context: LocatedContext,
   request: FastifyRequest,
 ): Promise<DecidedContext> {
   const { stage } = context
   forgetDecision(context)
   context.stage = 'authenticate'
-  setPrincipal(context, await identifyAgain(parts, context, request))
+  setPrincipal(context, await identifyAgain(dependencies, context, request))
   forgetReports(context)
-  const checked = readRequest(parts, context, request)
+  const checked = readRequest(dependencies, context, request)
   checked.stage = 'permit'
-  const decided = await decide(parts, checked, request)
+  const decided = await decide(dependencies, checked, request)
   decided.stage = stage
   return decided
 }
 
 /** Returns the current caller. Credentials are not verified if no change can have been missed. */
 async function identifyAgain(
-  { config }: DecisionMaker['parts'],
+  { config }: DecisionMaker['dependencies'],
   { engine: { authenticator }, principal }: LocatedContext,
   request: FastifyRequest,
 ): Promise<Principal> {

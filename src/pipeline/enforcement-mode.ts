@@ -10,7 +10,7 @@ import {
   type VisibleRows,
 } from './context.ts'
 import { bounded } from '../metrics/access-log.ts'
-import type { AuthorizationMode, Parts } from './parts.ts'
+import type { AuthorizationMode, Dependencies } from './parts.ts'
 import type { ListDecision } from '../lists/list-decision.ts'
 import type { MaybePromise } from '../request/maybe-promise.ts'
 import { checkRules } from '../policy/validation/validate.ts'
@@ -22,7 +22,7 @@ import { refusalOf } from './replies.ts'
  * continues to the engine, which decides. Returns undefined if the check was not made, or if its refusal was not applied.
  */
 export function enforce<T>(
-  parts: Parts,
+  dependencies: Dependencies,
   mode: AuthorizationMode,
   context: LocatedContext,
   check: () => MaybePromise<T>,
@@ -32,24 +32,24 @@ export function enforce<T>(
   try {
     const checked = check()
     return checked instanceof Promise
-      ? checked.catch((error: unknown) => reportOnly(parts, mode, context, error))
+      ? checked.catch((error: unknown) => reportOnly(dependencies, mode, context, error))
       : checked
   } catch (error) {
-    return reportOnly(parts, mode, context, error)
+    return reportOnly(dependencies, mode, context, error)
   }
 }
 
 function reportOnly(
-  parts: Parts,
+  dependencies: Dependencies,
   mode: AuthorizationMode,
   context: LocatedContext,
   error: unknown,
 ): undefined {
-  if (mode === 'report') report(parts, context, error)
+  if (mode === 'report') report(dependencies, context, error)
   return undefined
 }
 
-function report({ metrics, log }: Parts, context: LocatedContext, error: unknown): void {
+function report({ metrics, log }: Dependencies, context: LocatedContext, error: unknown): void {
   const refusal = refusalOf(error)
   const { id: requestId, stage, denialReason, operation, engine } = context
   const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
@@ -98,12 +98,12 @@ function keep(outcome: Pick<Outcome, 'reports'>, kept: Report): void {
  * Returns a function that applies the validation rules between two permission checks. A request that breaks a rule gets its error,
  * not the refusal of the later check.
  */
-export function rulesBetween(parts: Parts, context: CheckedContext): TraceDecision | undefined {
+export function rulesBetween(dependencies: Dependencies, context: CheckedContext): TraceDecision | undefined {
   const { engine, operation, accessRequest } = context
   if (operation.body === undefined || operation.checks.length < 2) return undefined
   return ({ check: { index }, decision }) => {
     const place = decision.permitted ? { passed: index + 1 } : { refused: index }
-    void enforce(parts, engine.validation, context, () =>
+    void enforce(dependencies, engine.validation, context, () =>
       checkRules(operation, accessRequest, { ...place, isDateText: engine.isDateText }),
     )
     return decision

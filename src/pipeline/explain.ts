@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import { isChecked, isLocated, receive, type RequestContext, setPrincipal, setRoute } from './context.ts'
 import { DEFAULT_ENGINE, isOpen } from './locate-request.ts'
-import type { EngineParts, Parts } from './parts.ts'
+import type { EngineDependencies, Dependencies } from './parts.ts'
 import type { Stage } from './stage.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
 import type { Principal } from '../request/principal.ts'
@@ -27,7 +27,7 @@ export interface RequestExplanation {
   readonly engine: string
   readonly principal: Principal
   /** If a mode is not `enforce`, a request that is refused here continues all the same. */
-  readonly modes: Pick<EngineParts, 'validation' | 'authorization'>
+  readonly modes: Pick<EngineDependencies, 'validation' | 'authorization'>
   /** True if `identity.open` permits the operation without credentials. */
   readonly open: boolean
   readonly decision: 'permitted' | 'refused'
@@ -73,17 +73,20 @@ export function questionOf(value: unknown): Question {
 }
 
 /** Builds the stages up to the decision. `contextOf` returns the engine and the caller for the id of a request. */
-export type BuildDryRun = (parts: Parts, contextOf: (id: string) => RequestContext) => FastifyInstance
+export type BuildDryRun = (
+  dependencies: Dependencies,
+  contextOf: (id: string) => RequestContext,
+) => FastifyInstance
 
 /**
  * Creates a function that sends each question through the stages. The routes are registered for the first question, because most
  * processes get none.
  */
-export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
+export function createExplain(dependencies: Dependencies, buildDryRun: BuildDryRun): Explain {
   const contexts = new Map<string, RequestContext>()
   let dryRun: FastifyInstance | null = null
   async function run(context: RequestContext, sent: InjectedRequest): Promise<void> {
-    dryRun ??= buildDryRun(parts, (id) => contexts.get(id) ?? receive(id, ''))
+    dryRun ??= buildDryRun(dependencies, (id) => contexts.get(id) ?? receive(id, ''))
     contexts.set(context.id, context)
     try {
       await dryRun.inject({ ...sent, headers: { ...sent.headers, 'x-request-id': context.id } })
@@ -92,21 +95,21 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
     }
   }
   return async function explain(question, given) {
-    const engine = parts.engines.get(question.engine)
+    const engine = dependencies.engines.get(question.engine)
     if (engine === undefined)
       throw new QuestionError(
-        `There is no engine ${question.engine}, but ${[...parts.engines.keys()].join(', ')}`,
+        `There is no engine ${question.engine}, but ${[...dependencies.engines.keys()].join(', ')}`,
       )
     const principal = given ?? (await engine.principalOf(question.user))
-    if (principal === null) throw unknownUser(parts, question)
+    if (principal === null) throw unknownUser(dependencies, question)
     const [method = '', target = ''] = question.request.trim().split(/\s+/)
     const context = receive(randomUUID(), '')
     // The explanation includes refusals that another mode would not apply.
-    const enforcing: EngineParts = { ...engine, validation: 'enforce', authorization: 'enforce' }
+    const enforcing: EngineDependencies = { ...engine, validation: 'enforce', authorization: 'enforce' }
     setRoute(context, { engineName: engine.name, isEngineNamed: false, engine: enforcing, operation: null })
     setPrincipal(context, principal)
-    await run(context, sentOf(parts, { method: method.toUpperCase(), target, body: question.body }))
-    if (!isLocated(context)) throw unmatched(parts, method, target, context)
+    await run(context, sentOf(dependencies, { method: method.toUpperCase(), target, body: question.body }))
+    if (!isLocated(context)) throw unmatched(dependencies, method, target, context)
     const { operation, refusal, stage } = context
     // An unavailable engine or source decides nothing.
     if (refusal instanceof GatewayError && refusal.statusCode >= 500) throw refusal
@@ -128,7 +131,7 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
  * Returns the error for an unknown user. The gateway does not know in advance the groups of a user without an account, because each
  * token has its own groups.
  */
-function unknownUser({ config }: Parts, { engine, user }: Question): QuestionError {
+function unknownUser({ config }: Dependencies, { engine, user }: Question): QuestionError {
   const own = config.engines[engine]
   const takesTokens = own !== undefined && settingsOf(config, own).identity.tokens !== null
   const hint = takesTokens ? '. Of a user of tokens, ask for somebody here who has the same groups' : ''
@@ -139,7 +142,7 @@ function unknownUser({ config }: Parts, { engine, user }: Question): QuestionErr
  * Returns the explanation of the permission. Null if no permission is needed, or if a lookup ends the decision.
  * @throws GatewayError if the engine does not respond
  */
-async function policyOf(engine: EngineParts, context: RequestContext): Promise<Explanation | null> {
+async function policyOf(engine: EngineDependencies, context: RequestContext): Promise<Explanation | null> {
   if (!isChecked(context) || isOpen(context)) return null
   try {
     return await engine.explain(context.permit, context.accessRequest)
@@ -157,7 +160,7 @@ interface InjectedRequest {
 }
 
 /** Returns the question as the request of a client. */
-function sentOf({ config }: Parts, { method, target, body }: SplitQuestion): InjectedRequest {
+function sentOf({ config }: Dependencies, { method, target, body }: SplitQuestion): InjectedRequest {
   const [host] = config.hosts
   const url = targetPathOf(target).startsWith(`${config.basePath}/`) ? target : config.basePath + target
   const sent = { method, url, headers: host === undefined ? {} : { host } }
@@ -178,7 +181,7 @@ function typeOf(body: Buffer): string {
 
 /** Returns the error for a method and path without an operation, or for a path in another spelling. */
 function unmatched(
-  { config }: Parts,
+  { config }: Dependencies,
   method: string,
   target: string,
   { stage, refusal }: RequestContext,

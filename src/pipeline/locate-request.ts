@@ -6,7 +6,7 @@ import { createCertificateUser } from '../request/client-certificate.ts'
 import type { Principal } from '../request/principal.ts'
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
 import { isCrossOriginRequest } from '../request/origin.ts'
-import type { Application, EngineParts, Parts } from './parts.ts'
+import type { Application, EngineDependencies, Dependencies } from './parts.ts'
 import {
   type CheckedContext,
   type DecidedContext,
@@ -66,14 +66,14 @@ export function engineOf(
     isEngineNamed,
     operation,
   }: Pick<RequestContext, 'engineName' | 'isEngineNamed' | 'operation'>,
-  engines: ReadonlyMap<string, EngineParts>,
-): EngineParts | null {
+  engines: ReadonlyMap<string, EngineDependencies>,
+): EngineDependencies | null {
   const isListOfAll = !isEngineNamed && operation?.handler === 'engine names'
   return engines.get(engineName) ?? (isListOfAll ? fallbackOf(engines) : null)
 }
 
 /** Returns the engine whose users authenticate the caller of an unknown engine. */
-export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EngineParts {
+export function fallbackOf(engines: ReadonlyMap<string, EngineDependencies>): EngineDependencies {
   const [first] = engines.values()
   const engine = engines.get(DEFAULT_ENGINE) ?? first
   if (engine === undefined) throw new Error('No engine is configured')
@@ -136,10 +136,10 @@ function refusalOf(status: number, type: string, message: string, headers = {}):
  * Creates a function that authenticates the caller by the credentials of the request, or else by the certificate of the connection.
  * Credentials come first: a service may connect with its own certificate and act for a user.
  */
-export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
+export function createPrincipalOf({ listen }: Pick<Dependencies['config'], 'listen'>) {
   const certificateUser = createCertificateUser(listen.tls?.clients ?? null)
   return (
-    authenticator: EngineParts['authenticator'],
+    authenticator: EngineDependencies['authenticator'],
     { headers, raw, context }: FastifyRequest,
   ): Principal | Promise<Principal> => {
     const { authorization } = headers
@@ -156,7 +156,7 @@ export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
  * CORS is the task of the application: the section `cors` does not apply to its responses, and its origins may not write there.
  */
 export function authenticatePassthrough(
-  { engines, config }: Pick<Parts, 'engines' | 'config'>,
+  { engines, config }: Pick<Dependencies, 'engines' | 'config'>,
   application: Pick<Application, 'prefix' | 'auth'>,
 ): (request: FastifyRequest) => Promise<void> {
   const principalOf = createPrincipalOf(config)

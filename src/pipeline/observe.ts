@@ -5,7 +5,7 @@ import { accessRecordOf, bounded, shownPathOf } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
 import { loggedCacheStatusOf, nodeOf, receive, type RequestContext } from './context.ts'
 import { bodyBytesOf, signReply } from './replies.ts'
-import type { Parts } from './parts.ts'
+import type { Dependencies } from './parts.ts'
 import { spanSummaryOf } from './request-span.ts'
 import { traceIdOf } from '../request/trace-parent.ts'
 import type { RequestSpan } from '../traces/traces.ts'
@@ -20,10 +20,10 @@ export function ownHeadersOf({ id, addedHeaders }: RequestContext): Record<strin
 const CLIENT_CLOSED = 499
 
 /** 12. Observe: every request is counted at its start, and recorded when its response is complete or its client has disconnected. */
-export function observe(app: FastifyInstance, parts: Parts): void {
-  const { metrics, traces } = parts
-  const record = createRecord(parts)
-  const addressOf = createClientAddress(parts.config.listen.trustedProxies)
+export function observe(app: FastifyInstance, dependencies: Dependencies): void {
+  const { metrics, traces } = dependencies
+  const record = createRecord(dependencies)
+  const addressOf = createClientAddress(dependencies.config.listen.trustedProxies)
   app.decorateRequest('context')
   app.addHook('onRequest', function begin(request, reply, done) {
     const startedAtMs = performance.now()
@@ -58,7 +58,7 @@ interface ObservedRequest {
   readonly traceId: string | null
 }
 
-function createRecord({ metrics, log, audit }: Parts) {
+function createRecord({ metrics, log, audit }: Dependencies) {
   const writeRecord = createRecordWriter(log)
   return function record(
     request: FastifyRequest,
@@ -115,7 +115,7 @@ type Refusal = NonNullable<RequestContext['refusal']>
  * once where they happen. The cause that the system or the connection reported is logged in addition, for the analysis of a single
  * request.
  */
-function reportRequest(log: Parts['log'], requestId: string, refusal: Refusal): void {
+function reportRequest(log: Dependencies['log'], requestId: string, refusal: Refusal): void {
   if (isOwn(refusal) && refusal.code === 'GW_INTERNAL')
     log.error({ requestId, err: refusal.cause ?? refusal }, bounded(refusal.message))
   else if (refusal.statusCode >= 500 && refusal.cause instanceof Error)

@@ -30,7 +30,7 @@ export type Mode = 'enforce' | 'report' | 'off'
 export type AuthorizationMode = Mode | 'engine'
 
 /** The dependencies of one engine. */
-export interface EngineParts {
+export interface EngineDependencies {
   readonly name: string
   readonly upstream: Upstream
   readonly authenticator: Authenticator
@@ -86,10 +86,10 @@ export interface Application extends ApplicationPlace {
 }
 
 /** The dependencies of the gateway, which src/assembly builds. */
-export interface Parts {
+export interface Dependencies {
   readonly config: Config
   readonly operations: readonly Operation[]
-  readonly engines: ReadonlyMap<string, EngineParts>
+  readonly engines: ReadonlyMap<string, EngineDependencies>
   readonly applications: readonly Application[]
   readonly cache: Cache
   /** Null without Redis. A request with an Idempotency-Key is then refused. */

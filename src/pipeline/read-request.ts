@@ -7,7 +7,7 @@ import { queryOf } from '../request/canonical.ts'
 import { readJson } from '../request/json.ts'
 import { type CheckedContext, type LocatedContext, setRequest } from './context.ts'
 import { paramsOf } from './locate-request.ts'
-import type { Parts } from './parts.ts'
+import type { Dependencies } from './parts.ts'
 import { createDeadlineCheck } from './deadline-check.ts'
 
 /**
@@ -16,7 +16,7 @@ import { createDeadlineCheck } from './deadline-check.ts'
  * @throws GatewayError if the body is not acceptable JSON
  */
 export function readRequest(
-  { config }: Pick<Parts, 'config'>,
+  { config }: Pick<Dependencies, 'config'>,
   context: LocatedContext,
   request: FastifyRequest,
 ): CheckedContext {

@@ -35,7 +35,7 @@ export interface ServingProcesses {
 export const METRICS: ProcessQuestion<Snapshot> = {
   name: 'metrics',
   withinMs: 2000,
-  answer: (serving) => serving.current().parts.metrics.snapshot(),
+  answer: (serving) => serving.current().gateway.metrics.snapshot(),
   isAnswer: isSnapshot,
 }
 

@@ -80,7 +80,7 @@ export async function openFirstRuntime({
     const old = numbered(number)
     await Promise.race([
       over,
-      wait(current().dependencies.parts.config.timeouts.drain, undefined, { ref: false }),
+      wait(current().dependencies.gateway.config.timeouts.drain, undefined, { ref: false }),
     ])
     old.dependencies.stop()
     await over
@@ -115,8 +115,9 @@ export async function openFirstRuntime({
   return {
     current,
     replace,
-    reopenAudit: async () => void (await Promise.all(all().map((parts) => parts.questions.reopenAudit()))),
-    endPolls: () => all().forEach((parts) => parts.endPolls()),
+    reopenAudit: async () =>
+      void (await Promise.all(all().map((runtime) => runtime.questions.reopenAudit()))),
+    endPolls: () => all().forEach((runtime) => runtime.endPolls()),
     close: async () => void (await Promise.all([current().close(), ...retiring.values()])),
   }
 }

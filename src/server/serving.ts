@@ -57,7 +57,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
     log,
   })
   const current = () => replacement.current().dependencies
-  const { metrics } = current().parts
+  const { metrics } = current().gateway
   const listener = createListener(config, { handle: replacement.current().handle, metrics, log })
   return {
     current,
@@ -76,7 +76,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
       draining = true
       const startedMs = performance.now()
       const { pid } = process
-      const deadlineMs = current().parts.config.timeouts.drain
+      const deadlineMs = current().gateway.config.timeouts.drain
       log.info({ pid, ...listener.load(), deadlineMs }, 'drain begins')
       const deadline = wait(deadlineMs, undefined, { ref: false })
       replacement.endPolls()

@@ -19,11 +19,11 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
   const serving = await openServing({ config, log, open })
   const { current, replace, reopenAudit, readiness, begin, listen, drain } = serving
-  const { metrics } = current().parts
-  const load = () => (file === null ? current().parts.config : loadConfig(file))
+  const { metrics } = current().gateway
+  const load = () => (file === null ? current().gateway.config : loadConfig(file))
   const reload = createReload({
     load,
-    current: () => current().parts.config,
+    current: () => current().gateway.config,
     warnings: () => current().questions.warnings,
     replace,
     reopenAudit,
@@ -33,7 +33,7 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   const admin = await atKey(
     'admin',
     openAdmin(config.admin, {
-      current: () => current().parts.config,
+      current: () => current().gateway.config,
       metrics,
       readiness,
       reload,

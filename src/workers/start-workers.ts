@@ -35,7 +35,7 @@ export async function startWorkers({
   const watched = await watchConfig(file, () => void reload.run('file'))
   const check = createCheck(log, open)
   const first = await check(config)
-  const { metrics } = first.parts
+  const { metrics } = first.gateway
   const latest = { warnings: first.questions.warnings }
   const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines) })
   const port = createPort(config, { metrics, log })

@@ -5,16 +5,16 @@ import type { Attack } from './attack.ts'
 import { ATTACKS } from './corpus.ts'
 
 const gateway = await openGateway(t, { listen: true, records: [] })
-const { engine, origin, parts } = gateway
+const { engine, origin, dependencies } = gateway
 
 for (const attack of ATTACKS) {
   t.test(`a ${attack.kind} attack is refused: ${attack.hope}`, async (t) => {
-    const before = { requests: engine.requests, cached: parts.cache.size.entries }
+    const before = { requests: engine.requests, cached: dependencies.cache.size.entries }
     const answers = await speak(origin, attack.bytes)
     t.equal(answers.length, 1, 'one request is one answer')
     checkAnswer(t, attack, answers[0])
     t.same(
-      { requests: engine.requests, cached: parts.cache.size.entries },
+      { requests: engine.requests, cached: dependencies.cache.size.entries },
       before,
       'the engine saw nothing, nothing is cached',
     )
@@ -52,7 +52,7 @@ t.test('the log contains no credentials, and no line that an attacker has made',
 })
 
 t.test('all attacks together create few metric labels', async (t) => {
-  const lines = (await parts.metrics.text())
+  const lines = (await dependencies.metrics.text())
     .split('\n')
     .filter((line) => line.startsWith('gateway_refusals_total'))
   t.ok(lines.length < 40, `${lines.length}`)

@@ -123,7 +123,7 @@ t.test('forged values in Redis', { skip: redisSkip }, async (t) => {
     t.match(text, /^HTTP\/1\.1 200 .*"answer":2/s, 'the engine is asked')
     t.notMatch(text, /set-cookie|transfer-encoding|x-forged|allow-origin|location|text\/html/i)
     t.equal(occurrences(text, /^content-length:/gim), 1)
-    t.match(await second.parts.metrics.text(), CORRUPT)
+    t.match(await second.dependencies.metrics.text(), CORRUPT)
     await until(async () => !((await control.getBuffer(name)) ?? value).equals(value))
   })
 
@@ -142,7 +142,7 @@ t.test('forged values in Redis', { skip: redisSkip }, async (t) => {
     t.equal(occurrences(text, /^content-length:/gim), 1)
     t.equal(answered(), 1)
     t.match(
-      await second.parts.metrics.text(),
+      await second.dependencies.metrics.text(),
       'gateway_idempotent_requests_total{engine="default",result="unreadable"} 1',
     )
   })
@@ -157,7 +157,7 @@ t.test('forged values in Redis', { skip: redisSkip }, async (t) => {
     const text = await say(second.origin, DIAGRAM)
     t.match(text, /"answer":2/)
     t.notMatch(text, 'text/html')
-    t.match(await second.parts.metrics.text(), CORRUPT)
+    t.match(await second.dependencies.metrics.text(), CORRUPT)
     await say(first.origin, START, 'idempotency-key: a')
     await putForged(control, `engine-gateway:${NAMESPACE}:once:*`, (value) => {
       value.writeUInt8((value.at(-2) ?? 0) ^ 1, value.length - 2)

@@ -93,24 +93,24 @@ t.test(
   async (t) => {
     const disk = mountFull(t)
     const gateway = await openGateway(t, { settings: { log: { audit: disk.file } } })
-    const { parts, log } = gateway
+    const { dependencies, log } = gateway
     const asked = ['GET /task/nosuch', 'POST /signal'] as const
     for (const route of asked) t.ok((await gateway.ask('mary', route)).status >= 400)
     const before = 30_000
     for (let count = 0; count < before; count += 1) {
-      parts.audit(AUDIT)
+      dependencies.audit(AUDIT)
       if (count % 100 === 0) await nextTurn()
     }
-    await until(async () => (await lostOf(parts.metrics, 'audit')) > 0, WITHIN_MS)
+    await until(async () => (await lostOf(dependencies.metrics, 'audit')) > 0, WITHIN_MS)
     t.equal((await gateway.ask('demo', 'GET /task')).status, 200)
     t.same(disk.lines(), [])
     const told = () => log.filter(({ path }) => path === disk.file)
     t.match(told(), [{ level: 'error', msg: 'audit lines are lost; cannot write to the file' }], 'once')
     disk.giveRoom()
     await until(() => told().length === 2, WITHIN_MS)
-    const lost = await lostOf(parts.metrics, 'audit')
+    const lost = await lostOf(dependencies.metrics, 'audit')
     t.match(told()[1], { level: 'info', msg: 'audit lines are written again', lost })
-    parts.audit({ ...AUDIT, requestId: 'last' })
+    dependencies.audit({ ...AUDIT, requestId: 'last' })
     await until(() => disk.lines().at(-1)?.includes('"last"') === true, WITHIN_MS)
     t.ok(disk.lines().length + lost >= before + 1, `${disk.lines().length} written, ${lost} lost`)
     t.ok(
@@ -126,17 +126,17 @@ t.test('the log reports how many lines were lost on a full disk', { skip }, asyn
   t.teardown(() => destination.end())
   const log = createLogger({ level: 'info', destination })
   const config = configOf(t, ENGINE, { settings: { log: { audit: 'off' } } })
-  const { parts, close } = await build({ config, log, version: 'test' })
+  const { gateway: dependencies, close } = await build({ config, log, version: 'test' })
   t.teardown(() => close())
   const before = 400
   for (let count = 0; count < before; count += 1) {
     log.info('x'.repeat(60_000))
     await nextTurn()
   }
-  await until(async () => (await lostOf(parts.metrics, 'log')) > 0, WITHIN_MS)
+  await until(async () => (await lostOf(dependencies.metrics, 'log')) > 0, WITHIN_MS)
   disk.giveRoom()
   await until(() => disk.lines().at(-1)?.includes('log lines were lost') === true, WITHIN_MS)
-  const lost = await lostOf(parts.metrics, 'log')
+  const lost = await lostOf(dependencies.metrics, 'log')
   t.match(JSON.parse(disk.lines().at(-1) ?? ''), { level: 'warn', lost })
   t.equal(disk.lines().length - 1 + lost, before)
 })

@@ -79,7 +79,7 @@ t.test('idempotency keys of gateways that share a Redis', { skip: redisSkip }, a
 
   t.test('a key is refused while Redis is down, and requests without a key are served', async (t) => {
     const { redis, held, node } = await open(t)
-    const { ask, parts } = await openBeforeNode(t, redis.url, node)
+    const { ask, dependencies } = await openBeforeNode(t, redis.url, node)
     process.kill(redis.pid, 'SIGKILL')
     await redis.stop()
     const refused = await ask('demo', START, keyed('a'))
@@ -90,18 +90,18 @@ t.test('idempotency keys of gateways that share a Redis', { skip: redisSkip }, a
     await until(() => held.length === 1)
     answer(held[0])
     t.equal((await plain).status, 200)
-    t.match(await parts.metrics.text(), '{engine="default",result="unavailable"} 1\n')
+    t.match(await dependencies.metrics.text(), '{engine="default",result="unavailable"} 1\n')
   })
 
   t.test('with a frozen Redis, the client gets its response, and Redis stores it later', async (t) => {
     const { redis, held, node } = await open(t)
-    const { ask, parts, log } = await openBeforeNode(t, redis.url, node)
+    const { ask, dependencies, log } = await openBeforeNode(t, redis.url, node)
     const first = ask('demo', START, keyed('a'))
     await until(() => held.length === 1)
     redis.pause()
     answer(held[0])
     t.match(await first, { status: 200, body: { id: '1' } })
-    t.match(await parts.metrics.text(), '{engine="default",result="unstored"} 1\n')
+    t.match(await dependencies.metrics.text(), '{engine="default",result="unstored"} 1\n')
     t.ok(log.some(({ msg }) => String(msg).includes('cannot store the outcome')))
     redis.resume()
     const again = async () => ask('demo', START, keyed('a'))

@@ -40,9 +40,9 @@ async function openAgreement(t: Test, engine: Engine) {
   const gateway = await openGateway(t, {
     records: RECORDS,
     engine,
-    wrap: (parts) => ({ ...parts, audit: (audit) => void audits.push(audit) }),
+    wrap: (dependencies) => ({ ...dependencies, audit: (audit) => void audits.push(audit) }),
   })
-  return { ...gateway, audits, explain: createExplain(gateway.parts, buildDryRun) }
+  return { ...gateway, audits, explain: createExplain(gateway.dependencies, buildDryRun) }
 }
 
 type Engine = NonNullable<GatewayOptions['engine']>

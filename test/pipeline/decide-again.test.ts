@@ -10,7 +10,7 @@ t.test(
   async (t) => {
     const context: RequestContext = receive('id', '')
     const request = { context, url: '/x', params: {}, headers: {}, raw: { socket: { destroyed: false } } }
-    const parts = { config: { timeouts: { headers: 1000 }, listen: {} } }
+    const members = { config: { timeouts: { headers: 1000 }, listen: {} } }
     const engine = {
       recordsVersion: () => 7,
       authenticator: { isCurrent: () => true, isRecent: () => true },
@@ -20,7 +20,7 @@ t.test(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a decision reads only these members
     const asked = request as unknown as Arguments[2]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a decision reads only these members
-    const dependencies = parts as unknown as Arguments[0]['parts']
+    const dependencies = members as unknown as Arguments[0]['dependencies']
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a decision reads only these members
     locate(context, location as unknown as Parameters<typeof locate>[1])
     const checked = readRequest(dependencies, context, asked)
@@ -29,8 +29,8 @@ t.test(
 
     const during: boolean[] = []
     const decideAsTold = (fails: boolean): Arguments[0] => ({
-      parts: dependencies,
-      decide: (_parts, again) => {
+      dependencies,
+      decide: (_dependencies, again) => {
         during.push(isStillDecided(again))
         if (fails) throw new Error('no decision')
         decide(again, 7, NOT_ENFORCED)

@@ -13,7 +13,7 @@ async function openExplain(
   settings: Readonly<Record<string, unknown>> = {},
 ) {
   const gateway = await openGateway(t, { records, settings })
-  const explain = createExplain(gateway.parts, buildDryRun)
+  const explain = createExplain(gateway.dependencies, buildDryRun)
   return {
     ...gateway,
     explain,

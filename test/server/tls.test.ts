@@ -19,7 +19,7 @@ async function openTls(t: Test, clients: Readonly<Record<string, unknown>> | nul
   const settings: NonNullable<GatewayOptions['settings']> = { listen: { port: 0, tls } }
   const gateway = await openGateway(t, { listen: true, settings })
   const port = Number(new URL(gateway.origin).port)
-  return { ...gateway, config: gateway.parts.config, files, port }
+  return { ...gateway, config: gateway.dependencies.config, files, port }
 }
 
 interface Asked {
@@ -59,7 +59,7 @@ function readPem(file: string): Buffer {
 }
 
 t.test('a listener with a certificate accepts TLS and nothing else', async (t) => {
-  const { origin, port, files, parts } = await openTls(t)
+  const { origin, port, files, dependencies } = await openTls(t)
   t.match(origin, /^https:/)
   t.equal((await ask(port, agentOf(t, files))).status, 200)
   const plain = connectTcp(port, '127.0.0.1')
@@ -67,7 +67,7 @@ t.test('a listener with a certificate accepts TLS and nothing else', async (t) =
   plain.resume()
   plain.on('error', () => undefined)
   await once(plain, 'close')
-  await until(async () => (await parts.metrics.text()).includes('reason="tls-handshake"} 1\n'))
+  await until(async () => (await dependencies.metrics.text()).includes('reason="tls-handshake"} 1\n'))
 })
 
 t.test('versions below TLS 1.2 are refused, and only HTTP/1.1 is negotiated', async (t) => {
@@ -143,7 +143,7 @@ t.test('client certificates', async (t) => {
   t.test('a client certificate names the user if there are no credentials', async (t) => {
     const files = writeCertificates(t)
     const clients = { ca: files['ca.crt'], required: false, user: 'commonName', users: { client: 'mary' } }
-    const { port, parts } = await openTls(t, clients)
+    const { port, dependencies } = await openTls(t, clients)
     const own = { cert: readPem(files['client.crt']), key: readPem(files['client.key']) }
     t.equal((await ask(port, agentOf(t, files, own), null)).status, 200)
     t.equal(
@@ -154,7 +154,7 @@ t.test('client certificates', async (t) => {
     t.equal((await ask(port, agentOf(t, files), null)).status, 401, 'without one')
     t.equal((await ask(port, agentOf(t, files, own), 'stranger')).status, 401, 'credentials count first')
     t.match(
-      await parts.metrics.text(),
+      await dependencies.metrics.text(),
       'gateway_auth_total{engine="default",result="verified",method="certificate"} 1\n',
     )
   })

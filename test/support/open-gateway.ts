@@ -9,7 +9,7 @@ import { type Config, loadConfig } from '../../src/config/config.ts'
 import { buildGateway } from '../../src/gateway.ts'
 import { createListener } from '../../src/server/listener.ts'
 import { createLogger } from '../../src/log.ts'
-import type { Parts } from '../../src/pipeline/parts.ts'
+import type { Dependencies } from '../../src/pipeline/parts.ts'
 import { startSandbox } from '../../sandbox/sandbox.ts'
 import { startNode, type Seen as SeenRaw } from './fake-engine.ts'
 import { idsOf } from '../sandbox/asks.ts'
@@ -29,8 +29,8 @@ export interface GatewayOptions {
   readonly engines?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** The test's own engine. Default: the sandbox. */
   readonly engine?: (request: SeenRaw, response: ServerResponse) => void
-  /** Replaces parts of the gateway by the test's own. */
-  readonly wrap?: (parts: Parts) => Parts
+  /** Replaces dependencies of the gateway by the test's own. */
+  readonly wrap?: (dependencies: Dependencies) => Dependencies
   readonly listen?: boolean
   /** Whether users and records are read again when their files change. Default: no. */
   readonly watch?: boolean
@@ -54,7 +54,7 @@ export interface Answer {
 
 export interface OpenGateway {
   readonly app: FastifyInstance
-  readonly parts: Parts
+  readonly dependencies: Dependencies
   /** `http://127.0.0.1:…`, or empty if the gateway does not listen. */
   readonly origin: string
   readonly engine: Engine
@@ -71,13 +71,17 @@ export interface OpenGateway {
 export async function openGateway(t: Test, options: GatewayOptions = {}): Promise<OpenGateway> {
   const engine = await startEngine(t, options.engine)
   const log: Readonly<Record<string, unknown>>[] = []
-  const { parts, start, close } = await build({
+  const {
+    gateway: dependencies,
+    start,
+    close,
+  } = await build({
     config: configOf(t, engine.base, { ...options, settings: calmOf(options.settings) }),
     log: createLogger({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     version: 'test',
   })
   if (options.watch === true) await start()
-  const used = options.wrap?.(parts) ?? parts
+  const used = options.wrap?.(dependencies) ?? dependencies
   const app = buildGateway(used)
   const listener = createListener(used.config, {
     handle: (request, response) => app.routing(request, response),
@@ -91,7 +95,7 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   })
   await app.ready()
   const origin = options.listen === true ? await listener.listen(used.config.listen) : ''
-  return { app, parts: used, origin, engine, log, ask: createAsk(app, engine) }
+  return { app, dependencies: used, origin, engine, log, ask: createAsk(app, engine) }
 }
 
 /** Returns the configuration from a file with the users and records of the test. The file is read as the process reads it. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
-import type { EngineParts } from '../../src/pipeline/parts.ts'
+import type { EngineDependencies } from '../../src/pipeline/parts.ts'
 import type { Principal } from '../../src/request/principal.ts'
 import { ParkedRequests } from '../../src/pipeline/parked-requests.ts'
 import { until } from './cache-harness.ts'
@@ -75,10 +75,10 @@ export async function openParked(t: Test, options: ParkedOptions = {}): Promise<
     records: [WORK],
     watch: true,
     ...rest,
-    wrap: (parts) => ({
-      ...parts,
+    wrap: (dependencies) => ({
+      ...dependencies,
       parked,
-      engines: new Map([...parts.engines].map(([name, one]) => [name, noting(one, last)])),
+      engines: new Map([...dependencies.engines].map(([name, one]) => [name, noting(one, last)])),
     }),
     engine: ({ url, body, method }, response) => {
       const path = url.slice(BASE.length)
@@ -91,9 +91,9 @@ export async function openParked(t: Test, options: ParkedOptions = {}): Promise<
   t.teardown(() => {
     for (const one of held) one.answer([])
   })
-  const { parts } = gateway
-  const { identity, authorization } = parts.config
-  const engine = parts.engines.get('default')
+  const { dependencies } = gateway
+  const { identity, authorization } = dependencies.config
+  const engine = dependencies.engines.get('default')
   return {
     ...gateway,
     held,
@@ -133,8 +133,8 @@ interface Last {
   principal: Principal | null
 }
 
-/** Returns the engine's parts with an authenticator that stores the last principal. */
-function noting(engine: EngineParts, last: Last): EngineParts {
+/** Returns the engine's dependencies with an authenticator that stores the last principal. */
+function noting(engine: EngineDependencies, last: Last): EngineDependencies {
   const { authenticator } = engine
   return {
     ...engine,

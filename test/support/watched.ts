@@ -1,5 +1,5 @@
 import { OPERATIONS } from '../../src/operations/all.ts'
-import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../../src/pipeline/parts.ts'
 import type { AccessRequest } from '../../src/request/access-request.ts'
 import type { Permit } from '../../src/policy/authz/permit.ts'
 
@@ -11,14 +11,14 @@ export interface Decided {
 }
 
 /** Returns a wrapper whose permits allow every request and record what each decision was about. */
-export function watchPermits(decided: Decided[]): (parts: Parts) => Parts {
-  return (parts) => ({
-    ...parts,
-    engines: new Map([...parts.engines].map(([name, engine]) => [name, watchEngine(engine, decided)])),
+export function watchPermits(decided: Decided[]): (dependencies: Dependencies) => Dependencies {
+  return (dependencies) => ({
+    ...dependencies,
+    engines: new Map([...dependencies.engines].map(([name, engine]) => [name, watchEngine(engine, decided)])),
   })
 }
 
-function watchEngine(engine: EngineParts, decided: Decided[]): EngineParts {
+function watchEngine(engine: EngineDependencies, decided: Decided[]): EngineDependencies {
   const templates = new Map(OPERATIONS.map(({ id, template }) => [id, template]))
   const watch = (id: string, permit: Permit): Permit => ({
     ...permit,

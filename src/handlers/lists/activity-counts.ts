@@ -42,7 +42,7 @@ export async function serveActivityCountsOfTenants(
   handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
-  const { filteredRows } = handlerContext.parts.config.limits
+  const { filteredRows } = handlerContext.dependencies.config.limits
   const keep: Postfilter = async (_template, rows) =>
     rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const definition = await definitionOf(handlerContext)

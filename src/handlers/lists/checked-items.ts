@@ -37,12 +37,12 @@ export async function serveCheckedItems(
   handlerContext: HandlerContext,
   read: ReadResponse,
 ): Promise<FastifyReply> {
-  const { parts, context, reply } = handlerContext
+  const { dependencies, context, reply } = handlerContext
   const response = await readItems(handlerContext, read)
   if (response.status === 200) {
     await reportMissingRows(context, context.operation.template, response)
     context.stage = 'permit'
-    await enforce(parts, context.engine.authorization, context, () => checkItems(context, response))
+    await enforce(dependencies, context.engine.authorization, context, () => checkItems(context, response))
   }
   return sendResponse(reply, response)
 }
@@ -51,11 +51,11 @@ export async function serveCheckedItems(
 type ReadResponse = (handlerContext: HandlerContext) => Promise<BufferedResponse>
 
 function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<BufferedResponse> {
-  const { parts, context, request } = handlerContext
+  const { dependencies, context, request } = handlerContext
   const { rows } = context
   if (rows.strategy === 'scan') {
     const { postfilter: keep, plan } = rows
-    const { filteredRows: maxRows } = parts.config.limits
+    const { filteredRows: maxRows } = dependencies.config.limits
     return answerRows(handlerContext, {
       postfilter: keep,
       maxRows,

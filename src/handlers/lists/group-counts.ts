@@ -123,7 +123,7 @@ async function tasksLookedThrough(
   handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const { filteredRows } = handlerContext.parts.config.limits
+  const { filteredRows } = handlerContext.dependencies.config.limits
   const tasks = await readRows(handlerContext, `/task?unassigned=true&maxResults=${filteredRows + 1}`)
   const others = othersAmong(tasks, tenants)
   if (tasks.length > filteredRows || others.length > MAX_SINGLE_READS)

@@ -23,13 +23,16 @@ interface ItemCountRequest {
 
 /** Serves filters, each with the number of items that the caller sees. */
 export async function serveItemCounts(handlerContext: HandlerContext): Promise<FastifyReply> {
-  const { parts, context, reply } = handlerContext
+  const { dependencies, context, reply } = handlerContext
   const { rows } = context
   const keep = rows.strategy === 'scan' ? rows.postfilter : null
   const response =
     rows.visibility === 'all'
       ? await readWhole(handlerContext)
-      : await answerRows(handlerContext, { postfilter: keep, maxRows: parts.config.limits.filteredRows })
+      : await answerRows(handlerContext, {
+          postfilter: keep,
+          maxRows: dependencies.config.limits.filteredRows,
+        })
   return sendResponse(reply, response.status === 200 ? await withCounts(response, handlerContext) : response)
 }
 
@@ -54,7 +57,7 @@ async function withCounts(
 /** Returns the number of visible items of a filter. Null if the caller sees all of them. */
 async function countOf(
   id: string,
-  { parts, context, upstreamRequest }: HandlerContext,
+  { dependencies, context, upstreamRequest }: HandlerContext,
 ): Promise<number | null> {
   const permit = context.engine.permits.get(context.operation.itemCount ?? '')
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -69,7 +72,7 @@ async function countOf(
       context: { engine: context.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
-    { postfilter: decision.postfilter, maxRows: parts.config.limits.filteredRows },
+    { postfilter: decision.postfilter, maxRows: dependencies.config.limits.filteredRows },
     { form: 'count', wanted: Number.POSITIVE_INFINITY },
   )
   if (seen === null) throw new GatewayError('GW_ROWS_NOT_EXACT')

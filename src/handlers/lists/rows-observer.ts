@@ -3,7 +3,10 @@ import { STRATEGY_NAMES } from '../../lists/list-plan.ts'
 import type { RowsObserver } from '../../lists/postfilter/visible-rows.ts'
 
 /** Returns an observer that counts plans and items by operation. */
-export function observerOf({ parts: { metrics }, context: { operation } }: HandlerContext): RowsObserver {
+export function observerOf({
+  dependencies: { metrics },
+  context: { operation },
+}: HandlerContext): RowsObserver {
   const { id } = operation
   return {
     onPlan: (strategy) => metrics.rowsPlan({ operation: id, plan: STRATEGY_NAMES[strategy] }),

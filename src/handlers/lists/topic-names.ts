@@ -26,7 +26,7 @@ export async function serveTopicNames(
   handlerContext: HandlerContext,
   keep: Postfilter,
 ): Promise<FastifyReply> {
-  const { filteredRows } = handlerContext.parts.config.limits
+  const { filteredRows } = handlerContext.dependencies.config.limits
   const names = [...handlerContext.context.accessRequest.query.keys()]
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -47,12 +47,12 @@ async function orTooMany(response: Promise<BufferedResponse>): Promise<BufferedR
 }
 
 async function askEachTopic(handlerContext: HandlerContext): Promise<BufferedResponse> {
-  const { parts, context } = handlerContext
+  const { dependencies, context } = handlerContext
   const permit = context.engine.permits.get(LIST_OF_TOPICS)
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return response
   const names = namesIn(response)
-  if (permit === undefined || names.length > parts.config.limits.rowParts)
+  if (permit === undefined || names.length > dependencies.config.limits.rowParts)
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const isShown = await mapSideBySide(names, (name) => isTopicVisible(handlerContext, permit, name))
   return { ...response, body: json(names.filter((_, index) => isShown[index])) }
@@ -75,7 +75,7 @@ async function isTopicVisible(
   permit: Permit,
   name: string,
 ): Promise<boolean> {
-  const { parts, context, upstreamRequest } = handlerContext
+  const { dependencies, context, upstreamRequest } = handlerContext
   const query = new Map([
     ...topicFlagsOf(context.accessRequest.query),
     ['topicName', name],
@@ -95,7 +95,7 @@ async function isTopicVisible(
     {
       postfilter: decision.postfilter,
       plan: decision.plan,
-      maxRows: parts.config.limits.filteredRows,
+      maxRows: dependencies.config.limits.filteredRows,
       observe: observerOf(handlerContext),
     },
   )

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { CheckedContext } from '../../pipeline/context.ts'
 import type { Finder, Operation, Selector } from '../../operations/table.ts'
-import type { Parts } from '../../pipeline/parts.ts'
+import type { Dependencies } from '../../pipeline/parts.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { bodyTexts, bodyValue } from '../../request/body.ts'
 import { readJson } from '../../request/json.ts'
@@ -38,7 +38,7 @@ export async function resolveSelectors(selecting: SelectionContext): Promise<Buf
  * nothing, or if the entities are not checked one by one.
  */
 export function selectFirst(
-  parts: Parts,
+  dependencies: Dependencies,
   context: CheckedContext,
   request: FastifyRequest,
 ): Promise<RequestWithIds> | null {
@@ -49,7 +49,7 @@ export function selectFirst(
     ...Object.keys(operation.resolvesIds ?? {}),
   ]
   if (looked.every((member) => (bodyValue(accessRequest.body, member) ?? null) === null)) return null
-  const selecting = selectingOf(parts, context, request)
+  const selecting = selectingOf(dependencies, context, request)
   return selectionsOf(selecting, 'all').then((selections) => {
     const selected = bodyWith(selections, selecting, bytes)
     return { bytes: selected, accessRequest: { ...accessRequest, body: readJson(selected) } }
@@ -71,7 +71,7 @@ function checksEach({ checks }: Operation): boolean {
  * selection comes first.
  */
 export function refuse(
-  parts: Parts,
+  dependencies: Dependencies,
   { refusal, isUnselected = false }: Extract<Decision, { readonly permitted: false }>,
   context: CheckedContext,
   request: FastifyRequest,
@@ -84,7 +84,7 @@ export function refuse(
     engine.authorization === 'enforce'
   if (!comesLater) throw refusal
   // If the selection cannot be determined, the refusal stays. The error of an invalid query comes before the refusal.
-  const selection = emptyOf(selectingOf(parts, context, request)).catch((error: unknown) =>
+  const selection = emptyOf(selectingOf(dependencies, context, request)).catch((error: unknown) =>
     error instanceof EngineRefusal || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
       ? error
       : null,
@@ -94,10 +94,14 @@ export function refuse(
   })
 }
 
-function selectingOf(parts: Parts, context: CheckedContext, request: FastifyRequest): SelectionContext {
-  const headers = callerHeadersOf(parts, context, request)
+function selectingOf(
+  dependencies: Dependencies,
+  context: CheckedContext,
+  request: FastifyRequest,
+): SelectionContext {
+  const headers = callerHeadersOf(dependencies, context, request)
   return {
-    parts,
+    dependencies,
     context,
     upstreamRequest: { method: 'POST', path: '', headers, body: context.bytes, retry: 'always' },
   }

@@ -1,6 +1,6 @@
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { EngineCall } from '../../pipeline/context.ts'
-import type { Parts } from '../../pipeline/parts.ts'
+import type { Dependencies } from '../../pipeline/parts.ts'
 import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { bodyTexts, bodyText } from '../../request/body.ts'
@@ -22,7 +22,7 @@ import { MAX_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */
 export interface SelectionContext extends EngineCall {
-  readonly parts: Parts
+  readonly dependencies: Dependencies
 }
 
 /** A list and the items of it that a caller sees. */
@@ -75,9 +75,9 @@ export async function foundOf(
   finding: IdFinder,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  const { parts, context } = selecting
+  const { dependencies, context } = selecting
   const { list, gives = 'id', single, isAnyEnough } = finding
-  if (ids.length > (single === true ? MAX_SINGLE_IDS : parts.config.limits.filteredRows))
+  if (ids.length > (single === true ? MAX_SINGLE_IDS : dependencies.config.limits.filteredRows))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const tenants = context.permit.tenantsOf(context.accessRequest.principal)
   const keep: Postfilter = async (_template, rows) =>
@@ -122,7 +122,7 @@ export async function idsFound(
 ): Promise<readonly string[]> {
   const planned = await plannedIds(selecting, query, { gives, wanted })
   if (planned !== null) return planned
-  const filtering = { postfilter: query.keep, maxRows: selecting.parts.config.limits.filteredRows }
+  const filtering = { postfilter: query.keep, maxRows: selecting.dependencies.config.limits.filteredRows }
   const { seen, response } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
   if (seen === null) throw refusalOf(response)
   return seen.flatMap(({ row }) => textIn(row, gives))
@@ -138,7 +138,7 @@ async function plannedIds(
   if (keep === null || plan === undefined || plan.strategy === 'scan') return null
   if (plan.strategy === 'denied') return idsFound(selecting, { list, keep: null })
   const ids: string[] = []
-  const maxRows = selecting.parts.config.limits.filteredRows
+  const maxRows = selecting.dependencies.config.limits.filteredRows
   try {
     const listing = { plan, postfilter: keep, maxRows, member: gives }
     for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {

@@ -160,7 +160,7 @@ t.test('a password that an open verification accepted is remembered for the next
   await gateway.ask(null, 'POST /identity/verify', verify('mary', 'mary'))
   await gateway.ask('mary', 'GET /version')
   t.match(
-    await gateway.parts.metrics.text(),
+    await gateway.dependencies.metrics.text(),
     /gateway_auth_total\{engine="default",result="open",method="none"\} 1\n(.*\n)*.*result="verified",method="basic"\} 1\n(.*\n)*.*result="remembered",method="basic"\} 1/,
   )
 })

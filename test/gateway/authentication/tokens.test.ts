@@ -354,7 +354,7 @@ t.test('groups and tenants come from the configured source', async (t) => {
   ]
   for (const { is, ...own } of cases) {
     const { gateway, issuer } = await openWith(t, { own: { groupPrefix: 'kc:', ...own } })
-    const { authenticator } = fallbackOf(gateway.parts.engines)
+    const { authenticator } = fallbackOf(gateway.dependencies.engines)
     const claims = { realm_access: { roles: ['a'] }, tenants: 't' }
     const header = bearer(await issuer.sign(KEY, claims)).authorization
     t.same(await authenticator.authenticate(header, '::1'), {
@@ -387,7 +387,7 @@ t.test('two keys of an issuer with the same id verify no token', async (t) => {
 t.test('the user of client credentials comes from its own claim if it is configured', async (t) => {
   const claims = { user: 'preferred_username', client: 'client_id', groups: [['realm.access', 'roles']] }
   const { gateway, issuer } = await openWith(t, { own: { claims, userPrefix: 'kc:' } })
-  const { authenticator } = fallbackOf(gateway.parts.engines)
+  const { authenticator } = fallbackOf(gateway.dependencies.engines)
   const token = await issuer.sign(KEY, { client_id: 'worker', 'realm.access': { roles: 'workers' } })
   t.match(await authenticator.authenticate(`bearer ${token}`, '::1'), {
     userId: 'kc:worker',
@@ -471,7 +471,7 @@ t.test('session tokens of users of an engine have the groups of the engine', asy
     settings: { identity: { source: 'engine', tokens } },
     engine: engineOfMary,
   })
-  const { authenticator } = fallbackOf(gateway.parts.engines)
+  const { authenticator } = fallbackOf(gateway.dependencies.engines)
   t.same(await authenticator.authenticate(bearer(await session('HS512')).authorization, '::1'), {
     userId: 'mary',
     groups: ['clerks'],

@@ -47,7 +47,7 @@ const engine: GatewayOptions['engine'] = ({ method, url }, response) => {
   )
 }
 
-const { ask, parts } = await openGateway(t, {
+const { ask, dependencies } = await openGateway(t, {
   records: [
     ...['ours', 'shared', 'old', 'gone', 'comma'].map((key) => `grant mary PROCESS_DEFINITION:${key} DELETE`),
     'grant mary PROCESS_DEFINITION:* READ,UPDATE',
@@ -55,7 +55,7 @@ const { ask, parts } = await openGateway(t, {
   engine,
 })
 
-const explain = createExplain(parts, buildDryRun)
+const explain = createExplain(dependencies, buildDryRun)
 
 async function remove(user: string, path: string) {
   const route = `DELETE /process-definition/key/${path}/delete`

@@ -322,7 +322,7 @@ t.test(
   async (t) => {
     const gateway = await openJobs(t, {})
     const { decision, policy, answer } = await createExplain(
-      gateway.parts,
+      gateway.dependencies,
       buildDryRun,
     )(questionOf({ user: 'mary', request: 'POST /job/instance-deletion/execute' }))
     t.equal(decision, 'refused')

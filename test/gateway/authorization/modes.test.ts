@@ -18,7 +18,7 @@ const gateway = await openGateway(t, {
     opened: { validation: { allow: ['expressions'] } },
   },
 })
-const { engine, log, parts } = gateway
+const { engine, log, dependencies } = gateway
 const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=moving')
 
 function ask(user: string, name: string, route: string, body?: Ask): Promise<Answer> {
@@ -37,7 +37,7 @@ t.test('authorization mode `report` refuses nothing and logs what would be refus
   t.match(await ask('nobody', 'rights-reported', 'POST /history/cleanup'), { status: 200 })
   t.same(reportedAt('rights-reported'), ['getTask', 'cleanupAsync'])
   t.match(
-    await parts.metrics.text(),
+    await dependencies.metrics.text(),
     /gateway_refusals_total\{engine="rights-reported",operation="getTask",stage="permit-report",reason="404"\} 1/,
   )
 })
@@ -48,7 +48,7 @@ t.test('a missing entity is reported, and the engine itself responds with 404', 
   t.match(answer.forwarded.at(-1), { method: 'PUT' })
   t.same(reportedAt('rights-reported').slice(-1), ['updateTask'])
   t.match(
-    await parts.metrics.text(),
+    await dependencies.metrics.text(),
     /gateway_refusals_total\{engine="rights-reported",operation="updateTask",stage="permit-report",reason="404"\} 1/,
   )
 })
@@ -123,7 +123,7 @@ t.test('with authorization off, nothing is looked up or left out', async (t) => 
 })
 
 t.test('every mode refuses requests without credentials and ambiguous paths', async (t) => {
-  for (const name of parts.engines.keys()) {
+  for (const name of dependencies.engines.keys()) {
     const stranger = await gateway.ask(null, `GET /engine/${name}/task`)
     const twofold = await ask('demo', name, 'GET /task/a%2Fb')
     const unknown = await ask('demo', name, 'GET /nosuch')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { EngineParts, Parts } from '../../../src/pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../../../src/pipeline/parts.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 
@@ -10,7 +10,7 @@ function watch({ method, path, retry, newTasks }: UpstreamRequest): void {
   if (retry === 'unsent' && newTasks !== 'none') creating.push(`${method} ${path}`)
 }
 
-function watching(upstream: EngineParts['upstream']): EngineParts['upstream'] {
+function watching(upstream: EngineDependencies['upstream']): EngineDependencies['upstream'] {
   return {
     ...upstream,
     fetch: (upstreamRequest, limitBytes) => {
@@ -24,12 +24,12 @@ function watching(upstream: EngineParts['upstream']): EngineParts['upstream'] {
   }
 }
 
-function watched(parts: Parts): Parts {
-  const engines = [...parts.engines].map(([name, engine]): [string, EngineParts] => [
+function watched(dependencies: Dependencies): Dependencies {
+  const engines = [...dependencies.engines].map(([name, engine]): [string, EngineDependencies] => [
     name,
     { ...engine, upstream: watching(engine.upstream) },
   ])
-  return { ...parts, engines: new Map(engines) }
+  return { ...dependencies, engines: new Map(engines) }
 }
 
 const { ask } = await openGateway(t, {

@@ -65,7 +65,7 @@ for (const mode of MODES) {
 }
 
 t.test('with mode report or off no response is stored for other callers', async (t) => {
-  const before = gateway.parts.cache.size.entries
+  const before = gateway.dependencies.cache.size.entries
   for (const mode of ['report', 'off'])
     for (const path of ['decision-definition/key/other/diagram', 'external-task/topic-names'])
       for (const at of [1, 2]) {
@@ -73,7 +73,7 @@ t.test('with mode report or off no response is stored for other callers', async 
         t.same([status, headers['cache-status']], [200, undefined], `${mode}, request ${at}`)
         t.match(forwarded.at(-1)?.url, path, 'the engine gets the request')
       }
-  t.equal(gateway.parts.cache.size.entries, before)
+  t.equal(gateway.dependencies.cache.size.entries, before)
 })
 
 t.test('with mode enforce a permitted caller shares responses, and another caller is refused', async (t) => {

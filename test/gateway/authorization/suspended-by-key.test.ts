@@ -31,7 +31,7 @@ const engine: GatewayOptions['engine'] = ({ method, url }, response) => {
   response.end(status === 204 ? '' : JSON.stringify(rows.slice(0, Number(searchParams.get('maxResults')))))
 }
 
-const { ask, parts } = await openGateway(t, {
+const { ask, dependencies } = await openGateway(t, {
   records: ['shared', 'ours', 'many', 'none'].map((key) => `grant mary PROCESS_DEFINITION:${key} ${RIGHTS}`),
   engine,
 })
@@ -137,7 +137,7 @@ t.test('a body with a key and an id is sent, because the engine refuses it', asy
 
 t.test('explain and the request agree, with and without the record that explain names', async (t) => {
   const without = await openGateway(t, { records: [], engine })
-  const explain = createExplain(without.parts, buildDryRun)
+  const explain = createExplain(without.dependencies, buildDryRun)
   for (const route of [...BY_TENANT, OF_ALL])
     for (const [key, error] of [
       ['shared', 'GW_CHECK_NOT_EXACT'],
@@ -168,7 +168,7 @@ t.test('explain and the request agree, with and without the record that explain 
 })
 
 t.test('explain and the request agree for permitted and for refused keys', async (t) => {
-  const explain = createExplain(parts, buildDryRun)
+  const explain = createExplain(dependencies, buildDryRun)
   for (const request of [...BY_TENANT, OF_ALL])
     for (const processDefinitionKey of ['shared', 'many', 'ours']) {
       const body = { processDefinitionKey, suspended: true }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { EngineParts, Parts } from '../../../src/pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../../../src/pipeline/parts.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { openGateway } from '../../support/open-gateway.ts'
 
@@ -10,7 +10,7 @@ function watch({ deployment }: UpstreamRequest): void {
   wanted.push(deployment ?? null)
 }
 
-function watching(upstream: EngineParts['upstream']): EngineParts['upstream'] {
+function watching(upstream: EngineDependencies['upstream']): EngineDependencies['upstream'] {
   return {
     ...upstream,
     fetch: (upstreamRequest, limitBytes) => {
@@ -25,15 +25,15 @@ function watching(upstream: EngineParts['upstream']): EngineParts['upstream'] {
 }
 
 /** The engine knows only the deployment of the definition `review`. */
-const deploymentOf: EngineParts['deploymentOf'] = async (_definition, { params }) =>
+const deploymentOf: EngineDependencies['deploymentOf'] = async (_definition, { params }) =>
   Object.values(params).includes('review') ? 'd1' : null
 
-function aware(parts: Parts): Parts {
-  const engines = [...parts.engines].map(([name, engine]): [string, EngineParts] => [
+function aware(dependencies: Dependencies): Dependencies {
+  const engines = [...dependencies.engines].map(([name, engine]): [string, EngineDependencies] => [
     name,
     { ...engine, upstream: watching(engine.upstream), deploymentOf },
   ])
-  return { ...parts, engines: new Map(engines) }
+  return { ...dependencies, engines: new Map(engines) }
 }
 
 const { ask } = await openGateway(t, {

@@ -3,8 +3,8 @@ import { openGateway } from '../../support/open-gateway.ts'
 
 t.test('the list of engines is available even if no engine is the default', async (t) => {
   const named = await openGateway(t, {
-    wrap: ({ engines, ...parts }) => ({
-      ...parts,
+    wrap: ({ engines, ...dependencies }) => ({
+      ...dependencies,
       engines: new Map([...engines].filter(([name]) => name !== 'default')),
     }),
   })

@@ -34,7 +34,7 @@ t.test('idempotency keys with Redis', { skip: redisSkip }, async (t) => {
   t.teardown(() => redis.stop())
 
   t.test('a repeated start gets the same response and starts nothing', async (t) => {
-    const { ask, parts } = await openKeyed(t, redis.url)
+    const { ask, dependencies } = await openKeyed(t, redis.url)
     const first = await ask('demo', START, keyed('a', { businessKey: 'k' }, { 'x-request-id': 'one' }))
     t.equal(first.status, 200)
     t.match(first.forwarded, [{ method: 'POST' }])
@@ -46,7 +46,7 @@ t.test('idempotency keys with Redis', { skip: redisSkip }, async (t) => {
     t.equal(again.headers['content-type'], first.headers['content-type'])
     t.match(again.headers, { 'idempotency-replayed': 'true', 'x-request-id': 'two' })
     t.equal(first.headers['idempotency-replayed'], undefined)
-    const metrics = await parts.metrics.text()
+    const metrics = await dependencies.metrics.text()
     for (const result of ['first', 'replayed'])
       t.match(metrics, `gateway_idempotent_requests_total{engine="default",result="${result}"} 1\n`)
   })

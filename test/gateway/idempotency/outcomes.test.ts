@@ -31,9 +31,11 @@ t.test('outcomes of requests with an idempotency key', { skip: redisSkip }, asyn
     })
 
   t.test('a stored response is not counted as released or lost, and no warning is logged', async (t) => {
-    const { ask, parts, log } = await openBefore(t, redis.url, (response) => response.writeHead(204).end())
+    const { ask, dependencies, log } = await openBefore(t, redis.url, (response) =>
+      response.writeHead(204).end(),
+    )
     t.equal((await ask('demo', START, keyed('a'))).status, 204)
-    t.notMatch(await parts.metrics.text(), /result="(released|unstored)"\} [1-9]/)
+    t.notMatch(await dependencies.metrics.text(), /result="(released|unstored)"\} [1-9]/)
     t.notOk(log.some(({ msg }) => String(msg).includes('cannot store the outcome')))
   })
 
@@ -53,7 +55,7 @@ t.test('outcomes of requests with an idempotency key', { skip: redisSkip }, asyn
     })
 
   t.test('after a transaction was rolled back, a repeated request is executed', async (t) => {
-    const { ask, engine, parts } = await openBefore(t, redis.url, (response) =>
+    const { ask, engine, dependencies } = await openBefore(t, redis.url, (response) =>
       response.writeHead(500, JSON_TYPE).end('{"type":"OptimisticLockingException","message":"m","code":1}'),
     )
     t.equal((await ask('demo', START, keyed('a'))).status, 500)
@@ -63,7 +65,7 @@ t.test('outcomes of requests with an idempotency key', { skip: redisSkip }, asyn
     t.equal(again.headers['idempotency-replayed'], undefined)
     t.ok(engine.requests > requests)
     t.match(
-      await parts.metrics.text(),
+      await dependencies.metrics.text(),
       'gateway_idempotent_requests_total{engine="default",result="released"} 2',
     )
   })
@@ -104,10 +106,10 @@ t.test('outcomes of requests with an idempotency key', { skip: redisSkip }, asyn
     t.test(`after ${code} a repeated request is sent, because the first was not`, async (t) => {
       let isAway = true
       const { ask } = await openKeyed(t, redis.url, {
-        wrap: (parts) => ({
-          ...parts,
+        wrap: (dependencies) => ({
+          ...dependencies,
           engines: new Map(
-            [...parts.engines].map(([name, engine]) => {
+            [...dependencies.engines].map(([name, engine]) => {
               const fetch: typeof engine.upstream.fetch = (upstreamRequest, limitBytes) =>
                 isAway
                   ? Promise.reject(new GatewayError(code))
@@ -129,9 +131,11 @@ t.test('outcomes of requests with an idempotency key', { skip: redisSkip }, asyn
       return null
     }
     const { ask } = await openKeyed(t, redis.url, {
-      wrap: (parts) => ({
-        ...parts,
-        engines: new Map([...parts.engines].map(([name, engine]) => [name, { ...engine, deploymentOf }])),
+      wrap: (dependencies) => ({
+        ...dependencies,
+        engines: new Map(
+          [...dependencies.engines].map(([name, engine]) => [name, { ...engine, deploymentOf }]),
+        ),
       }),
     })
     t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_UPSTREAM_FAILED')

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
-import type { EngineParts, Parts } from '../../../src/pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../../../src/pipeline/parts.ts'
 import type { Permit } from '../../../src/policy/authz/permit.ts'
 import type { ListDecision } from '../../../src/lists/list-decision.ts'
 import { PAGING } from '../../../src/request/paging.ts'
@@ -101,13 +101,13 @@ function rowsIn(body: unknown): readonly unknown[] {
   return Array.isArray(body) ? body : []
 }
 
-/** Returns the parts of a gateway that reads and filters all items. */
-function withoutPlans(parts: Parts): Parts {
-  const engines = [...parts.engines].map(([name, engine]) => [name, filteringEngine(engine)] as const)
-  return { ...parts, engines: new Map(engines) }
+/** Returns the dependencies of a gateway that reads and filters all items. */
+function withoutPlans(dependencies: Dependencies): Dependencies {
+  const engines = [...dependencies.engines].map(([name, engine]) => [name, filteringEngine(engine)] as const)
+  return { ...dependencies, engines: new Map(engines) }
 }
 
-function filteringEngine(engine: EngineParts): EngineParts {
+function filteringEngine(engine: EngineDependencies): EngineDependencies {
   return { ...engine, permits: { get: (id) => withoutPlan(engine.permits.get(id)) } }
 }
 
@@ -556,20 +556,20 @@ t.test('a parameter that a list does not have is never sent', async (t) => {
 })
 
 t.test('items of a query with alternatives are filtered', async (t) => {
-  const { ask, parts } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  const { ask, dependencies } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
   const body = { orQueries: [{ processDefinitionKey: 'a', businessKey: 'x' }] }
   t.equal((await ask('anna', 'POST /history/process-instance/count', { body })).status, 200)
   t.match(
-    await parts.metrics.text(),
+    await dependencies.metrics.text(),
     'gateway_rows_plan_total{operation="queryHistoricProcessInstancesCount",plan="filter"} 1',
   )
 })
 
 t.test('the metrics count plans and the items that were read for them', async (t) => {
-  const { ask, parts } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  const { ask, dependencies } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
   for (const route of ['GET /execution', 'GET /execution?processDefinitionKey=b', 'GET /event-subscription'])
     t.equal((await ask('anna', route)).status, 200)
-  const text = await parts.metrics.text()
+  const text = await dependencies.metrics.text()
   for (const line of [
     'gateway_rows_plan_total{operation="getExecutions",plan="narrowed"} 1',
     'gateway_rows_plan_total{operation="getExecutions",plan="none"} 1',

@@ -24,7 +24,7 @@ t.test('a poll ends with no tasks when its record is removed, and later tasks ar
   await until(() => gateway.unlocked().length > 0, 10_000)
   t.same(gateway.unlocked(), UNLOCKED)
   t.match(
-    await gateway.parts.metrics.text(),
+    await gateway.dependencies.metrics.text(),
     'gateway_long_polls_ended_total{engine="default",reason="withdrawn"} 1',
   )
 })

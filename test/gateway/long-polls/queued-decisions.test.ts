@@ -33,7 +33,7 @@ async function openQueued(t: Test, route: string, body?: object): Promise<Queued
   const first = gateway.ask('demo', 'GET /group/held')
   await until(() => held.length === 1, 10_000)
   const answer = gateway.ask('anna', route, body === undefined ? {} : { body })
-  const upstream = gateway.parts.engines.get('default')?.upstream
+  const upstream = gateway.dependencies.engines.get('default')?.upstream
   await until(() => upstream?.waiting() === 1, 10_000)
   t.teardown(() => first)
   return {

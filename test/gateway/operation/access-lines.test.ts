@@ -13,7 +13,7 @@ const gateway = await openGateway(t, {
     else response.end('x'.repeat(url.includes('large') ? 200_000 : 10))
   },
 })
-const { log, origin, parts } = gateway
+const { log, origin, dependencies } = gateway
 
 /** Returns the newest access line of the log. */
 function lastLine(): Readonly<Record<string, unknown>> | undefined {
@@ -21,7 +21,7 @@ function lastLine(): Readonly<Record<string, unknown>> | undefined {
 }
 
 async function metric(name: string): Promise<string | undefined> {
-  const lines = (await parts.metrics.text()).split('\n')
+  const lines = (await dependencies.metrics.text()).split('\n')
   return lines.find((line) => line.startsWith(name))
 }
 
@@ -30,7 +30,7 @@ async function metric(name: string): Promise<string | undefined> {
  * each kind.
  */
 async function seriesCount(): Promise<number> {
-  return (await parts.metrics.text()).split('\n').filter((line) => line.startsWith('gateway_')).length
+  return (await dependencies.metrics.text()).split('\n').filter((line) => line.startsWith('gateway_')).length
 }
 
 /** Runs the action and waits until the log has one more line. */

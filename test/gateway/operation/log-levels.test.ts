@@ -1,7 +1,7 @@
 import t from 'tap'
 import { CODES, EngineRefusal, GatewayError } from '../../../src/errors.ts'
 import type { GatewayCode } from '../../../src/errors.ts'
-import type { Parts } from '../../../src/pipeline/parts.ts'
+import type { Dependencies } from '../../../src/pipeline/parts.ts'
 import { refusingUrl, startRawNode } from '../../support/fake-engine.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 
@@ -14,12 +14,12 @@ const authenticate = () => {
   throw next.refusal
 }
 
-function refuseAll(parts: Parts): Parts {
-  const engines = [...parts.engines].map(
+function refuseAll(dependencies: Dependencies): Dependencies {
+  const engines = [...dependencies.engines].map(
     ([name, engine]) =>
       [name, { ...engine, authenticator: { ...engine.authenticator, authenticate } }] as const,
   )
-  return { ...parts, engines: new Map(engines) }
+  return { ...dependencies, engines: new Map(engines) }
 }
 
 t.test('an expected refusal is logged at level info and without a stack', async (t) => {

@@ -16,9 +16,9 @@ function openTraced(test: Test, traces: Readonly<Record<string, unknown>>) {
   })
 }
 
-async function dropped({ parts }: OpenGateway, reason: 'queue' | 'export'): Promise<number> {
+async function dropped({ dependencies }: OpenGateway, reason: 'queue' | 'export'): Promise<number> {
   const series = new RegExp(`^gateway_trace_spans_dropped_total\\{reason="${reason}"\\} (\\d+)$`, 'm')
-  return Number(series.exec(await parts.metrics.text())?.[1])
+  return Number(series.exec(await dependencies.metrics.text())?.[1])
 }
 
 function linesOf({ log }: OpenGateway, message: string) {
@@ -48,7 +48,7 @@ t.test('an export that exceeds its timeout is aborted', async (t) => {
   const collector = await startCollector(t, () => undefined)
   const gateway = await openTraced(t, { endpoint: collector.url, timeout: '50ms' })
   await gateway.ask('demo', 'GET /version')
-  await gateway.parts.traces?.flush()
+  await gateway.dependencies.traces?.flush()
   t.equal(await dropped(gateway, 'export'), 2)
   t.match(linesOf(gateway, LOST), [{ reason: 'export', why: /timed? ?out/i }])
 })
@@ -57,7 +57,7 @@ t.test('an unreachable collector loses its spans and causes one log line', async
   const gateway = await openTraced(t, { endpoint: await refusingUrl(), timeout: '100ms' })
   for (let asked = 1; asked <= 3; asked += 1) {
     t.equal((await gateway.ask('demo', 'GET /version')).status, 200)
-    await gateway.parts.traces?.flush()
+    await gateway.dependencies.traces?.flush()
     t.equal(await dropped(gateway, 'export'), asked * 2)
   }
   t.equal(linesOf(gateway, LOST).length, 1)
@@ -73,7 +73,7 @@ t.test('a log line says that the collector is reachable again', async (t) => {
   const gateway = await openTraced(t, { endpoint: collector.url, timeout: '100ms' })
   const ask = async () => {
     await gateway.ask('demo', 'GET /version')
-    await gateway.parts.traces?.flush()
+    await gateway.dependencies.traces?.flush()
   }
   await ask()
   t.match(linesOf(gateway, LOST), [{ why: /retryable status/ }])
@@ -81,7 +81,7 @@ t.test('a log line says that the collector is reachable again', async (t) => {
   await ask()
   await ask()
   t.match(linesOf(gateway, BACK), [{ level: 'info', lost: 2 }])
-  t.match(await gateway.parts.metrics.text(), /^gateway_trace_spans_exported_total 4$/m)
+  t.match(await gateway.dependencies.metrics.text(), /^gateway_trace_spans_exported_total 4$/m)
   state.isDown = true
   await ask()
   t.equal(linesOf(gateway, LOST).length, 2, 'a further outage has its line')

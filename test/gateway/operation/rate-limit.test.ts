@@ -57,7 +57,7 @@ t.test('a request beyond the rate gets 429 with Retry-After, and is not sent to 
     forwarded: [],
   })
   t.match(
-    await gateway.parts.metrics.text(),
+    await gateway.dependencies.metrics.text(),
     /gateway_refusals_total\{[^}]*stage="admit",reason="GW_RATE_LIMITED"\} 1/,
   )
 })

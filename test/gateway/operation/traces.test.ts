@@ -42,7 +42,7 @@ async function spansOf(route: string, count: number, user: string | null = 'demo
   const lines = log.length
   const answer = await ask(user, route, more)
   await until(() => log.length > lines)
-  await gateway.parts.traces?.flush()
+  await gateway.dependencies.traces?.flush()
   const spans = await collector.trace(await lastTraceId(), count)
   return { answer, spans, server: one(spans, ({ kind }) => kind === SERVER) }
 }
@@ -134,11 +134,11 @@ t.test('a request whose body arrives later has the same spans', async (t) => {
     `traceparent: ${traceparent}`,
   ]
   socket.write(head(`POST ${BASE}/task`, ...lines))
-  await until(async () => /^gateway_requests_in_flight 1$/m.test(await gateway.parts.metrics.text()))
+  await until(async () => /^gateway_requests_in_flight 1$/m.test(await gateway.dependencies.metrics.text()))
   socket.write(body)
   t.match(await hear(socket), [{ status: 200 }])
   await until(() => log.some((line) => line['traceId'] === traceId))
-  await gateway.parts.traces?.flush()
+  await gateway.dependencies.traces?.flush()
   const spans = await collector.trace(traceId, 2)
   const server = one(spans, ({ name }) => name === 'queryTasks')
   const attempt = one(spans, ({ kind }) => kind === CLIENT)
@@ -184,7 +184,7 @@ t.test('a missing response of the engine is recorded as an error with its code',
     engine: (_request, response) => response.destroy(),
   })
   t.equal((await broken.ask('demo', 'GET /version')).status, 502)
-  await broken.parts.traces?.flush()
+  await broken.dependencies.traces?.flush()
   const server = one(own.spans, ({ kind }) => kind === SERVER)
   t.match(server, {
     status: ERROR,
@@ -229,7 +229,7 @@ t.test('a long poll is sent in the trace of its request', async (t) => {
   const body = { workerId: 'w', maxTasks: 1, asyncResponseTimeout: 1000, topics: [] }
   const { status, forwarded } = await polled.ask('demo', 'POST /external-task/fetchAndLock', { body })
   t.equal(status, 200)
-  await polled.parts.traces?.flush()
+  await polled.dependencies.traces?.flush()
   const server = one(own.spans, ({ name }) => name === 'fetchAndLock')
   const { spanId, parentSpanId } = one(own.spans, ({ kind }) => kind === CLIENT)
   t.equal(parentSpanId, server.spanId)
@@ -256,7 +256,7 @@ t.test('an untrusted caller continues a trace, and does not decide whether it is
   const { forwarded } = await never.ask('demo', 'GET /version', { headers: { traceparent } })
   t.match(forwarded[0]?.headers['traceparent'], new RegExp(`^00-${traceId}-(?!${CALLER_SPAN})\\w{16}-00$`))
   t.equal(await lastTraceId(never), traceId)
-  await never.parts.traces?.close()
+  await never.dependencies.traces?.close()
   t.same(own.spans, [])
   const { answer, server } = await spansOf('GET /version', 2, 'demo', {
     headers: { traceparent: callerOf('00').traceparent },
@@ -272,7 +272,7 @@ t.test('a trusted caller decides whether a trace is recorded', async (t) => {
   await trusted.ask('demo', 'GET /version', { headers: { traceparent: callerOf('00').traceparent } })
   await trusted.ask('demo', 'GET /version')
   await trusted.ask('demo', 'GET /version', { headers: { traceparent: callerOf('01').traceparent } })
-  await trusted.parts.traces?.flush()
+  await trusted.dependencies.traces?.flush()
   t.equal(own.spans.filter(({ kind }) => kind === SERVER).length, 1)
 })
 

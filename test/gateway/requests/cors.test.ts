@@ -121,7 +121,7 @@ t.test('a refusal caused by overload carries CORS headers', async (t) => {
   const refusal = () => overloaded
   const { ask } = await openGateway(t, {
     settings: CORS,
-    wrap: (parts) => ({ ...parts, pressure: { ...parts.pressure, refusal } }),
+    wrap: (dependencies) => ({ ...dependencies, pressure: { ...dependencies.pressure, refusal } }),
   })
   const answer = await ask('demo', 'GET /version', from(PAGE))
   t.match(answer, { status: 503, headers: { ...ALLOWED, 'retry-after': '1' } })

@@ -36,7 +36,7 @@ t.test('a cross-origin write is refused before all other checks, and counted', a
   for (const user of [null, 'demo'])
     t.match(await gateway.ask(user, 'DELETE /nothing', { headers: SAME_SITE }), REFUSED)
   t.match(
-    await gateway.parts.metrics.text(),
+    await gateway.dependencies.metrics.text(),
     /gateway_refusals_total\{engine="",operation="",stage="canonical",reason="GW_FOREIGN_ORIGIN"\} 2/,
   )
 })

@@ -232,7 +232,7 @@ t.test('unreadable bytes during a response do not change that response', async (
 
 t.test('refusals of unreadable bytes are counted', async (t) => {
   t.match(
-    await gateway.parts.metrics.text(),
+    await gateway.dependencies.metrics.text(),
     /gateway_refusals_total\{engine="",operation="",stage="canonical",reason="GW_BAD_REQUEST"\} \d+/,
   )
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Parts } from '../../../src/pipeline/parts.ts'
+import type { Dependencies } from '../../../src/pipeline/parts.ts'
 import type { BufferedResponse } from '../../../src/request/buffered-response.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 
@@ -14,8 +14,8 @@ const DEFINITIONS = [
 ]
 
 /** Returns the same parts with engines that record their responses, by path. */
-function remembering(parts: Parts, answers: Map<string, BufferedResponse>): Parts {
-  const engines = [...parts.engines].map(([name, engine]) => {
+function remembering(dependencies: Dependencies, answers: Map<string, BufferedResponse>): Dependencies {
+  const engines = [...dependencies.engines].map(([name, engine]) => {
     const { upstream } = engine
     const fetch: typeof upstream.fetch = async (request, maxBytes) => {
       const answer = await upstream.fetch(request, maxBytes)
@@ -24,7 +24,7 @@ function remembering(parts: Parts, answers: Map<string, BufferedResponse>): Part
     }
     return [name, { ...engine, upstream: { ...upstream, fetch } }] as const
   })
-  return { ...parts, engines: new Map(engines) }
+  return { ...dependencies, engines: new Map(engines) }
 }
 
 t.test(
@@ -37,7 +37,7 @@ t.test(
         response.setHeader('content-type', 'application/json')
         response.end(JSON.stringify(url.startsWith(`${BASE}/process-definition`) ? DEFINITIONS : INSTANCES))
       },
-      wrap: (parts) => remembering(parts, answers),
+      wrap: (dependencies) => remembering(dependencies, answers),
     })
     // A query with or-blocks has no plan.
     const body = { orQueries: [] }
