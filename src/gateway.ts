@@ -20,7 +20,7 @@ import {
 } from './pipeline/locate-request.ts'
 import { observe } from './pipeline/observe.ts'
 import { readRequest } from './pipeline/read-request.ts'
-import type { Dependencies } from './pipeline/parts.ts'
+import type { Dependencies } from './pipeline/dependencies.ts'
 import { createCors } from './request/cors.ts'
 import { namedTargetOf } from './request/target.ts'
 import { ANONYMOUS, type Principal } from './request/principal.ts'

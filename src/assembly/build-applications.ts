@@ -1,7 +1,7 @@
 import { applicationNodesOf, type Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { Application } from '../pipeline/parts.ts'
+import type { Application } from '../pipeline/dependencies.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
 import { APPLICATION_REQUEST_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'

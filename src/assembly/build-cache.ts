@@ -9,7 +9,7 @@ import { createSigner } from '../redis/signature.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { Dependencies } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/dependencies.ts'
 import type { Component } from './component.ts'
 import type { Handover } from './runtime.ts'
 

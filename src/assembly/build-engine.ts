@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { withSpecificVariablePermissions } from '../operations/variable-permissions.ts'
 import { askerOf, bytesReaderOf, readerOf, withTracedLookUps } from './engine-client.ts'
-import type { EngineDependencies } from '../pipeline/parts.ts'
+import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
 import { createRememberedTokens, type TokenMemoryState } from '../policy/authn/token-memory.ts'
 import {

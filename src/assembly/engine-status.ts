@@ -1,6 +1,6 @@
 import type { EngineStatus } from '../status/process-status.ts'
 import type { NodeState } from '../proxy/nodes/node-pool.ts'
-import type { EngineDependencies } from '../pipeline/parts.ts'
+import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import type { EngineSources } from './engine-sources.ts'
 import type { EngineNodes } from './running-nodes.ts'
 

@@ -1,4 +1,4 @@
-import type { EngineDependencies, Dependencies } from '../pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../pipeline/dependencies.ts'
 
 /**
  * Returns dependencies that report changes to their successor. Requests of a replaced runtime continue for a while. Data that they

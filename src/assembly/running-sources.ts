@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ChangeBus } from '../redis/change-bus.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { AuthorizationMode } from '../pipeline/parts.ts'
+import type { AuthorizationMode } from '../pipeline/dependencies.ts'
 import type { RunningSources } from './runtime.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { SourceState } from '../files/source-state.ts'

@@ -8,7 +8,7 @@ import { cacheStatusOf } from '../cache/cache-status.ts'
 import type { HandlerContext, OperationRequest, DecidedContext } from '../pipeline/context.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
-import type { EngineDependencies, Dependencies } from '../pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../pipeline/dependencies.ts'
 import { writeResponse } from '../pipeline/replies.ts'
 
 /** Returns the response that this process has cached. Null if nothing is cached, or if the request may not read the cache. */

@@ -11,7 +11,7 @@ import type {
 import { type GatewayCode, GatewayError } from '../errors.ts'
 import type { HandlerContext, OperationRequest, CheckedContext } from '../pipeline/context.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
-import type { Dependencies } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/dependencies.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
 import { sendResponse } from '../pipeline/replies.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Operation } from '../operations/table.ts'
 import type { OperationRequest } from '../pipeline/context.ts'
-import type { Dependencies } from '../pipeline/parts.ts'
+import type { Dependencies } from '../pipeline/dependencies.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { RequestContext } from './context.ts'
-import type { Dependencies } from './parts.ts'
+import type { Dependencies } from './dependencies.ts'
 import { networkOf } from '../policy/authn/throttle.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { RateResult } from '../policy/limits/rate.ts'

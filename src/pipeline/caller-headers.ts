@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { OperationRequest } from './context.ts'
-import type { Dependencies } from './parts.ts'
+import type { Dependencies } from './dependencies.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
 import { upstreamHeaders, userHeaderOf } from '../proxy/wire/headers.ts'
 import { assertTellable } from '../proxy/wire/user-header.ts'

@@ -10,7 +10,7 @@ import {
   type VisibleRows,
 } from './context.ts'
 import { bounded } from '../metrics/access-log.ts'
-import type { AuthorizationMode, Dependencies } from './parts.ts'
+import type { AuthorizationMode, Dependencies } from './dependencies.ts'
 import type { ListDecision } from '../lists/list-decision.ts'
 import type { MaybePromise } from '../request/maybe-promise.ts'
 import { checkRules } from '../policy/validation/validate.ts'

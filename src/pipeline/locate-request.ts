@@ -6,7 +6,7 @@ import { createCertificateUser } from '../request/client-certificate.ts'
 import type { Principal } from '../request/principal.ts'
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
 import { isCrossOriginRequest } from '../request/origin.ts'
-import type { Application, EngineDependencies, Dependencies } from './parts.ts'
+import type { Application, EngineDependencies, Dependencies } from './dependencies.ts'
 import {
   type CheckedContext,
   type DecidedContext,

@@ -7,7 +7,7 @@ import { queryOf } from '../request/canonical.ts'
 import { readJson } from '../request/json.ts'
 import { type CheckedContext, type LocatedContext, setRequest } from './context.ts'
 import { paramsOf } from './locate-request.ts'
-import type { Dependencies } from './parts.ts'
+import type { Dependencies } from './dependencies.ts'
 import { createDeadlineCheck } from './deadline-check.ts'
 
 /**

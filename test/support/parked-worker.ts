@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
-import type { EngineDependencies } from '../../src/pipeline/parts.ts'
+import type { EngineDependencies } from '../../src/pipeline/dependencies.ts'
 import type { Principal } from '../../src/request/principal.ts'
 import { ParkedRequests } from '../../src/pipeline/parked-requests.ts'
 import { until } from './cache-harness.ts'

@@ -1,5 +1,5 @@
 import { OPERATIONS } from '../../src/operations/all.ts'
-import type { EngineDependencies, Dependencies } from '../../src/pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../../src/pipeline/dependencies.ts'
 import type { AccessRequest } from '../../src/request/access-request.ts'
 import type { Permit } from '../../src/policy/authz/permit.ts'
 

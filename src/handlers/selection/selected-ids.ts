@@ -1,6 +1,6 @@
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { EngineCall } from '../../pipeline/context.ts'
-import type { Dependencies } from '../../pipeline/parts.ts'
+import type { Dependencies } from '../../pipeline/dependencies.ts'
 import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { bodyTexts, bodyText } from '../../request/body.ts'

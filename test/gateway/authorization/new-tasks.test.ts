@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { EngineDependencies, Dependencies } from '../../../src/pipeline/parts.ts'
+import type { EngineDependencies, Dependencies } from '../../../src/pipeline/dependencies.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { CODES, EngineRefusal, GatewayError } from '../../../src/errors.ts'
 import type { GatewayCode } from '../../../src/errors.ts'
-import type { Dependencies } from '../../../src/pipeline/parts.ts'
+import type { Dependencies } from '../../../src/pipeline/dependencies.ts'
 import { refusingUrl, startRawNode } from '../../support/fake-engine.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 

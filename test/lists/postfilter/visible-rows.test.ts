@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Dependencies } from '../../../src/pipeline/parts.ts'
+import type { Dependencies } from '../../../src/pipeline/dependencies.ts'
 import type { BufferedResponse } from '../../../src/request/buffered-response.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
 
