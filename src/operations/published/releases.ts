@@ -2,9 +2,9 @@ import { publishedVersions } from './facts.ts'
 
 /**
  * The releases of engines whose operations are known, each with the version of Camunda whose published operations it has. `facts.json`
- * has the sources of Camunda. The published APIs of the forks are not on Maven Central. They were read in the templates
- * `engine-rest/engine-rest-openapi/src/main/templates/paths` and the resources `engine-rest/engine-rest/src/main/java` of the
- * repositories operaton/operaton, cibseven/cibseven, EximeeBPMS/eximeebpms and finos/fluxnova-bpm-platform.
+ * has the sources of Camunda. Operaton 1.0.3 to 2.2-M3 publish the 399 operations of Camunda 7.23. The published APIs of the other forks
+ * are not on Maven Central. They were read in the templates `engine-rest/engine-rest-openapi/src/main/templates/paths` and the resources
+ * `engine-rest/engine-rest/src/main/java` of the repositories cibseven/cibseven, EximeeBPMS/eximeebpms and finos/fluxnova-bpm-platform.
  */
 const API_OF = {
   'Camunda 7.22': '7.22',
