@@ -9,6 +9,7 @@ import { eventSubscription } from './rows/event-subscription.ts'
 import { execution } from './rows/execution.ts'
 import { externalTask } from './rows/external-task.ts'
 import { filter } from './rows/filter.ts'
+import { forks } from './rows/forks.ts'
 import { group } from './rows/group.ts'
 import { historicActivityInstance } from './rows/historic-activity-instance.ts'
 import { historicBatch } from './rows/historic-batch.ts'
@@ -66,6 +67,7 @@ export const OPERATIONS: readonly Operation[] = operationsOf({
   execution,
   externalTask,
   filter,
+  forks,
   group,
   historicActivityInstance,
   historicBatch,

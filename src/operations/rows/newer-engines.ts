@@ -1,5 +1,4 @@
 import type { Check } from '../notation.ts'
-import type { Release } from '../published/releases.ts'
 import type { TagOperations } from '../table.ts'
 
 const MAY_CHANGE_INSTANCE = [
@@ -22,24 +21,13 @@ const MAY_WORK_ON_TASK = [
   ], denied: 403 },
 ] as const satisfies readonly Check[]
 
-const CIB_SEVEN: readonly Release[] = ['CIB seven 2.2', 'CIB seven after 2.2']
-
-/** The source does not show which release brought the operations. */
-const FLUXNOVA: readonly Release[] = ['Fluxnova 2.0', 'Fluxnova 3.0']
-
 /** Operations that Camunda 7.22 lacks. An engine that lacks them responds to permitted callers with 404 or 405. */
 export const newerEngines = {
-  // Not compared with a running CIB seven, so only administrators may use it.
-  getConfiguration: {
-    route: 'GET /configuration',
-    only: CIB_SEVEN,
-    checks: [{ admin: true, denied: 403 }],
-  },
   // The same checks as the published `GET` of the same path.
   queryHistoricActivityStatistics: {
     route: 'POST /history/process-definition/:id/statistics',
     effect: 'read',
-    only: CIB_SEVEN,
+    only: ['CIB seven 2.2', 'CIB seven after 2.2'],
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
     notFound: '200 []',
     crossTenant: 'ignored',
@@ -73,40 +61,5 @@ export const newerEngines = {
     route: 'DELETE /task/:id/comment/:commentId',
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
-  },
-  // Not compared with a running engine. Without the entries, the paths would be read as those of an authorization, a comment and an
-  // attachment with the ids `self` and `count`.
-  queryOwnAuthorizations: {
-    route: 'GET /authorization/self',
-    only: ['CIB seven after 2.2'],
-    checks: [{ admin: true, denied: 403 }],
-  },
-  getCommentsCount: {
-    route: 'GET /task/:id/comment/count',
-    only: FLUXNOVA,
-    checks: [{ admin: true, denied: 403 }],
-    loads: 'historicTask',
-  },
-  getAttachmentsCount: {
-    route: 'GET /task/:id/attachment/count',
-    only: FLUXNOVA,
-    checks: [{ admin: true, denied: 403 }],
-    loads: 'historicTask',
-  },
-  // Not compared with a running engine.
-  getScriptSecurityConfig: {
-    route: 'GET /script-security/config',
-    only: ['EximeeBPMS 1.3'],
-    checks: [{ admin: true, denied: 403 }],
-  },
-  getScriptViolations: {
-    route: 'GET /script-security/violations',
-    only: ['EximeeBPMS 1.3'],
-    checks: [{ admin: true, denied: 403 }],
-  },
-  getScriptViolationsCount: {
-    route: 'GET /script-security/violations/count',
-    only: ['EximeeBPMS 1.3'],
-    checks: [{ admin: true, denied: 403 }],
   },
 } satisfies TagOperations
