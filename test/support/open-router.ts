@@ -1,8 +1,8 @@
 import { fastify } from 'fastify'
 import type { Test } from 'tap'
-import { OPERATIONS } from '../../../src/operations/all.ts'
-import { isWellFormed, paramsOf } from '../../../src/pipeline/locate-request.ts'
-import { registerRoutes } from '../../../src/pipeline/routes.ts'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import { isWellFormed, paramsOf } from '../../src/pipeline/locate-request.ts'
+import { registerRoutes } from '../../src/pipeline/routes.ts'
 
 export interface MatchedRoute {
   readonly template: string
