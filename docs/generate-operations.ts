@@ -22,7 +22,8 @@ open. A dash means that every authenticated caller may use the operation. An adm
 **Notes.** *repeated*: a read, which the gateway repeats if a node fails. *cached*: how long a response is shared between permitted callers.
 *validated*: the gateway checks the body or the query against the engine's schema. *key*: the operation accepts an
 [\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *only*: the releases that have the operation,
-of those that are known. Other operations exist in all of them.
+of those that are known. Other operations exist in all of them. An operation with *only* that requires an administrator was not compared with a
+running engine.
 `
 
 export function operationsPage(): string {

@@ -30,6 +30,7 @@ t.test('every write to deployments and definitions evicts their cached responses
     'deleteAllProcessDefinitionsByKey',
     'deleteAllProcessDefinitionsByKeyAndTenantId',
     'deleteDeployment',
+    'deleteDeployments',
     'deleteProcessDefinition',
     'deleteProcessDefinitionsByKey',
     'deleteProcessDefinitionsByKeyAndTenantId',

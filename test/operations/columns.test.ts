@@ -111,6 +111,7 @@ t.test('ids are resolved by a list with paging and a member of its query', (t) =
 
 /** The location of the created id, if it is not `id` in the response. */
 const MADE: Readonly<Record<string, string>> = {
+  bulkCreateTaskComments: 'answer:[].commentInfo.id',
   createGroup: 'body:id',
   createTask: 'body:id',
   createTenant: 'body:id',
@@ -121,7 +122,7 @@ const MADE: Readonly<Record<string, string>> = {
 
 t.test('the id of a created entity is in the response or in the body of the request', (t) => {
   const making = OPERATIONS.filter(({ creates }) => creates !== undefined)
-  t.equal(making.length, 38)
+  t.equal(making.length, 42)
   for (const { id, creates, effect } of making) {
     t.equal(creates, MADE[id] ?? 'answer:id', id)
     t.equal(effect, 'write', id)
@@ -191,15 +192,32 @@ t.test('a link is removed without the permission for its own action', (t) => {
 
 /** The operations that only admins may call. */
 const ADMINS_ONLY = [
+  'activateAdHocSubProcessActivities',
+  'bulkAssignTasks',
+  'bulkCompleteTasks',
+  'bulkCreateTaskComments',
+  'bulkUpdateTasks',
   'cleanupAsync',
+  'completeAdHocSubProcess',
+  'createConfiguration',
+  'deleteByJobIds',
+  'deleteConfiguration',
+  'deleteDeployments',
   'getAttachmentsCount',
   'getCommentsCount',
   'getConfiguration',
+  'getConfigurationById',
+  'getConfigurations',
+  'getProcessInstanceIncidentStatistics',
+  'getProcessInstanceStatistics',
   'getScriptSecurityConfig',
   'getScriptViolations',
   'getScriptViolationsCount',
   'queryOwnAuthorizations',
   'unlockUser',
+  'updateConfiguration',
+  'updateScriptSecurityConfig',
+  'updateSuspensionStateByJobIds',
 ]
 
 t.test('a check names permissions unless it requires an admin', (t) => {

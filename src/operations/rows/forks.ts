@@ -6,7 +6,7 @@ const AFTER_CIB_SEVEN_2_2: readonly Release[] = ['CIB seven after 2.2']
 
 const EXIMEE: readonly Release[] = ['EximeeBPMS 1.3']
 
-/** The source does not show which release brought the operations. */
+/** The sources do not show which release brought the operations. */
 const FLUXNOVA: readonly Release[] = ['Fluxnova 2.0', 'Fluxnova 3.0']
 
 const ADMINISTRATORS = [{ admin: true, denied: 403 }] as const satisfies readonly Check[]
@@ -21,13 +21,115 @@ export const forks = {
     only: AFTER_CIB_SEVEN_2_2,
     checks: ADMINISTRATORS,
   },
+  bulkAssignTasks: {
+    route: 'POST /bulk/task/assign',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+  },
+  bulkCreateTaskComments: {
+    route: 'POST /bulk/task/comment/create',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+    creates: 'answer:[].commentInfo.id',
+  },
+  bulkCompleteTasks: {
+    route: 'POST /bulk/task/complete',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+  },
+  bulkUpdateTasks: {
+    route: 'POST /bulk/task/update',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+  },
   getConfiguration: {
     route: 'GET /configuration',
     only: ['CIB seven 2.2', ...AFTER_CIB_SEVEN_2_2],
     checks: ADMINISTRATORS,
   },
+  // The commands of Fluxnova check no tenant of a configuration.
+  getConfigurations: {
+    route: 'GET /configurations',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+  },
+  createConfiguration: {
+    route: 'POST /configurations',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+    creates: 'answer:id',
+  },
+  // Fluxnova publishes it as getConfiguration, which is the name of another operation of CIB seven.
+  getConfigurationById: {
+    route: 'GET /configurations/:id',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+    crossTenant: 'ignored',
+  },
+  // The new version of the configuration has an id of its own.
+  updateConfiguration: {
+    route: 'PUT /configurations/:id',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+    crossTenant: 'ignored',
+    creates: 'answer:id',
+  },
+  deleteConfiguration: {
+    route: 'DELETE /configurations/:id',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+    crossTenant: 'ignored',
+    media: 'none',
+  },
+  // CIB seven publishes it as deleteDeploymentsAsyncOperation and responds with a batch. Fluxnova responds with a list.
+  deleteDeployments: {
+    route: 'POST /deployment/delete',
+    only: [...AFTER_CIB_SEVEN_2_2, ...FLUXNOVA],
+    checks: ADMINISTRATORS,
+    creates: 'answer:id',
+    evicts: ['deployment'],
+  },
+  activateAdHocSubProcessActivities: {
+    route: 'POST /execution/:id/ad-hoc-activities/activate',
+    only: AFTER_CIB_SEVEN_2_2,
+    checks: ADMINISTRATORS,
+    loads: 'execution',
+  },
+  completeAdHocSubProcess: {
+    route: 'POST /execution/:id/ad-hoc-activities/complete',
+    only: AFTER_CIB_SEVEN_2_2,
+    checks: ADMINISTRATORS,
+    loads: 'execution',
+  },
+  getProcessInstanceIncidentStatistics: {
+    route: 'POST /incident/process-instance-statistics',
+    effect: 'read',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+  },
+  deleteByJobIds: {
+    route: 'POST /job/delete',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+  },
+  updateSuspensionStateByJobIds: {
+    route: 'POST /job/suspended',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+  },
+  getProcessInstanceStatistics: {
+    route: 'POST /process-instance/instance-counts',
+    effect: 'read',
+    only: FLUXNOVA,
+    checks: ADMINISTRATORS,
+  },
   getScriptSecurityConfig: {
     route: 'GET /script-security/config',
+    only: EXIMEE,
+    checks: ADMINISTRATORS,
+  },
+  updateScriptSecurityConfig: {
+    route: 'PUT /script-security/config',
     only: EXIMEE,
     checks: ADMINISTRATORS,
   },

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { FORK_ROUTES } from '../../operations/published/fork-routes.ts'
 import { openGateway } from '../../support/open-gateway.ts'
 
 const gateway = await openGateway(t, {
@@ -29,7 +30,16 @@ t.test('the same operation passes if the release has it, or if no release is con
     t.notOk((await gateway.ask('demo', route)).headers['x-gateway-error'], route)
 })
 
-for (const path of ['/authorization/self', '/task/aTask/comment/count', '/task/aTask/attachment/count'])
-  t.test(`${path} is not read as the path of an entity: only administrators may use it`, async (t) => {
-    t.match(await gateway.ask('mary', `GET ${path}`), { status: 403, forwarded: [] })
+// The statistics have the checks of the published GET of the same path.
+const ROUTES = Object.values(FORK_ROUTES)
+  .flatMap((routes) => Object.values(routes))
+  .filter((route) => !route.endsWith('/statistics'))
+
+for (const route of new Set(ROUTES))
+  t.test(`only administrators may use ${route} of a fork`, async (t) => {
+    const path = route.replace('{id}', 'aTask')
+    const body = route.startsWith('GET ') ? {} : { body: {} }
+    t.match(await gateway.ask('mary', path, body), { status: 403, forwarded: [] })
+    if (!route.includes('{id}') || route.includes('/configurations/'))
+      t.equal((await gateway.ask('demo', path, body)).forwarded.length, 1)
   })
