@@ -1,5 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
+import { templateOf } from '../../operations/published/template-of.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
@@ -9,7 +10,7 @@ const published = javaSkip === false ? await publishedOperations() : []
 
 t.test('the table of operations equals the published operations of the engine', { skip: javaSkip }, (t) => {
   const routes = published.map(({ method, path, operationId }) =>
-    [method, path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`), operationId].join(' '),
+    [method, templateOf(path), operationId].join(' '),
   )
   const ours = OURS.map(({ id, method, template }) => [method, template, id].join(' '))
   t.same(ours.toSorted(), routes.toSorted())
@@ -37,7 +38,3 @@ t.test('every write whose response has an id is marked in the table', { skip: ja
   )
   t.end()
 })
-
-function camelCase(name: string): string {
-  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-}

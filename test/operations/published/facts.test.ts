@@ -8,6 +8,7 @@ import {
   publishedOperation,
   publishedSchema,
 } from '../../../src/operations/published/facts.ts'
+import { templateOf } from './template-of.ts'
 
 t.test('the facts are from the three versions of Camunda on Maven Central', (t) => {
   t.same(
@@ -76,16 +77,8 @@ t.test('types, requirements, values and versions of parameters and members are k
 t.test('the table has every published operation, under its id and its path', (t) => {
   const routes = new Map(OPERATIONS.map(({ id, method, template }) => [id, `${method} ${template}`]))
   const missing = PUBLISHED_IDS.filter((id) => {
-    const route = publishedOperation(id)?.route.replaceAll(
-      /\{([^}]+)\}/g,
-      (_, name: string) => `:${camelCase(name)}`,
-    )
-    return routes.get(id) !== route
+    return routes.get(id) !== templateOf(publishedOperation(id)?.route ?? '')
   })
   t.same(missing, [])
   t.end()
 })
-
-function camelCase(name: string): string {
-  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
