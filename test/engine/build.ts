@@ -13,9 +13,19 @@ import { dirname, join, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** Engines that the tests build. `camunda` is Camunda 7.22.0, whose published API the table describes. */
+/** Engines that the tests build. The table describes the published API of `camunda`. */
 export const FAMILIES = ['camunda', 'camunda-7.24.0', 'operaton'] as const
 export type Family = (typeof FAMILIES)[number]
+
+/** The engine of a test that names none. */
+export const DEFAULT_FAMILY: Family = 'camunda'
+
+/** The version of each engine, as on Maven Central. */
+export const VERSIONS = {
+  camunda: 'Camunda 7.22.0',
+  'camunda-7.24.0': 'Camunda 7.24.0',
+  operaton: 'Operaton 1.0.3',
+} as const satisfies Readonly<Record<Family, string>>
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
@@ -114,15 +124,14 @@ function packageTo(folder: string): readonly string[] {
 }
 
 function argsOf(family: Family, folder: string): readonly string[] {
-  const args = packageTo(folder)
-  if (family === 'camunda') return args
-  if (family === 'camunda-7.24.0') return [...args, '-Dfamily.version=7.24.0']
+  const [, version = ''] = VERSIONS[family].split(' ')
+  const args = [...packageTo(folder), `-Dfamily.version=${version}`]
+  if (family !== 'operaton') return args
   return [
     ...args,
     '-Dfamily.group=org.operaton.bpm.springboot',
     '-Dfamily.starter=operaton-bpm-spring-boot-starter-rest',
     '-Dfamily.webapp=operaton-bpm-spring-boot-starter-webapp',
-    '-Dfamily.version=1.0.3',
     '-Dspring-boot.version=3.5.6',
     `-Dapp.source=${translate(join(folder, 'translated'))}`,
   ]

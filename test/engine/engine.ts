@@ -1,4 +1,4 @@
-import { buildEngine, JVM_OPTIONS } from './build.ts'
+import { buildEngine, DEFAULT_FAMILY, JVM_OPTIONS } from './build.ts'
 import type { Family } from './build.ts'
 import { startChild } from './child.ts'
 import type { Child } from './child.ts'
@@ -38,7 +38,7 @@ const PROPERTIES = [
 ]
 
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
-  const { jar, classes } = await buildEngine(options.family ?? 'camunda', options.hasWeb)
+  const { jar, classes } = await buildEngine(options.family ?? DEFAULT_FAMILY, options.hasWeb)
   const jvm = [`-XX:SharedArchiveFile=${classes}`, ...JVM_OPTIONS, ...PROPERTIES, ...(options.jvm ?? [])]
   const { ready, ...child } = await startChild({
     command: 'java',
