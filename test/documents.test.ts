@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { COMPATIBILITY_PAGE, compatibilityPage } from '../docs/generate-compatibility.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PAGES = [
@@ -46,6 +47,37 @@ t.test('docs/faults.md refers only to tests that exist', (t) => {
   )
   t.end()
 })
+
+t.test('docs/compatibility.md equals the output of npm run docs:compatibility', (t) => {
+  t.equal(readFileSync(COMPATIBILITY_PAGE, 'utf8'), compatibilityPage())
+  t.end()
+})
+
+t.test('docs/compatibility.md contains only what the script of CI runs', (t) => {
+  const ci = readFileSync(join(ROOT, '.ci/run'), 'utf8')
+  const without = (pattern: RegExp) => ci.replaceAll(pattern, '')
+  t.match(rowOf(ci, 'Operaton 1.0'), ['–', /nineteen/, /`newer-engines`/])
+  t.match(rowOf(without(/^compare .*operaton.*$/gm), 'Operaton 1.0'), ['–', '–', /`newer-engines`/])
+  t.match(rowOf(without(/^run_tests .*$/gm), 'Camunda 7.22'), ['–', /every operation/, '– |'])
+  t.match(rowOf(without(/^compare .*$/gm), 'Camunda 7.22'), ['Camunda 7.22.0', '–', /every test/])
+  const nineteen = 'compare --family camunda-7.24.0 --nineteen --at-least 1234 --percent 98'
+  t.match(rowOf(nineteen, 'Camunda 7.24'), [
+    '–',
+    'Camunda 7.24.0: the nineteen operations, at least 1,234 comparisons, 98 % of them equal',
+    '– |',
+  ])
+  t.match(rowOf('', 'CIB seven 2.2'), ['–', /by hand/, '– |'])
+  t.end()
+})
+
+/** Returns the cells of a release after the number of operations, on the page for another script of CI. */
+function rowOf(script: string, release: string): readonly string[] | undefined {
+  const lines = compatibilityPage(script).split('\n')
+  return lines
+    .find((line) => line.startsWith(`| ${release} |`))
+    ?.split(' | ')
+    .slice(2)
+}
 
 function leadsSomewhere(page: string, link: string): boolean {
   const [path = '', anchor] = link.split('#')
