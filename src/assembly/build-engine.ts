@@ -271,7 +271,7 @@ function principalFinderOf(
 function permitOptionsOf(
   { own, sources: { records, identity }, dateFormat, takesTokens, onUnreadable }: PermitSources,
   { adminGroups, adminUsers, tenants, implied, specificVariablePermissions }: AuthorizationConfig,
-  { limits: { filteredRows: maxNamed, rowParts: maxParts }, engines }: Config,
+  { limits, engines }: Config,
 ): PermitOptions {
   const read = readerOf(own)
   const lookUps = createLookUps({ read })
@@ -287,7 +287,7 @@ function permitOptionsOf(
       nowMs: monotonicMs,
       maxRemembered: Math.floor(REMEMBERED_INSTANCES / Object.keys(engines).length),
     }),
-    maxParts,
+    limits,
     dateFormat,
     findTargets: createFindTargets({
       read,
@@ -295,7 +295,7 @@ function permitOptionsOf(
       onUnreadable,
       ...lookUps,
       dateFormat,
-      maxNamed,
+      maxNamed: limits.filteredRows,
     }),
     tenantsOfKey: createTenantsOfKey(read),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),

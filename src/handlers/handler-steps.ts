@@ -176,12 +176,7 @@ function filterOf({
 ) => Promise<FastifyReply> {
   if (rows?.form === 'groups') return serveGroups
   if (rows?.form === 'topic names') return serveTopicNames
-  if (rows?.form !== 'instance counts') return serveFiltered
-  return (handlerContext, keep) =>
-    serveActivityCounts(handlerContext, {
-      keep,
-      maxRows: handlerContext.dependencies.config.limits.filteredRows,
-    })
+  return rows?.form === 'instance counts' ? serveActivityCounts : serveFiltered
 }
 
 /** Serves a filtered list. If `keep` is null, the caller sees no item, and the engine only validates the query. */
@@ -190,13 +185,12 @@ async function serveFiltered(
   keep: Postfilter | null,
   plan?: PlanRows,
 ): Promise<FastifyReply> {
-  const maxRows = handlerContext.dependencies.config.limits.filteredRows
   handlerContext.context.isWithheld = keep === null
   return sendResponse(
     handlerContext.reply,
     await answerRows(handlerContext, {
       postfilter: keep,
-      maxRows,
+      limits: handlerContext.dependencies.config.limits,
       plan,
       observe: observerOf(handlerContext),
     }),

@@ -1,9 +1,15 @@
 import { QUERY_CHARS } from '../policy/authz/entities/lookup-lists.ts'
 
 /*
- * Every limit and threshold of restricted lists, with its unit and its reason. `limits.filteredRows` and `limits.rowParts` of the
- * configuration limit a request as a whole. docs/decisions/0011-row-plans.md has the measurements of `npm run test:scale`.
+ * Every limit and threshold of restricted lists, with its unit and its reason. docs/decisions/0011-row-plans.md has the measurements
+ * of `npm run test:scale`.
  */
+
+/** The limits of one request that operators set. The section `limits` of the configuration has members of the same names. */
+export interface ListLimits {
+  readonly filteredRows: number
+  readonly rowParts: number
+}
 
 // Limits of engines, databases and servers.
 

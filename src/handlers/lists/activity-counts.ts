@@ -17,7 +17,6 @@ interface ActivityCountInput {
   readonly handlerContext: HandlerContext
   readonly definition: ListRow
   readonly keep: Postfilter
-  readonly maxRows: number
 }
 
 /**
@@ -26,11 +25,11 @@ interface ActivityCountInput {
  */
 export async function serveActivityCounts(
   handlerContext: HandlerContext,
-  { keep, maxRows }: Pick<ActivityCountInput, 'keep' | 'maxRows'>,
+  keep: Postfilter,
 ): Promise<FastifyReply> {
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return sendResponse(handlerContext.reply, response)
-  const counting = { handlerContext, definition: await definitionOf(handlerContext), keep, maxRows }
+  const counting = { handlerContext, definition: await definitionOf(handlerContext), keep }
   return sendResponse(handlerContext.reply, await recounted(response, counting))
 }
 
@@ -42,7 +41,6 @@ export async function serveActivityCountsOfTenants(
   handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
-  const { filteredRows } = handlerContext.dependencies.config.limits
   const keep: Postfilter = async (_template, rows) =>
     rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const definition = await definitionOf(handlerContext)
@@ -57,7 +55,7 @@ export async function serveActivityCountsOfTenants(
   ])
   if (JSON.stringify(all) === JSON.stringify(ofOwn))
     return sendResponse(handlerContext.reply, await readWhole(handlerContext))
-  return serveActivityCounts(handlerContext, { keep, maxRows: filteredRows })
+  return serveActivityCounts(handlerContext, keep)
 }
 
 async function definitionOf(handlerContext: HandlerContext): Promise<ListRow> {
@@ -74,7 +72,8 @@ async function recounted(
 ): Promise<BufferedResponse> {
   const activities = rowsIn(jsonIn(response.body))
   const instances = activities.reduce((sum, activity) => sum + numberOf(activity, 'instances'), 0)
-  if (activities.length > MAX_SINGLE_READS || instances > counting.maxRows)
+  const { filteredRows } = counting.handlerContext.dependencies.config.limits
+  if (activities.length > MAX_SINGLE_READS || instances > filteredRows)
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const [counts, failures, incidents] = await Promise.all([
     mapSideBySide(activities, (activity) => instancesIn(activity, counting)),
@@ -130,11 +129,13 @@ async function incidentsOf(counting: ActivityCountInput): Promise<readonly ListR
 async function listed(
   kind: string,
   query: Readonly<Record<string, unknown>>,
-  { handlerContext, definition, maxRows }: ActivityCountInput,
+  { handlerContext, definition }: ActivityCountInput,
 ): Promise<readonly ListRow[]> {
-  const accessRequest = queryOf({ processDefinitionId: definition['id'], ...query, maxResults: maxRows + 1 })
+  const { filteredRows } = handlerContext.dependencies.config.limits
+  const maxResults = filteredRows + 1
+  const accessRequest = queryOf({ processDefinitionId: definition['id'], ...query, maxResults })
   const rows = await readRows(handlerContext, `/${kind}?${accessRequest}`)
-  if (rows.length > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (rows.length > filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
   return rows
 }
 

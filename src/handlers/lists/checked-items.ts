@@ -55,10 +55,9 @@ function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<
   const { rows } = context
   if (rows.strategy === 'scan') {
     const { postfilter: keep, plan } = rows
-    const { filteredRows: maxRows } = dependencies.config.limits
     return answerRows(handlerContext, {
       postfilter: keep,
-      maxRows,
+      limits: dependencies.config.limits,
       plan,
       observe: observerOf(handlerContext),
     })

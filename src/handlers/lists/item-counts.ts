@@ -29,10 +29,7 @@ export async function serveItemCounts(handlerContext: HandlerContext): Promise<F
   const response =
     rows.visibility === 'all'
       ? await readWhole(handlerContext)
-      : await answerRows(handlerContext, {
-          postfilter: keep,
-          maxRows: dependencies.config.limits.filteredRows,
-        })
+      : await answerRows(handlerContext, { postfilter: keep, limits: dependencies.config.limits })
   return sendResponse(reply, response.status === 200 ? await withCounts(response, handlerContext) : response)
 }
 
@@ -72,7 +69,7 @@ async function countOf(
       context: { engine: context.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
-    { postfilter: decision.postfilter, maxRows: dependencies.config.limits.filteredRows },
+    { postfilter: decision.postfilter, limits: dependencies.config.limits },
     { form: 'count', wanted: Number.POSITIVE_INFINITY },
   )
   if (seen === null) throw new GatewayError('GW_ROWS_NOT_EXACT')

@@ -26,14 +26,14 @@ export async function serveTopicNames(
   handlerContext: HandlerContext,
   keep: Postfilter,
 ): Promise<FastifyReply> {
-  const { filteredRows } = handlerContext.dependencies.config.limits
+  const { limits } = handlerContext.dependencies.config
   const names = [...handlerContext.context.accessRequest.query.keys()]
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(handlerContext)
-  const maxRows = Math.min(STEP_ITEMS, filteredRows)
-  const few = await orTooMany(answerRows(handlerContext, { postfilter: keep, maxRows, observe }))
-  return sendResponse(handlerContext.reply, few ?? (await askEachTopic(handlerContext)))
+  const few = { ...limits, filteredRows: Math.min(STEP_ITEMS, limits.filteredRows) }
+  const response = await orTooMany(answerRows(handlerContext, { postfilter: keep, limits: few, observe }))
+  return sendResponse(handlerContext.reply, response ?? (await askEachTopic(handlerContext)))
 }
 
 /** Returns null if there are more items than may be read. */
@@ -95,7 +95,7 @@ async function isTopicVisible(
     {
       postfilter: decision.postfilter,
       plan: decision.plan,
-      maxRows: dependencies.config.limits.filteredRows,
+      limits: dependencies.config.limits,
       observe: observerOf(handlerContext),
     },
   )

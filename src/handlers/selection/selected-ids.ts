@@ -122,7 +122,7 @@ export async function idsFound(
 ): Promise<readonly string[]> {
   const planned = await plannedIds(selecting, query, { gives, wanted })
   if (planned !== null) return planned
-  const filtering = { postfilter: query.keep, maxRows: selecting.dependencies.config.limits.filteredRows }
+  const filtering = { postfilter: query.keep, limits: selecting.dependencies.config.limits }
   const { seen, response } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
   if (seen === null) throw refusalOf(response)
   return seen.flatMap(({ row }) => textIn(row, gives))
@@ -138,9 +138,9 @@ async function plannedIds(
   if (keep === null || plan === undefined || plan.strategy === 'scan') return null
   if (plan.strategy === 'denied') return idsFound(selecting, { list, keep: null })
   const ids: string[] = []
-  const maxRows = selecting.dependencies.config.limits.filteredRows
+  const { limits } = selecting.dependencies.config
   try {
-    const listing = { plan, postfilter: keep, maxRows, member: gives }
+    const listing = { plan, postfilter: keep, limits, member: gives }
     for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
       ids.push(...textIn(row, gives))
       if (ids.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')

@@ -80,7 +80,7 @@ async function answerPlanned(
   if (top !== null) return top
   const response =
     plan.strategy === 'denied'
-      ? await answerNone(handlerContext, plan.isValid, paging)
+      ? await answerNone(handlerContext, plan.isValid, { ...filtering, paging })
       : await answerParts(handlerContext, { ...filtering, postfilter, plan, paging })
   if (response !== null) observe?.onPlan(plan.strategy)
   return response
@@ -109,7 +109,7 @@ async function countFew(handlerContext: ListRequest, filtering: RowFilter): Prom
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return response
   const count = bodyValue(jsonIn(response.body), 'count')
-  if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, filtering.maxRows)) {
+  if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, filtering.limits.filteredRows)) {
     filtering.observe?.onPlan('scan')
     return answerFiltered(handlerContext, filtering, ALL)
   }
@@ -132,7 +132,7 @@ async function answerTop(
   handlerContext: ListRequest,
   { postfilter, paging: { first, max }, observe, ...bounds }: TopRowsRequest,
 ): Promise<BufferedResponse | null> {
-  const most = Math.min(bounds.most, bounds.maxRows)
+  const most = Math.min(bounds.most, bounds.limits.filteredRows)
   if (handlerContext.context.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
     return null
   const list = new StableScan((from, size) =>
@@ -166,11 +166,11 @@ async function answerTop(
 async function answerNone(
   handlerContext: ListRequest,
   isValid: boolean,
-  paging: Paging,
+  { limits, paging }: Pick<SubqueryListInput, 'limits' | 'paging'>,
 ): Promise<BufferedResponse> {
   const { context, upstreamRequest } = handlerContext
   if (isValid) return emptyResponseOf(context.operation, upstreamRequest.method)
-  return answerFiltered(handlerContext, { postfilter: null, maxRows: 0 }, paging)
+  return answerFiltered(handlerContext, { postfilter: null, limits }, paging)
 }
 
 async function answerParts(

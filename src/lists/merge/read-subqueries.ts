@@ -18,7 +18,7 @@ import { countNullGroup, type NullGroupReading, nullGroupRows } from './null-gro
 import { mapSideBySide } from '../side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
 import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from '../postfilter/visible-rows.ts'
-import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS } from '../limits.ts'
+import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS, type ListLimits } from '../limits.ts'
 
 /**
  * Counts each subquery. Returns null if too many items must be decided one by one.
@@ -28,7 +28,7 @@ export async function countSubqueries(
   handlerContext: ListRequest,
   listing: Omit<SubqueryListInput, 'paging'>,
 ): Promise<BufferedResponse | null> {
-  const { plan, postfilter, maxRows } = listing
+  const { plan, postfilter, limits } = listing
   const { subqueries, instances, excluded, nullGroup } = plan
   const head = firstHead()
   const onResponse = head.onResponse
@@ -38,11 +38,11 @@ export async function countSubqueries(
   // Items may be added or removed between two counts.
   const responseOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
   const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > MAX_PARALLEL_READS
-  if (isMany && (await sum(nullGroup.all)) <= Math.min(FEW_ITEMS, maxRows)) {
+  if (isMany && (await sum(nullGroup.all)) <= Math.min(FEW_ITEMS, limits.filteredRows)) {
     const few = {
       plan: { ...plan, subqueries: nullGroup.all, instances: [], nullGroup: null },
       postfilter,
-      maxRows,
+      limits,
     }
     let seen = 0
     for await (const _ of eachRow(handlerContext, few, Number.POSITIVE_INFINITY)) seen += 1
@@ -54,7 +54,7 @@ export async function countSubqueries(
       : await countNullGroup({
           nullGroup,
           postfilter,
-          maxRows,
+          maxRows: limits.filteredRows,
           read: readerOf(handlerContext, { member: undefined, onResponse }),
         })
   if (others === null) return null
@@ -119,8 +119,7 @@ export interface SubqueryListInput {
   readonly plan: SubqueryPlan
   readonly postfilter: Postfilter
   readonly paging: Paging
-  /** Maximum number of items that are left out. */
-  readonly maxRows: number
+  readonly limits: ListLimits
 }
 
 /**
@@ -153,7 +152,7 @@ export async function listSubqueries(
 async function listMerged(
   handlerContext: ListRequest,
   subqueries: readonly Subquery[],
-  { plan, postfilter, paging, maxRows }: SubqueryListInput,
+  { plan, postfilter, paging, limits: { filteredRows: maxRows } }: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
   const { nullGroup, order, postForm } = plan
   const head = firstHead()
@@ -288,7 +287,12 @@ function readersOf(
  */
 export async function* eachRow(
   handlerContext: ListRequest,
-  { plan, postfilter, maxRows, member }: Omit<SubqueryListInput, 'paging'> & Pick<PageRequest, 'member'>,
+  {
+    plan,
+    postfilter,
+    limits: { filteredRows: maxRows },
+    member,
+  }: Omit<SubqueryListInput, 'paging'> & Pick<PageRequest, 'member'>,
   wanted: number,
 ): AsyncGenerator<ReadRow> {
   const { nullGroup, postForm } = plan

@@ -10,7 +10,7 @@ import type { PlanRows, Strategy } from '../list-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, StableScan } from './stable-scan.ts'
 import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/buffered-response.ts'
-import { FIRST_READ_ITEMS, MAX_READ_ITEMS, READ_BYTES, STEP_ITEMS } from '../limits.ts'
+import { FIRST_READ_ITEMS, MAX_READ_ITEMS, READ_BYTES, STEP_ITEMS, type ListLimits } from '../limits.ts'
 
 /**
  * Returns the engine's response to the caller's request. A HEAD is sent as a GET, because items are needed for the decision. The
@@ -173,8 +173,7 @@ export interface RowsObserver {
 /** The restriction of a query. `postfilter` decides which items the caller sees; null if the caller sees no item. */
 export interface RowFilter {
   readonly postfilter: Postfilter | null
-  /** Maximum number of items that are read for filtering. */
-  readonly maxRows: number
+  readonly limits: ListLimits
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
   readonly plan?: PlanRows | undefined
   readonly observe?: RowsObserver | undefined
@@ -193,11 +192,11 @@ interface VisibleRowsResult {
 
 /**
  * Reads the list until enough visible items are found, or the list ends.
- * @throws GatewayError if more than `maxRows` items would have to be read
+ * @throws GatewayError if more than `filteredRows` items would have to be read
  */
 export async function readVisible(
   handlerContext: ListRequest,
-  { postfilter, maxRows }: RowFilter,
+  { postfilter, limits: { filteredRows } }: RowFilter,
   { form, member, wanted }: VisibleRowsRequest,
 ): Promise<VisibleRowsResult> {
   if (postfilter === null) return readNone(handlerContext, form)
@@ -209,17 +208,17 @@ export async function readVisible(
     return page
   })
   let count = 0
-  let size = Math.min(maxRows + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
+  let size = Math.min(filteredRows + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
   try {
     for (;;) {
       const { page, rows, isLast } = await list.next(size)
       seen.push(...rows.filter(({ isVisible }) => isVisible))
       count += rows.length
       if (isLast || seen.length >= wanted) return { seen, response: page.response }
-      if (count > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+      if (count > filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
       const bytesEach = page.byteLength / page.rows.length
       const most = Math.max(FIRST_READ_ITEMS, Math.floor(READ_BYTES / bytesEach))
-      size = Math.min(size * 2, maxRows + 1 - count, MAX_READ_ITEMS, most)
+      size = Math.min(size * 2, filteredRows + 1 - count, MAX_READ_ITEMS, most)
     }
   } catch (error) {
     if (error instanceof ListRefusal) return { seen: null, response: error.response }

@@ -30,12 +30,17 @@ import {
   visibleSetOf,
   type IdSet,
 } from '../visibility/visible-set.ts'
-import { FEW_ITEMS, MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_READ_ITEMS } from '../limits.ts'
+import {
+  FEW_ITEMS,
+  MAX_CONDITION_VALUES,
+  MAX_LIST_CHARS,
+  MAX_READ_ITEMS,
+  type ListLimits,
+} from '../limits.ts'
 
 /** The options of a plan. */
 export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
-  /** The largest number of requests for one query. */
-  readonly maxParts: number
+  readonly limits: ListLimits
   readonly dateFormat: DateFormat
 }
 
@@ -154,7 +159,7 @@ function planOf(context: PlanContext, plan: Omit<SubqueryPlan, 'strategy' | 'pos
   if (all.length === 0) return { strategy: 'denied', isValid: context.own.isPlain && context.isAnswerable }
   const postForm = postFormOf(context)
   const isTooLong = postForm === null && all.some(({ set }) => lengthOf(set) > roomOf(context))
-  if (all.length > context.options.maxParts || isTooLong) return FILTER
+  if (all.length > context.options.limits.rowParts || isTooLong) return FILTER
   return { strategy: all.length === 1 && nullGroup === null ? 'rewrite' : 'union', postForm, ...plan }
 }
 
@@ -262,9 +267,9 @@ async function definitionSubqueries(context: PlanContext): Promise<readonly Subq
 
 /** Returns the visible definitions, including deleted ones. Null if there are more than the maximum number of subqueries, or too many are deleted. */
 async function visibleDefinitions(context: PlanContext): Promise<readonly DefinitionRow[] | null> {
-  const { definitions, maxParts } = context.options
+  const { definitions, limits } = context.options
   const deleted = await deletedOf(context)
-  const found = deleted === null ? null : await definitions(keysAskedFor(context), maxParts)
+  const found = deleted === null ? null : await definitions(keysAskedFor(context), limits.rowParts)
   if (deleted === null || found === null) return null
   return [...found, ...goneOf(deleted, found)].filter(isVisibleIn(context))
 }
@@ -549,7 +554,11 @@ async function idsIn(
   const ids: string[] = []
   for (const { set } of subqueries) {
     accessRequest.checkDeadline?.()
-    const some = await options.instanceIds(kind, set, options.maxParts * MAX_CONDITION_VALUES - ids.length)
+    const some = await options.instanceIds(
+      kind,
+      set,
+      options.limits.rowParts * MAX_CONDITION_VALUES - ids.length,
+    )
     if (some === null) return null
     ids.push(...some)
   }
@@ -569,7 +578,7 @@ async function countInstances(context: PlanContext): Promise<number | null> {
 async function subqueriesOfInstances(context: PlanContext): Promise<readonly Subquery[] | null> {
   const instances = PREFILTERS[context.query.isHistory ? 'historicProcessInstances' : 'processInstances']
   const subqueries = await keySubqueries({ ...context, query: instances, own: NO_CONDITION, method: 'POST' })
-  return subqueries === null || subqueries.length > context.options.maxParts ? null : subqueries
+  return subqueries === null || subqueries.length > context.options.limits.rowParts ? null : subqueries
 }
 
 function kindOf({ query }: PlanContext): InstanceKind {

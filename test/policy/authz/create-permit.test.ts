@@ -43,7 +43,7 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<OperationEntry
     nullsFirst: async () => null,
     instanceIds: async () => [],
     countInstances: async () => 0,
-    maxParts: 0,
+    limits: { filteredRows: 0, rowParts: 0 },
     dateFormat: createDateFormat(),
     findTargets: async () => null,
     isOwn: async () => false,
