@@ -1,4 +1,4 @@
-import type { CachedContent } from '../operations/table.ts'
+import type { CachedContent } from '../operations/cached-content.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
 import { isObject } from '../request/value.ts'
 

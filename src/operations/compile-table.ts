@@ -1,5 +1,6 @@
 import type { Method, Operation, OperationEntry, Tag, TagOperations } from './table.ts'
 import { effectOf, mistakeInEffect } from './effect.ts'
+import { cachePolicyOf } from './cached-content.ts'
 import { latestVersionOf, mistakeInActsOnKey } from './acts-on-key.ts'
 import { releasesOf } from './published/releases.ts'
 import { namedBy } from './tenanted.ts'
@@ -58,14 +59,16 @@ function assertUnique(entries: readonly WrittenEntry[]): void {
 
 function compileEntry({ id, entry }: WrittenEntry): Operation {
   const derived = latestVersionOf(entry)
-  const { route, ...row }: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
-  checkRow(id, { route, ...row })
+  const written: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
+  checkRow(id, written)
+  const { route, cache, ...row } = written
   const [method, template = ''] = route.split(' ')
   if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
   const effect = effectOf(entry)
   const only = row.only ?? releasesOf(id)
   const releases = only === null ? {} : { only }
-  return { ...row, ...releases, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+  const cached = cache === undefined ? {} : { cache: cachePolicyOf(cache, template) }
+  return { ...row, ...releases, ...cached, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
 }
 
 /** The methods, in the order of the operations of one path. */

@@ -59,9 +59,6 @@ interface DefinitionOperation
   readonly starts?: true
 }
 
-/** A deployment changes the latest version of a key, so a response by key is stored for a shorter time than a response by id. */
-const KEY_CACHE_SECONDS = 30
-
 /**
  * Returns the three operations on a definition that name it by its id, by its key, and by its key and tenant. The forms by key find the latest
  * version first: without READ on its key they respond as if it did not exist. After that, all three run the same command.
@@ -69,10 +66,8 @@ const KEY_CACHE_SECONDS = 30
 export function definitionOperations(kindName: keyof typeof KINDS, operation: DefinitionOperation): WrittenOperations {
   const { method, path = '', byId, byKey, byKeyAndTenant, checks, notFound, crossTenant, starts, ...shared } = operation
   const kind: DefinitionKind = KINDS[kindName]
-  const { cache } = shared
   const ofKey = {
     ...shared,
-    ...(cache !== undefined && { cache: { ...cache, seconds: KEY_CACHE_SECONDS } }),
     ...(starts === true && { starts: 'processDefinitionOfKey' as const }),
     checks: checksByKey(kind, checks('path:key')),
     actsOnKey: 'latest version' as const,

@@ -1,4 +1,5 @@
 import type { ActsOnKey } from './acts-on-key.ts'
+import type { CachedContent, CachePolicy } from './cached-content.ts'
 import type { NotFoundResponse, PermissionTerm, Check, EntityReference, OperationCheck, Precondition, CrossTenantResponse, Rows } from './notation.ts'
 import type { OpenName } from './open-names.ts'
 import type { Release } from './published/releases.ts'
@@ -23,9 +24,6 @@ export type BodyName =
   | 'TaskDto'
   | 'TaskQueryDto'
   | 'VariableValueDto'
-
-/** The content of a cached response: an image, a JSON object with the XML of a definition, or a JSON list of names. */
-export type CachedContent = 'diagram' | 'model' | 'names'
 
 /** The name of a query-string schema. `src/policy/validation` resolves it. */
 export type QueryName =
@@ -153,17 +151,14 @@ export interface OperationEntry {
    */
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
   /**
-   * How long the response is cached and shared by all callers that pass the checks. A write whose `evicts` has one of `tags` evicts it.
-   * Only a response with the content `content` is stored. Default: never cached, because the response may differ between callers.
+   * The response is cached and shared by all callers that pass the checks. Only a response with this content is stored.
+   * `cached-content.ts` has the time and the tags of each content. Default: never cached, because the response may differ between
+   * callers.
    */
-  readonly cache?: {
-    readonly seconds: number
-    readonly tags: readonly string[]
-    readonly content: CachedContent
-  }
+  readonly cache?: CachedContent
   /**
    * Tags of cached responses that become stale when the operation succeeds. Default: none. Cached responses then stay for
-   * `cache.seconds`. A test requires the field.
+   * their time. A test requires the field.
    */
   readonly evicts?: readonly string[]
   /**
@@ -252,9 +247,10 @@ export type WrittenOperations = readonly (readonly [id: string, entry: Operation
 export type Tag = TagOperations | readonly (TagOperations | WrittenOperations)[]
 
 /** An entry of the table, with its operationId and with its route split into method and path. */
-export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'checks'> {
+export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'checks' | 'cache'> {
   readonly id: string
   readonly checks: readonly OperationCheck[]
+  readonly cache?: CachePolicy
   readonly method: Method
   /** The path below the base path, with parameters in camelCase: `/task/:id`. */
   readonly template: string

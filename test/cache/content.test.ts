@@ -1,6 +1,6 @@
 import t from 'tap'
 import { hasContent } from '../../src/cache/content.ts'
-import type { CachedContent } from '../../src/operations/table.ts'
+import type { CachedContent } from '../../src/operations/cached-content.ts'
 import { answerOf } from '../support/cache-harness.ts'
 
 function is(content: CachedContent, type: string, body: string): boolean {

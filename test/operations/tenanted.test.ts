@@ -78,7 +78,7 @@ const IGNORED = [
   'updateSuspensionStateJobDefinition',
 ]
 
-const rowOf = ({ method, template, ...row }: Operation): OperationEntry => ({
+const rowOf = ({ method, template, cache: _, ...row }: Operation): OperationEntry => ({
   ...row,
   route: `${method} /${template.slice(1)}`,
 })

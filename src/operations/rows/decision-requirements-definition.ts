@@ -32,7 +32,7 @@ export const decisionRequirementsDefinition = [
     checks: (key) => [
       { anyOf: [`DECISION_REQUIREMENTS_DEFINITION.READ ${key}`], denied: 403 },
     ],
-    cache: { seconds: 3600, tags: ['deployment'], content: 'diagram' },
+    cache: 'diagram',
     notFound: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),
@@ -45,7 +45,7 @@ export const decisionRequirementsDefinition = [
     checks: (key) => [
       { anyOf: [`DECISION_REQUIREMENTS_DEFINITION.READ ${key}`], denied: 500 },
     ],
-    cache: { seconds: 3600, tags: ['deployment'], content: 'model' },
+    cache: 'model',
     notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     crossTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   }),

@@ -207,7 +207,7 @@ export const externalTask = [
           'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
         ],
       },
-      cache: { seconds: 2, tags: ['external-task'], content: 'names' },
+      cache: 'names',
     },
   },
 ] satisfies Tag
