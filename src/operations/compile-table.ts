@@ -61,14 +61,19 @@ function compileEntry({ id, entry }: WrittenEntry): Operation {
   const derived = latestVersionOf(entry)
   const written: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
   checkRow(id, written)
-  const { route, cache, ...row } = written
+  const { route, cache, body, ...row } = written
   const [method, template = ''] = route.split(' ')
   if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
   const effect = effectOf(entry)
   const only = row.only ?? releasesOf(id)
   const releases = only === null ? {} : { only }
   const cached = cache === undefined ? {} : { cache: cachePolicyOf(cache, template) }
-  return { ...row, ...releases, ...cached, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+  return { ...row, ...releases, ...cached, ...bodyOf(body), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+}
+
+function bodyOf(body: OperationEntry['body']): Pick<Operation, 'body' | 'media'> {
+  if (body === undefined) return {}
+  return body === 'multipart' || body === 'none' ? { media: body } : { body }
 }
 
 /** The methods, in the order of the operations of one path. */

@@ -173,15 +173,17 @@ export interface OperationEntry {
   readonly creates?: `${'answer' | 'body'}:${string}`
   /** With the header `Idempotency-Key` the operation is executed once. Default: the header has no effect, and no response is stored. */
   readonly idempotencyKey?: true
-  /** The schema of the JSON body. Default: any JSON object or list, which the engine validates. Hazards are refused in either case. */
-  readonly body?: BodyName
+  /**
+   * The schema of the JSON body, or
+   * - `multipart`: the body is `multipart/form-data`.
+   * - `none`: the engine reads no body of any type. The gateway neither parses nor forwards one.
+   *
+   * Default: any JSON object or list, which the engine validates. Hazards are refused in either case. A type that the operation does
+   * not take is refused with 415.
+   */
+  readonly body?: BodyName | 'multipart' | 'none'
   /** The schema of the query string. Default: any query string, which the engine validates. */
   readonly query?: QueryName
-  /**
-   * `multipart`: the body is `multipart/form-data`. `none`: the engine reads no body of any type. The gateway neither parses nor
-   * forwards one. Default: JSON. Every other type is refused with 415.
-   */
-  readonly media?: 'multipart' | 'none'
   /**
    * `none`: the operation creates and unlocks no external task. Default: it may do so, and the gateway then makes the other nodes
    * of the engine check their long polls.
@@ -247,10 +249,14 @@ export type WrittenOperations = readonly (readonly [id: string, entry: Operation
 export type Tag = TagOperations | readonly (TagOperations | WrittenOperations)[]
 
 /** An entry of the table, with its operationId and with its route split into method and path. */
-export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'checks' | 'cache'> {
+export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'checks' | 'cache' | 'body'> {
   readonly id: string
   readonly checks: readonly OperationCheck[]
   readonly cache?: CachePolicy
+  /** The schema of the JSON body. */
+  readonly body?: BodyName
+  /** What the operation takes instead of JSON. */
+  readonly media?: 'multipart' | 'none'
   readonly method: Method
   /** The path below the base path, with parameters in camelCase: `/task/:id`. */
   readonly template: string

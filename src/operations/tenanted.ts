@@ -32,6 +32,12 @@ const UNTENANTED_RESOURCES: ReadonlySet<string> = new Set([
   'USER',
 ])
 
+/** The fields of an entry that name entities, or state how their tenant is known. */
+export type TenantedEntry = Pick<
+  OperationEntry,
+  'route' | 'checks' | 'loads' | 'crossTenant' | 'actsOnKey' | 'rows' | 'resolvesIds'
+>
+
 /** A part of a request that names an entity that may belong to a tenant, and how the gateway determines that tenant. */
 export interface TenantReference {
   /** For example `path`, `body:processInstanceId` or `each of query:processDefinitionKeyIn[]`. */
@@ -44,7 +50,7 @@ export interface TenantReference {
  * Returns the parts of a request that may name an entity of a tenant: the path, and the members that the checks of the operation
  * refer to. Members that no check refers to are not included.
  */
-export function namedBy(row: OperationEntry): readonly TenantReference[] {
+export function namedBy(row: TenantedEntry): readonly TenantReference[] {
   const [, template = ''] = row.route.split(' /')
   const [before = '', ...parameters] = template.split('/:')
   const isNamed = parameters.length > 0 && !UNTENANTED_PATHS.has(before)
@@ -56,7 +62,7 @@ export function namedBy(row: OperationEntry): readonly TenantReference[] {
   return named
 }
 
-function pathKnownBy(row: OperationEntry): string | null {
+function pathKnownBy(row: TenantedEntry): string | null {
   // A check that depends on the body does not always run, and then it looks up no entity.
   const always = row.checks.filter(({ when }) => when?.startsWith('body:') !== true)
   if (row.crossTenant === 'ignored') return 'not asked for'
@@ -86,7 +92,7 @@ function askedIn(check: Check): readonly string[] {
   return [...new Set(members)]
 }
 
-function memberKnownBy(row: OperationEntry, member: string): string | null {
+function memberKnownBy(row: TenantedEntry, member: string): string | null {
   const [, list] = /^each of (?:body|query):(\w+)\[\]$/.exec(member) ?? []
   if (list !== undefined) return listKnownBy(row, list)
   // The entities that are found for `each` include their tenant.
@@ -97,7 +103,7 @@ function memberKnownBy(row: OperationEntry, member: string): string | null {
   return entities.find((entity) => entity?.includes(`(${member})`) === true && isTenanted(entity)) ?? null
 }
 
-function listKnownBy(row: OperationEntry, list: string): string | null {
+function listKnownBy(row: TenantedEntry, list: string): string | null {
   if (row.resolvesIds?.[list] !== undefined) return `resolvesIds: ${list}`
   if (row.rows !== undefined && row.rows.crossTenant !== 'ignored') return 'rows'
   return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null

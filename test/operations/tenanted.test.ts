@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../src/operations/all.ts'
 import type { LookupName } from '../../src/operations/lookup-name.ts'
 import type { Operation, OperationEntry } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
-import { namedBy, UNTENANTED_LOOKUPS } from '../../src/operations/tenanted.ts'
+import { namedBy, UNTENANTED_LOOKUPS, type TenantedEntry } from '../../src/operations/tenanted.ts'
 import { hasTenant, isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
 
 /** How many operations determine the tenant of the entities that they name in each way. */
@@ -78,7 +78,7 @@ const IGNORED = [
   'updateSuspensionStateJobDefinition',
 ]
 
-const rowOf = ({ method, template, cache: _, ...row }: Operation): OperationEntry => ({
+const rowOf = ({ method, template, ...row }: Operation): TenantedEntry => ({
   ...row,
   route: `${method} /${template.slice(1)}`,
 })

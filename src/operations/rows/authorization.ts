@@ -37,7 +37,7 @@ export const authorization = [
     },
     deleteAuthorization: {
       route: 'DELETE /authorization/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
         { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },

@@ -20,7 +20,7 @@ export const batch = [
     },
     deleteBatch: {
       route: 'DELETE /batch/:id',
-      media: 'none',
+      body: 'none',
       checks: [{ anyOf: ['BATCH.DELETE path:id'], denied: 403 }],
       loads: 'batch',
       notFound: "400 InvalidRequestException 0: Unable to delete batch with id '{id}'",

@@ -20,7 +20,7 @@ export const deployment = [
     },
     deleteDeployment: {
       route: 'DELETE /deployment/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
         { anyOf: ['DEPLOYMENT.DELETE path:id'], denied: 403 },
@@ -63,7 +63,7 @@ export const deployment = [
     createDeployment: {
       route: 'POST /deployment/create',
       creates: 'answer:id',
-      media: 'multipart',
+      body: 'multipart',
       checks: [{ anyOf: ['DEPLOYMENT.CREATE'], denied: 403 }],
       evicts: ['deployment'],
       links: true,

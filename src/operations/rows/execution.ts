@@ -92,7 +92,7 @@ export const execution = [
     },
     deleteLocalExecutionVariable: {
       route: 'DELETE /execution/:id/localVariables/:varName',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
@@ -117,7 +117,7 @@ export const execution = [
     },
     setLocalExecutionVariableBinary: {
       route: 'POST /execution/:id/localVariables/:varName/data',
-      media: 'multipart',
+      body: 'multipart',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',

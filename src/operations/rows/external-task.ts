@@ -138,7 +138,7 @@ export const externalTask = [
     },
     unlock: {
       route: 'POST /external-task/:id/unlock',
-      media: 'none',
+      body: 'none',
       conflict: 'repeat',
       checks: [
         { anyOf: [

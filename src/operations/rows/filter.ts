@@ -32,7 +32,7 @@ export const filter = [
     },
     deleteFilter: {
       route: 'DELETE /filter/:id',
-      media: 'none',
+      body: 'none',
       checks: [{ anyOf: ['FILTER.DELETE path:id'], denied: 403 }],
     },
     filterResourceOptionsSingle: {

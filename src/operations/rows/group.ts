@@ -38,7 +38,7 @@ export const group = [
     },
     deleteGroup: {
       route: 'DELETE /group/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
         { anyOf: ['GROUP.READ path:id'], denied: 403 },
@@ -57,7 +57,7 @@ export const group = [
     },
     createGroupMember: {
       route: 'PUT /group/:id/members/:userId',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
         { anyOf: ['USER.READ path:userId'], denied: 403 },
@@ -67,7 +67,7 @@ export const group = [
     },
     deleteGroupMember: {
       route: 'DELETE /group/:id/members/:userId',
-      media: 'none',
+      body: 'none',
       checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
       invalidates: ['identity'],
     },

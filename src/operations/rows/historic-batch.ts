@@ -20,7 +20,7 @@ export const historicBatch = [
     },
     deleteHistoricBatch: {
       route: 'DELETE /history/batch/:id',
-      media: 'none',
+      body: 'none',
       checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
       loads: 'historicBatch',
       notFound: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",

@@ -26,7 +26,7 @@ export const historicProcessInstance = [
     },
     deleteHistoricProcessInstance: {
       route: 'DELETE /history/process-instance/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
       ],
@@ -34,7 +34,7 @@ export const historicProcessInstance = [
     },
     deleteHistoricVariableInstancesOfHistoricProcessInstance: {
       route: 'DELETE /history/process-instance/:id/variable-instances',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
       ],

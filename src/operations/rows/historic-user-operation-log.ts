@@ -20,7 +20,7 @@ export const historicUserOperationLog = [
   {
     clearAnnotationUserOperationLog: {
       route: 'PUT /history/user-operation/:operationId/clear-annotation',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry(path:operationId).processDefinitionKey',

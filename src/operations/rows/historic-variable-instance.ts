@@ -28,7 +28,7 @@ export const historicVariableInstance = [
     },
     deleteHistoricVariableInstance: {
       route: 'DELETE /history/variable-instance/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicVariableInstance.processDefinitionKey'], denied: 403 },
       ],

@@ -5,7 +5,7 @@ export const historyCleanup = {
   cleanupAsync: {
     route: 'POST /history/cleanup',
     creates: 'answer:id',
-    media: 'none',
+    body: 'none',
     query: 'HistoryCleanupOptions',
     checks: [{ admin: true, denied: 403 }],
   },

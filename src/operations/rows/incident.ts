@@ -31,7 +31,7 @@ export const incident = [
     },
     resolveIncident: {
       route: 'DELETE /incident/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
@@ -58,7 +58,7 @@ export const incident = [
     },
     clearIncidentAnnotation: {
       route: 'DELETE /incident/:id/annotation',
-      media: 'none',
+      body: 'none',
       conflict: 'repeat',
       checks: [
         { anyOf: [

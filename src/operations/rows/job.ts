@@ -34,7 +34,7 @@ export const job = [
     },
     deleteJob: {
       route: 'DELETE /job/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE job.processInstanceId',
@@ -58,7 +58,7 @@ export const job = [
     },
     recalculateDuedate: {
       route: 'POST /job/:id/duedate/recalculate',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE job.processInstanceId',
@@ -70,7 +70,7 @@ export const job = [
     },
     executeJob: {
       route: 'POST /job/:id/execute',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE executedJob.processInstanceId',

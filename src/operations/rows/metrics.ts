@@ -12,7 +12,7 @@ export const metrics = {
   },
   deleteTaskMetrics: {
     route: 'DELETE /metrics/task-worker',
-    media: 'none',
+    body: 'none',
     checks: [{ admin: true, anyOf: ['SYSTEM.DELETE'], denied: 403 }],
   },
 } satisfies TagOperations

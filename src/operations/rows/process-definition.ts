@@ -29,7 +29,7 @@ export const processDefinition = [
     byId: 'deleteProcessDefinition',
     byKey: 'deleteProcessDefinitionsByKey',
     byKeyAndTenant: 'deleteProcessDefinitionsByKeyAndTenantId',
-    media: 'none',
+    body: 'none',
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.DELETE ${key}`], denied: 403 }],
     evicts: ['deployment'],
     notFound: "404 InvalidRequestException 0: No process definition found with id '{id}': processDefinition is null",
@@ -217,7 +217,7 @@ export const processDefinition = [
     deleteAllProcessDefinitionsByKey: {
       route: 'DELETE /process-definition/key/:key/delete',
       unpublished: true,
-      media: 'none',
+      body: 'none',
       actsOnKey: 'all versions',
       checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
       evicts: ['deployment'],
@@ -226,7 +226,7 @@ export const processDefinition = [
     deleteAllProcessDefinitionsByKeyAndTenantId: {
       route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
       unpublished: true,
-      media: 'none',
+      body: 'none',
       actsOnKey: 'all versions of the tenant',
       checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
       evicts: ['deployment'],

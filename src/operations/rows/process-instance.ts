@@ -32,7 +32,7 @@ export const processInstance = [
     },
     deleteProcessInstance: {
       route: 'DELETE /process-instance/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.DELETE execution.processInstanceId',
@@ -151,7 +151,7 @@ export const processInstance = [
     },
     deleteProcessInstanceVariable: {
       route: 'DELETE /process-instance/:id/variables/:varName',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
@@ -176,7 +176,7 @@ export const processInstance = [
     },
     setProcessInstanceVariableBinary: {
       route: 'POST /process-instance/:id/variables/:varName/data',
-      media: 'multipart',
+      body: 'multipart',
       checks: [
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',

@@ -16,7 +16,7 @@ export const taskAttachment = {
   },
   deleteAttachment: {
     route: 'DELETE /task/:id/attachment/:attachmentId',
-    media: 'none',
+    body: 'none',
     checks: [],
     crossTenant: 'ignored',
   },
@@ -29,7 +29,7 @@ export const taskAttachment = {
     route: 'POST /task/:id/attachment/create',
     creates: 'answer:id',
     links: true,
-    media: 'multipart',
+    body: 'multipart',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, foundBy: 'query', exempt: 'no execution' },
     ],

@@ -46,7 +46,7 @@ export const taskLocalVariable = {
   },
   deleteTaskLocalVariable: {
     route: 'DELETE /task/:id/localVariables/:varName',
-    media: 'none',
+    body: 'none',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',
@@ -68,7 +68,7 @@ export const taskLocalVariable = {
   },
   setBinaryTaskLocalVariable: {
     route: 'POST /task/:id/localVariables/:varName/data',
-    media: 'multipart',
+    body: 'multipart',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',

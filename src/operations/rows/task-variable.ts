@@ -46,7 +46,7 @@ export const taskVariable = {
   },
   deleteTaskVariable: {
     route: 'DELETE /task/:id/variables/:varName',
-    media: 'none',
+    body: 'none',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',
@@ -68,7 +68,7 @@ export const taskVariable = {
   },
   setBinaryTaskVariable: {
     route: 'POST /task/:id/variables/:varName/data',
-    media: 'multipart',
+    body: 'multipart',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',

@@ -55,7 +55,7 @@ export const task = [
     },
     deleteTask: {
       route: 'DELETE /task/:id',
-      media: 'none',
+      body: 'none',
       checks: [{ anyOf: ['TASK.DELETE path:id'], denied: 403 }],
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
       notFound: '204',
@@ -209,7 +209,7 @@ export const task = [
     },
     unclaim: {
       route: 'POST /task/:id/unclaim',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: [
           'TASK.TASK_ASSIGN path:id',

@@ -36,7 +36,7 @@ export const tenant = [
     },
     deleteTenant: {
       route: 'DELETE /tenant/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
         { anyOf: ['TENANT.READ path:id'], denied: 403 },
@@ -55,7 +55,7 @@ export const tenant = [
     },
     createGroupMembership: {
       route: 'PUT /tenant/:id/group-members/:groupId',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
         { anyOf: ['TENANT.READ path:id'], denied: 403 },
@@ -65,7 +65,7 @@ export const tenant = [
     },
     deleteGroupMembership: {
       route: 'DELETE /tenant/:id/group-members/:groupId',
-      media: 'none',
+      body: 'none',
       checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
       invalidates: ['records', 'identity'],
     },
@@ -76,7 +76,7 @@ export const tenant = [
     },
     createUserMembership: {
       route: 'PUT /tenant/:id/user-members/:userId',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
         { anyOf: ['TENANT.READ path:id'], denied: 403 },
@@ -86,7 +86,7 @@ export const tenant = [
     },
     deleteUserMembership: {
       route: 'DELETE /tenant/:id/user-members/:userId',
-      media: 'none',
+      body: 'none',
       checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
       invalidates: ['records', 'identity'],
     },

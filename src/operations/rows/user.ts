@@ -19,7 +19,7 @@ export const user = [
     },
     deleteUser: {
       route: 'DELETE /user/:id',
-      media: 'none',
+      body: 'none',
       checks: [
         { anyOf: ['USER.DELETE path:id'], denied: 403 },
         { anyOf: ['USER.READ path:id'], denied: 403 },
@@ -63,7 +63,7 @@ export const user = [
     },
     unlockUser: {
       route: 'POST /user/:id/unlock',
-      media: 'none',
+      body: 'none',
       checks: [
         { admin: true, denied: 403 },
         { anyOf: ['USER.READ path:id'], denied: 403 },
