@@ -7,7 +7,7 @@ import type { Dependencies } from '../pipeline/dependencies.ts'
 import { createPathOf } from '../pipeline/routes.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
-import { decidedAcceptOf } from '../request/accept.ts'
+import { decidedAcceptOf, hasHal } from '../request/accept.ts'
 import { targetSearchOf } from '../request/target.ts'
 
 /** Returns the request to the engine for a request that is permitted. It is not restricted yet: see `narrowedRequest`. */
@@ -27,7 +27,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
     const headers = callerHeadersOf(dependencies, context, request)
     headers['x-request-id'] = request.id
     // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
-    if (operation.hal !== undefined && engine.authorization === 'enforce')
+    if (hasHal(operation) && engine.authorization === 'enforce')
       headers['accept'] = decidedAcceptOf(request.headers.accept)
     if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
     if (operation.media === 'none') undescribeBody(headers)

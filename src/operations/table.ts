@@ -25,6 +25,13 @@ export type BodyName =
   | 'TaskQueryDto'
   | 'VariableValueDto'
 
+/**
+ * A form of a response besides JSON:
+ * - `hal`: HAL with embedded definitions, users, groups and case definitions (Camunda 7.22).
+ * - `hal with variables`: HAL that also embeds variables of the items if the filter names any.
+ */
+export type AcceptedForm = 'csv' | 'hal' | 'hal with variables'
+
 /** The name of a query-string schema. `src/policy/validation` resolves it. */
 export type QueryName =
   | 'ActivityStatisticsQuery'
@@ -195,14 +202,8 @@ export interface OperationEntry {
    * A test compares the entries with the published API and with a running engine.
    */
   readonly links?: true | Readonly<Record<string, PermissionTerm>>
-  /**
-   * The response is HAL with embedded entities if `Accept` prefers it to JSON (Camunda 7.22). `with variables`: it also embeds variables
-   * of the items if the filter names any, besides definitions, users, groups and case definitions. Default: only JSON. A test requires
-   * the field.
-   */
-  readonly hal?: true | 'with variables'
-  /** The response is CSV instead of JSON if the client prefers it in `Accept`. Default: only JSON. */
-  readonly csv?: true
+  /** The form of the response if `Accept` prefers it to JSON. Default: only JSON. A test requires the field for HAL. */
+  readonly accept?: AcceptedForm
   /**
    * The body, query string or stored query is a task query. Its members `*Expression` contain code and are refused. Default: no such
    * members are looked for. A test requires the field.

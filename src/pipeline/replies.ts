@@ -78,8 +78,7 @@ function variesByAccept(
   { statusCode, body }: GatewayError | EngineRefusal,
 ): boolean {
   if (engine === null || principal === null || WITHOUT_FORM.has(statusCode)) return false
-  const hasForms = operation?.hal !== undefined || operation?.csv === true
-  return hasForms && bodyValue(body, 'type') !== 'QueryParamException'
+  return operation?.accept !== undefined && bodyValue(body, 'type') !== 'QueryParamException'
 }
 
 /** Statuses of a 406, and of responses that only the gateway gives. */

@@ -4,6 +4,13 @@ import type { Operation } from '../operations/table.ts'
 /** A response of an engine that is not JSON: its HAL form, or a 406 because the client accepts no form. */
 export type OtherForm = 'hal' | 'neither'
 
+type AcceptingOperation = Pick<Operation, 'accept'>
+
+/** Returns whether the operation also responds with HAL. */
+export function hasHal({ accept }: AcceptingOperation): boolean {
+  return accept === 'hal' || accept === 'hal with variables'
+}
+
 const JSON_TYPE = /^(?:application|\*)\/(?:json|\*)$/
 const HAL_TYPE = /^(?:application|\*)\/hal\+json$/
 
@@ -12,15 +19,14 @@ const HAL_TYPE = /^(?:application|\*)\/hal\+json$/
  * form: the engine responds with 400.
  * @throws GatewayError GW_BAD_HEADER for an operation with two forms, if the header is malformed or ambiguous
  */
-export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | undefined): OtherForm | false {
+export function otherFormOf(operation: AcceptingOperation, accept: string | undefined): OtherForm | false {
   const ranges = rangesOf(accept)
-  if (hal !== undefined && (ranges === null || ranges.some(({ isAmbiguous }) => isAmbiguous)))
+  const isHalPossible = hasHal(operation)
+  if (isHalPossible && (ranges === null || ranges.some(({ isAmbiguous }) => isAmbiguous)))
     throw new GatewayError('GW_BAD_HEADER', {
       message: 'Accept contains a malformed range, or a range with more than one q',
     })
-  const chosen = ranges?.find(
-    ({ type }) => JSON_TYPE.test(type) || (hal !== undefined && HAL_TYPE.test(type)),
-  )
+  const chosen = ranges?.find(({ type }) => JSON_TYPE.test(type) || (isHalPossible && HAL_TYPE.test(type)))
   if (chosen === undefined) return 'neither'
   return HAL_TYPE.test(chosen.type) ? 'hal' : false
 }
@@ -52,7 +58,7 @@ export function jsonAcceptOf(accept: string | undefined): string {
  * @throws GatewayError GW_BAD_HEADER as `otherFormOf`
  */
 export function decidedAcceptOf(accept: string | undefined): string {
-  const form = otherFormOf({ hal: true }, accept)
+  const form = otherFormOf({ accept: 'hal' }, accept)
   if (form === false) return jsonAcceptOf(accept)
   const ranges = rangesOf(accept) ?? []
   if (form === 'neither') return ranges.map(({ type }) => type).join(', ')

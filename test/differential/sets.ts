@@ -5,6 +5,7 @@ import type { Names } from './names.ts'
 import { oddPlanOf } from './odd.ts'
 import { type Asker, permissionChecksOf, idsAbout, type OddKind, type Plan, planOf } from './plan.ts'
 import { Random } from './random.ts'
+import { hasHal } from '../../src/request/accept.ts'
 
 /** An authorization record with names. The names are replaced with ids of an engine when the record is created. */
 export interface RecordText {
@@ -87,7 +88,7 @@ interface Oddly {
 
 /** Returns other spellings of the caller's plain requests, for which records exist, and requests with HAL responses or queries. */
 function oddPlansOf(plans: readonly Plan[], { names, operations, asker, random }: Oddly): readonly Plan[] {
-  const halves = operations.filter(({ hal }) => hal !== undefined)
+  const halves = operations.filter(hasHal)
   const selecting = operations.filter(({ resolvesQueries: selects }) => selects !== undefined)
   const more = (from: readonly Operation[]): readonly Plan[] =>
     from.length === 0 ? [] : [planOf(random.pick(from), names, { random, asker })]

@@ -28,9 +28,9 @@ t.test('a list has a query and a count, by GET and by POST, with the same checks
 })
 
 t.test('a list has only the operations that it names, and a field may belong to one of them', (t) => {
-  const operations = { GET: { id: 'getAll', hal: true }, 'GET count': 'getAllCount' } as const
+  const operations = { GET: { id: 'getAll', accept: 'hal' }, 'GET count': 'getAllCount' } as const
   t.same(writtenBy({ path: '/a/list', countPath: '/a/count', operations, rows }), {
-    getAll: { route: 'GET /a/list', checks: [], rows, hal: true },
+    getAll: { route: 'GET /a/list', checks: [], rows, accept: 'hal' },
     getAllCount: { route: 'GET /a/count', checks: [], rows: { ...rows, form: 'count' } },
   })
   t.end()

@@ -190,10 +190,10 @@ t.test(
 )
 
 t.test('tasks and the tasks that filters find are also available as HAL', (t) => {
-  const ids = where(({ hal }) => hal !== undefined).map(({ id }) => id)
+  const ids = where(({ accept }) => accept?.startsWith('hal') === true).map(({ id }) => id)
   const filters = ['executeFilterList', 'executeFilterSingleResult', 'postExecuteFilterList']
   t.same(ids.toSorted(), [...filters, 'postExecuteFilterSingleResult', 'getTask', 'getTasks'].toSorted())
-  const withVariables = where(({ hal }) => hal === 'with variables').map(({ id }) => id)
+  const withVariables = where(({ accept }) => accept === 'hal with variables').map(({ id }) => id)
   t.same(withVariables.toSorted(), [...filters, 'postExecuteFilterSingleResult'].toSorted())
   t.end()
 })

@@ -3,7 +3,7 @@ import type { ListRequest } from '../list-request.ts'
 import type { RowsForm } from '../../operations/notation.ts'
 import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
 import type { Operation } from '../../operations/table.ts'
-import { otherFormOf } from '../../request/accept.ts'
+import { hasHal, otherFormOf } from '../../request/accept.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
@@ -217,12 +217,13 @@ async function answerRefused(handlerContext: ListRequest): Promise<BufferedRespo
 }
 
 /** Returns the response to a query that finds nothing. */
-export function emptyResponseOf({ rows, hal }: Operation, method: string): BufferedResponse {
+export function emptyResponseOf(operation: Operation, method: string): BufferedResponse {
+  const { rows } = operation
   const empty =
     rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []
   const marks = {
     ...(method === 'GET' && { 'cache-control': 'no-cache' }),
-    ...(hal !== undefined && { vary: 'Accept' }),
+    ...(hasHal(operation) && { vary: 'Accept' }),
   }
   return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
 }

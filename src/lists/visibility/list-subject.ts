@@ -40,10 +40,12 @@ export function seesWhole(
  */
 export function seesEmbedded(
   { principal, records, tenants }: ListSubject,
-  { hal }: Pick<Operation, 'hal'>,
+  { accept }: Pick<Operation, 'accept'>,
 ): boolean {
   const isOpen = (rows: CompiledRows) => visibilityOf(rows, principal, records) === 'all'
-  return tenants === null && isOpen(EMBEDDED) && (hal !== 'with variables' || isOpen(EMBEDDED_VARIABLES))
+  return (
+    tenants === null && isOpen(EMBEDDED) && (accept !== 'hal with variables' || isOpen(EMBEDDED_VARIABLES))
+  )
 }
 
 const EMBEDDED = compileRows({

@@ -52,8 +52,8 @@ export const filter = [
     path: '/filter/:id/list',
     countPath: '/filter/:id/count',
     operations: {
-      GET: { id: 'executeFilterList', hal: 'with variables' },
-      POST: { id: 'postExecuteFilterList', hal: 'with variables' },
+      GET: { id: 'executeFilterList', accept: 'hal with variables' },
+      POST: { id: 'postExecuteFilterList', accept: 'hal with variables' },
       'GET count': 'executeFilterCount',
       'POST count': 'postExecuteFilterCount',
     },
@@ -67,7 +67,7 @@ export const filter = [
   listOperations({
     path: '/filter/:id/singleResult',
     operations: { GET: 'executeFilterSingleResult', POST: 'postExecuteFilterSingleResult' },
-    hal: 'with variables',
+    accept: 'hal with variables',
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     rows: {

@@ -12,7 +12,7 @@ export const task = [
   listOperations({
     path: '/task',
     operations: {
-      GET: { id: 'getTasks', query: 'TaskQuery', hal: true, itemChecks: VARIABLES_OF_ITEMS },
+      GET: { id: 'getTasks', query: 'TaskQuery', accept: 'hal', itemChecks: VARIABLES_OF_ITEMS },
       POST: { id: 'queryTasks', body: 'TaskQueryDto', query: 'Paging', itemChecks: VARIABLES_OF_ITEMS },
       'GET count': { id: 'getTasksCount', query: 'TaskQuery' },
       'POST count': { id: 'queryTasksCount', body: 'TaskQueryDto' },
@@ -27,7 +27,7 @@ export const task = [
   {
     getTask: {
       route: 'GET /task/:id',
-      hal: true,
+      accept: 'hal',
       checks: [
         { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, foundBy: 'query' },
         // Camunda 7.23 and later, Operaton: the variables are read by a command of their own.
@@ -231,7 +231,7 @@ export const task = [
     },
     getTaskCountByCandidateGroup: {
       route: 'GET /task/report/candidate-group-count',
-      csv: true,
+      accept: 'csv',
       checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
       rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
     },

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
-import type { OtherForm } from '../../request/accept.ts'
+import { hasHal, type OtherForm } from '../../request/accept.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
@@ -76,7 +76,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
 
 /** The checks permit the whole response, unless it is a HAL response: the engine would embed entities that the checks do not cover. */
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
-  if (operation.hal === undefined) return null
+  if (!hasHal(operation)) return null
   return (accessRequest, other) =>
     other === 'hal' && !seesEmbedded(subjectOf(accessRequest, options), operation) ? UNDECIDABLE : ALL
 }

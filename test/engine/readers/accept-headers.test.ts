@@ -102,7 +102,7 @@ t.test('for an Accept header the engine sends the expected format', { skip: java
       )
       if (tasks === undefined || count === undefined) throw new Error('no answer')
       try {
-        const gateway = [otherFormOf({ hal: true }, sent), otherFormOf({}, sent)]
+        const gateway = [otherFormOf({ accept: 'hal' }, sent), otherFormOf({}, sent)]
         const engine = [formOf(tasks), formOf(count)]
         // The engine itself refuses headers that it cannot parse.
         const isSame = engine.every((form, index) => form === null || form === gateway[index])
