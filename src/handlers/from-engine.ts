@@ -10,6 +10,7 @@ import { bodyText } from '../request/body.ts'
 import { targetPathOf, targetSearchOf } from '../request/target.ts'
 import { tagsOf } from './cached.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
+import { DEPLOYMENT_TAG } from '../operations/cached-content.ts'
 
 /** 10. Sends the request to the engine. A response that the gateway does not need to read is streamed. */
 export function fromEngine(
@@ -23,9 +24,9 @@ export function fromEngine(
 }
 
 /** Returns whether every response of the operation is read, because it is checked, rewritten or followed by an invalidation. */
-function isAlwaysRead({ checks, links, evicts, invalidates }: Operation): boolean {
+function isAlwaysRead({ checks, links, changes }: Operation): boolean {
   const isChecked = checks.some(({ after }) => after === true)
-  return isChecked || typeof links === 'object' || evicts !== undefined || invalidates !== undefined
+  return isChecked || typeof links === 'object' || changes !== undefined
 }
 
 /** Returns whether the request differs from the caller's: a restricted GET is sent as a POST. */
@@ -72,14 +73,15 @@ async function applyInvalidations({
   dependencies,
   context: { engine, operation, accessRequest },
 }: HandlerContext): Promise<void> {
-  const { evicts, invalidates } = operation
-  if (evicts !== undefined)
-    await Promise.all([dependencies.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
-  if (invalidates === undefined) return
-  await engine.changed(
-    invalidates,
-    accessRequest.params['id'] ?? bodyText(accessRequest.body, 'profile.id') ?? '',
-  )
+  const { changes = [] } = operation
+  const kinds = changes.filter((kind) => kind !== 'deployments')
+  if (kinds.length < changes.length)
+    await Promise.all([
+      dependencies.cache.evict(tagsOf(engine, [DEPLOYMENT_TAG])),
+      engine.upstream.deployed(),
+    ])
+  if (kinds.length === 0) return
+  await engine.changed(kinds, accessRequest.params['id'] ?? bodyText(accessRequest.body, 'profile.id') ?? '')
 }
 
 /**

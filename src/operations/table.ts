@@ -164,15 +164,11 @@ export interface OperationEntry {
    */
   readonly cache?: CachedContent
   /**
-   * Tags of cached responses that become stale when the operation succeeds. Default: none. Cached responses then stay for
-   * their time. A test requires the field.
+   * The kinds of data that a successful operation changes. Before the gateway sends the response, it evicts the cached responses that
+   * depend on `deployments`, and reads data of the other kinds again. Default: none. A change is then noticed at the next refresh, and
+   * cached responses stay for their time. A test requires the field.
    */
-  readonly evicts?: readonly string[]
-  /**
-   * The kinds of data that a successful operation changes. The gateway reads them again before it sends the response. Default: none.
-   * A change is then noticed at the next refresh. A test requires the field.
-   */
-  readonly invalidates?: readonly ChangeKind[]
+  readonly changes?: readonly (ChangeKind | 'deployments')[]
   /**
    * The place of the created entity's id, for the audit log: in the response or in the body. `[]` is each item of a list. Default:
    * the audit log contains no such id. A test requires the field.

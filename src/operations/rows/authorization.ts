@@ -32,7 +32,7 @@ export const authorization = [
         { name: 'update', anyOf: ['AUTHORIZATION.UPDATE path:id'], loads: 'authorization', denied: 403 },
       ],
       notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
-      invalidates: ['records'],
+      changes: ['records'],
       loads: 'authorization',
     },
     deleteAuthorization: {
@@ -43,7 +43,7 @@ export const authorization = [
         { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },
       ],
       notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
-      invalidates: ['records'],
+      changes: ['records'],
       loads: 'authorization',
     },
     availableOperationsAuthorizationInstance: {
@@ -66,7 +66,7 @@ export const authorization = [
         { name: 'create', anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
         { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true, notFound: '404 InvalidRequestException: Authorization with id {created} does not exist.' },
       ],
-      invalidates: ['records'],
+      changes: ['records'],
     },
   },
 ] satisfies Tag

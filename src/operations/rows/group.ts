@@ -43,7 +43,7 @@ export const group = [
         { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
         { anyOf: ['GROUP.READ path:id'], denied: 403 },
       ],
-      invalidates: ['records', 'identity'],
+      changes: ['records', 'identity'],
     },
     availableGroupInstanceOperations: {
       route: 'OPTIONS /group/:id',
@@ -63,19 +63,19 @@ export const group = [
         { anyOf: ['USER.READ path:userId'], denied: 403 },
         { anyOf: ['GROUP.READ path:id'], loads: 'user(path:userId)', denied: 403, notFound: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
       ],
-      invalidates: ['identity'],
+      changes: ['identity'],
     },
     deleteGroupMember: {
       route: 'DELETE /group/:id/members/:userId',
       body: 'none',
       checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-      invalidates: ['identity'],
+      changes: ['identity'],
     },
     createGroup: {
       route: 'POST /group/create',
       creates: 'body:id',
       checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
-      invalidates: ['records'],
+      changes: ['records'],
     },
   },
 ] satisfies Tag

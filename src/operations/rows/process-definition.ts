@@ -31,7 +31,7 @@ export const processDefinition = [
     byKeyAndTenant: 'deleteProcessDefinitionsByKeyAndTenantId',
     body: 'none',
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.DELETE ${key}`], denied: 403 }],
-    evicts: ['deployment'],
+    changes: ['deployments'],
     notFound: "404 InvalidRequestException 0: No process definition found with id '{id}': processDefinition is null",
     crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
@@ -220,7 +220,7 @@ export const processDefinition = [
       body: 'none',
       actsOnKey: 'all versions',
       checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
-      evicts: ['deployment'],
+      changes: ['deployments'],
       notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
     },
     deleteAllProcessDefinitionsByKeyAndTenantId: {
@@ -229,7 +229,7 @@ export const processDefinition = [
       body: 'none',
       actsOnKey: 'all versions of the tenant',
       checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
-      evicts: ['deployment'],
+      changes: ['deployments'],
       notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
     },
     getProcessDefinitionStatistics: {

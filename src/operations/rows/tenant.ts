@@ -41,7 +41,7 @@ export const tenant = [
         { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
         { anyOf: ['TENANT.READ path:id'], denied: 403 },
       ],
-      invalidates: ['records', 'identity'],
+      changes: ['records', 'identity'],
     },
     availableTenantInstanceOperations: {
       route: 'OPTIONS /tenant/:id',
@@ -61,13 +61,13 @@ export const tenant = [
         { anyOf: ['TENANT.READ path:id'], denied: 403 },
         { anyOf: ['GROUP.READ path:groupId'], denied: 403 },
       ],
-      invalidates: ['records', 'identity'],
+      changes: ['records', 'identity'],
     },
     deleteGroupMembership: {
       route: 'DELETE /tenant/:id/group-members/:groupId',
       body: 'none',
       checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-      invalidates: ['records', 'identity'],
+      changes: ['records', 'identity'],
     },
     availableTenantUserMembersOperations: {
       route: 'OPTIONS /tenant/:id/user-members',
@@ -82,19 +82,19 @@ export const tenant = [
         { anyOf: ['TENANT.READ path:id'], denied: 403 },
         { anyOf: ['USER.READ path:userId'], denied: 403 },
       ],
-      invalidates: ['records', 'identity'],
+      changes: ['records', 'identity'],
     },
     deleteUserMembership: {
       route: 'DELETE /tenant/:id/user-members/:userId',
       body: 'none',
       checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-      invalidates: ['records', 'identity'],
+      changes: ['records', 'identity'],
     },
     createTenant: {
       route: 'POST /tenant/create',
       creates: 'body:id',
       checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
-      invalidates: ['records'],
+      changes: ['records'],
     },
   },
 ] satisfies Tag

@@ -24,7 +24,7 @@ export const user = [
         { anyOf: ['USER.DELETE path:id'], denied: 403 },
         { anyOf: ['USER.READ path:id'], denied: 403 },
       ],
-      invalidates: ['records', 'identity', 'lockouts'],
+      changes: ['records', 'identity', 'lockouts'],
     },
     availableUserOperations: {
       route: 'OPTIONS /user/:id',
@@ -40,7 +40,7 @@ export const user = [
         { anyOf: ['USER.UPDATE path:id'], loads: 'user', denied: 403 },
       ],
       notFound: '404 InvalidRequestException: User with id {id} does not exist',
-      invalidates: ['identity'],
+      changes: ['identity'],
     },
     getUserProfile: {
       route: 'GET /user/:id/profile',
@@ -58,7 +58,7 @@ export const user = [
         { anyOf: ['USER.UPDATE path:id'], when: 'body:id absent', denied: 403 },
       ],
       notFound: '404 InvalidRequestException: User with id {id} does not exist',
-      invalidates: ['identity'],
+      changes: ['identity'],
       loads: 'user',
     },
     unlockUser: {
@@ -68,13 +68,13 @@ export const user = [
         { admin: true, denied: 403 },
         { anyOf: ['USER.READ path:id'], denied: 403 },
       ],
-      invalidates: ['lockouts'],
+      changes: ['lockouts'],
     },
     createUser: {
       route: 'POST /user/create',
       creates: 'body:profile.id',
       checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
-      invalidates: ['records', 'identity', 'lockouts'],
+      changes: ['records', 'identity', 'lockouts'],
     },
   },
 ] satisfies Tag
