@@ -75,7 +75,7 @@ export const preferDeployedNodes: HandlerStep = {
 
 /** Counts the items of each entity in a list, restricted to the items that the caller sees. */
 export const countItems: HandlerStep = {
-  appliesTo: ({ itemCount }) => itemCount !== undefined,
+  appliesTo: ({ handler }) => handler === 'item counts',
   create: (_operation, next) => (handlerContext) =>
     asksItemCounts(handlerContext.context) ? serveItemCounts(handlerContext) : next(handlerContext),
 }

@@ -66,6 +66,9 @@ export const SELECTOR_LISTS: Readonly<Record<Selector, string>> = {
 /** The operation that lists the items of a response in the form `topic names`. */
 export const LIST_OF_TOPICS = 'getExternalTasks'
 
+/** The operation that counts the items of a filter. */
+export const COUNT_OF_FILTER = 'executeFilterCount'
+
 export const LISTED_SELECTORS = Object.keys(SELECTOR_LISTS).filter(isSelector)
 
 function isSelector(name: string): name is Selector {
@@ -110,11 +113,6 @@ export interface OperationEntry {
    * default is not cautious if `checks` is empty, so a test lists the operations that are open to every caller.
    */
   readonly rows?: Rows
-  /**
-   * The operation that counts the items of each filter in the response if the query parameter `itemCount` is set. Default: the
-   * engine's counts are passed on. A test requires the field.
-   */
-  readonly itemCount?: 'executeFilterCount'
   /**
    * Members of the query, or parameters, that add data of another operation to each item. The engine runs the checks of that
    * operation for each item of the page, and the first refusal refuses the whole list. Default: none. A test lists the members of the
@@ -226,11 +224,12 @@ export interface OperationEntry {
    * - `engine names`, `authorization check`: always. The request is never forwarded.
    * - `password verdict`: if the operation is open. The gateway verifies the password, as it does for Basic.
    * - `long poll`: the engine may hold the request open for the body's `asyncResponseTimeout`, on a separate connection.
+   * - `item counts`: if the query parameter `itemCount` is set. The gateway counts the items of each filter in the response.
    * - `own profile`: if the engine does not know the caller. This can be a user of `users.yaml` or the owner of a token.
    *
-   * Default: the engine responds.
+   * Default: the engine responds. A test requires `item counts`.
    */
-  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile' | 'long poll'
+  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile' | 'long poll' | 'item counts'
 }
 
 /** Operations of one tag, by operationId. */

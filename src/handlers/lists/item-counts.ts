@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import type { HandlerContext, OperationRequest } from '../../pipeline/context.ts'
+import { COUNT_OF_FILTER } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import { spliceElements, spliceMember } from '../../lists/rewrite/narrow.ts'
@@ -12,12 +13,12 @@ import { readVisible, readWhole } from '../../lists/postfilter/visible-rows.ts'
 /** Returns whether the request for filters also requests the number of items that each filter finds. */
 export function asksItemCounts({ engine, operation, accessRequest }: ItemCountRequest): boolean {
   const isAsked = accessRequest.query.get('itemCount')?.toLowerCase() === 'true'
-  return operation.itemCount !== undefined && isAsked && engine.authorization === 'enforce'
+  return operation.handler === 'item counts' && isAsked && engine.authorization === 'enforce'
 }
 
 interface ItemCountRequest {
   readonly engine: Pick<OperationRequest['engine'], 'authorization'>
-  readonly operation: Pick<OperationRequest['operation'], 'itemCount'>
+  readonly operation: Pick<OperationRequest['operation'], 'handler'>
   readonly accessRequest: Pick<OperationRequest['accessRequest'], 'query'>
 }
 
@@ -56,7 +57,7 @@ async function countOf(
   id: string,
   { dependencies, context, upstreamRequest }: HandlerContext,
 ): Promise<number | null> {
-  const permit = context.engine.permits.get(context.operation.itemCount ?? '')
+  const permit = context.engine.permits.get(COUNT_OF_FILTER)
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const accessRequest = { ...context.accessRequest, params: { id }, query: new Map() }
   const decision = (await permit.rows?.(accessRequest, false)) ?? { visibility: 'all' }

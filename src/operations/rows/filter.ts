@@ -6,7 +6,7 @@ export const filter = [
   listOperations({
     path: '/filter',
     operations: {
-      GET: { id: 'getFilterList', itemCount: 'executeFilterCount' },
+      GET: { id: 'getFilterList', handler: 'item counts' },
       'GET count': 'getFilterCount',
     },
     rows: { anyOf: ['FILTER.READ row:id'], crossTenant: 'ignored' },
@@ -20,7 +20,7 @@ export const filter = [
     getSingleFilter: {
       route: 'GET /filter/:id',
       checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
-      itemCount: 'executeFilterCount',
+      handler: 'item counts',
     },
     updateFilter: {
       route: 'PUT /filter/:id',

@@ -1,4 +1,10 @@
-import { LIST_OF_TOPICS, LISTED_SELECTORS, SELECTOR_LISTS, type Operation } from '../../operations/table.ts'
+import {
+  COUNT_OF_FILTER,
+  LIST_OF_TOPICS,
+  LISTED_SELECTORS,
+  SELECTOR_LISTS,
+  type Operation,
+} from '../../operations/table.ts'
 import { messageOf } from '../../errors.ts'
 import { assertRulesFit } from '../validation/rule-stages.ts'
 import { compileChecks, parametersOf } from './checks/compile-check.ts'
@@ -42,7 +48,7 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
 
 /** Checks that the operations to which this operation refers exist and return lists. */
 function checkOperations(
-  { resolvesIds = {}, resolvesQueries = {}, itemCount, rows }: Operation,
+  { resolvesIds = {}, resolvesQueries = {}, handler, rows }: Operation,
   byId: ReadonlyMap<string, Operation>,
 ): void {
   const lists = [
@@ -54,8 +60,8 @@ function checkOperations(
   ]
   for (const list of lists)
     if (byId.get(list)?.rows === undefined) throw new Error(`${list} is no operation that lists rows`)
-  if (itemCount !== undefined && byId.get(itemCount) === undefined)
-    throw new Error(`${itemCount} is no operation of the table`)
+  if (handler === 'item counts' && byId.get(COUNT_OF_FILTER) === undefined)
+    throw new Error(`${COUNT_OF_FILTER} is no operation of the table`)
 }
 
 /** Checks that the checks of an item come from an operation whose path names one entity by its id. */

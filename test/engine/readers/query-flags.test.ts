@@ -37,7 +37,7 @@ const FLAGS: Readonly<Record<'definitions' | 'counts' | 'topics', Compare>> = {
     const engine = eachOf(jsonOf(told), 'itemCount').some((count) => typeof count === 'number')
     const gateway = asksItemCounts({
       engine: { authorization: 'enforce' },
-      operation: { itemCount: 'executeFilterCount' },
+      operation: { handler: 'item counts' },
       accessRequest: { query: new Map([['itemCount', text]]) },
     })
     return engine === gateway || told.status >= 400 ? null : { engine, gateway }

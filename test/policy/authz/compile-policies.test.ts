@@ -126,7 +126,7 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'a count that is no operation',
-    row({ itemCount: 'executeFilterCount' }),
+    row({ handler: 'item counts' }),
     /executeFilterCount is no operation of the table/,
   ],
 ]
