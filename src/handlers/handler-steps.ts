@@ -82,7 +82,7 @@ export const countItems: HandlerStep = {
 
 /** Removes data of another operation from the items of a list if the caller may not read it. */
 export const checkItems: HandlerStep = {
-  appliesTo: ({ itemChecks }) => itemChecks !== undefined,
+  appliesTo: ({ handler }) => handler === 'added variables',
   create: (_operation, next) => (handlerContext) =>
     needsItemChecks(handlerContext) ? serveCheckedItems(handlerContext, readResponse) : next(handlerContext),
 }

@@ -66,6 +66,15 @@ export const SELECTOR_LISTS: Readonly<Record<Selector, string>> = {
 /** The operation that lists the items of a response in the form `topic names`. */
 export const LIST_OF_TOPICS = 'getExternalTasks'
 
+/**
+ * Members of a query that add variables to each task of a list, with the operation that reads them. The engine runs the checks of that
+ * operation for each task.
+ */
+export const ADDED_VARIABLES = {
+  withTaskVariablesInReturn: 'getTaskVariables',
+  withTaskLocalVariablesInReturn: 'getTaskLocalVariables',
+} as const
+
 /** The operation that counts the items of a filter. */
 export const COUNT_OF_FILTER = 'executeFilterCount'
 
@@ -113,12 +122,6 @@ export interface OperationEntry {
    * default is not cautious if `checks` is empty, so a test lists the operations that are open to every caller.
    */
   readonly rows?: Rows
-  /**
-   * Members of the query, or parameters, that add data of another operation to each item. The engine runs the checks of that
-   * operation for each item of the page, and the first refusal refuses the whole list. Default: none. A test lists the members of the
-   * published queries that add data.
-   */
-  readonly itemChecks?: Readonly<Record<string, string>>
   /**
    * Members of the body that select entities by a query, each with the member that accepts ids instead. The gateway replaces the
    * query by the ids of the entities that the caller may see. Default: the body contains no such query. A test compares the members
@@ -225,11 +228,12 @@ export interface OperationEntry {
    * - `password verdict`: if the operation is open. The gateway verifies the password, as it does for Basic.
    * - `long poll`: the engine may hold the request open for the body's `asyncResponseTimeout`, on a separate connection.
    * - `item counts`: if the query parameter `itemCount` is set. The gateway counts the items of each filter in the response.
+   * - `added variables`: if the query has a member of `ADDED_VARIABLES`. The first item whose variables are refused refuses the whole list.
    * - `own profile`: if the engine does not know the caller. This can be a user of `users.yaml` or the owner of a token.
    *
-   * Default: the engine responds. A test requires `item counts`.
+   * Default: the engine responds. Tests require `item counts` and `added variables`.
    */
-  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile' | 'long poll' | 'item counts'
+  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile' | 'long poll' | 'item counts' | 'added variables'
 }
 
 /** Operations of one tag, by operationId. */

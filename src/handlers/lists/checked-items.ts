@@ -7,6 +7,7 @@ import { otherFormOf } from '../../request/accept.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { bodyFlag } from '../../request/body.ts'
 import { isRecord } from '../../request/value.ts'
+import { ADDED_VARIABLES } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { GatewayError } from '../../errors.ts'
 import { answerRows } from '../../lists/answer/answer-list.ts'
@@ -16,10 +17,11 @@ import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 
 /** Returns the operations whose data the query adds to each item. */
 function operationsAdded({ operation, accessRequest }: OperationRequest): readonly string[] {
-  const { itemChecks = {}, method } = operation
+  const { handler, method } = operation
+  if (handler !== 'added variables') return []
   const isAdded = (name: string) =>
     method === 'POST' ? bodyFlag(accessRequest.body, name) : !isSurelyFalse(accessRequest.query.get(name))
-  return Object.entries(itemChecks).flatMap(([name, id]) => (isAdded(name) ? [id] : []))
+  return Object.entries(ADDED_VARIABLES).flatMap(([name, id]) => (isAdded(name) ? [id] : []))
 }
 
 /** Returns whether the items of the response must be checked one by one. HAL items carry no added data. */

@@ -1,19 +1,13 @@
 import { listOperations } from '../list-operations.ts'
 import type { Tag } from '../table.ts'
 
-/** Parameters that add variables to the tasks of a list, each with the operation whose checks then apply. */
-const VARIABLES_OF_ITEMS = {
-  withTaskVariablesInReturn: 'getTaskVariables',
-  withTaskLocalVariablesInReturn: 'getTaskLocalVariables',
-}
-
 /** Task: 22 operations of the published API. */
 export const task = [
   listOperations({
     path: '/task',
     operations: {
-      GET: { id: 'getTasks', query: 'TaskQuery', accept: 'hal', itemChecks: VARIABLES_OF_ITEMS },
-      POST: { id: 'queryTasks', body: 'TaskQueryDto', query: 'Paging', itemChecks: VARIABLES_OF_ITEMS },
+      GET: { id: 'getTasks', query: 'TaskQuery', accept: 'hal', handler: 'added variables' },
+      POST: { id: 'queryTasks', body: 'TaskQueryDto', query: 'Paging', handler: 'added variables' },
       'GET count': { id: 'getTasksCount', query: 'TaskQuery' },
       'POST count': { id: 'queryTasksCount', body: 'TaskQueryDto' },
     },

@@ -1,4 +1,5 @@
 import {
+  ADDED_VARIABLES,
   COUNT_OF_FILTER,
   LIST_OF_TOPICS,
   LISTED_SELECTORS,
@@ -65,8 +66,9 @@ function checkOperations(
 }
 
 /** Checks that the checks of an item come from an operation whose path names one entity by its id. */
-function checkItemOperations({ itemChecks = {} }: Operation, byId: ReadonlyMap<string, Operation>): void {
-  for (const id of Object.values(itemChecks))
+function checkItemOperations({ handler }: Operation, byId: ReadonlyMap<string, Operation>): void {
+  if (handler !== 'added variables') return
+  for (const id of Object.values(ADDED_VARIABLES))
     if (byId.get(id)?.template.match(/:\w+/g)?.join() !== ':id')
       throw new Error(`${id} is no operation on one entity`)
 }

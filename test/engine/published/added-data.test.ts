@@ -1,5 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
+import { ADDED_VARIABLES } from '../../../src/operations/table.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
@@ -37,13 +38,13 @@ t.test(
     let seen = 0
     for (const { method, path, members, parameters } of published) {
       const operation = rows.get(`${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`)
-      const { rows: list, itemChecks = {}, handler } = operation ?? {}
+      const { rows: list, handler } = operation ?? {}
       if (list === undefined || list.form === 'count') continue
       for (const name of new Set([...parameters, ...members])) {
         if (!mayAdd(name)) continue
         seen += 1
         const checks = {
-          ...itemChecks,
+          ...(handler === 'added variables' && ADDED_VARIABLES),
           ...UNCHECKED,
           ...(handler === 'item counts' && { itemCount: handler }),
         }

@@ -121,8 +121,8 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'a check of items that is no operation on one entity',
-    row({ itemChecks: { withNovelties: 'getNovelties' } }),
-    /getNovelties is no operation on one entity/,
+    row({ handler: 'added variables' }),
+    /getTaskVariables is no operation on one entity/,
   ],
   [
     'a count that is no operation',
