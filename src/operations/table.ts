@@ -1,3 +1,4 @@
+import type { Finder, Selector } from './body-selectors.ts'
 import type { ActsOnKey } from './acts-on-key.ts'
 import type { CachedContent, CachePolicy } from './cached-content.ts'
 import type { NotFoundResponse, PermissionTerm, Check, EntityReference, OperationCheck, Precondition, CrossTenantResponse, Rows } from './notation.ts'
@@ -44,25 +45,6 @@ export type QueryName =
   | 'TaskQuery'
   | 'TopicNamesQuery'
 
-/** A query in a body that selects entities. It selects only entities that the caller may see. */
-export type Selector =
-  | 'externalTaskQuery'
-  | 'historicBatchQuery'
-  | 'historicDecisionInstanceQuery'
-  | 'historicProcessInstanceQuery'
-  | 'jobQuery'
-  | 'processInstanceQuery'
-
-/** The operations that list the entities that a selector selects. */
-export const SELECTOR_LISTS: Readonly<Record<Selector, string>> = {
-  externalTaskQuery: 'queryExternalTasks',
-  historicBatchQuery: 'getHistoricBatches',
-  historicDecisionInstanceQuery: 'getHistoricDecisionInstances',
-  historicProcessInstanceQuery: 'queryHistoricProcessInstances',
-  jobQuery: 'queryJobs',
-  processInstanceQuery: 'queryProcessInstances',
-}
-
 /** The operation that lists the items of a response in the form `topic names`. */
 export const LIST_OF_TOPICS = 'getExternalTasks'
 
@@ -77,22 +59,6 @@ export const ADDED_VARIABLES = {
 
 /** The operation that counts the items of a filter. */
 export const COUNT_OF_FILTER = 'executeFilterCount'
-
-export const LISTED_SELECTORS = Object.keys(SELECTOR_LISTS).filter(isSelector)
-
-function isSelector(name: string): name is Selector {
-  return Object.hasOwn(SELECTOR_LISTS, name)
-}
-
-/** How the engine finds ids that a body contains: the list operation, and the member of its query that accepts the ids. */
-export interface Finder {
-  readonly list: string
-  readonly by: string
-  /** The member of an item that contains the id. Default: `id`. */
-  readonly gives?: string
-  /** The query accepts only one id. */
-  readonly single?: true
-}
 
 /**
  * The kinds of changes that a write makes: authorization records (`records`); users and their passwords, groups and tenants

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import type { ChangeKind, Operation, Selector } from '../../src/operations/table.ts'
+import type { Selector } from '../../src/operations/body-selectors.ts'
+import type { ChangeKind, Operation } from '../../src/operations/table.ts'
 
 /* Fields that only a few operations have. Each is checked for all operations at once. */
 

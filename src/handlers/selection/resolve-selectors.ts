@@ -1,13 +1,18 @@
 import type { FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { CheckedContext } from '../../pipeline/context.ts'
-import type { Finder, Operation, Selector } from '../../operations/table.ts'
+import type { Operation } from '../../operations/table.ts'
 import type { Dependencies } from '../../pipeline/dependencies.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { bodyTexts, bodyValue } from '../../request/body.ts'
 import { readJson } from '../../request/json.ts'
 import { memberBytes, spliceMember } from '../../lists/rewrite/narrow.ts'
-import { LISTED_SELECTORS, SELECTOR_LISTS } from '../../operations/table.ts'
+import {
+  LISTED_SELECTORS,
+  SELECTOR_LISTS,
+  type Finder,
+  type Selector,
+} from '../../operations/body-selectors.ts'
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
 import type { Decision } from '../../policy/authz/checks/decision.ts'
 import { callerHeadersOf } from '../../pipeline/caller-headers.ts'

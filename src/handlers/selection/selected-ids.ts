@@ -1,7 +1,7 @@
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { EngineCall } from '../../pipeline/context.ts'
 import type { Dependencies } from '../../pipeline/dependencies.ts'
-import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/table.ts'
+import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/body-selectors.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { bodyTexts, bodyText } from '../../request/body.ts'
 import { isRecord, isObject } from '../../request/value.ts'

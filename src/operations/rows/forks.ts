@@ -79,7 +79,7 @@ export const forks = {
     only: FLUXNOVA,
     checks: ADMINISTRATORS,
     crossTenant: 'ignored',
-    media: 'none',
+    body: 'none',
   },
   // CIB seven publishes it as deleteDeploymentsAsyncOperation and responds with a batch. Fluxnova responds with a list.
   deleteDeployments: {
@@ -87,7 +87,7 @@ export const forks = {
     only: [...AFTER_CIB_SEVEN_2_2, ...FLUXNOVA],
     checks: ADMINISTRATORS,
     creates: 'answer:id',
-    evicts: ['deployment'],
+    changes: ['deployments'],
   },
   activateAdHocSubProcessActivities: {
     route: 'POST /execution/:id/ad-hoc-activities/activate',

@@ -1,11 +1,5 @@
-import {
-  ADDED_VARIABLES,
-  COUNT_OF_FILTER,
-  LIST_OF_TOPICS,
-  LISTED_SELECTORS,
-  SELECTOR_LISTS,
-  type Operation,
-} from '../../operations/table.ts'
+import { LISTED_SELECTORS, SELECTOR_LISTS } from '../../operations/body-selectors.ts'
+import { ADDED_VARIABLES, COUNT_OF_FILTER, LIST_OF_TOPICS, type Operation } from '../../operations/table.ts'
 import { messageOf } from '../../errors.ts'
 import { assertRulesFit } from '../validation/rule-stages.ts'
 import { compileChecks, parametersOf } from './checks/compile-check.ts'

@@ -1,5 +1,6 @@
 import type { CheckName } from '../../../operations/notation.ts'
-import type { BodyName, QueryName, Selector } from '../../../operations/table.ts'
+import type { Selector } from '../../../operations/body-selectors.ts'
+import type { BodyName, QueryName } from '../../../operations/table.ts'
 import {
   authorizationCheckRules,
   authorizationCreate,
