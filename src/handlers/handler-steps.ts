@@ -61,14 +61,14 @@ export const executeOnce: HandlerStep = {
 
 /** Replaces queries in the body with the ids of the entities that the caller sees. */
 export const selectEntities: HandlerStep = {
-  appliesTo: ({ resolvesQueries }) => resolvesQueries !== undefined,
+  appliesTo: ({ selectors }) => selectors !== undefined,
   create: (_operation, next) => (handlerContext) => prepare(handlerContext).then(next),
 }
 
 /** Sends a start to a node that has the deployment of the definition. */
 export const preferDeployedNodes: HandlerStep = {
   // Operations with queries in the body have `selectEntities`, which does this too.
-  appliesTo: ({ starts, resolvesQueries }) => starts !== undefined && resolvesQueries === undefined,
+  appliesTo: ({ starts, selectors }) => starts !== undefined && selectors === undefined,
   create: (_operation, next) => (handlerContext) =>
     hasDeploymentAffinity(handlerContext.context) ? prepare(handlerContext).then(next) : next(handlerContext),
 }
@@ -210,7 +210,7 @@ async function prepare(handlerContext: HandlerContext): Promise<HandlerContext> 
 /** Replaces the queries in the body with the ids of the entities that the caller sees. */
 async function selected(handlerContext: HandlerContext): Promise<HandlerContext> {
   const { context, upstreamRequest } = handlerContext
-  if (context.operation.resolvesQueries === undefined || upstreamRequest.body === null) return handlerContext
+  if (context.operation.selectors === undefined || upstreamRequest.body === null) return handlerContext
   return {
     ...handlerContext,
     upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(handlerContext) },

@@ -1,5 +1,6 @@
 import type { Method, Operation, OperationEntry, Tag, TagOperations } from './table.ts'
 import { effectOf, mistakeInEffect } from './effect.ts'
+import { compileSelectors } from './body-selectors.ts'
 import { cachePolicyOf } from './cached-content.ts'
 import { latestVersionOf, mistakeInActsOnKey } from './acts-on-key.ts'
 import { releasesOf } from './published/releases.ts'
@@ -10,7 +11,7 @@ function checkRow(id: string, row: OperationEntry): void {
   if (mistake !== null) throw new Error(`The table holds ${id} (${row.route}), which ${mistake}`)
   const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
   if (unknown === undefined) return
-  const ways = "`loads`, a lookup in a check, `resolvesIds`, `actsOnKey`, or `crossTenant: 'ignored'`"
+  const ways = "`loads`, a lookup in a check, `selectors`, `actsOnKey`, or `crossTenant: 'ignored'`"
   throw new Error(
     `The table holds ${id} (${row.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`
   )
@@ -61,14 +62,15 @@ function compileEntry({ id, entry }: WrittenEntry): Operation {
   const derived = latestVersionOf(entry)
   const written: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
   checkRow(id, written)
-  const { route, cache, body, ...row } = written
+  const { route, cache, body, selectors, ...row } = written
   const [method, template = ''] = route.split(' ')
   if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
   const effect = effectOf(entry)
   const only = row.only ?? releasesOf(id)
   const releases = only === null ? {} : { only }
   const cached = cache === undefined ? {} : { cache: cachePolicyOf(cache, template) }
-  return { ...row, ...releases, ...cached, ...bodyOf(body), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+  const selected = selectors === undefined ? {} : { selectors: compileSelectors(selectors) }
+  return { ...row, ...releases, ...cached, ...bodyOf(body), ...selected, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
 }
 
 function bodyOf(body: OperationEntry['body']): Pick<Operation, 'body' | 'media'> {

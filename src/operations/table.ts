@@ -1,4 +1,4 @@
-import type { Finder, Selector } from './body-selectors.ts'
+import type { BodySelectors, CompiledSelectors } from './body-selectors.ts'
 import type { ActsOnKey } from './acts-on-key.ts'
 import type { CachedContent, CachePolicy } from './cached-content.ts'
 import type { NotFoundResponse, PermissionTerm, Check, EntityReference, OperationCheck, Precondition, CrossTenantResponse, Rows } from './notation.ts'
@@ -89,16 +89,15 @@ export interface OperationEntry {
    */
   readonly rows?: Rows
   /**
-   * Members of the body that select entities by a query, each with the member that accepts ids instead. The gateway replaces the
-   * query by the ids of the entities that the caller may see. Default: the body contains no such query. A test compares the members
-   * with the published API.
+   * Members of the body that select entities:
+   * - a query, with the member that accepts ids instead. The gateway replaces the query by the ids of the entities that the caller may
+   *   see.
+   * - ids, with the lookup of the engine: `queryJobs(processInstanceIds[]).processInstanceId`. The engine ignores ids that do not exist
+   *   or belong to another tenant, and so does the gateway.
+   *
+   * Default: the body is forwarded unchanged. A test compares the members with the published API.
    */
-  readonly resolvesQueries?: { readonly [Q in Selector]?: string }
-  /**
-   * Members of the body whose ids the engine looks up by a query. The engine ignores ids that do not exist or belong to another
-   * tenant, and so does the gateway. Default: the ids are forwarded unchanged. The same test requires the field.
-   */
-  readonly resolvesIds?: Readonly<Record<string, Finder>>
+  readonly selectors?: BodySelectors
   /** The engine's response if these queries find no entity, which precedes the checks. Default: the checks run first and their refusal is sent. */
   readonly empty?: NotFoundResponse
   /**
@@ -215,10 +214,11 @@ export type WrittenOperations = readonly (readonly [id: string, entry: Operation
 export type Tag = TagOperations | readonly (TagOperations | WrittenOperations)[]
 
 /** An entry of the table, with its operationId and with its route split into method and path. */
-export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'checks' | 'cache' | 'body'> {
+export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'checks' | 'cache' | 'body' | 'selectors'> {
   readonly id: string
   readonly checks: readonly OperationCheck[]
   readonly cache?: CachePolicy
+  readonly selectors?: CompiledSelectors
   /** The schema of the JSON body. */
   readonly body?: BodyName
   /** What the operation takes instead of JSON. */

@@ -33,10 +33,11 @@ const UNTENANTED_RESOURCES: ReadonlySet<string> = new Set([
 ])
 
 /** The fields of an entry that name entities, or state how their tenant is known. */
-export type TenantedEntry = Pick<
-  OperationEntry,
-  'route' | 'checks' | 'loads' | 'crossTenant' | 'actsOnKey' | 'rows' | 'resolvesIds'
->
+export interface TenantedEntry
+  extends Pick<OperationEntry, 'route' | 'checks' | 'loads' | 'crossTenant' | 'actsOnKey' | 'rows'> {
+  /** The members of the body that the gateway resolves. */
+  readonly selectors?: Readonly<Record<string, unknown>>
+}
 
 /** A part of a request that names an entity that may belong to a tenant, and how the gateway determines that tenant. */
 export interface TenantReference {
@@ -104,7 +105,7 @@ function memberKnownBy(row: TenantedEntry, member: string): string | null {
 }
 
 function listKnownBy(row: TenantedEntry, list: string): string | null {
-  if (row.resolvesIds?.[list] !== undefined) return `resolvesIds: ${list}`
+  if (row.selectors?.[list] !== undefined) return `selectors: ${list}`
   if (row.rows !== undefined && row.rows.crossTenant !== 'ignored') return 'rows'
   return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
 }

@@ -71,7 +71,7 @@ const NO_QUERIES: readonly unknown[] = [
 ]
 
 function withoutSelector(plan: Plan, random: Random): Plan | null {
-  const selectors = Object.keys(plan.operation.resolvesQueries ?? {})
+  const selectors = Object.keys(plan.operation.selectors?.queries ?? {})
   if (selectors.length === 0) return null
   const body = isJson(plan.body) ? plan.body : {}
   const query = random.pick(NO_QUERIES)

@@ -89,7 +89,7 @@ interface Oddly {
 /** Returns other spellings of the caller's plain requests, for which records exist, and requests with HAL responses or queries. */
 function oddPlansOf(plans: readonly Plan[], { names, operations, asker, random }: Oddly): readonly Plan[] {
   const halves = operations.filter(hasHal)
-  const selecting = operations.filter(({ resolvesQueries: selects }) => selects !== undefined)
+  const selecting = operations.filter(({ selectors }) => selectors !== undefined)
   const more = (from: readonly Operation[]): readonly Plan[] =>
     from.length === 0 ? [] : [planOf(random.pick(from), names, { random, asker })]
   const found: Plan[] = []

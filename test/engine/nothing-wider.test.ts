@@ -43,8 +43,8 @@ void test('a restricted caller selects and sees no more through the gateway than
   const asRitaThere = await addTo(asJudge, judge.base, 'rita')
 
   await t.test('a selector that is not a query returns 400, and no batch is created', async (t) => {
-    for (const { method, template, resolvesQueries: selects = {} } of OPERATIONS)
-      for (const selector of Object.keys(selects))
+    for (const { method, template, selectors } of OPERATIONS)
+      for (const selector of Object.keys(selectors?.queries ?? {}))
         for (const query of NO_QUERIES) {
           const path = template.replace(':id', reviewDefinitionId)
           const ask = { method, path, body: { [selector]: query, clearedRemovalTime: true } }

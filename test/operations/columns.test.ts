@@ -83,13 +83,14 @@ const TAKING: Readonly<Record<Selector, readonly string[]>> = {
 }
 
 t.test('the ids found by a query in a body go to the member for ids of its kind', (t) => {
-  const selecting = OPERATIONS.filter(({ resolvesQueries }) => resolvesQueries !== undefined)
+  const selecting = OPERATIONS.filter(({ selectors }) => selectors !== undefined)
   t.equal(selecting.length, 22)
-  for (const { id, resolvesQueries = {}, empty } of selecting) {
-    const members = Object.entries(resolvesQueries)
+  for (const { id, selectors, empty } of selecting) {
+    const queries = selectors?.queries ?? {}
+    const members = Object.entries(queries)
     t.ok(members.length > 0, id)
     for (const [selector, member] of members) t.ok(takingOf(selector).includes(member), `${id} ${selector}`)
-    const { processInstanceQuery: running, historicProcessInstanceQuery: any } = resolvesQueries
+    const { processInstanceQuery: running, historicProcessInstanceQuery: any } = queries
     if (running !== undefined && any !== undefined) t.equal(running, any, id)
     t.ok(empty?.startsWith('400 '), `${id} says what it answers where nothing is found`)
   }
@@ -97,8 +98,8 @@ t.test('the ids found by a query in a body go to the member for ids of its kind'
 })
 
 t.test('ids are resolved by a list with paging and a member of its query', (t) => {
-  const finders = OPERATIONS.flatMap(({ id, resolvesIds = {} }) =>
-    Object.entries(resolvesIds).map(([member, finder]) => ({ id, member, ...finder })),
+  const finders = OPERATIONS.flatMap(({ id, selectors }) =>
+    Object.entries(selectors?.ids ?? {}).map(([member, finder]) => ({ id, member, ...finder })),
   )
   t.equal(finders.length, 8)
   for (const { id, member, list, by, gives = 'id' } of finders) {

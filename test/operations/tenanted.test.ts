@@ -24,7 +24,7 @@ const WAYS: Readonly<Record<string, number>> = {
   execution: 24,
   externalTask: 10,
   externalTasks: 1,
-  'resolvesIds: historicBatchIds': 1,
+  'selectors: historicBatchIds': 1,
   historicActivityInstance: 1,
   historicBatch: 2,
   historicDecisionInstance: 1,
@@ -78,8 +78,9 @@ const IGNORED = [
   'updateSuspensionStateJobDefinition',
 ]
 
-const rowOf = ({ method, template, ...row }: Operation): TenantedEntry => ({
+const rowOf = ({ method, template, selectors, ...row }: Operation): TenantedEntry => ({
   ...row,
+  ...(selectors !== undefined && { selectors: selectors.ids }),
   route: `${method} /${template.slice(1)}`,
 })
 
@@ -241,8 +242,8 @@ t.test('an operation that states how its tenant is known is accepted', (t) => {
     { route: 'GET /user/:id/novelty', checks: [] },
     {
       route: 'POST /x',
-      checks: [{ each: 'body:ids[]', anyOf: ['BATCH.READ each.id'], denied: 403 }],
-      resolvesIds: { ids: { list: 'getBatches', by: 'batchId', single: true } },
+      checks: [{ each: 'body:historicBatchIds[]', anyOf: ['BATCH.READ each.id'], denied: 403 }],
+      selectors: { historicBatchIds: 'getHistoricBatches(batchId).id' },
     },
     { route: 'DELETE /process-definition/key/:key/delete', actsOnKey: 'all versions', checks: [OF_EACH] },
     {

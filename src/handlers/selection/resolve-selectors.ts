@@ -51,7 +51,7 @@ export function selectFirst(
   if (bytes === null || engine.authorization !== 'enforce' || !checksEach(operation)) return null
   const looked = [
     ...selectorsOf(operation).map(([selector]) => selector),
-    ...Object.keys(operation.resolvesIds ?? {}),
+    ...Object.keys(operation.selectors?.ids ?? {}),
   ]
   if (looked.every((member) => (bodyValue(accessRequest.body, member) ?? null) === null)) return null
   const selecting = selectingOf(dependencies, context, request)
@@ -150,7 +150,7 @@ async function selectionsOf(
   const selectors = selectorsOf(operation)
   const members = new Set([
     ...selectors.map(([, member]) => member),
-    ...Object.keys(operation.resolvesIds ?? {}),
+    ...Object.keys(operation.selectors?.ids ?? {}),
   ])
   const selections: Selection[] = []
   for (const member of members) {
@@ -169,7 +169,7 @@ interface SelectorQuery {
 async function selectionOf(selecting: SelectionContext, wanted: SelectorQuery): Promise<Selection> {
   const { permit, operation, accessRequest } = selecting.context
   const { member, extent } = wanted
-  const finder = operation.resolvesIds?.[member]
+  const finder = operation.selectors?.ids[member]
   const given = givenIds(accessRequest, member)
   const { queries, found, sure, isOpen } = await queriedBy(selecting, wanted, finder)
   const all = [...new Set([...given, ...found])]
@@ -252,9 +252,9 @@ function bodyWith(selections: readonly Selection[], { context }: SelectionContex
   return body
 }
 
-function selectorsOf({ resolvesQueries = {} }: Operation): readonly (readonly [Selector, string])[] {
+function selectorsOf({ selectors }: Operation): readonly (readonly [Selector, string])[] {
   return LISTED_SELECTORS.flatMap((selector) => {
-    const member = resolvesQueries[selector]
+    const member = selectors?.queries[selector]
     return member === undefined ? [] : [[selector, member] as const]
   })
 }

@@ -176,8 +176,8 @@ export const externalTask = [
         ], each: 'externalTasks', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant." },
       ],
       empty: '400 InvalidRequestException: externalTaskIds is empty',
-      resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
-      resolvesQueries: {
+      selectors: {
+        processInstanceIds: 'queryExternalTasks(processInstanceIdIn[]).processInstanceId',
         processInstanceQuery: 'processInstanceIds',
         historicProcessInstanceQuery: 'processInstanceIds',
         externalTaskQuery: 'externalTaskIds',
@@ -189,8 +189,8 @@ export const externalTask = [
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 InvalidRequestException: externalTaskIds is empty',
-      resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
-      resolvesQueries: {
+      selectors: {
+        processInstanceIds: 'queryExternalTasks(processInstanceIdIn[]).processInstanceId',
         processInstanceQuery: 'processInstanceIds',
         historicProcessInstanceQuery: 'processInstanceIds',
         externalTaskQuery: 'externalTaskIds',

@@ -25,15 +25,14 @@ export const historicDecisionInstance = [
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_DELETE_DECISION_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 InvalidRequestException: historicDecisionInstanceIds is empty',
-      resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
+      selectors: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
     },
     setRemovalTimeAsyncHistoricDecisionInstance: {
       route: 'POST /history/decision-instance/set-removal-time',
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 BadUserRequestException 0: historicDecisionInstances is empty',
-      resolvesIds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
-      resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
+      selectors: { historicDecisionInstanceIds: 'getHistoricDecisionInstances(decisionInstanceIdIn[]).id', historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
     },
   },
 ] satisfies Tag

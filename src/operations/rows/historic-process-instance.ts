@@ -48,7 +48,7 @@ export const historicProcessInstance = [
         { anyOf: ['BATCH.CREATE_BATCH_DELETE_FINISHED_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
       ],
       empty: '400 InvalidRequestException: historicProcessInstanceIds is empty',
-      resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
+      selectors: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
     },
     getHistoricProcessInstanceDurationReport: {
       route: 'GET /history/process-instance/report',
@@ -64,8 +64,7 @@ export const historicProcessInstance = [
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 BadUserRequestException 0: historicProcessInstances is empty',
-      resolvesIds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
-      resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
+      selectors: { historicProcessInstanceIds: 'queryHistoricProcessInstances(processInstanceIds[]).id', historicProcessInstanceQuery: 'historicProcessInstanceIds' },
     },
   },
 ] satisfies Tag

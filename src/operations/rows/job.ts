@@ -139,7 +139,7 @@ export const job = [
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 InvalidRequestException: jobIds is empty',
-      resolvesQueries: { jobQuery: 'jobIds' },
+      selectors: { jobQuery: 'jobIds' },
     },
     updateSuspensionStateBy: {
       route: 'PUT /job/suspended',

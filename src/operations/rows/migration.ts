@@ -19,7 +19,7 @@ export const migration = {
       ], when: 'the plan is valid', denied: 403 },
     ],
     empty: '400 BadUserRequestException 0: Process instance ids cannot empty: process instance ids is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds' },
+    selectors: { processInstanceQuery: 'processInstanceIds' },
   },
   executeMigrationPlanAsync: {
     route: 'POST /migration/executeAsync',
@@ -40,7 +40,7 @@ export const migration = {
       ], when: 'the plan is valid', denied: 403 },
     ],
     empty: '400 BadUserRequestException 0: Process instance ids cannot empty: process instance ids is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds' },
+    selectors: { processInstanceQuery: 'processInstanceIds' },
   },
   generateMigrationPlan: {
     route: 'POST /migration/generate',

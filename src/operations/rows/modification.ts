@@ -15,7 +15,7 @@ export const modification = {
       ], when: 'nothing is left active', each: 'modifiedInstances', denied: 403 },
     ],
     empty: '400 InvalidRequestException: Process instance ids cannot be empty: Process instance ids is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
   },
   executeModificationAsync: {
@@ -23,6 +23,6 @@ export const modification = {
     creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: Process instance ids cannot be empty: Process instance ids is empty',
-    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
 } satisfies TagOperations

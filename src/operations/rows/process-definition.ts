@@ -96,7 +96,7 @@ export const processDefinition = [
       ],
       notFound: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
       empty: '400 InvalidRequestException: processInstanceIds is empty',
-      resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
+      selectors: { historicProcessInstanceQuery: 'processInstanceIds' },
       crossTenant: 'ignored',
     },
     restartProcessInstanceAsyncOperation: {
@@ -104,7 +104,7 @@ export const processDefinition = [
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_RESTART_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 InvalidRequestException: processInstanceIds is empty',
-      resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
+      selectors: { historicProcessInstanceQuery: 'processInstanceIds' },
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot restart process instances of process definition '{id}' because it belongs to no authenticated tenant.",
       notFound: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
       loads: 'processDefinition',

@@ -195,7 +195,7 @@ export const processInstance = [
         { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
       ],
       empty: '400 InvalidRequestException: processInstanceIds is empty',
-      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+      selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     },
     deleteAsyncHistoricQueryBased: {
       route: 'POST /process-instance/delete-historic-query-based',
@@ -204,15 +204,15 @@ export const processInstance = [
         { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
       ],
       empty: '400 InvalidRequestException: processInstanceIds is empty',
-      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+      selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     },
     setRetriesByProcess: {
       route: 'POST /process-instance/job-retries',
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 InvalidRequestException: jobIds is empty',
-      resolvesIds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
-      resolvesQueries: {
+      selectors: {
+        processInstances: 'queryJobs(processInstanceIds[]).processInstanceId',
         processInstanceQuery: 'processInstances',
         historicProcessInstanceQuery: 'processInstances',
         jobQuery: 'jobIds',
@@ -223,8 +223,8 @@ export const processInstance = [
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 InvalidRequestException: jobIds is empty',
-      resolvesIds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
-      resolvesQueries: {
+      selectors: {
+        processInstances: 'queryJobs(processInstanceIds[]).processInstanceId',
         processInstanceQuery: 'processInstances',
         historicProcessInstanceQuery: 'processInstances',
         jobQuery: 'jobIds',
@@ -235,7 +235,7 @@ export const processInstance = [
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_CORRELATE_MESSAGE', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 BadUserRequestException 0: Process instance ids cannot be empty: process instance ids is empty',
-      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+      selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     },
     updateSuspensionState: {
       route: 'PUT /process-instance/suspended',
@@ -263,7 +263,7 @@ export const processInstance = [
       ],
       notFound: '204',
       empty: '400 BadUserRequestException 0: No process instance ids given: Process Instance ids is empty',
-      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+      selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     },
     updateSuspensionStateAsyncOperation: {
       route: 'POST /process-instance/suspended-async',
@@ -272,15 +272,14 @@ export const processInstance = [
         { anyOf: ['BATCH.CREATE_BATCH_UPDATE_PROCESS_INSTANCES_SUSPEND', 'BATCH.CREATE'], denied: 403 },
       ],
       empty: '400 InvalidRequestException: No process instance ids given: process Instance Ids is empty',
-      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+      selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     },
     setVariablesAsyncOperation: {
       route: 'POST /process-instance/variables-async',
       creates: 'answer:id',
       checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_VARIABLES', 'BATCH.CREATE'], denied: 403 }],
       empty: '400 BadUserRequestException 0: processInstanceIds is empty',
-      resolvesIds: { processInstanceIds: { list: 'queryProcessInstances', by: 'processInstanceIds' } },
-      resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+      selectors: { processInstanceIds: 'queryProcessInstances(processInstanceIds[]).id', processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     },
   },
 ] satisfies Tag

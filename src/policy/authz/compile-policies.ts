@@ -43,13 +43,13 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
 
 /** Checks that the operations to which this operation refers exist and return lists. */
 function checkOperations(
-  { resolvesIds = {}, resolvesQueries = {}, handler, rows }: Operation,
+  { selectors, handler, rows }: Operation,
   byId: ReadonlyMap<string, Operation>,
 ): void {
   const lists = [
     ...(rows?.form === 'topic names' ? [LIST_OF_TOPICS] : []),
-    ...Object.values(resolvesIds).map(({ list }) => list),
-    ...LISTED_SELECTORS.filter((name) => resolvesQueries[name] !== undefined).map(
+    ...Object.values(selectors?.ids ?? {}).map(({ list }) => list),
+    ...LISTED_SELECTORS.filter((name) => selectors?.queries[name] !== undefined).map(
       (name) => SELECTOR_LISTS[name],
     ),
   ]

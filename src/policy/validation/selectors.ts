@@ -10,15 +10,14 @@ import { isObject } from '../../request/value.ts'
  * selects). The gateway must never treat such a value as a query without conditions, because that would select everything.
  * @throws GatewayError GW_INVALID_BODY
  */
-export function checkSelection(
-  { resolvesQueries = {}, resolvesIds = {} }: Pick<Operation, 'resolvesQueries' | 'resolvesIds'>,
-  body: unknown,
-): void {
-  for (const name of Object.keys(resolvesQueries)) {
+export function checkSelection({ selectors }: Pick<Operation, 'selectors'>, body: unknown): void {
+  if (selectors === undefined) return
+  const { queries, ids: lookedUp } = selectors
+  for (const name of Object.keys(queries)) {
     const query = bodyValue(body, name)
     if (isGiven(query) && !isObject(query)) throw misfit(name, 'an object')
   }
-  for (const name of [...Object.values(resolvesQueries), ...Object.keys(resolvesIds)]) {
+  for (const name of [...Object.values(queries), ...Object.keys(lookedUp)]) {
     const ids = bodyValue(body, name)
     const isList = Array.isArray(ids) && ids.every((id) => typeof id !== 'object' || id === null)
     if (isGiven(ids) && !isList) throw misfit(name, 'a list of ids')

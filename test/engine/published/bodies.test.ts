@@ -69,9 +69,9 @@ t.test('entities in a body are looked up, resolved or listed as unchecked', { sk
 
 t.test('every query in a body is resolved to the visible entities', { skip: javaSkip }, async (t) => {
   for (const { operationId: id, members } of await publishedOperations()) {
-    const { resolvesQueries: selects = {}, rows } = OPERATIONS.find((one) => one.id === id) ?? {}
+    const { selectors, rows } = OPERATIONS.find((one) => one.id === id) ?? {}
     const queries = members.filter((member) => member.endsWith('Query'))
-    if (rows === undefined) t.same(Object.keys(selects).sort(), queries.sort(), id)
+    if (rows === undefined) t.same(Object.keys(selectors?.queries ?? {}).sort(), queries.sort(), id)
   }
 })
 
@@ -80,21 +80,20 @@ function isKnown(
     id,
     checks,
     loads,
-    resolvesIds: finds,
-    resolvesQueries: selects = {},
+    selectors: { queries, ids } = { queries: {}, ids: {} },
     preconditions: first = [],
     actsOnKey,
   }: Operation,
   member: string,
 ) {
   const told: readonly unknown[] = [
-    finds?.[member],
-    Object.hasOwn(selects, member),
+    ids[member],
+    Object.hasOwn(queries, member),
     FREE[id]?.includes(member),
     FINDERS[id]?.includes(member),
     actsOnKey !== undefined && /^processDefinition(Key|TenantId|WithoutTenantId)$/.test(member),
     UNTENANTED.test(member),
-    Object.values(selects).includes(member),
+    Object.values(queries).includes(member),
     [loads, JSON.stringify(checks)].some((text) => text?.includes(`(body:${member})`)),
     first.some(({ when }) => when === `body:${member} of another tenant`),
   ]

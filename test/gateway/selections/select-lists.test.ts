@@ -134,10 +134,10 @@ const NO_QUERIES = ['x', '', 5, 0, true, false, [], [{}], ['x']]
 const IDS = { processInstanceIds: ['i1'], historicDecisionInstanceIds: ['d1'], historicBatchIds: ['b1'] }
 
 t.test('a value that is not a query selects nothing and gets 400 for every caller', async (t) => {
-  const operations = OPERATIONS.filter(({ resolvesQueries: selects }) => selects !== undefined)
+  const operations = OPERATIONS.filter(({ selectors }) => selectors !== undefined)
   t.ok(operations.length > 20)
-  for (const { method, template, resolvesQueries: selects = {} } of operations)
-    for (const selector of Object.keys(selects))
+  for (const { method, template, selectors } of operations)
+    for (const selector of Object.keys(selectors?.queries ?? {}))
       for (const query of NO_QUERIES)
         for (const user of ['mary', 'nobody', 'demo']) {
           const route = `${method} ${template.replace(':id', 'review:1')}`

@@ -111,12 +111,12 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'a list that is no operation',
-    row({ resolvesIds: { ids: { list: 'queryNovelties', by: 'idIn' } } }),
+    row({ selectors: { historicBatchIds: 'queryNovelties(idIn[]).id' } }),
     /queryNovelties is no operation that lists rows/,
   ],
   [
     'a list that its selector needs and the table does not have',
-    row({ resolvesQueries: { jobQuery: 'jobIds' } }),
+    row({ selectors: { jobQuery: 'jobIds' } }),
     /queryJobs is no operation that lists rows/,
   ],
   [
