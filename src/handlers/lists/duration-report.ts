@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import type { HandlerContext } from '../../pipeline/context.ts'
-import { MAX_READ_BYTES } from '../../request/buffered-response.ts'
-import { jsonIn } from '../../request/engine-request.ts'
 import { listOf, bodyValue } from '../../request/body.ts'
+import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_SINGLE_READS } from '../../lists/limits.ts'
+import { readEngineJson } from './read-rows.ts'
 
 type ReportQuery = Readonly<Record<string, unknown>>
 
@@ -20,8 +20,9 @@ export async function serveReport(
 ): Promise<FastifyReply> {
   const response = await readWhole(handlerContext)
   if (response.status === 200)
-    for (const query of queriesOf(handlerContext))
+    await mapSideBySide(queriesOf(handlerContext), async (query) => {
       if (await hasForeign(handlerContext, query, tenants)) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    })
   return sendResponse(handlerContext.reply, response)
 }
 
@@ -55,19 +56,9 @@ async function hasForeign(
   return (await countOf(handlerContext, query)) !== free + own
 }
 
-async function countOf({ context, upstreamRequest }: HandlerContext, query: ReportQuery): Promise<number> {
-  const { status, body } = await context.engine.upstream.fetch(
-    {
-      ...upstreamRequest,
-      method: 'POST',
-      path: context.operation.template.replace(/report$/, 'count'),
-      headers: { ...upstreamRequest.headers, accept: 'application/json', 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify({ ...query, finished: true })),
-      retry: 'always',
-    },
-    MAX_READ_BYTES,
-  )
-  const count = status === 200 ? bodyValue(jsonIn(body), 'count') : null
+async function countOf(handlerContext: HandlerContext, query: ReportQuery): Promise<number> {
+  const path = handlerContext.context.operation.template.replace(/report$/, 'count')
+  const count = bodyValue(await readEngineJson(handlerContext, path, { ...query, finished: true }), 'count')
   if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
   return count
 }

@@ -6,18 +6,27 @@ import { isRecord } from '../../request/value.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 
 /**
- * Reads data for a restricted response from the caller's engine.
+ * Reads data for a restricted response from the caller's engine. A read with a body is a POST.
  * @throws GatewayError if the engine does not respond with 200, if the client has disconnected, or if the time for the request's
  *   lookups is over
  */
 export async function readEngineJson(
   { context, upstreamRequest }: ListRequest,
   path: string,
+  query?: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   context.accessRequest.checkDeadline?.()
-  const headers = { ...upstreamRequest.headers, accept: 'application/json' }
+  const asJson = { ...upstreamRequest.headers, accept: 'application/json' }
+  const form =
+    query === undefined
+      ? { method: 'GET', headers: asJson, body: null }
+      : {
+          method: 'POST',
+          headers: { ...asJson, 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify(query)),
+        }
   const { status, body } = await context.engine.upstream.fetch(
-    { ...upstreamRequest, headers, method: 'GET', path, body: null, retry: 'always' },
+    { ...upstreamRequest, ...form, path, retry: 'always' },
     MAX_READ_BYTES,
   )
   if (status !== 200) throw new GatewayError('GW_UPSTREAM_INVALID')

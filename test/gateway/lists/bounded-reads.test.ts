@@ -7,6 +7,7 @@ const COUNT = 60
 const IDS = Array.from({ length: COUNT }, (_, at) => `a${at}`)
 const DEFINITION = { id: 'review:1:1', key: 'review', tenantId: null }
 const STATISTICS = 'GET /process-definition/key/review/statistics'
+const DURATIONS = 'GET /history/process-instance/report?reportType=duration&periodUnit=month'
 
 /** The bodies that depend on nothing but the path. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -26,6 +27,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   '/user': [{ id: 'ben' }],
   '/tenant': [{ id: 'globex' }],
   '/task/report/candidate-group-count': [{ groupName: null, taskCount: COUNT }],
+  '/process-definition': IDS.map((id) => ({ id, key: id, tenantId: null })),
+  '/history/process-instance/report': [],
+  '/history/process-instance/count': { count: 0 },
 }
 
 /** Returns the body of a response of the engine. */
@@ -55,6 +59,7 @@ async function open(
   const gateway = await openGateway(t, {
     records: [
       'grant mary PROCESS_DEFINITION:review READ',
+      'grant mary PROCESS_DEFINITION:* READ_HISTORY',
       'grant mary PROCESS_INSTANCE:i1 READ',
       'grant mary TASK:* READ',
       'grant mary USER:* READ',
@@ -78,15 +83,21 @@ async function open(
   return { ask: (route: string) => gateway.ask('mary', route), reads }
 }
 
-for (const [what, route, isCounted] of [
+for (const [what, route, isCounted, total = COUNT] of [
   ['the instances of activities', STATISTICS, /\/execution$/],
   ['the members of groups', 'GET /identity/groups?userId=mary', /\/user$/],
   ['the groups of tasks of other tenants', 'GET /task/report/candidate-group-count', /\/identity-links$/],
+  [
+    'the counts of the definitions of a report',
+    `${DURATIONS}&processDefinitionIdIn=${IDS.join()}`,
+    /\/history\/process-instance\/count$/,
+    3 * COUNT,
+  ],
 ] as const) {
   t.test(`${what} are read a few at a time`, async (t) => {
     const { ask, reads } = await open(t, { isCounted, readMs: 5 })
     t.equal((await ask(route)).status, 200)
-    t.equal(reads.total, COUNT)
+    t.equal(reads.total, total)
     t.ok(reads.most > 1 && reads.most <= MAX_PARALLEL_READS, `${reads.most}`)
   })
 
@@ -95,6 +106,6 @@ for (const [what, route, isCounted] of [
     const { ask, reads } = await open(t, { isCounted, readMs: 30, settings })
     const { status, headers } = await ask(route)
     t.same([status, headers['x-gateway-error']], [504, 'GW_UPSTREAM_TIMEOUT'])
-    t.ok(reads.total < COUNT, `${reads.total}`)
+    t.ok(reads.total < total, `${reads.total}`)
   })
 }
