@@ -124,9 +124,11 @@ interface GatewayErrorOptions {
   readonly message?: string
   readonly cause?: unknown
   /** Whole seconds for `Retry-After`. */
-  readonly retryAfterSeconds?: number
+  readonly retryAfterSeconds?: number | null
   /** The rule that refused, if several rules have the same code. It is for the audit log. */
-  readonly rule?: string
+  readonly rule?: string | null
+  /** The result of the permission check that refused. It is for the audit log. */
+  readonly denialReason?: DenialReason
   /** Headers of the response, in addition to those of every error. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -137,6 +139,7 @@ export class GatewayError extends Error {
   readonly statusCode: number
   readonly retryAfterSeconds: number | null
   readonly rule: string | null
+  readonly denialReason: DenialReason | null
   /** Fastify also adds these headers if it creates the response from the error itself. */
   readonly headers: Readonly<Record<string, string>>
 
@@ -147,17 +150,24 @@ export class GatewayError extends Error {
     this.statusCode = CODES[code][0]
     this.retryAfterSeconds = options.retryAfterSeconds ?? null
     this.rule = options.rule ?? null
+    this.denialReason = options.denialReason ?? null
     this.headers = options.headers ?? {}
   }
 
   get body(): ErrorBody {
     return { type: CODES[this.code][1], message: this.message, code: null }
   }
+
+  /** Returns a copy, because an error may be shared by many requests. */
+  withDenialReason(denialReason: DenialReason): GatewayError {
+    const { code, message, cause, retryAfterSeconds, rule, headers } = this
+    return new GatewayError(code, { message, cause, retryAfterSeconds, rule, headers, denialReason })
+  }
 }
 
 /**
  * A refusal in the engine's own form: 401, 403, or the 404, 400, 500 or empty response with which the engine hides a refusal. It
- * is identical to the engine's response. `reason` is only for the audit log.
+ * is identical to the engine's response. `reason` and `denialReason` are only for the audit log.
  */
 export class EngineRefusal extends Error {
   readonly statusCode: number
@@ -165,12 +175,14 @@ export class EngineRefusal extends Error {
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
   readonly reason: string
+  readonly denialReason: DenialReason | null
 
   constructor(decision: {
-    status: number
-    body?: unknown
-    headers?: Record<string, string>
-    reason: string
+    readonly status: number
+    readonly body?: unknown
+    readonly headers?: Readonly<Record<string, string>>
+    readonly reason: string
+    readonly denialReason?: DenialReason
   }) {
     super(decision.reason)
     this.name = 'EngineRefusal'
@@ -178,6 +190,13 @@ export class EngineRefusal extends Error {
     this.body = decision.body
     this.headers = decision.headers ?? {}
     this.reason = decision.reason
+    this.denialReason = decision.denialReason ?? null
+  }
+
+  /** Returns a copy, because a refusal may be shared by many requests. */
+  withDenialReason(denialReason: DenialReason): EngineRefusal {
+    const { statusCode: status, body, headers, reason } = this
+    return new EngineRefusal({ status, body, headers, reason, denialReason })
   }
 }
 

@@ -328,7 +328,6 @@ function conclude(
 ): MaybePromise<RequestPermission> {
   const { accessRequest, permit: permitted } = context
   if (!decision.permitted) {
-    context.denialReason = decision.denialReason ?? null
     // The entity may be missing because the same request was executed before. The client that repeats it gets its outcome.
     const replay = decision.isNotFound === true ? findReplay(dependencies, context, request) : null
     if (replay === null) return refuse(dependencies, decision, context, request)

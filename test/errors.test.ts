@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { CODES } from '../src/errors.ts'
+import { CODES, EngineRefusal, GatewayError } from '../src/errors.ts'
 
 const ROW = /^\| `(GW_[A-Z_]+)` \| (\d{3}) \|/gm
 
@@ -15,3 +15,29 @@ t.test('docs/errors.md lists every error code with its status, and no other code
   )
   t.end()
 })
+
+t.test('a refusal with a denial reason is a copy that gives the same response', (t) => {
+  const denialReason = { rule: 'check 0', missing: [] }
+  const headers = { 'x-a': 'b' }
+  for (const refusal of [
+    new GatewayError('GW_CHECK_NOT_EXACT'),
+    new GatewayError('GW_OVERLOADED', { message: 'm', cause: 'c', rule: 'r', retryAfterSeconds: 1, headers }),
+    new EngineRefusal({ status: 204, reason: 'r' }),
+    new EngineRefusal({ status: 404, reason: 'r', body: { message: 'm' }, headers }),
+  ]) {
+    const denied = refusal.withDenialReason(denialReason)
+    t.equal(denied.constructor, refusal.constructor)
+    t.same(membersOf(denied), { ...membersOf(refusal), denialReason })
+    t.equal(refusal.denialReason, null)
+  }
+  t.end()
+})
+
+function membersOf(refusal: GatewayError | EngineRefusal): object {
+  const { message, cause, ...members } = {
+    message: refusal.message,
+    cause: refusal.cause,
+    ...Object.fromEntries(Object.entries(refusal)),
+  }
+  return { message, cause, ...members }
+}

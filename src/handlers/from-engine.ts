@@ -3,6 +3,7 @@ import { enforce } from '../pipeline/enforcement-mode.ts'
 import { type HandlerContext, NO_BYTES } from '../pipeline/context.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import { sendResponse } from '../pipeline/replies.ts'
+import { denialOf } from '../policy/authz/checks/decision.ts'
 import type { Operation } from '../operations/table.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { type BufferedResponse, KEPT_RESPONSE_BYTES, MAX_READ_BYTES } from '../request/buffered-response.ts'
@@ -62,9 +63,7 @@ function checkAfter({ dependencies, context }: HandlerContext, response: Buffere
   if (engine.authorization === 'engine') return
   void enforce(dependencies, engine.authorization, context, () => {
     const decision = permit.verifyCreated?.(accessRequest, createdId(response))
-    if (decision === undefined || decision.permitted) return
-    context.denialReason = decision.denialReason ?? null
-    throw decision.refusal
+    if (decision?.permitted === false) throw denialOf(decision)
   })
 }
 

@@ -17,12 +17,12 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write has one line. */
 export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Audit[] {
-  const { refusal, reports, stage, denialReason, isWithheld, passwordCheck } = request.context
+  const { refusal, reports, stage, isWithheld, passwordCheck } = request.context
   if (refusal === null && reports.length === 0 && !isWrite(request)) return NONE
   const of = commonOf(request, end)
   const audits = reports.map((report) => auditOf(of, 'reported', report))
   if (refusal !== null && isDecision(refusal, stage))
-    audits.push(auditOf(of, 'refused', { stage, refusal, denialReason }))
+    audits.push(auditOf(of, 'refused', { stage, refusal, denialReason: refusal.denialReason }))
   else if (passwordCheck !== 'none' && passwordCheck.result === 'wrong')
     audits.push(auditOf(of, 'refused', WRONG_PASSWORD))
   else if (audits.length === 0 && isWrite(request))

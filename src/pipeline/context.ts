@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
-import type { DenialReason, EngineRefusal, GatewayError } from '../errors.ts'
+import type { EngineRefusal, GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Application, EngineDependencies, Dependencies } from './dependencies.ts'
 import type { AccessRequest } from '../request/access-request.ts'
@@ -25,8 +25,6 @@ export interface Outcome {
   /** The current stage of the request, or the stage that refused it, for the log and the metrics. */
   stage: Stage
   refusal: GatewayError | EngineRefusal | null
-  /** The reason for the refusal. Only the audit log contains it. */
-  denialReason: DenialReason | null
   /** The refusals that the mode `report` has not applied. */
   reports: readonly Report[]
   /** True if the response has no items because the caller may see none of them. */
@@ -150,7 +148,6 @@ class ContextMembers implements RequestContext {
   isPermittedHere = false
   replay: Replay = UNKNOWN_KEY
   refusal: GatewayError | EngineRefusal | null = null
-  denialReason: DenialReason | null = null
   reports = NO_REPORTS
   isWithheld = false
   passwordCheck: PasswordCheck | 'none' = 'none'
@@ -242,7 +239,6 @@ export function forgetDecision(context: LocatedContext): void {
 /** Removes everything that the audit log would contain about the last decision. */
 export function forgetReports(outcome: Outcome): void {
   outcome.reports = NO_REPORTS
-  outcome.denialReason = null
   outcome.isWithheld = false
 }
 

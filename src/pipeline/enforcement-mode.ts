@@ -51,15 +51,14 @@ function reportOnly(
 
 function report({ metrics, log }: Dependencies, context: LocatedContext, error: unknown): void {
   const refusal = refusalOf(error)
-  const { id: requestId, stage, denialReason, operation, engine } = context
+  const { id: requestId, stage, operation, engine } = context
   const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
   metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${stage}-report`, reason })
   log.warn(
     { requestId, operation: operation.id, engine: engine.name, would: bounded(refusal.message) },
     'request would be refused',
   )
-  keep(context, { stage, refusal, denialReason })
-  context.denialReason = null
+  keep(context, { stage, refusal, denialReason: refusal.denialReason })
 }
 
 /**

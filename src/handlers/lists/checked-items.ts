@@ -3,6 +3,7 @@ import type { HandlerContext, OperationRequest } from '../../pipeline/context.ts
 import { enforce } from '../../pipeline/enforcement-mode.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { isSurelyFalse } from '../../lists/visibility/visibility.ts'
+import { denialOf } from '../../policy/authz/checks/decision.ts'
 import { otherFormOf } from '../../request/accept.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { bodyFlag } from '../../request/body.ts'
@@ -72,20 +73,13 @@ function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<
  * Checks the data that the query adds to each item.
  * @throws EngineRefusal or GatewayError for the first item that is refused
  */
-async function checkItems(
-  context: OperationRequest & DenialReasonHolder,
-  { body }: BufferedResponse,
-): Promise<void> {
+async function checkItems(context: OperationRequest, { body }: BufferedResponse): Promise<void> {
   const items = jsonIn(body)
   if (!Array.isArray(items) || !items.every(isRecord)) throw new GatewayError('GW_UPSTREAM_INVALID')
   for (const id of operationsAdded(context)) {
     const permit = context.engine.permits.get(id)
     if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
     const decision = await permit.checkItems(context.accessRequest, context.operation.template, items)
-    if (decision.permitted) continue
-    context.denialReason = decision.denialReason ?? null
-    throw decision.refusal
+    if (!decision.permitted) throw denialOf(decision)
   }
 }
-
-type DenialReasonHolder = Pick<HandlerContext['context'], 'denialReason'>

@@ -14,7 +14,7 @@ import {
   type Selector,
 } from '../../operations/body-selectors.ts'
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
-import type { Decision } from '../../policy/authz/checks/decision.ts'
+import { type Decision, denialOf } from '../../policy/authz/checks/decision.ts'
 import { callerHeadersOf } from '../../pipeline/caller-headers.ts'
 import { keepAll } from '../../lists/postfilter/visible-rows.ts'
 import { foundOf, idsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
@@ -77,17 +77,17 @@ function checksEach({ checks }: Operation): boolean {
  */
 export function refuse(
   dependencies: Dependencies,
-  { refusal, isUnselected = false }: Extract<Decision, { readonly permitted: false }>,
+  decision: Extract<Decision, { readonly permitted: false }>,
   context: CheckedContext,
   request: FastifyRequest,
 ): Promise<never> {
   const { engine, operation } = context
   const comesLater =
     operation.empty !== undefined &&
-    refusal.statusCode === 403 &&
-    !isUnselected &&
+    decision.refusal.statusCode === 403 &&
+    decision.isUnselected !== true &&
     engine.authorization === 'enforce'
-  if (!comesLater) throw refusal
+  if (!comesLater) throw denialOf(decision)
   // If the selection cannot be determined, the refusal stays. The error of an invalid query comes before the refusal.
   const selection = emptyOf(selectingOf(dependencies, context, request)).catch((error: unknown) =>
     error instanceof EngineRefusal || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
@@ -95,7 +95,7 @@ export function refuse(
       : null,
   )
   return selection.then((empty) => {
-    throw empty ?? refusal
+    throw empty ?? denialOf(decision)
   })
 }
 

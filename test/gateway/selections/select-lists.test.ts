@@ -117,6 +117,22 @@ t.test('a selection with no ids left gets the engine’s 400 before the permissi
   }
 })
 
+t.test('the audit line of an empty selection does not name the check that it precedes', async (t) => {
+  const { ask, log } = gateway
+  for (const [ids, audit] of [
+    [['i1'], { status: 403, rule: 'check 0', missing: [{ permission: 'CREATE' }, {}] }],
+    [['i2'], { status: 400, rule: 'nothing is selected', missing: undefined }],
+  ] as const) {
+    await ask('nobody', VARIABLES, { body: { processInstanceIds: ids } })
+    await new Promise(setImmediate)
+    t.match(log.filter(({ stream }) => stream === 'audit').at(-1), {
+      decision: 'refused',
+      stage: 'permit',
+      ...audit,
+    })
+  }
+})
+
 const SUSPEND = 'PUT /process-instance/suspended'
 
 t.test('each item that a query selects is checked, and exactly the checked ids are sent', async (t) => {

@@ -18,6 +18,13 @@ export type Decision =
       readonly isUnselected?: boolean
     }
 
+type Refused = Extract<Decision, { readonly permitted: false }>
+
+/** Returns the refusal of a decision with the reason for the audit log. */
+export function denialOf({ refusal, denialReason }: Refused): EngineRefusal | GatewayError {
+  return denialReason === undefined ? refusal : refusal.withDenialReason(denialReason)
+}
+
 /** The reason why a check passes without an authorization record. */
 export type PermitReason =
   | 'it does not apply'
