@@ -1,6 +1,6 @@
 import { build } from './build.ts'
 import { buildDryRun, buildGateway } from '../gateway.ts'
-import { answerQuestion } from '../pipeline/answer-question.ts'
+import { respondToQuestion } from '../pipeline/answer-question.ts'
 import { createExplain } from '../pipeline/explain.ts'
 import type { BuildOptions, Runtime } from './runtime.ts'
 
@@ -23,7 +23,7 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   return {
     dependencies,
     handle: (request, response) => app.routing(request, response),
-    explain: (question) => answerQuestion(explain, question),
+    explain: (question) => respondToQuestion(explain, question),
     close,
   }
 }

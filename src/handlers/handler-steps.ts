@@ -18,7 +18,7 @@ import { needsItemChecks, serveCheckedItems } from './lists/checked-items.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveTopicNames } from './lists/topic-names.ts'
 import { serveReport } from './lists/duration-report.ts'
-import { answerRows } from '../lists/answer/answer-list.ts'
+import { answerList } from '../lists/answer/answer-list.ts'
 import { observerOf } from './lists/rows-observer.ts'
 import { isReportIncomplete, reportMissingRows } from './lists/reported-rows.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
@@ -188,7 +188,7 @@ async function serveFiltered(
   handlerContext.context.isWithheld = keep === null
   return sendResponse(
     handlerContext.reply,
-    await answerRows(handlerContext, {
+    await answerList(handlerContext, {
       postfilter: keep,
       limits: handlerContext.dependencies.config.limits,
       plan,

@@ -3,8 +3,8 @@ import { isRecord } from '../request/value.ts'
 import { type Explain, QuestionError, questionOf } from './explain.ts'
 import { textOfExplained } from './explain-text.ts'
 
-/** Answers a question from the admin listener in JSON. With `text: true` the answer also contains a text for people. */
-export async function answerQuestion(
+/** Responds to a question from the admin listener in JSON. With `text: true` the response also contains a text for people. */
+export async function respondToQuestion(
   explain: Explain,
   value: unknown,
 ): Promise<{ readonly status: number; readonly value: unknown }> {

@@ -14,9 +14,9 @@ const DAY_MS = 86_400_000
 export function keepTicksQuick(resourceOf: () => object = executionAsyncResource): Promise<boolean> {
   return new Promise((resolve) => {
     process.nextTick(function tick() {
-      const kept = resourceOf()
-      const isTick = 'callback' in kept && kept.callback === tick
-      if (isTick) setInterval(() => void kept, DAY_MS).unref() // the timer holds the object
+      const resource = resourceOf()
+      const isTick = 'callback' in resource && resource.callback === tick
+      if (isTick) setInterval(() => void resource, DAY_MS).unref() // the timer holds the object
       resolve(isTick)
     })
   })

@@ -11,7 +11,7 @@ import { isRecord } from '../../request/value.ts'
 import { ADDED_VARIABLES } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { GatewayError } from '../../errors.ts'
-import { answerRows } from '../../lists/answer/answer-list.ts'
+import { answerList } from '../../lists/answer/answer-list.ts'
 import { observerOf } from './rows-observer.ts'
 import { reportMissingRows } from './reported-rows.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
@@ -58,7 +58,7 @@ function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<
   const { rows } = context
   if (rows.strategy === 'scan') {
     const { postfilter: keep, plan } = rows
-    return answerRows(handlerContext, {
+    return answerList(handlerContext, {
       postfilter: keep,
       limits: dependencies.config.limits,
       plan,

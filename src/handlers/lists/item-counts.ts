@@ -7,7 +7,7 @@ import { isRecord } from '../../request/value.ts'
 import { spliceElements, spliceMember } from '../../lists/rewrite/narrow.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
-import { answerRows } from '../../lists/answer/answer-list.ts'
+import { answerList } from '../../lists/answer/answer-list.ts'
 import { readVisible, readWhole } from '../../lists/postfilter/visible-rows.ts'
 
 /** Returns whether the request for filters also requests the number of items that each filter finds. */
@@ -30,7 +30,7 @@ export async function serveItemCounts(handlerContext: HandlerContext): Promise<F
   const response =
     rows.visibility === 'all'
       ? await readWhole(handlerContext)
-      : await answerRows(handlerContext, { postfilter: keep, limits: dependencies.config.limits })
+      : await answerList(handlerContext, { postfilter: keep, limits: dependencies.config.limits })
   return sendResponse(reply, response.status === 200 ? await withCounts(response, handlerContext) : response)
 }
 

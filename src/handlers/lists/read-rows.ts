@@ -33,8 +33,8 @@ export async function readEngineJson(
   return jsonIn(body)
 }
 
-export async function readRows(handlerContext: ListRequest, path: string): Promise<readonly ListRow[]> {
-  return rowsIn(await readEngineJson(handlerContext, path))
+export async function readRows(listRequest: ListRequest, path: string): Promise<readonly ListRow[]> {
+  return rowsIn(await readEngineJson(listRequest, path))
 }
 
 export function rowsIn(value: unknown): readonly ListRow[] {

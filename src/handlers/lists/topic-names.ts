@@ -8,7 +8,7 @@ import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isPaging } from '../../request/paging.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
-import { answerRows } from '../../lists/answer/answer-list.ts'
+import { answerList } from '../../lists/answer/answer-list.ts'
 import { observerOf } from './rows-observer.ts'
 import { rowsIn } from './read-rows.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
@@ -32,7 +32,7 @@ export async function serveTopicNames(
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(handlerContext)
   const few = { ...limits, filteredRows: Math.min(STEP_ITEMS, limits.filteredRows) }
-  const response = await orTooMany(answerRows(handlerContext, { postfilter: keep, limits: few, observe }))
+  const response = await orTooMany(answerList(handlerContext, { postfilter: keep, limits: few, observe }))
   return sendResponse(handlerContext.reply, response ?? (await askEachTopic(handlerContext)))
 }
 
@@ -87,7 +87,7 @@ async function isTopicVisible(
   if (decision?.visibility === 'none') return false
   if (decision?.strategy !== 'scan') throw new GatewayError('GW_ROWS_NOT_EXACT')
   const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
-  const { status, body } = await answerRows(
+  const { status, body } = await answerList(
     {
       context: { engine: context.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },

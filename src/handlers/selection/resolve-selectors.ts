@@ -25,8 +25,8 @@ import { foundOf, idsFound, type SelectionContext, selectionQueryOf } from './se
  * @throws GatewayError if a query selects too many items to be read, or cannot be sent on its own
  * @throws EngineRefusal if the body selects nothing
  */
-export async function resolveSelectors(selecting: SelectionContext): Promise<Buffer | null> {
-  const { context, upstreamRequest } = selecting
+export async function resolveSelectors(selectionContext: SelectionContext): Promise<Buffer | null> {
+  const { context, upstreamRequest } = selectionContext
   // If each selected entity is checked, the body already contains ids.
   if (
     context.engine.authorization !== 'enforce' ||
@@ -34,8 +34,8 @@ export async function resolveSelectors(selecting: SelectionContext): Promise<Buf
     checksEach(context.operation)
   )
     return upstreamRequest.body
-  const selections = await selectionsOf(selecting, 'seen')
-  return bodyWith(selections, selecting, upstreamRequest.body)
+  const selections = await selectionsOf(selectionContext, 'seen')
+  return bodyWith(selections, selectionContext, upstreamRequest.body)
 }
 
 /**
@@ -54,9 +54,9 @@ export function selectFirst(
     ...Object.keys(operation.selectors?.ids ?? {}),
   ]
   if (looked.every((member) => (bodyValue(accessRequest.body, member) ?? null) === null)) return null
-  const selecting = selectingOf(dependencies, context, request)
-  return selectionsOf(selecting, 'all').then((selections) => {
-    const selected = bodyWith(selections, selecting, bytes)
+  const selectionContext = selectingOf(dependencies, context, request)
+  return selectionsOf(selectionContext, 'all').then((selections) => {
+    const selected = bodyWith(selections, selectionContext, bytes)
     return { bytes: selected, accessRequest: { ...accessRequest, body: readJson(selected) } }
   })
 }
@@ -113,9 +113,9 @@ function selectingOf(
 }
 
 /** Returns the engine's error for an empty selection. Null if an entity is found, or if the body selects nothing. */
-async function emptyOf(selecting: SelectionContext): Promise<EngineRefusal | GatewayError | null> {
-  const { permit, accessRequest } = selecting.context
-  const selections = await selectionsOf(selecting, 'any')
+async function emptyOf(selectionContext: SelectionContext): Promise<EngineRefusal | GatewayError | null> {
+  const { permit, accessRequest } = selectionContext.context
+  const selections = await selectionsOf(selectionContext, 'any')
   const isAsked = selections.some(({ queries, given }) => queries.length + given.length > 0)
   return !isAsked || selections.some(({ ids }) => ids.length > 0)
     ? null
@@ -142,10 +142,10 @@ type RequiredItems = 'seen' | 'all' | 'any'
  * @throws GatewayError GW_INVALID_BODY for a selection that the engine cannot read, whether or not bodies are validated
  */
 async function selectionsOf(
-  selecting: SelectionContext,
+  selectionContext: SelectionContext,
   extent: RequiredItems,
 ): Promise<readonly Selection[]> {
-  const { operation, accessRequest: request } = selecting.context
+  const { operation, accessRequest: request } = selectionContext.context
   checkSelection(operation, request.body)
   const selectors = selectorsOf(operation)
   const members = new Set([
@@ -155,7 +155,7 @@ async function selectionsOf(
   const selections: Selection[] = []
   for (const member of members) {
     const own = selectors.filter(([, taking]) => taking === member).map(([selector]) => selector)
-    selections.push(await selectionOf(selecting, { member, selectors: own, extent }))
+    selections.push(await selectionOf(selectionContext, { member, selectors: own, extent }))
   }
   return selections
 }
@@ -166,12 +166,12 @@ interface SelectorQuery {
   readonly extent: RequiredItems
 }
 
-async function selectionOf(selecting: SelectionContext, wanted: SelectorQuery): Promise<Selection> {
-  const { permit, operation, accessRequest } = selecting.context
+async function selectionOf(selectionContext: SelectionContext, wanted: SelectorQuery): Promise<Selection> {
+  const { permit, operation, accessRequest } = selectionContext.context
   const { member, extent } = wanted
   const finder = operation.selectors?.ids[member]
   const given = givenIds(accessRequest, member)
-  const { queries, found, sure, isOpen } = await queriedBy(selecting, wanted, finder)
+  const { queries, found, sure, isOpen } = await queriedBy(selectionContext, wanted, finder)
   const all = [...new Set([...given, ...found])]
   // An engine without authorization ignores ids that do not exist, but not the ids of other tenants.
   const isLeft =
@@ -180,7 +180,7 @@ async function selectionOf(selecting: SelectionContext, wanted: SelectorQuery): 
     finder === undefined || isLeft
       ? all
       : await foundAmong(all, sure, (some) =>
-          foundOf(selecting, { ...finder, isAnyEnough: extent === 'any' }, some),
+          foundOf(selectionContext, { ...finder, isAnyEnough: extent === 'any' }, some),
         )
   const isChanged = queries.length > 0 || ids.length < all.length
   if (isChanged && hasNullIds(accessRequest.body, member))
@@ -206,11 +206,11 @@ interface ResolvedQueries extends Pick<Selection, 'queries' | 'isOpen'> {
 
 /** Returns the results of the queries of one member. If any existing entity is enough, only one id is read. */
 async function queriedBy(
-  selecting: SelectionContext,
+  selectionContext: SelectionContext,
   { selectors, extent }: SelectorQuery,
   finder: Finder | undefined,
 ): Promise<ResolvedQueries> {
-  const { body } = selecting.upstreamRequest
+  const { body } = selectionContext.upstreamRequest
   const sure = new Set<string>()
   const unsure = new Set<string>()
   const queries: Selector[] = []
@@ -218,14 +218,14 @@ async function queriedBy(
   for (const selector of selectors) {
     const query = body === null ? null : memberBytes(body, selector)
     if (query === null) continue
-    const selection = await selectionQueryOf(selecting, selector, query)
+    const selection = await selectionQueryOf(selectionContext, selector, query)
     if (selection.keep === keepAll && extent === 'seen') {
       isOpen = true
       continue
     }
     const isSure = isOfList(finder, selector)
     const wanted = extent === 'any' && isSure ? 1 : undefined
-    for (const id of await idsFound(selecting, selection, { wanted })) (isSure ? sure : unsure).add(id)
+    for (const id of await idsFound(selectionContext, selection, { wanted })) (isSure ? sure : unsure).add(id)
     queries.push(selector)
   }
   return { found: [...sure, ...unsure], sure, queries, isOpen }

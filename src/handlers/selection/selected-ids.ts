@@ -40,7 +40,7 @@ export interface SelectionQuery {
  *   the list does not accept
  */
 export async function selectionQueryOf(
-  selecting: SelectionContext,
+  selectionContext: SelectionContext,
   selector: Selector,
   query: Buffer,
 ): Promise<SelectionQuery> {
@@ -48,8 +48,8 @@ export async function selectionQueryOf(
   // The whole body was validated before. It is checked again here, because a value that is not a query would select everything.
   if (!isObject(value)) throw new GatewayError('GW_INVALID_BODY')
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
-    checkSelector(selector, value, selecting.context.engine.isDateText)
-  const list = listOf(selecting, SELECTOR_LISTS[selector], query)
+    checkSelector(selector, value, selectionContext.context.engine.isDateText)
+  const list = listOf(selectionContext, SELECTOR_LISTS[selector], query)
   const decision = (await list.context.permit.rows?.(list.context.accessRequest, false)) ?? {
     visibility: 'all',
   }
@@ -71,11 +71,11 @@ interface IdFinder extends Finder {
  * @throws GatewayError GW_ROWS_NOT_EXACT if there are too many ids
  */
 export async function foundOf(
-  selecting: SelectionContext,
+  selectionContext: SelectionContext,
   finding: IdFinder,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  const { dependencies, context } = selecting
+  const { dependencies, context } = selectionContext
   const { list, gives = 'id', single, isAnyEnough } = finding
   if (ids.length > (single === true ? MAX_SINGLE_IDS : dependencies.config.limits.filteredRows))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -89,7 +89,11 @@ export async function foundOf(
   for (const query of queriesFor(finding, named, isInUrl)) {
     context.accessRequest.checkDeadline?.()
     const bytes = Buffer.from(JSON.stringify(query))
-    const some = await idsFound(selecting, { list: listOf(selecting, list, bytes), keep }, { gives })
+    const some = await idsFound(
+      selectionContext,
+      { list: listOf(selectionContext, list, bytes), keep },
+      { gives },
+    )
     for (const id of some) found.add(id)
     if (isAnyEnough && found.size > 0) break
   }
@@ -116,13 +120,13 @@ interface IdSearchOptions {
  * @throws GatewayError if there are too many; EngineRefusal or GatewayError if the engine refuses the query
  */
 export async function idsFound(
-  selecting: SelectionContext,
+  selectionContext: SelectionContext,
   query: SelectionQuery,
   { gives = 'id', wanted = Number.POSITIVE_INFINITY }: IdSearchOptions = {},
 ): Promise<readonly string[]> {
-  const planned = await plannedIds(selecting, query, { gives, wanted })
+  const planned = await plannedIds(selectionContext, query, { gives, wanted })
   if (planned !== null) return planned
-  const filtering = { postfilter: query.keep, limits: selecting.dependencies.config.limits }
+  const filtering = { postfilter: query.keep, limits: selectionContext.dependencies.config.limits }
   const { seen, response } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
   if (seen === null) throw refusalOf(response)
   return seen.flatMap(({ row }) => textIn(row, gives))
@@ -130,15 +134,15 @@ export async function idsFound(
 
 /** Returns null if all items have to be read and filtered. The engine then also validates the query. Only the ids of items are kept. */
 async function plannedIds(
-  selecting: SelectionContext,
+  selectionContext: SelectionContext,
   { list, keep, plan: planRows }: SelectionQuery,
   { gives, wanted }: Required<IdSearchOptions>,
 ): Promise<readonly string[] | null> {
   const plan = await planRows?.()
   if (keep === null || plan === undefined || plan.strategy === 'scan') return null
-  if (plan.strategy === 'denied') return idsFound(selecting, { list, keep: null })
+  if (plan.strategy === 'denied') return idsFound(selectionContext, { list, keep: null })
   const ids: string[] = []
-  const { limits } = selecting.dependencies.config
+  const { limits } = selectionContext.dependencies.config
   try {
     const listing = { plan, postfilter: keep, limits, member: gives }
     for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {

@@ -30,23 +30,20 @@ import {
 } from '../limits.ts'
 
 /**
- * Answers a query with the items that the caller may see. It reads the items in order, leaves out the others, and then pages or
+ * Responds to a query with the items that the caller may see. It reads the items in order, leaves out the others, and then pages or
  * counts. The engine validates the query, and its errors are returned. Each item is decided separately.
  * @throws GatewayError if too many items would have to be read
  */
-export async function answerRows(
-  handlerContext: ListRequest,
-  filtering: RowFilter,
-): Promise<BufferedResponse> {
-  const { operation, accessRequest } = handlerContext.context
+export async function answerList(listRequest: ListRequest, filtering: RowFilter): Promise<BufferedResponse> {
+  const { operation, accessRequest } = listRequest.context
   const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
-  const isJson = otherFormOf(operation, handlerContext.upstreamRequest.headers['accept']) === false
-  if (paging === null || !isJson) return answerRefused(handlerContext)
+  const isJson = otherFormOf(operation, listRequest.upstreamRequest.headers['accept']) === false
+  if (paging === null || !isJson) return answerRefused(listRequest)
   const observed = { ...filtering, postfilter: observedPostfilter(filtering) }
-  const planned = await answerPlanned(handlerContext, observed, paging)
+  const planned = await answerPlanned(listRequest, observed, paging)
   if (planned !== null) return planned
   filtering.observe?.onPlan(filtering.postfilter === null ? 'denied' : 'scan')
-  return answerFiltered(handlerContext, observed, paging)
+  return answerFiltered(listRequest, observed, paging)
 }
 
 function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | null {
@@ -61,27 +58,27 @@ function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | nu
 
 /** Returns null if all items have to be read and filtered. */
 async function answerPlanned(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   filtering: RowFilter,
   paging: Paging,
 ): Promise<BufferedResponse | null> {
   const { postfilter, plan: planRows, observe } = filtering
   if (postfilter === null || planRows === undefined) return null
-  const few = await countFew(handlerContext, filtering)
+  const few = await countFew(listRequest, filtering)
   if (few !== null) return few
   const isTried = planRows.readsInstances()
-  const early = isTried ? await answerTop(handlerContext, { ...filtering, paging, most: STEP_ITEMS }) : null
+  const early = isTried ? await answerTop(listRequest, { ...filtering, paging, most: STEP_ITEMS }) : null
   if (early !== null) return early
   const plan = await planRows()
   if (plan.strategy === 'scan') return null
   const top = isTried
     ? null
-    : await answerTop(handlerContext, { ...filtering, paging, most: topOf(plan, handlerContext) })
+    : await answerTop(listRequest, { ...filtering, paging, most: topOf(plan, listRequest) })
   if (top !== null) return top
   const response =
     plan.strategy === 'denied'
-      ? await answerNone(handlerContext, plan.isValid, { ...filtering, paging })
-      : await answerParts(handlerContext, { ...filtering, postfilter, plan, paging })
+      ? await answerNone(listRequest, plan.isValid, { ...filtering, paging })
+      : await answerParts(listRequest, { ...filtering, postfilter, plan, paging })
   if (response !== null) observe?.onPlan(plan.strategy)
   return response
 }
@@ -99,19 +96,19 @@ function topOf(plan: ListPlan, { context: { engine, operation } }: ListRequest):
  * Counts a short list by reading its items if the plan would take several requests. Returns null if the list is long, or if the
  * query has parameters.
  */
-async function countFew(handlerContext: ListRequest, filtering: RowFilter): Promise<BufferedResponse | null> {
-  const { engine, operation, accessRequest } = handlerContext.context
+async function countFew(listRequest: ListRequest, filtering: RowFilter): Promise<BufferedResponse | null> {
+  const { engine, operation, accessRequest } = listRequest.context
   const { form, prefilter } = operation.rows ?? {}
   const query = prefilterOf(prefilter)
   const isLong = query !== null && takesSeveral(query)
   if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
   if (longCounts.of(engine, operation.id) === true) return null
-  const response = await readWhole(handlerContext)
+  const response = await readWhole(listRequest)
   if (response.status !== 200) return response
   const count = bodyValue(jsonIn(response.body), 'count')
   if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, filtering.limits.filteredRows)) {
     filtering.observe?.onPlan('scan')
-    return answerFiltered(handlerContext, filtering, ALL)
+    return answerFiltered(listRequest, filtering, ALL)
   }
   longCounts.note(engine, operation.id, true)
   return null
@@ -129,17 +126,15 @@ interface TopRowsRequest extends RowFilter {
 
 /** Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes too many items. */
 async function answerTop(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   { postfilter, paging: { first, max }, observe, ...bounds }: TopRowsRequest,
 ): Promise<BufferedResponse | null> {
   const most = Math.min(bounds.most, bounds.limits.filteredRows)
-  if (handlerContext.context.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
+  if (listRequest.context.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
     return null
-  const list = new StableScan((from, size) =>
-    readPage(handlerContext, { postfilter, form: 'list', from, size }),
-  )
+  const list = new StableScan((from, size) => readPage(listRequest, { postfilter, form: 'list', from, size }))
   const shown: ReadRow[] = []
-  const { engine, operation } = handlerContext.context
+  const { engine, operation } = listRequest.context
   const startMs = performance.now()
   let [seen, count, size] = [0, 0, FIRST_READ_ITEMS]
   for (let reads = 1; reads <= MAX_SEARCH_READS && count + size <= most; reads += 1) {
@@ -164,41 +159,41 @@ async function answerTop(
 
 /** Returns an empty response. The engine validates the query first, unless it is known to be valid. */
 async function answerNone(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   isValid: boolean,
   { limits, paging }: Pick<SubqueryListInput, 'limits' | 'paging'>,
 ): Promise<BufferedResponse> {
-  const { context, upstreamRequest } = handlerContext
+  const { context, upstreamRequest } = listRequest
   if (isValid) return emptyResponseOf(context.operation, upstreamRequest.method)
-  return answerFiltered(handlerContext, { postfilter: null, limits }, paging)
+  return answerFiltered(listRequest, { postfilter: null, limits }, paging)
 }
 
 async function answerParts(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   listing: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
   try {
-    return handlerContext.context.operation.rows?.form === 'count'
-      ? await countSubqueries(handlerContext, listing)
-      : await listSubqueries(handlerContext, listing)
+    return listRequest.context.operation.rows?.form === 'count'
+      ? await countSubqueries(listRequest, listing)
+      : await listSubqueries(listRequest, listing)
   } catch (error) {
     // The engine gets the query as the caller sent it, and its error is returned.
-    if (error instanceof SubqueryRefusal) return answerRefused(handlerContext)
+    if (error instanceof SubqueryRefusal) return answerRefused(listRequest)
     if (error instanceof UnknownOrderError) return null
     throw error
   }
 }
 
 async function answerFiltered(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   filtering: RowFilter,
   paging: Paging,
 ): Promise<BufferedResponse> {
-  const { operation } = handlerContext.context
+  const { operation } = listRequest.context
   const form = operation.rows?.form ?? 'list'
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
   const member = form === 'topic names' ? 'topicName' : undefined
-  const read = await readVisible(handlerContext, filtering, { form, member, wanted })
+  const read = await readVisible(listRequest, filtering, { form, member, wanted })
   if (read.seen === null) return read.response
   return responseOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.response)
 }
@@ -210,8 +205,8 @@ function isPaged({ rows }: Operation): boolean {
 }
 
 /** Returns the engine's error for a query that it refuses. A successful response is not sent, because its items were not decided. */
-async function answerRefused(handlerContext: ListRequest): Promise<BufferedResponse> {
-  const response = await readWhole(handlerContext)
+async function answerRefused(listRequest: ListRequest): Promise<BufferedResponse> {
+  const response = await readWhole(listRequest)
   if (response.status >= 400) return response
   throw new GatewayError('GW_ROWS_NOT_EXACT')
 }

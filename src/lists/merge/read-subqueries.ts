@@ -25,14 +25,14 @@ import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS, type ListLimits
  * @throws SubqueryRefused
  */
 export async function countSubqueries(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   listing: Omit<SubqueryListInput, 'paging'>,
 ): Promise<BufferedResponse | null> {
   const { plan, postfilter, limits } = listing
   const { subqueries, instances, excluded, nullGroup } = plan
   const head = firstHead()
   const onResponse = head.onResponse
-  const countSubquery = createSubqueryCount(handlerContext, { postForm: plan.postForm, onResponse })
+  const countSubquery = createSubqueryCount(listRequest, { postForm: plan.postForm, onResponse })
   const sum = async (some: readonly Subquery[]): Promise<number> =>
     (await mapSideBySide(some, countSubquery)).reduce((all, one) => all + one, 0)
   // Items may be added or removed between two counts.
@@ -45,7 +45,7 @@ export async function countSubqueries(
       limits,
     }
     let seen = 0
-    for await (const _ of eachRow(handlerContext, few, Number.POSITIVE_INFINITY)) seen += 1
+    for await (const _ of eachRow(listRequest, few, Number.POSITIVE_INFINITY)) seen += 1
     return responseOf(seen)
   }
   const others =
@@ -55,7 +55,7 @@ export async function countSubqueries(
           nullGroup,
           postfilter,
           maxRows: limits.filteredRows,
-          read: readerOf(handlerContext, { member: undefined, onResponse }),
+          read: readerOf(listRequest, { member: undefined, onResponse }),
         })
   if (others === null) return null
   return responseOf(others + (await sum([...subqueries, ...instances])) - (await sum(excluded)))
@@ -70,7 +70,7 @@ interface SubqueryCountOptions extends Pick<SubqueryPlan, 'postForm'> {
  * for the end of the list.
  */
 function createSubqueryCount(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   { postForm, onResponse }: SubqueryCountOptions,
 ): (subquery: Subquery) => Promise<number> {
   /** Items for one unit of the estimated share, from the subquery that was counted last. */
@@ -78,11 +78,11 @@ function createSubqueryCount(
   return async (subquery) => {
     const { estimatedShare } = subquery
     if (estimatedShare === undefined || postForm?.counts !== false) {
-      const response = await countResponse(subqueryRequestOf(handlerContext, subquery, countedBy(postForm)))
+      const response = await countResponse(subqueryRequestOf(listRequest, subquery, countedBy(postForm)))
       onResponse(response)
       return countIn(response)
     }
-    const [read] = readersOf(handlerContext, {
+    const [read] = readersOf(listRequest, {
       subqueries: [subquery],
       postForm,
       postfilter: keepAll,
@@ -102,9 +102,9 @@ function countedBy(postForm: PostForm | null): PostForm | null {
   return postForm?.counts === false ? null : postForm
 }
 
-async function countResponse(asking: ListRequest): Promise<BufferedResponse> {
-  asking.context.accessRequest.checkDeadline?.()
-  const response = await readWhole(asking)
+async function countResponse(subqueryRequest: ListRequest): Promise<BufferedResponse> {
+  subqueryRequest.context.accessRequest.checkDeadline?.()
+  const response = await readWhole(subqueryRequest)
   if (response.status !== 200) throw new SubqueryRefusal()
   return response
 }
@@ -128,7 +128,7 @@ export interface SubqueryListInput {
  * @throws SubqueryRefused, OrderUnknown; GatewayError GW_ROWS_NOT_EXACT
  */
 export async function listSubqueries(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   listing: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
   const { plan } = listing
@@ -141,32 +141,32 @@ export async function listSubqueries(
     plan.nullGroup === null &&
     (plan.isExact || listing.paging.first === 0)
   ) {
-    const whole = await listWhole(handlerContext, only, listing)
+    const whole = await listWhole(listRequest, only, listing)
     if (whole !== null) return whole
   }
   return (subqueries.length > 1 || plan.nullGroup !== null) && plan.order === null
     ? null
-    : listMerged(handlerContext, subqueries, listing)
+    : listMerged(listRequest, subqueries, listing)
 }
 
 async function listMerged(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   subqueries: readonly Subquery[],
   { plan, postfilter, paging, limits: { filteredRows: maxRows } }: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
   const { nullGroup, order, postForm } = plan
   const head = firstHead()
   const onResponse = head.onResponse
-  const read = readerOf(handlerContext, { member: order?.member, onResponse })
+  const read = readerOf(listRequest, { member: order?.member, onResponse })
   const others = nullGroup === null ? [] : await nullGroupRows({ nullGroup, postfilter, maxRows, read })
   if (others === null) return null
   const readers = [
-    ...readersOf(handlerContext, { subqueries, postForm, postfilter, member: order?.member, onResponse }),
+    ...readersOf(listRequest, { subqueries, postForm, postfilter, member: order?.member, onResponse }),
   ]
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
-  const queries = countQueriesOf(handlerContext, { subqueries, postForm })
-  const { engine } = handlerContext.context
+  const queries = countQueriesOf(listRequest, { subqueries, postForm })
+  const { engine } = listRequest.context
   const page = { queries: queries.map(queryOf), first: paging.first }
   const sizing = {
     counts: async (age: SizesAge) => {
@@ -190,11 +190,11 @@ async function listMerged(
 
 /** Returns the requests that count the subqueries of a list. */
 function countQueriesOf(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   { subqueries, postForm }: Pick<SubqueryReadInput, 'subqueries' | 'postForm'>,
 ): readonly ListRequest[] {
   return subqueries.map((subquery) => {
-    const { context, upstreamRequest } = subqueryRequestOf(handlerContext, subquery, countedBy(postForm))
+    const { context, upstreamRequest } = subqueryRequestOf(listRequest, subquery, countedBy(postForm))
     const [list = '', query] = upstreamRequest.path.split('?')
     const search = new URLSearchParams(query)
     for (const name of PAGING) search.delete(name)
@@ -215,11 +215,11 @@ async function sizesOf(
   if (estimatedShares.length === subqueries.length)
     return { sizes: estimatedShares, isEstimate: true, isRecent: false }
   try {
-    const counted = await mapSideBySide(queries, (asking) =>
-      sizeOf(asking.context.engine, {
-        query: queryOf(asking),
+    const counted = await mapSideBySide(queries, (subqueryRequest) =>
+      sizeOf(subqueryRequest.context.engine, {
+        query: queryOf(subqueryRequest),
         age,
-        count: async () => countIn(await countResponse(asking)),
+        count: async () => countIn(await countResponse(subqueryRequest)),
       }),
     )
     const isRecent = counted.some((one) => one.isRecent)
@@ -235,16 +235,23 @@ async function sizesOf(
  * @throws SubqueryRefused when the reader is called
  */
 function readerOf(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   {
     member,
     onResponse,
   }: Pick<PageRequest, 'member'> & { readonly onResponse: (response: BufferedResponse) => void },
 ): NullGroupReading['read'] {
-  const form = handlerContext.context.operation.rows?.form === 'count' ? 'count' : 'list'
+  const form = listRequest.context.operation.rows?.form === 'count' ? 'count' : 'list'
   return async (subquery, { postfilter, from, size }) => {
-    const asking = subqueryRequestOf(handlerContext, subquery, null)
-    const page = await readPage(asking, { postfilter, form, member, idsOnly: form === 'count', from, size })
+    const subqueryRequest = subqueryRequestOf(listRequest, subquery, null)
+    const page = await readPage(subqueryRequest, {
+      postfilter,
+      form,
+      member,
+      idsOnly: form === 'count',
+      from,
+      size,
+    })
     if (page.response.status !== 200) throw new SubqueryRefusal()
     onResponse(page.response)
     return page
@@ -258,14 +265,14 @@ interface SubqueryReadInput extends Pick<SubqueryPlan, 'postForm'>, Pick<PageReq
 }
 
 function readersOf(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   { subqueries, postForm, postfilter, member, idsOnly = false, onResponse }: SubqueryReadInput,
 ): readonly ReadList[] {
-  const form = handlerContext.context.operation.rows?.form === 'count' ? 'count' : 'list'
+  const form = listRequest.context.operation.rows?.form === 'count' ? 'count' : 'list'
   return subqueries.map((subquery): ReadList => {
-    const asking = subqueryRequestOf(handlerContext, subquery, postForm)
+    const subqueryRequest = subqueryRequestOf(listRequest, subquery, postForm)
     return async (from, size, isPassedOver = false) => {
-      const page = await readPage(asking, {
+      const page = await readPage(subqueryRequest, {
         postfilter,
         constants: subquery.constants,
         form,
@@ -286,7 +293,7 @@ function readersOf(
  * @throws SubqueryRefused; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
 export async function* eachRow(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   {
     plan,
     postfilter,
@@ -296,12 +303,12 @@ export async function* eachRow(
   wanted: number,
 ): AsyncGenerator<ReadRow> {
   const { nullGroup, postForm } = plan
-  const read = readerOf(handlerContext, { member, onResponse: () => undefined })
+  const read = readerOf(listRequest, { member, onResponse: () => undefined })
   const others = nullGroup === null ? [] : await nullGroupRows({ nullGroup, postfilter, maxRows, read })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
   yield* others.slice(0, wanted)
   const subqueries = [...plan.subqueries, ...plan.instances]
-  const readers = readersOf(handlerContext, { subqueries, postForm, postfilter, member, idsOnly: true })
+  const readers = readersOf(listRequest, { subqueries, postForm, postfilter, member, idsOnly: true })
   yield* new MergedRows(readers, { order: null, maxHidden: maxRows }).upTo(wanted - others.length)
 }
 
@@ -310,11 +317,11 @@ export async function* eachRow(
  * differ from the caller's.
  */
 async function listWhole(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   subquery: Subquery,
   { plan, postfilter }: Pick<SubqueryListInput, 'plan' | 'postfilter'>,
 ): Promise<BufferedResponse | null> {
-  const page = await readAsIs(subqueryRequestOf(handlerContext, subquery, plan.postForm), {
+  const page = await readAsIs(subqueryRequestOf(listRequest, subquery, plan.postForm), {
     postfilter,
     form: 'list',
     constants: subquery.constants,

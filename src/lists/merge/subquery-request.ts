@@ -10,11 +10,11 @@ export class SubqueryRefusal extends Error {}
 
 /** Returns the caller's query with the parameters that a subquery sets. */
 export function subqueryRequestOf(
-  asking: ListRequest,
+  listRequest: ListRequest,
   { set, sort }: Subquery,
   postForm: PostForm | null,
 ): ListRequest {
-  const { context, upstreamRequest } = postForm === null ? asking : postOf(asking, postForm)
+  const { context, upstreamRequest } = postForm === null ? listRequest : postOf(listRequest, postForm)
   const { accessRequest } = context
   if (upstreamRequest.method === 'POST') {
     const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }

@@ -53,12 +53,12 @@ export interface ReadPage extends ListPage {
 
 /** Reads one page of the list of a query, and decides its items. */
 export async function readPage(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   { from, size, ...page }: PageRequest,
 ): Promise<ReadPage> {
-  const { upstreamRequest } = handlerContext
-  const path = listPathOf(handlerContext, page.form, { from, size })
-  return readAsIs({ ...handlerContext, upstreamRequest: { ...upstreamRequest, path } }, page)
+  const { upstreamRequest } = listRequest
+  const path = listPathOf(listRequest, page.form, { from, size })
+  return readAsIs({ ...listRequest, upstreamRequest: { ...upstreamRequest, path } }, page)
 }
 
 /** Reads a list with the given request, and decides its items. */
@@ -195,15 +195,15 @@ interface VisibleRowsResult {
  * @throws GatewayError if more than `filteredRows` items would have to be read
  */
 export async function readVisible(
-  handlerContext: ListRequest,
+  listRequest: ListRequest,
   { postfilter, limits: { filteredRows } }: RowFilter,
   { form, member, wanted }: VisibleRowsRequest,
 ): Promise<VisibleRowsResult> {
-  if (postfilter === null) return readNone(handlerContext, form)
+  if (postfilter === null) return readNone(listRequest, form)
   const seen: ReadRow[] = []
   const idsOnly = form === 'count' || member !== undefined
   const list = new StableScan(async (from, size) => {
-    const page = await readPage(handlerContext, { postfilter, form, member, idsOnly, from, size })
+    const page = await readPage(listRequest, { postfilter, form, member, idsOnly, from, size })
     if (page.response.status !== 200) throw new ListRefusal(page.response)
     return page
   })
@@ -236,7 +236,7 @@ class ListRefusal extends Error {
 }
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */
-async function readNone(handlerContext: ListRequest, form: RowsForm | 'list'): Promise<VisibleRowsResult> {
-  const { response } = await readPage(handlerContext, { postfilter: null, form, from: 0, size: 0 })
+async function readNone(listRequest: ListRequest, form: RowsForm | 'list'): Promise<VisibleRowsResult> {
+  const { response } = await readPage(listRequest, { postfilter: null, form, from: 0, size: 0 })
   return { seen: response.status === 200 ? [] : null, response }
 }
