@@ -1,6 +1,6 @@
 import { build } from './build.ts'
 import { buildDryRun, buildGateway } from '../gateway.ts'
-import { respondToQuestion } from '../pipeline/answer-question.ts'
+import { respondToQuestion } from '../pipeline/explain-response.ts'
 import { createExplain } from '../pipeline/explain.ts'
 import type { BuildOptions, Runtime } from './runtime.ts'
 
