@@ -21,11 +21,11 @@ interface MergeOptions {
 interface MergedPageRequest {
   readonly first: number
   readonly max: number
-  /** Present if all items are visible in the subqueries that `counts` has sizes for. */
-  readonly sizing?: SizeSource
+  /** Prepares the sizes for a page far down the list. Present if every item of the subqueries is visible. */
+  readonly sizing?: () => SizeSource
 }
 
-interface SizeSource {
+export interface SizeSource {
   /** Returns the sizes of the subqueries. Null if they cannot be determined, or do not help. */
   readonly counts: (age: SizesAge) => Promise<Sizes | null>
   /** Called if the start of a page does not follow from the sizes. */
@@ -52,7 +52,7 @@ export class MergedRows {
    */
   async *page({ first, max, sizing }: MergedPageRequest): AsyncGenerator<ReadRow> {
     const isFar = this.#isMerged && first > Math.min(STEP_ITEMS, FIRST_READ_ITEMS * this.#readers.length)
-    let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing }) : 0
+    let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing() }) : 0
     for await (const row of this.upTo(first + max - at)) {
       at += 1
       if (at > first) yield row

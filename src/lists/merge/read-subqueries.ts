@@ -10,7 +10,7 @@ import { joinRows } from '../../request/json-rows.ts'
 import { PAGING, type Paging } from '../../request/paging.ts'
 import { subqueryRequestOf, SubqueryRefusal } from './subquery-request.ts'
 import { findEnd } from './find-end.ts'
-import { MergedRows, type SizesAge } from './merged-rows.ts'
+import { MergedRows, type SizesAge, type SizeSource } from './merged-rows.ts'
 import { readSorted } from './subquery-reader.ts'
 import { isUneven, noteUneven, sizeOf } from './recent-sizes.ts'
 import type { Sizes } from './seek-page.ts'
@@ -165,19 +165,8 @@ async function listMerged(
   ]
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
-  const queries = countQueriesOf(listRequest, { subqueries, postForm })
-  const { engine } = listRequest.context
-  const page = { queries: queries.map(queryOf), first: paging.first }
-  const sizing = {
-    counts: async (age: SizesAge) => {
-      if (isUneven(engine, page)) return null
-      const sized = await sizesOf(queries, { subqueries, age })
-      // Items that are already read may be anywhere in the order. They are skipped one by one, unless there are many.
-      const sizes = others.length > STEP_ITEMS ? [...(sized?.sizes ?? []), others.length] : sized?.sizes
-      return sized === null || sized.isEstimate || sizes === undefined ? sized : { ...sized, sizes }
-    },
-    onUneven: () => noteUneven(engine, page),
-  }
+  const sizing = () =>
+    sizeSourceOf(listRequest, { subqueries, postForm, first: paging.first, otherSize: others.length })
   const bytes: Buffer[] = []
   let length = 0
   for await (const row of merged.page({ ...paging, ...(plan.isExact && { sizing }) })) {
@@ -186,6 +175,32 @@ async function listMerged(
     if (length > MAX_READ_BYTES) throw new GatewayError('GW_ROWS_NOT_EXACT')
   }
   return head.with(joinRows(bytes))
+}
+
+interface SizeSourceInput extends Pick<SubqueryReadInput, 'subqueries' | 'postForm'> {
+  readonly first: number
+  /** The number of items that are already read, and are merged with the subqueries. */
+  readonly otherSize: number
+}
+
+/** Returns the sizes of the lists that a page is merged from. */
+function sizeSourceOf(
+  listRequest: ListRequest,
+  { subqueries, postForm, first, otherSize }: SizeSourceInput,
+): SizeSource {
+  const queries = countQueriesOf(listRequest, { subqueries, postForm })
+  const { engine } = listRequest.context
+  const page = { queries: queries.map(queryOf), first }
+  return {
+    counts: async (age) => {
+      if (isUneven(engine, page)) return null
+      const sized = await sizesOf(queries, { subqueries, age })
+      // Items that are already read may be anywhere in the order. They are skipped one by one, unless there are many.
+      const sizes = otherSize > STEP_ITEMS ? [...(sized?.sizes ?? []), otherSize] : sized?.sizes
+      return sized === null || sized.isEstimate || sizes === undefined ? sized : { ...sized, sizes }
+    },
+    onUneven: () => noteUneven(engine, page),
+  }
 }
 
 /** Returns the requests that count the subqueries of a list. */

@@ -94,7 +94,7 @@ t.test('a far page has the same items as in the whole list', async (t) => {
       const merged = new MergedRows(lists(), { order, maxHidden: 0 })
       const isOld = random.below(3) === 0
       const counts = isOld ? oldCountsOf(parts, random) : countsOf(parts, random.below(2) === 0)
-      const page = await idsIn(merged.page({ first, max: 50, sizing: { counts } }))
+      const page = await idsIn(merged.page({ first, max: 50, sizing: () => ({ counts }) }))
       t.same(page, whole.slice(first, first + 50), `seed ${seed}, from ${first} of ${whole.length}`)
     }
   }
@@ -118,7 +118,7 @@ t.test('a far page is found even if one part has few items, all of them late in 
       parts.map((rows) => partOf(rows, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
-    const page = await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))
+    const page = await idsIn(merged.page({ first, max: 50, sizing: () => ({ counts: countsOf(parts) }) }))
     t.same(page, whole.slice(first, first + 50), `from ${first}`)
     t.ok(reads.length <= 2 * 6, `${reads.length} reads from ${first}`)
   }
@@ -138,7 +138,10 @@ t.test('few items are read before a page if the parts are spread evenly', async 
       parts.map((rows) => partOf(rows, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
-    t.equal((await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))).length, 50)
+    t.equal(
+      (await idsIn(merged.page({ first, max: 50, sizing: () => ({ counts: countsOf(parts) }) }))).length,
+      50,
+    )
   }
   t.ok(reads.length <= 3 * 5 * 3, `${reads.length} reads`)
   t.ok(sum(reads) <= 3 * 5 * 700, `${reads.join()} rows`)
@@ -163,7 +166,7 @@ t.test(
         parts.map((rows) => partOf(rows, reads)),
         { order: BY_ID, maxHidden: 0 },
       )
-      const page = await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))
+      const page = await idsIn(merged.page({ first, max: 50, sizing: () => ({ counts: countsOf(parts) }) }))
       t.same(page, whole.slice(first, first + 50), `from ${first}`)
     }
     t.ok(sum(reads) <= 3 * 3 * 700, `${reads.join()} rows`)
@@ -184,7 +187,7 @@ t.test('a part that was just counted as empty is not read', async (t) => {
     parts.map((rows, at) => partOf(rows, reads[at])),
     { order: BY_ID, maxHidden: 0 },
   )
-  const sizing = { counts: countsOf(parts) }
+  const sizing = () => ({ counts: countsOf(parts) })
   t.same(await idsIn(merged.page({ first: 2000, max: 50, sizing })), whole.slice(2000, 2050))
   t.same(reads[1], [])
 })
@@ -208,7 +211,7 @@ t.test('if the parts are spread unevenly, many items before a page are read at o
       parts.map((rows) => partOf(rows, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
-    const sizing = { counts: countsOf(parts), onUneven: () => void (uneven += 1) }
+    const sizing = () => ({ counts: countsOf(parts), onUneven: () => void (uneven += 1) })
     t.same(await idsIn(merged.page({ first, max: 50, sizing })), whole.slice(first, first + 50))
     if (first === 3000 || first === 9000) t.equal(uneven, 1)
   }
@@ -234,7 +237,7 @@ t.test(
         }
       })
       const merged = new MergedRows(parts, { order: BY_ID, maxHidden: 0 })
-      const page = merged.page({ first: 9000, max: 3, sizing: { counts: UNCOUNTED } })
+      const page = merged.page({ first: 9000, max: 3, sizing: () => ({ counts: UNCOUNTED }) })
       t.same(await idsIn(page), ['09000', '09001', '09002'])
       t.ok(sum(told) > 9000 && sum(read) < 100, `${sum(told)} without bytes, ${sum(read)} with them`)
       // The first read of a part does not know the length of its items.
@@ -244,6 +247,24 @@ t.test(
 )
 
 const UNCOUNTED = async (): Promise<null> => null
+
+t.test('sizes are prepared only for a page far down the list', async (t) => {
+  const rows = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  let prepared = 0
+  const sizing = () => {
+    prepared += 1
+    return { counts: UNCOUNTED }
+  }
+  for (const [first, times] of [
+    [0, 0],
+    [200, 0],
+    [201, 1],
+  ] as const) {
+    const merged = new MergedRows([partOf(rows), partOf([])], { order: BY_ID, maxHidden: 0 })
+    t.same(await idsIn(merged.page({ first, max: 1, sizing })), [`${first}`.padStart(4, '0')])
+    t.equal(prepared, times)
+  }
+})
 
 t.test('items that disappear while those before a page are read do not move the page', async (t) => {
   const rows = Array.from({ length: 4000 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
@@ -258,7 +279,7 @@ t.test('items that disappear while those before a page are read do not move the 
     return { rows: page }
   }
   const merged = new MergedRows([busy, partOf(odd)], { order: BY_ID, maxHidden: 0 })
-  const page = await idsIn(merged.page({ first: 1000, max: 10, sizing: { counts: UNCOUNTED } }))
+  const page = await idsIn(merged.page({ first: 1000, max: 10, sizing: () => ({ counts: UNCOUNTED }) }))
   const left = sortedBy([...even, ...odd], ({ id }) => id).map(({ id }) => id)
   t.same(page, left.slice(1000, 1010))
 })
@@ -282,7 +303,7 @@ t.test('few items are read even if items have disappeared since they were counte
     isEstimate: false,
     isRecent: age === 'recent',
   })
-  t.same(await idsIn(merged.page({ first: 9950, max: 50, sizing: { counts } })), whole.slice(9950))
+  t.same(await idsIn(merged.page({ first: 9950, max: 50, sizing: () => ({ counts }) })), whole.slice(9950))
   t.ok(sum(reads) <= 2000, `${reads.join()} rows`)
 })
 
@@ -291,11 +312,14 @@ t.test('parts that cannot be counted or that hide items are read from the beginn
   const hiding = rows.map((row, at) => ({ ...row, isVisible: at % 3 > 0 }))
   const order = { order: BY_ID, maxHidden: 1000 }
   const uncounted = new MergedRows([partOf(rows), partOf([])], order)
-  t.same(await idsIn(uncounted.page({ first: 500, max: 2, sizing: { counts: UNCOUNTED } })), ['0500', '0501'])
+  t.same(await idsIn(uncounted.page({ first: 500, max: 2, sizing: () => ({ counts: UNCOUNTED }) })), [
+    '0500',
+    '0501',
+  ])
   const seen = hiding.filter(({ isVisible }) => isVisible).map(({ id }) => id)
   const merged = new MergedRows([partOf(hiding), partOf([])], order)
   t.same(
-    await idsIn(merged.page({ first: 500, max: 2, sizing: { counts: countsOf([hiding, []]) } })),
+    await idsIn(merged.page({ first: 500, max: 2, sizing: () => ({ counts: countsOf([hiding, []]) }) })),
     seen.slice(500, 502),
   )
 })
@@ -313,7 +337,9 @@ t.test('a page near the beginning is read without counting', async (t) => {
       parts.map((part) => partOf(part)),
       { order: BY_ID, maxHidden: 0 },
     )
-    t.same(await idsIn(merged.page({ first, max: 1, sizing: { counts } })), [`${first}`.padStart(4, '0')])
+    t.same(await idsIn(merged.page({ first, max: 1, sizing: () => ({ counts }) })), [
+      `${first}`.padStart(4, '0'),
+    ])
     return counted
   }
   t.same([await isCounted(200, 1), await isCounted(201, 1)], [false, true], 'of two parts')
@@ -490,7 +516,7 @@ t.test('items that exist all the time are on their page while other items come a
       merged.page({
         first,
         max: size,
-        sizing: { counts: async () => ({ sizes: parts.sizes, isEstimate: false, isRecent: false }) },
+        sizing: () => ({ counts: async () => ({ sizes: parts.sizes, isEstimate: false, isRecent: false }) }),
       }),
     )
     const after = new Set(parts.now)
