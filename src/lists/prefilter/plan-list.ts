@@ -10,7 +10,7 @@ import { isNameable } from '../../policy/authz/entities/lookup.ts'
 import { inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { pagingOf } from '../../request/paging.ts'
 import type { LookUps } from '../../policy/authz/entities/look-ups.ts'
-import type { CompiledRows, ListSubject } from '../visibility/compiled-rows.ts'
+import type { CompiledPrefilter, CompiledRows, ListSubject } from '../visibility/compiled-rows.ts'
 import { NO_CONDITION, ownQueryOf, type OwnQuery } from './own-query.ts'
 import {
   FILTER,
@@ -19,6 +19,7 @@ import {
   type Subquery,
   type NullGroup,
   type ListPlan,
+  type PlanRows,
 } from '../list-plan.ts'
 import { isOfTenants, isVisible } from '../visibility/visibility.ts'
 import {
@@ -29,6 +30,7 @@ import {
   namesTasks,
   visibleSetOf,
   type IdSet,
+  type VisibleSet,
 } from '../visibility/visible-set.ts'
 import {
   FEW_ITEMS,
@@ -44,7 +46,7 @@ export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
   readonly dateFormat: DateFormat
 }
 
-export interface PlanInput {
+export interface PlanInput extends CompiledPrefilter {
   readonly method: Method
   readonly rows: CompiledRows
   readonly subject: ListSubject
@@ -57,35 +59,46 @@ export interface PlanInput {
 }
 
 /**
- * Plans how to request the items of a query that the caller may see. The caller's own conditions are evaluated first, so a
- * query for items that the caller may not see causes no request. A restriction that the parameters of the table cannot
- * express exactly is applied by a filter.
+ * Creates the plan of a query: how to request the items that the caller may see. The caller's own conditions are read first, and
+ * only once. A query for items that the caller may not see causes no request. A restriction that the parameters of the table
+ * cannot express exactly is applied by a filter.
  */
-export async function planRows(planning: PlanInput): Promise<ListPlan> {
-  const { method, rows, subject, accessRequest } = planning
-  const { query } = rows
-  if (query === null || hasDisabled(rows, subject) || namesTasks(rows, subject)) return FILTER
-  const own = ownQueryOf(query, method, accessRequest)
-  if (own === null) return FILTER
-  const context: PlanContext = { ...planning, query, own, keys: keysOf(rows, subject, own) }
-  return own.instance === null ? planKeys(context) : planInstance(context, own.instance)
+export function createPlan(planning: PlanInput): PlanRows {
+  const { rows, query, subjects, subject } = planning
+  let read: { readonly context: PlanContext | null } | undefined
+  const contextOnce = () => (read ??= { context: contextOf(planning) }).context
+  const planRows = async (): Promise<ListPlan> => {
+    if (hasDisabled(rows, subject) || namesTasks(subjects, subject)) return FILTER
+    const context = contextOnce()
+    if (context === null) return FILTER
+    return context.own.instance === null ? planKeys(context) : planInstance(context, context.own.instance)
+  }
+  // The ids of instances that are granted one by one are known.
+  const readsInstances = (): boolean => {
+    if (query.by !== 'instances' && query.by !== 'instance') return false
+    const context = contextOnce()
+    return context !== null && context.own.instance === null && !isNone(context.keys)
+  }
+  return Object.assign(planRows, { readsInstances })
 }
 
-/** Returns whether a plan needs ids of instances that must be read first. The ids of instances that are granted one by one are known. */
-export function readsInstances({ method, rows, subject, accessRequest }: PlanInput): boolean {
-  const { query } = rows
-  if (query?.by !== 'instances' && query?.by !== 'instance') return false
+/** Reads the query. Returns null if a part of it cannot be read with certainty. */
+function contextOf(planning: PlanInput): PlanContext | null {
+  const { method, rows, query, subjects, subject, accessRequest } = planning
   const own = ownQueryOf(query, method, accessRequest)
-  return own !== null && own.instance === null && !isNone(keysOf(rows, subject, own))
+  if (own === null) return null
+  const visible = visibleSetOf(rows, subjects, subject)
+  return { ...planning, own, instances: visible.instances, keys: keysOf(visible, own) }
 }
 
 async function planKeys(context: PlanContext): Promise<ListPlan> {
-  const { keys, subject } = context
+  const { keys, rows, subject } = context
   if ([...keys.ids, ...(subject.tenants ?? [])].some((id) => !isListable(id))) return FILTER
-  const allButExcluded = await countWithoutExcluded(context)
+  const isCount = rows.form === 'count'
+  const allButExcluded = isCount ? await countWithoutExcluded(context) : null
   if (allButExcluded !== null) return planOf(context, allButExcluded)
   const subqueries = await keySubqueries(context)
-  const allButSome = await countWithoutExcludedKeys(context, subqueries)
+  const allButSome = isCount ? await countWithoutExcludedKeys(context, subqueries) : null
   if (allButSome !== null) return planOf(context, allButSome)
   const cases = await caseSubqueries(context)
   const instances = await instanceSubqueries(context)
@@ -103,8 +116,9 @@ async function planKeys(context: PlanContext): Promise<ListPlan> {
 }
 
 interface PlanContext extends PlanInput {
-  readonly query: Prefilter
   readonly own: OwnQuery
+  /** The instances that records name. */
+  readonly instances: VisibleSet['instances']
   /** The visible keys that the query selects. */
   readonly keys: IdSet
 }
@@ -116,10 +130,9 @@ function hasDisabled({ conditions }: CompiledRows, { records }: ListSubject): bo
   )
 }
 
-function keysOf(rows: CompiledRows, subject: ListSubject, { key, keys }: OwnQuery): IdSet {
-  let visible = visibleSetOf(rows, subject).keys
-  if (key !== null) visible = intersect(visible, [key])
-  return keys === null ? visible : intersect(visible, keys)
+function keysOf(visible: VisibleSet, { key, keys }: OwnQuery): IdSet {
+  const ofKey = key === null ? visible.keys : intersect(visible.keys, [key])
+  return keys === null ? ofKey : intersect(ofKey, keys)
 }
 
 /** Returns whether an id can be an element of a list. In a query string a comma separates two ids. */
@@ -384,10 +397,10 @@ function tenantSets(context: PlanContext): readonly QueryMembers[] {
 async function countWithoutExcluded(
   context: PlanContext,
 ): Promise<Omit<SubqueryPlan, 'strategy' | 'postForm'> | null> {
-  const { query, rows } = context
+  const { query } = context
   const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(context)
   // The count of all items includes items without an instance, so every caller must see those.
-  if (rows.form !== 'count' || !isKnown || !mayFindNullGroup(context)) return null
+  if (!isKnown || !mayFindNullGroup(context)) return null
   const ids = await excludedInstances(context, othersOf(context))
   const excluded = ids === null ? null : listsOfInstances(context, ids)
   const subqueries = inTenants(context, [{}])
@@ -411,10 +424,9 @@ async function countWithoutExcludedKeys(
   context: PlanContext,
   visible: readonly Subquery[] | null,
 ): Promise<Omit<SubqueryPlan, 'strategy' | 'postForm'> | null> {
-  const { query, rows } = context
-  if (rows.form !== 'count' || query.isHistory === true || visible === null || visible.length <= 1)
-    return null
-  const { granted, revoked } = visibleSetOf(rows, context.subject).instances
+  const { query } = context
+  if (query.isHistory === true || visible === null || visible.length <= 1) return null
+  const { granted, revoked } = context.instances
   const isKnown = query.rest !== undefined && tellsTenants(context) && granted.length + revoked.length === 0
   // The count of all items includes items without a key, so every caller must see those.
   if (!isKnown || !mayFindNullGroup(context)) return null
@@ -444,7 +456,7 @@ async function excludedInstances(
   context: PlanContext,
   others: PlanContext,
 ): Promise<readonly string[] | null> {
-  const { granted, revoked } = visibleSetOf(context.rows, context.subject).instances
+  const { granted, revoked } = context.instances
   if (granted.length + revoked.length > 0) return null
   const [visible, excluded] = [await countInstances(context), await countInstances(others)]
   return visible === null || excluded === null || excluded > visible ? null : idsOfDefinitions(others)
@@ -529,8 +541,8 @@ async function idsAmong(context: PlanContext, ids: readonly string[]): Promise<r
  * or no query finds them.
  */
 async function idsOfKeys(context: PlanContext): Promise<readonly string[] | null> {
-  const { rows, subject, keys } = context
-  const { granted, revoked } = visibleSetOf(rows, subject).instances
+  const { keys } = context
+  const { granted, revoked } = context.instances
   const found = isNone(keys) ? [] : await idsOfDefinitions(context)
   if (found === null) return null
   const ids = new Set(found)
@@ -592,7 +604,7 @@ async function instanceSubqueries(
   const { query, own, keys, rows, subject, options, accessRequest, method } = context
   // The subqueries are lists of instances already.
   if (query.by === 'instances') return NO_INSTANCES
-  const { granted, revoked } = visibleSetOf(rows, subject).instances
+  const { granted, revoked } = context.instances
   const isAsked = (id: string) => own.instances === null || own.instances.includes(id)
   const [opened, closed] = [granted.filter(isAsked), revoked.filter(isAsked)]
   if (opened.length + closed.length === 0) return NO_INSTANCES

@@ -1,8 +1,9 @@
 import type { Rows } from '../../operations/notation.ts'
 import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
+import { RESOURCES } from '../../operations/permissions.ts'
 import { compileRowPermissions } from '../../policy/authz/checks/compile-permission.ts'
-import type { CompiledRows, RowCondition } from './compiled-rows.ts'
-import { rowSubjectsOf } from './visible-set.ts'
+import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
+import type { CompiledPrefilter, CompiledRows, RowCondition, RowSubjects } from './compiled-rows.ts'
 
 /** Compiles a restriction of list items. @throws Error if the notation does not know a term, or a term does not name an item */
 export function compileRows(rows: Rows): CompiledRows {
@@ -15,13 +16,17 @@ export function compileRows(rows: Rows): CompiledRows {
   if (rows.and !== undefined && rows.and.when === undefined)
     conditions.push({ permissions: compileRowPermissions(rows.and.anyOf) })
   const query = prefilterOf(rows.prefilter)
-  if (query !== null) checkQuery(query, rows, conditions)
+  const resources = new Set(
+    conditions.flatMap(({ permissions }) => permissions.map(({ resource }) => resource)),
+  )
   return {
     form: rows.form ?? 'list',
     conditions,
     exempt: rows.exempt ?? null,
     tenanted: rows.crossTenant !== 'ignored',
-    query,
+    prefilter: query === null ? null : compilePrefilter(query, rows, conditions),
+    concernsTasks: resources.has('TASK'),
+    concernsIdentity: IDENTITIES.some((resource) => resources.has(resource)),
     where: compileWhere(rows),
   }
 }
@@ -33,12 +38,49 @@ function compileWhere({ and, ...rows }: Rows): CompiledRows['where'] {
   return { query, rows: compileRows({ ...rows, and: { anyOf: and.anyOf } }) }
 }
 
-/** Checks that the query can select the visible items. @throws Error if it cannot */
-function checkQuery(query: Prefilter, { form }: Rows, conditions: readonly RowCondition[]): void {
-  const { instance } = rowSubjectsOf({ conditions })
+const IDENTITIES = ['USER', 'GROUP', 'TENANT'] as const
+
+/** Compiles the query for the visible items. @throws Error if it cannot select them */
+function compilePrefilter(
+  query: Prefilter,
+  { form }: Rows,
+  conditions: readonly RowCondition[],
+): CompiledPrefilter {
+  const subjects = rowSubjectsOf(conditions)
   if (form !== undefined && form !== 'count') throw new Error(`rows in the form of ${form} have no query`)
   if (query[query.by] === undefined)
     throw new Error(`the rows' query is by ${query.by}, and names no parameter for it`)
-  if (instance !== null && query.isHistory === true)
+  if (subjects.instance !== null && query.isHistory === true)
     throw new Error('instances that are running decide no history')
+  return { query, subjects }
+}
+
+/**
+ * Returns the permissions that decide the items of a restriction. @throws Error if they are not one key, with an optional
+ * instance before it or task after it
+ */
+function rowSubjectsOf(conditions: readonly RowCondition[]): RowSubjects {
+  const all = conditions.flatMap(({ permissions }) => permissions)
+  const [first] = all
+  const instance = conditions.length === 1 && first !== undefined && isOfInstance(first) ? first : null
+  const task = conditions.length === 1 ? (all.find(({ resource }) => resource === 'TASK') ?? null) : null
+  const keys = new Set(all.filter((one) => one !== instance && one !== task).map(nameOf))
+  const [key] = keys
+  const others = [instance, task].filter((one) => one !== null).length
+  const isSingle = conditions.every(
+    ({ permissions, together }) => together === true || permissions.length === 1 + others,
+  )
+  if (key === undefined || keys.size > 1 || !isSingle)
+    throw new Error('rows have a query, but are not decided by one key, with an instance or a task beside it')
+  const ofKeys = all.filter((one) => one !== instance)
+  const keyTypes = [...new Set(ofKeys.map(({ resource }) => RESOURCES[resource].id))]
+  return { key, instance, task, keyTypes }
+}
+
+function isOfInstance({ resource, attribute }: Permission): boolean {
+  return resource === 'PROCESS_INSTANCE' && 'name' in attribute && attribute.name === 'processInstanceId'
+}
+
+function nameOf({ attribute }: Permission): string | undefined {
+  return 'name' in attribute ? attribute.name : undefined
 }

@@ -13,10 +13,30 @@ export interface CompiledRows {
   readonly exempt: ExemptEntity | null
   /** Whether only members of a tenant see its items. */
   readonly tenanted: boolean
-  /** The query that selects visible items; null if all items are read and filtered. */
-  readonly query: Prefilter | null
+  /** Selects the visible items by a query; null if all items are read and filtered. */
+  readonly prefilter: CompiledPrefilter | null
+  /** Whether links to tasks may open items that no record names. */
+  readonly concernsTasks: boolean
+  /** Whether items may be visible because they are the caller, or the caller's group or tenant. */
+  readonly concernsIdentity: boolean
   /** The restriction that replaces this one if a parameter of the query is true; null if there is none. */
   readonly where: { readonly query: string; readonly rows: CompiledRows } | null
+}
+
+/** The query for the visible items of a list, and the permissions that decide them. */
+export interface CompiledPrefilter {
+  readonly query: Prefilter
+  readonly subjects: RowSubjects
+}
+
+/** The permissions that decide items: on a key, with an optional instance before it or task after it. */
+export interface RowSubjects {
+  /** The attribute of an item that contains the key. */
+  readonly key: string
+  readonly instance: Permission | null
+  readonly task: Permission | null
+  /** The numbers of the resource types whose records name keys or tasks. */
+  readonly keyTypes: readonly number[]
 }
 
 /** A condition that a visible item must meet. */

@@ -185,15 +185,3 @@ function isExempt(exempt: ExemptEntity, row: ListRow, attribute: RowAttribute): 
   if (exempt === 'no category and no definition' && attribute('category') !== null) return false
   return attribute('processDefinitionKey') === null
 }
-
-/** Returns whether items may be visible because they are the caller, or the caller's group or tenant. */
-export function concernsIdentity({ conditions }: CompiledRows): boolean {
-  return conditions.some(({ permissions }) => permissions.some(({ resource }) => IDENTITIES.has(resource)))
-}
-
-const IDENTITIES: ReadonlySet<string> = new Set(['USER', 'GROUP', 'TENANT'])
-
-/** Returns whether links to tasks may open items that no record names. */
-export function concernsTasks({ conditions }: CompiledRows): boolean {
-  return conditions.some(({ permissions }) => permissions.some(({ resource }) => resource === 'TASK'))
-}

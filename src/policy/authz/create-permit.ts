@@ -8,15 +8,7 @@ import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
 import type { ListSubject, CompiledRows } from '../../lists/visibility/compiled-rows.ts'
 import { usesRevokes } from './records/records.ts'
-import {
-  concernsIdentity,
-  concernsTasks,
-  idsGranted,
-  isVisible,
-  onlyOf,
-  rowsFor,
-  visibilityOf,
-} from '../../lists/visibility/visibility.ts'
+import { idsGranted, isVisible, onlyOf, rowsFor, visibilityOf } from '../../lists/visibility/visibility.ts'
 import { createAllowedLinks } from './allowed-links.ts'
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
@@ -24,7 +16,7 @@ import { missingForRows } from '../../lists/visibility/missing-rows.ts'
 import { grantedTasks, isNothing } from '../../lists/rewrite/granted-tasks.ts'
 import { canNarrow, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
 import { isFullyJudged } from '../validation/validate.ts'
-import { planRows, type PlanOptions, readsInstances } from '../../lists/prefilter/plan-list.ts'
+import { createPlan, type PlanOptions } from '../../lists/prefilter/plan-list.ts'
 import { narrowTopics } from '../../lists/rewrite/narrow-topics.ts'
 import { seesEmbedded, seesWhole, subjectOf } from '../../lists/visibility/list-subject.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
@@ -130,7 +122,7 @@ function rowsDecision(
   if (seesAll) return ALL
   const special = decisionOfForm(parts, accessRequest, visibility, subject)
   if (special !== null) return special
-  if (visibility === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
+  if (visibility === 'all' || (rows.exempt !== 'case' && !rows.concernsTasks))
     return restrictedTo(parts, accessRequest, { visibility, subject })
   return withLinksAndCases(parts, accessRequest, { visibility, subject })
 }
@@ -198,7 +190,7 @@ async function withLinksAndCases(
   { visibility, subject }: CallerVisibility,
 ): Promise<ListDecision> {
   const { rows, options } = parts
-  const implied = concernsTasks(rows)
+  const implied = rows.concernsTasks
     ? ((await options.implicitGrants?.tasks(subject.principal)) ?? null)
     : null
   const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
@@ -229,7 +221,7 @@ function restrictedTo(
   { visibility, subject }: CallerVisibility,
 ): ListDecision {
   const { rows, isValid } = parts
-  const mayBeSelf = subject.impliesIdentity && concernsIdentity(rows)
+  const mayBeSelf = subject.impliesIdentity && rows.concernsIdentity
   if (visibility === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
     return { visibility: 'none', valid: isValid() }
   return someOf(parts, accessRequest, { visibility, subject })
@@ -257,11 +249,11 @@ function plannedFor(
     strategy: 'scan',
     postfilter: postfilterOf(parts, subject),
   } as const
-  if (rows.query === null) return filtered
+  const { prefilter } = rows
+  if (prefilter === null) return filtered
   const { method } = operation
-  const planning = { method, rows, subject, accessRequest, options, isAnswerable, hasCases }
-  const plan = Object.assign(() => planRows(planning), { readsInstances: () => readsInstances(planning) })
-  return { ...filtered, plan }
+  const planning = { ...prefilter, method, rows, subject, accessRequest, options, isAnswerable, hasCases }
+  return { ...filtered, plan: createPlan(planning) }
 }
 
 /** Returns a rewritten task query, or null if no task query selects the visible tasks. `caseKey` is the key of all cases. */
@@ -282,7 +274,7 @@ function narrowedTasks(
 function createMissingRows(restriction: CompiledRows, options: PermitOptions): Permit['missingRows'] {
   return (accessRequest) => async (template, list) => {
     const rows = rowsFor(restriction, accessRequest)
-    const implicitGrants = concernsTasks(rows)
+    const implicitGrants = rows.concernsTasks
       ? ((await options.implicitGrants?.tasks(accessRequest.principal)) ?? null)
       : null
     const subject = { ...subjectOf(accessRequest, options), implicitGrants }

@@ -9,7 +9,7 @@ import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { STRATEGY_NAMES } from '../../../lists/list-plan.ts'
 import type { CompiledRows } from '../../../lists/visibility/compiled-rows.ts'
-import { concernsTasks, rowsFor } from '../../../lists/visibility/visibility.ts'
+import { rowsFor } from '../../../lists/visibility/visibility.ts'
 
 const SHOWN_IDS = 20
 
@@ -25,9 +25,7 @@ export async function explainRows(
   if (restriction === null) return null
   const rows = rowsFor(restriction, accessRequest)
   const ignoresTenants = !rows.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
-  const linked = concernsTasks(rows)
-    ? await options.implicitGrants?.tasks(accessRequest.principal)
-    : undefined
+  const linked = rows.concernsTasks ? await options.implicitGrants?.tasks(accessRequest.principal) : undefined
   return {
     sees: WORDS[decision.visibility],
     plan: await planOfRows(decision),
