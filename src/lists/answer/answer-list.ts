@@ -86,10 +86,10 @@ async function answerPlanned(
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
 function topOf(plan: ListPlan, { context: { engine, operation } }: ListRequest): number {
   if (plan.strategy !== 'union') return 0
-  const [parts, instances] = [plan.subqueries.length, plan.instances.length]
-  const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instances
-  if (parts + (isSlow ? 0 : instances) <= MAX_PARALLEL_READS) return 0
-  return Math.min(Math.max(STEP_ITEMS, (parts + instances) * FIRST_READ_ITEMS), MAX_READ_ITEMS)
+  const [subqueryCount, instanceCount] = [plan.subqueries.length, plan.instances.length]
+  const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instanceCount
+  if (subqueryCount + (isSlow ? 0 : instanceCount) <= MAX_PARALLEL_READS) return 0
+  return Math.min(Math.max(STEP_ITEMS, (subqueryCount + instanceCount) * FIRST_READ_ITEMS), MAX_READ_ITEMS)
 }
 
 /**

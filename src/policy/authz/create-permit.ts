@@ -85,7 +85,7 @@ function createRows(operation: Operation, restriction: CompiledRows, options: Pe
   }
 }
 
-interface RowsParts {
+interface RowsDecisionInput {
   readonly operation: Operation
   readonly rows: CompiledRows
   readonly options: PermitOptions
@@ -108,43 +108,43 @@ const UNDECIDABLE: ListDecision = {
 }
 
 function rowsDecision(
-  parts: RowsParts,
+  input: RowsDecisionInput,
   accessRequest: AccessRequest,
   other: OtherForm | false,
 ): ListDecision | Promise<ListDecision> {
-  const { rows, options } = parts
+  const { rows, options } = input
   const subject = subjectOf(accessRequest, options)
   if (rows.form === 'group counts' || rows.form === 'report') return countsDecision(subject)
   const visibility = visibilityOf(rows, subject.principal, subject.records)
   const seesAll = seesWhole(rows, visibility, subject)
   // A HAL response has another shape and embeds entities of other kinds.
-  if (other === 'hal') return seesAll && seesEmbedded(subject, parts.operation) ? ALL : UNDECIDABLE
+  if (other === 'hal') return seesAll && seesEmbedded(subject, input.operation) ? ALL : UNDECIDABLE
   if (seesAll) return ALL
-  const special = decisionOfForm(parts, accessRequest, visibility, subject)
+  const special = decisionOfForm(input, accessRequest, visibility, subject)
   if (special !== null) return special
   if (visibility === 'all' || (rows.exempt !== 'case' && !rows.concernsTasks))
-    return restrictedTo(parts, accessRequest, { visibility, subject })
-  return withLinksAndCases(parts, accessRequest, { visibility, subject })
+    return restrictedTo(input, accessRequest, { visibility, subject })
+  return withLinksAndCases(input, accessRequest, { visibility, subject })
 }
 
 /** Returns the decision for a special form of response. Null for a list, or for a form that is computed from a list. */
 function decisionOfForm(
-  parts: RowsParts,
+  input: RowsDecisionInput,
   accessRequest: AccessRequest,
   visibility: Visibility,
   subject: ListSubject,
 ): ListDecision | Promise<ListDecision> | null {
-  const { form } = parts.rows
+  const { form } = input.rows
   // The response contains two lists. Each has its own permission.
   if (form === 'groups')
-    return { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(parts, subject) }
+    return { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(input, subject) }
   if (visibility === 'none') return null
-  if (form === 'locks') return locksDecision(parts, accessRequest, subject)
-  return form === 'instance counts' ? instancesDecision(parts, accessRequest, visibility, subject) : null
+  if (form === 'locks') return locksDecision(input, accessRequest, subject)
+  return form === 'instance counts' ? instancesDecision(input, accessRequest, visibility, subject) : null
 }
 
 async function locksDecision(
-  { rows, options: { findTargets } }: RowsParts,
+  { rows, options: { findTargets } }: RowsDecisionInput,
   accessRequest: AccessRequest,
   subject: ListSubject,
 ): Promise<ListDecision> {
@@ -162,20 +162,20 @@ async function locksDecision(
 
 /** Decides the instance counts of one definition. A caller that sees all of its instances gets the engine's counts. */
 async function instancesDecision(
-  parts: RowsParts,
+  input: RowsDecisionInput,
   { params }: AccessRequest,
   visibility: Visibility,
   subject: ListSubject,
 ): Promise<ListDecision> {
   const { id, key } = params
-  const keyOf = async () => key ?? (await parts.options.lookUp('processDefinition', id ?? ''))?.['key'] ?? ''
+  const keyOf = async () => key ?? (await input.options.lookUp('processDefinition', id ?? ''))?.['key'] ?? ''
   const isFinal = !usesRevokes(subject.records, subject.principal)
   const isWhole =
     visibility === 'all' ||
-    (isFinal && idsGranted(parts.rows, 'PROCESS_DEFINITION', subject).includes(await keyOf()))
+    (isFinal && idsGranted(input.rows, 'PROCESS_DEFINITION', subject).includes(await keyOf()))
   return isWhole
     ? countsDecision(subject)
-    : { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(parts, subject) }
+    : { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(input, subject) }
 }
 
 /** Decides a count or report that is permitted completely. Only the tenants restrict it. */
@@ -185,11 +185,11 @@ function countsDecision({ tenants }: ListSubject): ListDecision {
 
 /** Reads what only the engine knows: the tasks that the caller's links open, and whether there are cases, which every caller sees. */
 async function withLinksAndCases(
-  parts: RowsParts,
+  input: RowsDecisionInput,
   accessRequest: AccessRequest,
   { visibility, subject }: CallerVisibility,
 ): Promise<ListDecision> {
-  const { rows, options } = parts
+  const { rows, options } = input
   const implied = rows.concernsTasks
     ? ((await options.implicitGrants?.tasks(subject.principal)) ?? null)
     : null
@@ -197,57 +197,57 @@ async function withLinksAndCases(
   const opened = visibility === 'none' && isLinked ? 'conditional' : visibility
   const seeing = { visibility: opened, subject: { ...subject, implicitGrants: implied } }
   const cases = rows.exempt === 'case' ? await options.caseKeys() : []
-  if (cases?.length === 0) return restrictedTo(parts, accessRequest, seeing)
+  if (cases?.length === 0) return restrictedTo(input, accessRequest, seeing)
   return (
-    besideCases(parts, accessRequest, seeing, cases) ?? plannedFor(parts, accessRequest, seeing.subject, true)
+    besideCases(input, accessRequest, seeing, cases) ?? plannedFor(input, accessRequest, seeing.subject, true)
   )
 }
 
 /** Returns the decision for a query that may find tasks of cases, or null if no query expresses it. */
 function besideCases(
-  parts: RowsParts,
+  input: RowsDecisionInput,
   accessRequest: AccessRequest,
   seeing: CallerVisibility,
   keys: readonly string[] | null,
 ): ListDecision | null {
   const [key, ...others] = keys ?? []
-  return key === undefined || others.length > 0 ? null : narrowedTasks(parts, accessRequest, seeing, key)
+  return key === undefined || others.length > 0 ? null : narrowedTasks(input, accessRequest, seeing, key)
 }
 
 /** Returns the decision without cases: no items, or the items that records and links name. */
 function restrictedTo(
-  parts: RowsParts,
+  input: RowsDecisionInput,
   accessRequest: AccessRequest,
   { visibility, subject }: CallerVisibility,
 ): ListDecision {
-  const { rows, isValid } = parts
+  const { rows, isValid } = input
   const mayBeSelf = subject.impliesIdentity && rows.concernsIdentity
   if (visibility === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
     return { visibility: 'none', valid: isValid() }
-  return someOf(parts, accessRequest, { visibility, subject })
+  return someOf(input, accessRequest, { visibility, subject })
 }
 
 function someOf(
-  parts: RowsParts,
+  input: RowsDecisionInput,
   accessRequest: AccessRequest,
   { visibility, subject }: CallerVisibility,
 ): ListDecision {
-  const narrowed = narrowedTasks(parts, accessRequest, { visibility, subject }, null)
-  return narrowed ?? plannedFor(parts, accessRequest, subject, false)
+  const narrowed = narrowedTasks(input, accessRequest, { visibility, subject }, null)
+  return narrowed ?? plannedFor(input, accessRequest, subject, false)
 }
 
 /** Returns a filter, with a plan if there is one. `hasCases` is true if there are items of cases, which every caller sees. */
 function plannedFor(
-  parts: RowsParts,
+  input: RowsDecisionInput,
   accessRequest: AccessRequest,
   subject: ListSubject,
   hasCases: boolean,
 ): ListDecision {
-  const { operation, rows, options, isAnswerable } = parts
+  const { operation, rows, options, isAnswerable } = input
   const filtered = {
     visibility: 'conditional',
     strategy: 'scan',
-    postfilter: postfilterOf(parts, subject),
+    postfilter: postfilterOf(input, subject),
   } as const
   const { prefilter } = rows
   if (prefilter === null) return filtered
@@ -258,7 +258,7 @@ function plannedFor(
 
 /** Returns a rewritten task query, or null if no task query selects the visible tasks. `caseKey` is the key of all cases. */
 function narrowedTasks(
-  { operation, rows, isValid }: RowsParts,
+  { operation, rows, isValid }: RowsDecisionInput,
   { query }: AccessRequest,
   { visibility, subject }: CallerVisibility,
   caseKey: string | null,
@@ -283,7 +283,7 @@ function createMissingRows(restriction: CompiledRows, options: PermitOptions): P
   }
 }
 
-function postfilterOf({ rows, options }: RowsParts, subject: ListSubject): Postfilter {
+function postfilterOf({ rows, options }: RowsDecisionInput, subject: ListSubject): Postfilter {
   return async (template, list) => {
     const attributes = await options.readRowAttributes(template, list)
     const restriction = rows.form === 'groups' ? onlyOf(rows, template) : rows
