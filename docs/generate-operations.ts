@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS } from '../src/operations/all.ts'
 import type { Check, CheckTargetSet, PermissionTerm, Rows } from '../src/operations/notation.ts'
 import type { Operation } from '../src/operations/table.ts'
+import { contractOf } from '../src/policy/validation/schemas/contracts.ts'
 
 /** The page that is generated from the table of operations. */
 export const OPERATIONS_PAGE = new URL('operations.md', import.meta.url)
@@ -20,8 +21,8 @@ open. A dash means that every authenticated caller may use the operation. An adm
 **Refusal.** How a secured engine, and the gateway, respond if the first check refuses. With 404 and 400 the engine hides that the entity exists.
 
 **Notes.** *repeated*: a read, which the gateway repeats if a node fails. *cached*: how long a response is shared between permitted callers.
-*validated*: the gateway checks the body or the query against the engine's schema. *key*: the operation accepts an
-[\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *only*: the releases that have the operation,
+*validated*: the gateway checks the body or the query against the engine's schema and rules. *types*: the gateway checks the types of the
+members of the body. *key*: the operation accepts an [\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *only*: the releases that have the operation,
 of those that are known. Other operations exist in all of them. An operation with *only* that requires an administrator was not compared with a
 running engine.
 `
@@ -168,12 +169,16 @@ function refusalOf({ checks, rows, notFound }: Operation): string {
   return DENIALS[first.denied] ?? `${first.denied}`
 }
 
+function typesNote(operation: Operation): readonly string[] {
+  return contractOf(operation) === null ? [] : ['types']
+}
+
 function notesOf(operation: Operation): readonly string[] {
   const { effect, cache, body, query, idempotencyKey, handler, only, open } = operation
   return [
     ...(effect === 'read' ? ['repeated'] : []),
     ...(cache === undefined ? [] : [`cached ${cache.seconds} s`]),
-    ...(body === undefined && query === undefined ? [] : ['validated']),
+    ...(body === undefined && query === undefined ? typesNote(operation) : ['validated']),
     ...(idempotencyKey === true ? ['key'] : []),
     ...(handler === 'long poll' ? ['long poll'] : []),
     ...(open === undefined

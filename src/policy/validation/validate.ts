@@ -5,6 +5,7 @@ import { isPaging } from '../../request/paging.ts'
 import {
   BODIES,
   type Contract,
+  contractOf,
   JUDGED_MEMBERS,
   JUDGED_PARAMETERS,
   QUERIES,
@@ -24,7 +25,7 @@ import { checkCountOf, type RuleStage, stageOf } from './rule-stages.ts'
 export type { RequestData as Received } from './schemas/engine-error.ts'
 
 /** The fields of an operation that validation reads. */
-export type ValidatedOperation = Pick<Operation, 'template' | 'checks' | 'body' | 'query'>
+export type ValidatedOperation = Pick<Operation, 'id' | 'template' | 'checks' | 'body' | 'query'>
 
 /**
  * Checks the rules that the engine applies before it checks any permission.
@@ -54,7 +55,7 @@ export function checkRules(
   received: RequestData,
   options: RuleOptions = {},
 ): void {
-  if (operation.query === undefined && operation.body === undefined) return
+  if (operation.query === undefined && contractOf(operation) === null) return
   const context = { operation, received, isDateText: options.isDateText ?? isDateText }
   if (options.passed !== undefined) return checkAt(options.passed, context)
   if (options.refused !== undefined) return checkAt(`refusal of ${options.refused}`, context)
@@ -116,14 +117,15 @@ function isBodyJudged(operation: ValidatedOperation, received: RequestData): boo
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-const NO_CHECKS: ValidatedOperation = { template: '', checks: [] }
+const NO_CHECKS: ValidatedOperation = { id: '', template: '', checks: [] }
 
 function checkAt(stage: RuleStage, context: Context): void {
   const { operation, received } = context
   if (operation.query !== undefined)
     refuse(findAt(stage, QUERIES[operation.query], context), 'GW_INVALID_QUERY')
-  if (operation.body === undefined) return
-  const { type, readAfter, rules } = BODIES[operation.body]
+  const contract = contractOf(operation)
+  if (contract === null) return
+  const { type, readAfter, rules } = contract
   // The engine treats an empty body as an empty object, or refuses it. This depends on how the engine is deployed.
   const whole = received.body === undefined ? { ...received, body: {} } : received
   // If an empty object makes the engine fail, the gateway cannot know the failure. The engine responds itself.

@@ -10,7 +10,7 @@ import { openWire, type Told } from '../readers/wire.ts'
 import { type OddBody, oddBodies, operationsWithBody } from './odd-bodies.ts'
 
 /** The smallest share of the bodies that the engine refuses for their shape and that the gateway also refuses. */
-const SMALLEST_SHARE = 0.269
+const SMALLEST_SHARE = 0.98
 
 /** What the engine and the gateway respond to one body. */
 interface Responses {

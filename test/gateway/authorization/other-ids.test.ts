@@ -40,7 +40,7 @@ t.test(
         t.same(await put('mary', '{"id":"nobody"}'), [403, ['nobody', name]])
         t.same(await put('mary', '{"id":5.0}'), [403, ['5.0', name]])
         t.same(await put('mary', '{"id":true}'), [403, ['true', name]])
-        t.equal((await put('mary', '{"id":{}}'))[0], 403)
+        t.equal((await put('mary', '{"id":{}}'))[0], 400)
         t.equal((await put('mary', '{"id":"anna","id":"demo"}'))[0], 400)
         t.same(await put('ben', '{"id":"demo"}'), [204, undefined], 'the id of the path is only read')
         t.same(await put('ben', '{"id":"anna"}'), [403, ['anna', name]])

@@ -135,15 +135,15 @@ t.test(
       },
     })
     t.match(await ask('mary', 'POST /history/task/count', { body: {} }), { status: 200, body: { count: 3 } })
-    for (const body of [
-      { sorting: ['x'] },
-      { sorting: [{ sortBy: 'nonsense', sortOrder: 'asc' }] },
-      { sorting: [{ sortBy: 'taskId', sortOrder: 'up' }] },
+    for (const [sorting, message] of [
+      [['x'], /\$\.sorting\[0\]/],
+      [[{ sortBy: 'nonsense', sortOrder: 'asc' }], 'unsortable'],
+      [[{ sortBy: 'taskId', sortOrder: 'up' }], 'unsortable'],
     ])
       t.match(
-        await ask('mary', 'POST /history/task/count', { body }),
-        { status: 400, body: { message: 'unsortable' } },
-        JSON.stringify(body),
+        await ask('mary', 'POST /history/task/count', { body: { sorting } }),
+        { status: 400, body: { message } },
+        JSON.stringify(sorting),
       )
   },
 )

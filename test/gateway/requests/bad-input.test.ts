@@ -113,6 +113,10 @@ refuses('a member of the wrong type is refused', 'POST /task', json('{"orQueries
   400,
   'GW_INVALID_BODY',
 ])
+refuses('and in a body without rules of its own', 'PUT /job/a/retries', json('{"retries":"many"}'), [
+  400,
+  'GW_INVALID_BODY',
+])
 refuses('a list where an object is due is refused', 'POST /task', json('[]'), [400, 'GW_INVALID_BODY'])
 
 const TARGET = [400, 'GW_BAD_TARGET'] as const

@@ -1,6 +1,6 @@
 import type { CheckName } from '../../../operations/notation.ts'
 import type { Selector } from '../../../operations/body-selectors.ts'
-import type { BodyName, QueryName } from '../../../operations/table.ts'
+import type { BodyName, Operation, QueryName } from '../../../operations/table.ts'
 import {
   authorizationCheckRules,
   authorizationCreate,
@@ -44,6 +44,7 @@ import {
   TOPIC_NAME_PARAMETERS,
   topicNameRules,
 } from './parameters.ts'
+import { PUBLISHED_BODIES } from './published-bodies.ts'
 import { TASK_QUERY_MEMBERS, TASK_QUERY_PARAMETERS, taskQuery } from './task-query.ts'
 import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
 import { taskBody, taskRules } from './task-body.ts'
@@ -53,7 +54,7 @@ import { variableValue } from './variable-value.ts'
 export interface Contract {
   readonly type: JavaType
   /** The check after which the engine reads the body. A path by key is resolved first. Default: it reads the body before all checks. */
-  readonly readAfter?: CheckName
+  readonly readAfter?: CheckName | 'all checks'
   readonly rules: readonly ValidationRule[]
 }
 
@@ -72,6 +73,18 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   TaskDto: { type: taskBody, rules: taskRules },
   TaskQueryDto: { type: taskQuery, rules: taskQueryRules },
   VariableValueDto: { type: variableValue, rules: variableRules },
+}
+
+/** Returns the contract of the body of an operation: its own one, or the published type. Null if nothing is known about the body. */
+export function contractOf({
+  id,
+  template,
+  body,
+}: Pick<Operation, 'id' | 'template' | 'body'>): Contract | null {
+  if (body !== undefined) return BODIES[body]
+  const type = PUBLISHED_BODIES.get(id)
+  if (type === undefined) return null
+  return template.includes('/key/:key/') ? { type, readAfter: 'all checks', rules: [] } : { type, rules: [] }
 }
 
 /** Queries inside a body that the gateway sends to lists that accept only a query string. */

@@ -95,6 +95,10 @@ export function oneOf(values: readonly string[]): JavaType {
   return (value) => (values.some((legal) => legal === value) ? null : misfit('is not a legal value'))
 }
 
+/** Accepts only texts that are not empty. The setter of such a member refuses null, and numbers and booleans converted to text. */
+export const nonEmptyText: JavaType = (value) =>
+  typeof value === 'string' && value !== '' ? null : misfit('is not a legal value')
+
 function member(fits: (value: unknown) => boolean, what: string): JavaType {
   return (value) => (!isGiven(value) || fits(value) ? null : misfit(`is not ${what}`))
 }

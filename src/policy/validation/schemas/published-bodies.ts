@@ -1,0 +1,100 @@
+import {
+  PUBLISHED_IDS,
+  PUBLISHED_SCHEMAS,
+  publishedOperation,
+  publishedSchema,
+  type PublishedType,
+} from '../../../operations/published/facts.ts'
+import {
+  anything,
+  boolean,
+  date,
+  integer,
+  type JavaType,
+  list,
+  long,
+  map,
+  object,
+  oneOf,
+  nonEmptyText,
+  string,
+} from './jackson.ts'
+
+/*
+ * The types of the bodies without rules of their own, from the facts about the published API.
+ * `test/engine/published/odd-bodies.test.ts` compares them with a running engine.
+ */
+
+/** Members that the engine reads as another type than the published one, by schema and name. */
+const READ_AS: Readonly<Record<string, JavaType>> = {
+  // Whether a value fits is known only when it is compared.
+  'HistoricVariableInstanceQueryDto.variableValue': anything,
+  'JobConditionQueryParameterDto.value': anything,
+  // The engine converts this text to a date later, with a message of its own.
+  'ProcessDefinitionSuspensionStateDto.executionDate': string,
+  // Variables by name.
+  'ProcessInstanceModificationInstructionDto.variables': map(referenceTo('TriggerVariableValueDto')),
+  // The type of the query depends on `resourceType`.
+  'CreateFilterDto.query': anything,
+}
+
+/** Bodies that the engine also reads from a single number, boolean or text. */
+const SCALAR_BODIES: ReadonlySet<string> = new Set(['HistoryTimeToLiveDto', 'TelemetryConfigurationDto'])
+
+/** The members of every sorted query. They are not published. */
+const SORT_MEMBERS: Readonly<Record<string, JavaType>> = {
+  sortBy: nonEmptyText,
+  sortOrder: oneOf(['asc', 'desc']),
+}
+
+/** The types of published kinds without parts. */
+const PLAIN = { any: anything, boolean, number: anything, object: map(anything) }
+
+const SCHEMAS: ReadonlyMap<string, JavaType> = new Map(
+  PUBLISHED_SCHEMAS.map((name) => [name, object(membersOf(name))]),
+)
+
+/** The types of the JSON bodies by operationId. Operations and members that only some versions of the engine have are left out. */
+export const PUBLISHED_BODIES: ReadonlyMap<string, JavaType> = new Map(
+  PUBLISHED_IDS.flatMap((id): [string, JavaType][] => {
+    const type = bodyTypeOf(id)
+    return type === null ? [] : [[id, type]]
+  }),
+)
+
+function bodyTypeOf(operationId: string): JavaType | null {
+  const { body, consumes, versions } = publishedOperation(operationId) ?? {}
+  if (body?.kind !== 'schema' || consumes !== 'application/json' || versions?.since !== null) return null
+  const type = typeOf(body)
+  if (!SCALAR_BODIES.has(body.name)) return type
+  return (value, depth, isDate) => (typeof value === 'object' ? type(value, depth, isDate) : null)
+}
+
+function membersOf(schema: string): Readonly<Record<string, JavaType>> {
+  const fields = publishedSchema(schema)
+  const isSorted = schema.endsWith('QueryDto') && fields.has('sorting')
+  return {
+    ...(isSorted && SORT_MEMBERS),
+    ...Object.fromEntries(
+      [...fields]
+        // An older engine ignores a member that it does not know, whatever its value.
+        .filter(([, { versions }]) => versions.since === null && versions.until === null)
+        .map(([name, { type }]) => [name, READ_AS[`${schema}.${name}`] ?? typeOf(type)]),
+    ),
+  }
+}
+
+function typeOf(type: PublishedType): JavaType {
+  if (type.kind === 'list') return list(typeOf(type.items))
+  if (type.kind === 'map') return map(typeOf(type.values))
+  if (type.kind === 'schema') return referenceTo(type.name)
+  if (type.kind === 'integer') return type.format === 'int32' ? integer : long
+  // The engine checks the permitted values of a text later, with messages of its own.
+  if (type.kind === 'string') return type.format === 'date-time' ? date : string
+  return PLAIN[type.kind]
+}
+
+/** Returns the type of a schema that may not be read yet: a query contains queries of its own type. */
+function referenceTo(schema: string): JavaType {
+  return (value, depth, isDate) => SCHEMAS.get(schema)?.(value, depth, isDate) ?? null
+}
