@@ -30,6 +30,9 @@ const ACCEPTED: readonly (readonly [operation: string, body: unknown])[] = [
   ['updateProcessDefinitionSuspensionState', { executionDate: 'text' }],
   ['createFilter', { query: 'text' }],
   ['queryHistoricProcessInstances', { incidentStatus: 'text' }],
+  // The setters of other members of these names are not known.
+  ['fetchAndLock', { sortBy: null }],
+  ['deleteAsync', { historicDecisionInstanceQuery: { sortBy: null } }],
   // A single value is also a body.
   ['updateHistoryTimeToLiveByProcessDefinitionId', 5],
   ['configureTelemetry', true],
