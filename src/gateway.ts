@@ -55,6 +55,7 @@ import { findReplay } from './handlers/idempotent.ts'
 import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-request.ts'
 import { isNeverForwarded, serveOwn } from './handlers/own-response.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
+import { isPagedList } from './operations/paged-list.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 import { serveAgain } from './handlers/serve-again.ts'
 import {
@@ -299,7 +300,7 @@ function select(
 ): MaybePromise<RequestPermission> {
   return (
     selectFirst(dependencies, context, request)?.then((selected) => {
-      setRequest(context, selected)
+      setRequest(context, { ...selected, search: context.search })
       return check(dependencies, context, request)
     }) ?? check(dependencies, context, request)
   )
@@ -339,7 +340,7 @@ function conclude(
   return chain(rows, (said) => permissionOf(context, said))
 }
 
-// 8. Rules that the engine checks only after permission.
+// 8. Rules that the engine checks only after permission, and the number of items that a list may have.
 function checkLateRules(dependencies: Dependencies): RequestHook {
   return function checkLateRulesHook(request, _reply, done) {
     const context = decidedOf(request)
@@ -348,6 +349,7 @@ function checkLateRules(dependencies: Dependencies): RequestHook {
     void enforce(dependencies, engine.validation, context, () =>
       checkRules(operation, accessRequest, { isDateText: engine.isDateText }),
     )
+    checkMaxResults(dependencies, context)
     context.stage = 'forward'
     // Requests that are read in one turn of the event loop are answered together in the next turn. Writing after every read doubles the CPU
     // time of cached responses. Requests to a node are not delayed here: undici waits for the same turn itself, because it checks a kept
@@ -355,6 +357,18 @@ function checkLateRules(dependencies: Dependencies): RequestHook {
     if (operation.cache === undefined) done()
     else setImmediate(done)
   }
+}
+
+function checkMaxResults(dependencies: Dependencies, context: CheckedContext): void {
+  const { engine, operation, accessRequest } = context
+  const { maxResults } = engine
+  if (maxResults === null || !isPagedList(operation)) return
+  void enforce(dependencies, maxResults.mode, context, () => {
+    const refusal = maxResults.refusalOf(accessRequest.principal, accessRequest.query)
+    if (refusal === null) return
+    context.denialReason = { rule: refusal.reason, missing: [] }
+    throw refusal
+  })
 }
 
 // 9 to 11. The handler of an operation: the cache in the memory of this process, and then the steps that apply to the operation.

@@ -33,6 +33,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   'limits.queue': ['balancing.md#load'],
   'limits.longPolls': ['long-polls.md'],
   'limits.rate': ['limits.md#rates'],
+  'limits.maxResults': ['limits.md#items-of-lists'],
   'limits.pressure': ['limits.md#pressure', '../runbooks/GatewayOverloaded.md'],
   passthrough: ['passthrough.md'],
   'log.audit': ['../audit.md'],
@@ -62,7 +63,7 @@ interface Key {
 }
 
 /** An engine's own sections have the keys of the general ones. */
-const AS_THE_GENERAL_ONE = /^engines\.NAME\.(identity|authorization|validation|health|rate)$/
+const AS_THE_GENERAL_ONE = /^engines\.NAME\.(identity|authorization|validation|health|rate|maxResults)$/
 
 function keysOf(path: string, type: z.core.$ZodType, only: string): readonly Key[] {
   const at = unwrap(type)

@@ -34,6 +34,7 @@ import type { Permit } from '../policy/authz/permit.ts'
 import { createRowAttributes } from '../lists/facts/row-attributes.ts'
 import { createFindCondition } from '../policy/authz/entities/engine-condition.ts'
 import { createFindTargets } from '../policy/authz/entities/targets.ts'
+import { createMaxResults, type MaxResults } from '../policy/limits/max-results.ts'
 import { acceptDateText, isDateText } from '../policy/validation/schemas/jackson.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
 import type { NudgeSettings } from '../proxy/long-polls/create-nudges.ts'
@@ -128,6 +129,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     explain: createExplainRequest(permit),
     deploymentOf: deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
+    maxResults: buildMaxResults(settingsOf(config, engineConfig)),
     authorization: authorization.mode,
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),
@@ -202,6 +204,11 @@ function buildSources(
     publish: (topic, about) => changeBus?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
     log,
   })
+}
+
+/** Returns null if lists may have any number of items. */
+function buildMaxResults({ maxResults }: ReturnType<typeof settingsOf>): MaxResults | null {
+  return maxResults === null ? null : createMaxResults(maxResults)
 }
 
 /** Returns null if bearer tokens are not accepted. */

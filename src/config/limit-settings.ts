@@ -74,6 +74,34 @@ export const rate = z
   })
   .refine(fitsRate, TOO_MUCH_AT_ONCE)
 
+/** An engine reads the largest number as no limit. */
+const MOST_RESULTS = 2_147_483_646
+const results = wholeNumber(1, MOST_RESULTS)
+const resultsOfSome = (whom: string) =>
+  z
+    .record(z.string().min(1), z.union([z.literal('unlimited'), results], 'unlimited or a number is needed'))
+    .default({})
+    .describe(whom)
+
+/** The section `limits.maxResults`. */
+export const maxResults = z.strictObject({
+  items: results.describe('Maximum `maxResults` of a list.'),
+  excess: z
+    .enum(['refuse', 'limit', 'report'])
+    .default('refuse')
+    .describe(
+      'The handling of a list with a larger `maxResults` or without one. `refuse`: 400, as from an engine with `queryMaxResultsLimit`. ' +
+        '`limit`: the maximum replaces or adds `maxResults`. Danger: a client that expects all items then gets only the first ones. ' +
+        '`report`: the request is counted and logged, and continues.',
+    ),
+  users: resultsOfSome(
+    'Maximum of individual users by user id, or `unlimited`. It has precedence over the maximum of a group.',
+  ),
+  groups: resultsOfSome(
+    'Maximum of the members of groups by group id, or `unlimited`. The largest one applies to a member of several groups.',
+  ),
+})
+
 const LEAST_DELAY_MS = 100
 
 /** The load of the process above which new requests are refused with 503. */
@@ -158,6 +186,13 @@ export const limits = z.strictObject({
     .describe(
       'Maximum rate of requests of each user to each engine, for example `{ requests: 600, per: 1m, burst: 100 }`. ' +
         'More requests get 429 `GW_RATE_LIMITED` with `Retry-After`. If null, no user is limited.',
+    ),
+  maxResults: maxResults
+    .nullable()
+    .default(null)
+    .describe(
+      'Maximum number of items of a list that a caller may request, for example `{ items: 1000, groups: { workers: 10000 } }`. ' +
+        "It has the meaning of the engine's setting `queryMaxResultsLimit`. If null, lists may have any number of items.",
     ),
   pressure: pressure
     .prefault({})

@@ -6,7 +6,7 @@ import { idempotency } from './idempotency-settings.ts'
 import { gauges } from './gauge-settings.ts'
 import { DEFAULT_DATE_PATTERN, findPatternMistake } from './date-pattern.ts'
 import { HOST } from './host-pattern.ts'
-import { limits, rate } from './limit-settings.ts'
+import { limits, maxResults, rate } from './limit-settings.ts'
 import { health, node } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { redis } from './redis-settings.ts'
@@ -172,6 +172,10 @@ export const engineSettings = z.strictObject({
     .nullable()
     .optional()
     .describe('Replaces `limits.rate` for this engine. If null, no user is limited.'),
+  maxResults: maxResults
+    .nullable()
+    .optional()
+    .describe('Replaces `limits.maxResults` for this engine. If null, lists may have any number of items.'),
   release: z
     .enum(RELEASES)
     .nullable()
@@ -468,5 +472,6 @@ export function settingsOf(config: Config, engineConfig: EngineConfig) {
     validation: engineConfig.validation ?? config.validation,
     health: engineConfig.health ?? config.health,
     rate: engineConfig.rate === undefined ? config.limits.rate : engineConfig.rate,
+    maxResults: engineConfig.maxResults === undefined ? config.limits.maxResults : engineConfig.maxResults,
   }
 }

@@ -8,7 +8,7 @@ import type { Operation } from '../operations/table.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { type BufferedResponse, KEPT_RESPONSE_BYTES, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { bodyText } from '../request/body.ts'
-import { targetPathOf, targetSearchOf } from '../request/target.ts'
+import { targetPathOf } from '../request/target.ts'
 import { tagsOf } from './cached.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
 import { DEPLOYMENT_TAG } from '../operations/cached-content.ts'
@@ -107,7 +107,7 @@ function clientResponse(handlerContext: HandlerContext, response: BufferedRespon
  * itself is then sent to get the error. If the GET succeeds, its response is not used, because its items are not restricted.
  */
 async function fetchResponse({
-  context: { engine },
+  context: { engine, search },
   upstreamRequest,
   request,
 }: HandlerContext): Promise<BufferedResponse> {
@@ -116,7 +116,7 @@ async function fetchResponse({
   const original: UpstreamRequest = {
     ...upstreamRequest,
     method: request.method,
-    path: targetPathOf(upstreamRequest.path) + targetSearchOf(request.url),
+    path: targetPathOf(upstreamRequest.path) + search,
     body: null,
   }
   const said = await engine.upstream.fetch(original, MAX_READ_BYTES)

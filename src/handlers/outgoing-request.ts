@@ -8,7 +8,6 @@ import { createPathOf } from '../pipeline/routes.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { decidedAcceptOf, hasHal } from '../request/accept.ts'
-import { targetSearchOf } from '../request/target.ts'
 
 /** Returns the request to the engine for a request that is permitted. It is not restricted yet: see `narrowedRequest`. */
 export type OutgoingRequest = (
@@ -23,7 +22,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
     operation.creates?.startsWith('answer:') === true && dependencies.config.log.audit !== 'off'
   const { retry, conflict, newTasks } = operation
   return function outgoingRequest(context, request) {
-    const { engine, accessRequest, bytes, rows } = context
+    const { engine, accessRequest, bytes, search, rows } = context
     const headers = callerHeadersOf(dependencies, context, request)
     headers['x-request-id'] = request.id
     // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
@@ -35,7 +34,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
     return {
       isStillPermitted: () => isStillDecided(context),
       method: request.method,
-      path: pathOf(accessRequest.params) + targetSearchOf(request.url),
+      path: pathOf(accessRequest.params) + search,
       headers,
       body: bytes,
       retry,

@@ -89,6 +89,11 @@ export interface OperationEntry {
    */
   readonly rows?: Rows
   /**
+   * The response is a list that the engine pages, although no `rows` restrict it. Default: only a list with `rows` is paged. A test
+   * compares the lists with the published API.
+   */
+  readonly paging?: true
+  /**
    * Members of the body that select entities:
    * - a query, with the member that accepts ids instead. The gateway replaces the query by the ids of the entities that the caller may
    *   see.

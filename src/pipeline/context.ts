@@ -93,6 +93,8 @@ export interface CheckedContext extends LocatedContext {
   readonly accessRequest: AccessRequest
   /** The body as it is received and sent. Null without a body. */
   readonly bytes: Buffer | null
+  /** The query string as it is sent, with its question mark. Empty without a query. */
+  readonly search: string
 }
 
 /** The context after stage 7: everything that the handlers need is known. */
@@ -144,6 +146,7 @@ class ContextMembers implements RequestContext {
   recordsVersion = UNDECIDED
   accessRequest = NO_REQUEST
   bytes: Buffer | null = null
+  search = ''
   rows: VisibleRows = ALL_ROWS
   isPermittedHere = false
   replay: Replay = UNKNOWN_KEY
@@ -202,16 +205,17 @@ export function locate(
   members.state = 'located'
 }
 
-type ReadRequest = Pick<CheckedContext, 'accessRequest' | 'bytes'>
+type ReadRequest = Pick<CheckedContext, 'accessRequest' | 'bytes' | 'search'>
 
 /** Sets the request that is checked, and then sent. */
 export function setRequest(
   context: LocatedContext,
-  { accessRequest, bytes }: ReadRequest,
+  { accessRequest, bytes, search }: ReadRequest,
 ): asserts context is CheckedContext {
   const members = membersOf(context)
   members.accessRequest = accessRequest
   members.bytes = bytes
+  members.search = search
   members.state = 'checked'
 }
 

@@ -16,6 +16,7 @@ import type { HazardRule } from '../operations/hazard-rules.ts'
 import type { IdentitySource } from '../policy/authn/identity-source.ts'
 import type { IsDateText } from '../policy/validation/schemas/engine-error.ts'
 import type { Permit } from '../policy/authz/permit.ts'
+import type { MaxResults } from '../policy/limits/max-results.ts'
 import type { TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { ForwardedKind } from '../proxy/wire/forwarded.ts'
@@ -61,6 +62,8 @@ export interface EngineDependencies {
     | null
   /** Counts one request of a user. Null if no user has a limit. */
   readonly takeRate: TakeRate | null
+  /** Null if lists may have any number of items. */
+  readonly maxResults: MaxResults | null
   readonly authorization: AuthorizationMode
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>

@@ -1,10 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
+import { isPagedList } from '../operations/paged-list.ts'
 import type { Operation } from '../operations/table.ts'
 import { bodyForNone } from '../policy/validation/media.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import { queryOf } from '../request/canonical.ts'
 import { readJson } from '../request/json.ts'
+import { targetSearchOf } from '../request/target.ts'
 import { type CheckedContext, type LocatedContext, setRequest } from './context.ts'
 import { paramsOf } from './locate-request.ts'
 import type { Dependencies } from './dependencies.ts'
@@ -21,17 +23,24 @@ export function readRequest(
   request: FastifyRequest,
 ): CheckedContext {
   const { operation, principal } = context
+  const search = searchOf(context, targetSearchOf(request.url))
   const bytes = bytesOf(operation, request)
   const isJson = bytes !== null && operation.media === undefined
   const accessRequest: AccessRequest = {
     principal,
     params: paramsOf(request),
-    query: queryOf(request.url),
+    query: queryOf(search),
     body: isJson ? readBodyOf(operation, bytes) : undefined,
     checkDeadline: createDeadlineCheck(request, config.timeouts.headers),
   }
-  setRequest(context, { accessRequest, bytes })
+  setRequest(context, { accessRequest, bytes, search })
   return context
+}
+
+/** Returns the query string that is checked and sent. */
+function searchOf({ engine, operation, principal }: LocatedContext, search: string): string {
+  const { maxResults } = engine
+  return maxResults === null || !isPagedList(operation) ? search : maxResults.searchOf(principal, search)
 }
 
 function bytesOf(operation: Operation, { body, headers }: FastifyRequest): Buffer | null {

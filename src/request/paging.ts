@@ -23,7 +23,8 @@ export function pagingOf(query: ReadonlyMap<string, string>): Paging | null {
   return paging.first < 0 || paging.max < 0 ? null : paging
 }
 
-const JAVA_INTEGER = { min: -2_147_483_648, max: 2_147_483_647 }
+/** The numbers of a Java `Integer`. */
+export const JAVA_INTEGER = { min: -2_147_483_648, max: 2_147_483_647 }
 
 /**
  * Returns a parameter that the engine's framework reads with Java's `Integer.valueOf`: no spaces, an optional sign, digits of any

@@ -48,6 +48,19 @@ t.test('a rate limit has a period of whole seconds and a burst of at most its re
   t.end()
 })
 
+t.test('lists have no limit of items by default, and a limit has no unknown keys', (t) => {
+  t.equal(configOf(t, 'http://node').limits.maxResults, null)
+  const problems = (maxResults: unknown) => problemsWithLimits(t, { maxResults })
+  t.same(problems({ items: 10, users: { batch: 'unlimited' }, groups: { workers: 100 } }), [])
+  t.match(problems({ items: 10, roles: {} }).join('\n'), /limits\.maxResults.*roles/)
+  t.match(problems({}).join('\n'), 'limits.maxResults.items')
+  t.match(problems({ items: 2_147_483_647 }).join('\n'), 'limits.maxResults.items')
+  t.same(problems({ items: 10, groups: { workers: 'all' } }), [
+    'limits.maxResults.groups.workers: unlimited or a number is needed',
+  ])
+  t.end()
+})
+
 t.test('the memory limit is a share or a number of bytes', (t) => {
   const memoryOf = (memory: unknown) =>
     configOf(t, 'http://node', { settings: { limits: { pressure: { memory } } } }).limits.pressure.memory

@@ -18,7 +18,11 @@ import { ANONYMOUS } from '../../src/request/principal.ts'
 const located = { principal: ANONYMOUS, engine: {}, operation: {}, permit: {} }
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the transitions only store these members
 const LOCATION = located as unknown as Parameters<typeof locate>[1]
-const READ = { accessRequest: { principal: ANONYMOUS, params: {}, query: new Map(), body: 1 }, bytes: null }
+const READ = {
+  accessRequest: { principal: ANONYMOUS, params: {}, query: new Map(), body: 1 },
+  bytes: null,
+  search: '',
+}
 
 const REFUSED = /HTTP 404 Not Found/
 

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { RowsForm } from '../../operations/notation.ts'
+import { isPagedList } from '../../operations/paged-list.ts'
 import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasHal, otherFormOf } from '../../request/accept.ts'
@@ -36,7 +37,7 @@ import {
  */
 export async function answerList(listRequest: ListRequest, filtering: RowFilter): Promise<BufferedResponse> {
   const { operation, accessRequest } = listRequest.context
-  const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
+  const paging = isPagedList(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, listRequest.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(listRequest)
   const observed = { ...filtering, postfilter: observedPostfilter(filtering) }
@@ -199,10 +200,6 @@ async function answerFiltered(
 }
 
 const ALL: Paging = { first: 0, max: Number.MAX_SAFE_INTEGER }
-
-function isPaged({ rows }: Operation): boolean {
-  return rows?.form === undefined && rows?.paging !== 'ignored'
-}
 
 /** Returns the engine's error for a query that it refuses. A successful response is not sent, because its items were not decided. */
 async function answerRefused(listRequest: ListRequest): Promise<BufferedResponse> {

@@ -30,7 +30,7 @@ export const historicBatch = [
   listOperations({
     path: '/history/batch/cleanable-batch-report',
     operations: {
-      GET: 'getCleanableHistoricBatchesReport',
+      GET: { id: 'getCleanableHistoricBatchesReport', paging: true },
       'GET count': 'getCleanableHistoricBatchesReportCount',
     },
     checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],

@@ -5,12 +5,14 @@ export const schemaLog = {
   getSchemaLog: {
     route: 'GET /schema/log',
     query: 'SchemaLogQuery',
+    paging: true,
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
   },
   querySchemaLog: {
     route: 'POST /schema/log',
     effect: 'read',
     query: 'Paging',
+    paging: true,
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
   },
 } satisfies TagOperations
