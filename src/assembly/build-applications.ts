@@ -44,7 +44,7 @@ function buildApplication(
   const upstream = createUpstream({
     credentials: requestPolicy.credentials,
     host: requestPolicy.host,
-    responseHeaders: 'all',
+    responsePolicy: { names: 'all', restrictsContent: false },
     nodes,
     tls,
     probePath,

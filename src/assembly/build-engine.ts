@@ -331,7 +331,10 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
     ...(remoteName === undefined ? {} : { remoteName }),
     credentials,
     host,
-    responseHeaders: withAdded(API_RESPONSE_HEADERS, responseHeaders),
+    responsePolicy: {
+      names: withAdded(API_RESPONSE_HEADERS, responseHeaders),
+      restrictsContent: !settingsOf(config, engineConfig).validation.allow.includes('active-content'),
+    },
     tls,
     dateFormat,
     ...nodeOptionsOf(name, options),

@@ -4,13 +4,13 @@ import { createBalance } from './nodes/balance.ts'
 import { createRetryBudget } from './attempts/retry-budget.ts'
 import type { ResolveHost } from './nodes/addresses.ts'
 import { Collector } from './attempts/collector.ts'
-import { API_RESPONSE_HEADERS } from './wire/allowed-headers.ts'
 import {
+  API_RESPONSES,
   createWireHeaders,
   wholeHeaders,
   type Credentials,
   type RequestPolicy,
-  type ResponseHeaderNames,
+  type ResponsePolicy,
 } from './wire/headers.ts'
 import type { AttemptEvent, UpstreamRequest } from './wire/upstream-request.ts'
 import type { HealthOptions } from './nodes/health.ts'
@@ -38,7 +38,7 @@ import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unl
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'requestHeaders'> {
   readonly engine: string
   /** The response headers that clients receive. Default: the headers of the API. A redirect is then refused. */
-  readonly responseHeaders?: ResponseHeaderNames
+  readonly responsePolicy?: ResponsePolicy
   /** URLs such as `http://host:8080/engine-rest`, at least one. */
   readonly nodes: readonly (string | NodeAddress)[]
   /** The engine's name on its nodes. Without it, requests use the plain base path. */
@@ -197,7 +197,7 @@ function createUpstreamNudges(
 }
 
 function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Upstream {
-  const { engine, timeouts, responseHeaders = API_RESPONSE_HEADERS } = options
+  const { engine, timeouts, responsePolicy = API_RESPONSES } = options
   const { nodes, sendOptions, polls, unlocks, nudges } = shared
   const requestOf = createRequestOf(options)
   return {
@@ -207,7 +207,7 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
       const receiver = new Relay(sink, {
         upstreamRequest,
         headers,
-        responseHeaders,
+        responsePolicy,
         stallMs: timeouts.bodyMs,
       })
       return sendWithRetries(
@@ -218,7 +218,7 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
       )
     },
     fetch(upstreamRequest, limitBytes) {
-      const receiver = new Collector(upstreamRequest.method, limitBytes, responseHeaders)
+      const receiver = new Collector(upstreamRequest.method, limitBytes, responsePolicy)
       return sendWithRetries(
         sendOptions,
         upstreamRequest,

@@ -1,14 +1,14 @@
 import { GatewayError } from '../../errors.ts'
 import type { Attempt } from './attempt.ts'
 import {
+  API_RESPONSES,
   assertNoRedirect,
   clientHeaders,
   hasBody,
   lengthOf,
   type ParsedHeaders,
-  type ResponseHeaderNames,
+  type ResponsePolicy,
 } from '../wire/headers.ts'
-import { API_RESPONSE_HEADERS } from '../wire/allowed-headers.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { Receiver } from './receiver.ts'
 
@@ -16,16 +16,16 @@ import type { Receiver } from './receiver.ts'
 export class Collector implements Receiver<BufferedResponse> {
   readonly #method: string
   readonly #limitBytes: number
-  readonly #names: ResponseHeaderNames
+  readonly #policy: ResponsePolicy
   #headers: ParsedHeaders = {}
   /** The body received so far, with free space for more. */
   #memory = Buffer.allocUnsafeSlow(0)
   #bytes = 0
 
-  constructor(method: string, limitBytes: number, names: ResponseHeaderNames = API_RESPONSE_HEADERS) {
+  constructor(method: string, limitBytes: number, policy = API_RESPONSES) {
     this.#method = method
     this.#limitBytes = limitBytes
-    this.#names = names
+    this.#policy = policy
   }
 
   onStart(): void {
@@ -33,7 +33,7 @@ export class Collector implements Receiver<BufferedResponse> {
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
-    assertNoRedirect(attempt.status, this.#names)
+    assertNoRedirect(attempt.status, this.#policy)
     this.#headers = headers
     if (hasBody(this.#method, attempt.status)) this.#checkLimit(lengthOf(headers) ?? 0)
   }
@@ -47,7 +47,7 @@ export class Collector implements Receiver<BufferedResponse> {
   }
 
   onComplete(attempt: Attempt): BufferedResponse {
-    const { 'content-length': _, ...headers } = clientHeaders(this.#headers, undefined, this.#names)
+    const { 'content-length': _, ...headers } = clientHeaders(this.#headers, undefined, this.#policy)
     const response = { status: attempt.status, headers, body: this.#body(), node: attempt.node.name }
     return this.#headers['set-cookie'] === undefined ? response : { ...response, setsCookie: true }
   }

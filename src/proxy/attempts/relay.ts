@@ -6,7 +6,7 @@ import {
   hasBody,
   lengthOf,
   type ParsedHeaders,
-  type ResponseHeaderNames,
+  type ResponsePolicy,
 } from '../wire/headers.ts'
 import type { RelayResult, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
@@ -24,7 +24,7 @@ export const CLIENT_GONE: RelayResult = { status: CLIENT_CLOSED, node: '', bytes
 export interface RelayOptions {
   readonly upstreamRequest: UpstreamRequest
   readonly headers: Readonly<Record<string, string>>
-  readonly responseHeaders: ResponseHeaderNames
+  readonly responsePolicy: ResponsePolicy
   /** The time without progress after which the client is disconnected, because it occupies a connection to the engine. */
   readonly stallMs: number
 }
@@ -61,7 +61,7 @@ export class Relay implements Receiver<RelayResult> {
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
     if (this.#isClientGone) return
-    assertNoRedirect(attempt.status, this.#options.responseHeaders)
+    assertNoRedirect(attempt.status, this.#options.responsePolicy)
     if (this.#options.upstreamRequest.keepsResponse === true && isKept(attempt, headers)) this.#kept = []
     const length = hasBody(this.#options.upstreamRequest.method, attempt.status) ? lengthOf(headers) : 0
     if (length !== null && length <= COLLECT_BYTES) {
@@ -120,9 +120,9 @@ export class Relay implements Receiver<RelayResult> {
   }
 
   #clientHeaders({ node }: Attempt, parsed: ParsedHeaders): ReturnType<typeof clientHeaders> {
-    const { upstreamRequest, headers, responseHeaders } = this.#options
+    const { upstreamRequest, headers, responsePolicy } = this.#options
     const shown = upstreamRequest.shownHeaders?.(parsed, node.name) ?? parsed
-    return clientHeaders(shown, headers, responseHeaders)
+    return clientHeaders(shown, headers, responsePolicy)
   }
 
   #write(attempt: Attempt, parsed: ParsedHeaders, chunks: readonly Buffer[]): void {

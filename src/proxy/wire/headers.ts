@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import { restrictContent } from './active-content.ts'
 import { API_REQUEST_HEADERS, API_RESPONSE_HEADERS } from './allowed-headers.ts'
 import { createUserHeaderValue, type UserHeader } from './user-header.ts'
 
@@ -123,14 +124,21 @@ function connectionNames(raw: readonly string[]): string[] | null {
   return named
 }
 
-/** Names of the response headers that clients receive, in lower case. `all` is for an application, which controls its own responses. */
-export type ResponseHeaderNames = ReadonlySet<string> | 'all'
+/** The headers of a response that clients receive. */
+export interface ResponsePolicy {
+  /** Names of the node's headers, in lower case. `all` is for an application, which controls its own responses. */
+  readonly names: ReadonlySet<string> | 'all'
+  /** Whether content other than JSON gets headers that keep browsers from running it. */
+  readonly restrictsContent: boolean
+}
+
+export const API_RESPONSES: ResponsePolicy = { names: API_RESPONSE_HEADERS, restrictsContent: true }
 
 /** Returns the headers of a response that the client may see. `added` replaces headers of the same name, except that `Vary` is joined. */
 export function clientHeaders(
   parsed: ParsedHeaders,
   added?: Readonly<Record<string, string>>,
-  names: ResponseHeaderNames = API_RESPONSE_HEADERS,
+  { names, restrictsContent } = API_RESPONSES,
 ): Record<string, string | string[]> {
   const named = namedBy(parsed['connection'])
   const headers: Record<string, string | string[]> = {}
@@ -139,6 +147,7 @@ export function clientHeaders(
     if (value === undefined || name === 'content-length' || named?.includes(name)) continue
     if (names === 'all' ? !isUpstreamOnly(name) : names.has(name)) headers[name] = value
   }
+  if (restrictsContent) restrictContent(headers, parsed)
   if (added !== undefined) addHeaders(headers, added)
   // The length is set last, because Node refuses a Content-Disposition with a byte above 127 once a length is set.
   const length = parsed['content-length']
@@ -286,7 +295,7 @@ export type ParsedHeaders = Readonly<Record<string, string | string[] | undefine
  * node. Its target may be an address that is known only in the gateway's network.
  * @throws GatewayError GW_UPSTREAM_INVALID
  */
-export function assertNoRedirect(status: number, names: ResponseHeaderNames): void {
+export function assertNoRedirect(status: number, { names }: Pick<ResponsePolicy, 'names'>): void {
   if (names === 'all' || status < 300 || status > 399 || status === 304) return
   throw new GatewayError('GW_UPSTREAM_INVALID', { message: 'The engine responded with a redirect' })
 }
