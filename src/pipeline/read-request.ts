@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import { isPagedList } from '../operations/paged-list.ts'
 import type { Operation } from '../operations/table.ts'
+import { withSerializedValues } from '../policy/validation/deserialization.ts'
 import { bodyForNone } from '../policy/validation/media.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import { queryOf } from '../request/canonical.ts'
@@ -39,8 +40,11 @@ export function readRequest(
 
 /** Returns the query string that is checked and sent. */
 function searchOf({ engine, operation, principal }: LocatedContext, search: string): string {
-  const { maxResults } = engine
-  return maxResults === null || !isPagedList(operation) ? search : maxResults.searchOf(principal, search)
+  const { maxResults, validation, allowedHazards } = engine
+  const limited =
+    maxResults === null || !isPagedList(operation) ? search : maxResults.searchOf(principal, search)
+  const isAsReceived = validation !== 'enforce' || allowedHazards.has('deserialization')
+  return isAsReceived ? limited : withSerializedValues(operation, limited)
 }
 
 function bytesOf(operation: Operation, { body, headers }: FastifyRequest): Buffer | null {

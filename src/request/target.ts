@@ -46,3 +46,16 @@ export function targetSearchOf(target: string): string {
 export function targetQueryOf(target: string): string {
   return targetSearchOf(target).slice(1)
 }
+
+/**
+ * Returns a query, with its question mark, in which a parameter has this value and no other one. All other parameters stay as they
+ * are. `name` and `value` need no encoding.
+ */
+export function withParameter(search: string, name: string, value: string): string {
+  // The ampersand keeps a question mark that belongs to a name: `URLSearchParams` drops one at the start of a text.
+  const others = search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && !new URLSearchParams(`&${pair}`).has(name))
+  return `?${[...others, `${name}=${value}`].join('&')}`
+}

@@ -87,6 +87,11 @@ export function publishedOperation(id: string): PublishedOperation | null {
   }
 }
 
+/** Returns the names of the query parameters of an operation, without their types. It is faster than reading the whole operation. */
+export function publishedParameters(id: string): readonly string[] {
+  return Object.keys(FACTS.operations[id]?.query ?? {})
+}
+
 /** Returns the versions that have an operation. It is faster than reading the whole operation. */
 export function publishedVersions(id: string): VersionRange {
   return parseRange(FACTS.operations[id]?.versions ?? '')

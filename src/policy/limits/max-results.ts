@@ -2,6 +2,7 @@ import { type EngineRefusal, jsonRefusalOf } from '../../errors.ts'
 import { queryOf } from '../../request/canonical.ts'
 import { JAVA_INTEGER, integerOf } from '../../request/paging.ts'
 import type { Principal } from '../../request/principal.ts'
+import { withParameter } from '../../request/target.ts'
 
 /** A number of items. */
 type Limit = number | 'unlimited'
@@ -42,7 +43,9 @@ export function createMaxResults({ items, excess, users, groups }: MaxResultsSet
     searchOf: (caller, search) => {
       if (excess !== 'limit') return search
       const limit = limitOf(caller)
-      return excessOf(queryOf(search), limit) === null ? search : withMaxResults(search, limit)
+      return excessOf(queryOf(search), limit) === null
+        ? search
+        : withParameter(search, 'maxResults', String(limit))
     },
     refusalOf: (caller, query) => excessOf(query, limitOf(caller)),
   }
@@ -69,14 +72,4 @@ const UNBOUND = 'An unbound number of results is forbidden!'
 
 function refusal(message: string): EngineRefusal {
   return jsonRefusalOf(400, { type: 'BadUserRequestException', message, code: 0 }, 'limits.maxResults')
-}
-
-/** Replaces every `maxResults` of a query string, so that only one is sent. All other parameters stay unchanged. */
-function withMaxResults(search: string, limit: number): string {
-  // The ampersand keeps a question mark that belongs to a name: `URLSearchParams` drops one at the start of a text.
-  const others = search
-    .slice(1)
-    .split('&')
-    .filter((pair) => pair !== '' && !new URLSearchParams(`&${pair}`).has('maxResults'))
-  return `?${[...others, `maxResults=${limit}`].join('&')}`
 }
