@@ -4,7 +4,7 @@ import type { ReadBytes, ReadEngine } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { jsonIn } from '../../../request/engine-request.ts'
 import { entityIn, itemsIn, readList, type Item } from './lookup-response.ts'
-import { decodeModel, isDoubtful } from './model-text.ts'
+import { decodeModel, isDoubtful } from '../../validation/model-text.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
 
 /** The maximum number of definitions that are searched. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decodeModel, isDoubtful } from '../../../../src/policy/authz/entities/model-text.ts'
+import { decodeModel, isDoubtful } from '../../../src/policy/validation/model-text.ts'
 
 const MARK = '\ufeff'
 const model = (encoding: string | null, name = 'B\u00e4r') =>

@@ -1,4 +1,4 @@
-import { encodingOf } from '../../validation/xml-prolog.ts'
+import { encodingOf } from './xml-prolog.ts'
 
 const NOT_ASCII = /[^\0-\u007f]/
 /** Bytes to which windows-1252 assigns no character. */
