@@ -119,7 +119,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@node-rs/argon2': ['policy/authn'],
   jose: ['policy/authn'],
   pino: ['log.ts'],
-  saxes: ['policy/authz/entities'],
+  saxes: ['policy/validation'],
   '@opentelemetry/api': ['traces'],
   '@opentelemetry/core': ['traces'],
   '@opentelemetry/otlp-exporter-base': ['traces'],

@@ -1,5 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
-import { SaxesParser } from 'saxes'
+import { readElements, type XmlAttributes } from '../../validation/model-elements.ts'
 
 /** A start event and the event that it waits for. Null as `name` matches every name. */
 export interface StartEvent {
@@ -8,46 +7,20 @@ export interface StartEvent {
   readonly name: string | null
 }
 
-/** The maximum depth of elements. Each level costs memory until it is closed. No real model is that deep. */
-const MAX_DEPTH = 1000
-/** The text that is parsed in one turn of the event loop. Parsing 16 MiB, the largest response that is read, can take 2 s. */
-const CHUNK_CHARS = 64 * 1024
 /** The engine's JSON decodes every model as UTF-8. In a model with another encoding, this character replaces others. */
 const LOST = '\ufffd'
 /** Names whose value is not known here: the engine evaluates an expression when it parses the model. */
 const UNKNOWN_NAME = new RegExp(`[$#]\\{|${LOST}`)
 
 /**
- * Returns the start events of one process that wait for an event. Null if the model cannot be read.
- *
- * The model is read as the engine reads it. An element is identified by its name without the prefix, in any namespace
- * (`org.camunda.bpm.engine.impl.util.xml.Element`). Only start events directly below the process count. A DOCTYPE can define
- * entities and attributes that the engine adds, so a model with a DOCTYPE cannot be read.
+ * Returns the start events of one process that wait for an event. Null if the model cannot be read. Only start events directly below
+ * the process count, as for the engine.
  */
 export async function startEventsOf(xml: string, processId: string): Promise<readonly StartEvent[] | null> {
   const model = new Model(processId)
-  const parser = new SaxesParser({ xmlns: false, position: false })
-  const path: string[] = []
-  parser.on('doctype', () => parser.fail('a DOCTYPE'))
-  parser.on('opentag', ({ name, attributes }) => {
-    if (path.length >= MAX_DEPTH) parser.fail('nested too deeply')
-    path.push(name.slice(name.indexOf(':') + 1))
-    model.onElement(path, attributes)
-  })
-  parser.on('closetag', () => path.pop())
-  try {
-    for (let at = 0; at < xml.length; at += CHUNK_CHARS) {
-      if (at > 0) await turn()
-      parser.write(xml.slice(at, at + CHUNK_CHARS))
-    }
-    parser.close()
-  } catch {
-    return null
-  }
-  return model.startEvents()
+  const isRead = await readElements(xml, (path, attributes) => model.onElement(path, attributes))
+  return isRead ? model.startEvents() : null
 }
-
-type XmlAttributes = Readonly<Record<string, string>>
 
 interface EventDefinition {
   readonly id: string
