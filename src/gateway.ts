@@ -367,9 +367,7 @@ function checkMaxResults(dependencies: Dependencies, context: CheckedContext): v
   if (maxResults === null || !isPagedList(operation)) return
   void enforce(dependencies, maxResults.mode, context, () => {
     const refusal = maxResults.refusalOf(accessRequest.principal, accessRequest.query)
-    if (refusal === null) return
-    context.denialReason = { rule: refusal.reason, missing: [] }
-    throw refusal
+    if (refusal !== null) throw refusal.withDenialReason({ rule: refusal.reason, missing: [] })
   })
 }
 

@@ -61,7 +61,7 @@ t.test('without a limit a list without maxResults is forwarded unchanged', async
 
 t.test('a list beyond the limit is refused in the words of the engine, and not sent', async (t) => {
   const gateway = await openLimited(t, { items: 3 })
-  const { ask, parts, log } = gateway
+  const { ask, dependencies, log } = gateway
   for (const route of [
     'GET /task',
     'POST /task',
@@ -79,7 +79,7 @@ t.test('a list beyond the limit is refused in the words of the engine, and not s
       t.notOk(refused.headers['x-gateway-error'], 'the response is that of an engine')
     }
   t.match(
-    await parts.metrics.text(),
+    await dependencies.metrics.text(),
     /gateway_refusals_total\{[^}]*"getTasks",stage="rules",reason="400"\} 2/,
   )
   t.ok(log.some(({ stream, rule }) => stream === 'audit' && rule === 'limits.maxResults'))
@@ -156,18 +156,21 @@ t.test('with `limit` a restricted caller gets at most as many visible items', as
 })
 
 t.test('with `report` the request continues, and the refusal is counted and logged', async (t) => {
-  const { ask, parts, log } = await openLimited(t, { items: 3, excess: 'report' })
+  const { ask, dependencies, log } = await openLimited(t, { items: 3, excess: 'report' })
   const { status, forwarded } = await ask('demo', 'GET /process-instance')
   t.same([status, urlsOf(forwarded)], [200, ['/process-instance']])
-  t.match(await parts.metrics.text(), /gateway_refusals_total\{[^}]*stage="rules-report",reason="400"\} 1/)
+  t.match(
+    await dependencies.metrics.text(),
+    /gateway_refusals_total\{[^}]*stage="rules-report",reason="400"\} 1/,
+  )
   t.ok(log.some(({ would }) => would === 'limits.maxResults'))
 })
 
 t.test('the limit applies in every mode of authorization and validation', async (t) => {
   for (const mode of ['report', 'off']) {
     const authorization = { mode, records: { source: 'file', file: 'records.yaml' } }
-    const { ask, parts } = await openLimited(t, { items: 3 }, { authorization, validation: { mode } })
-    t.match(parts.engines.get('default'), { authorization: mode, validation: mode })
+    const { ask, dependencies } = await openLimited(t, { items: 3 }, { authorization, validation: { mode } })
+    t.match(dependencies.engines.get('default'), { authorization: mode, validation: mode })
     t.match(await ask('mary', 'GET /process-instance'), UNBOUND, mode)
   }
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openGateway, type Seen } from '../../support/open-gateway.ts'
 
-const { ask, parts, log } = await openGateway(t, {
+const { ask, dependencies, log } = await openGateway(t, {
   engines: {
     open: { validation: { allow: ['deserialization'] } },
     reporting: { validation: { mode: 'report' } },
@@ -44,7 +44,7 @@ t.test('a fetch of external tasks with objects is refused, counted and audited',
   const refused = await ask('demo', 'POST /external-task/fetchAndLock', { body })
   t.match(refused, { status: 400, headers: { 'x-gateway-error': 'GW_HAZARD' }, forwarded: [] })
   t.match(
-    await parts.metrics.text(),
+    await dependencies.metrics.text(),
     /gateway_refusals_total\{[^}]*"fetchAndLock",stage="body",reason="GW_HAZARD"\} 1/,
   )
   await new Promise(setImmediate)
