@@ -15,9 +15,10 @@ const ACCEPTED: readonly (readonly [operation: string, body: unknown])[] = [
   ['queryJobs', { jobId: null, active: '', jobIds: [null, 5], sorting: [null, {}] }],
   ['setJobRetries', { retries: '2147483647', dueDate: '2026-01-31T00:00:00.000+0000' }],
   ['setJobPriority', { priority: 2147483648 }],
-  // Only newer engines have these members.
+  // Only some engines have these members.
   ['queryJobs', { acquired: [] }],
   ['queryExternalTasks', { processDefinitionKeyIn: 'text' }],
+  ['createTask', { camundaFormRef: 'text' }],
   // Any value can be the value of a variable or of a condition.
   ['queryHistoricVariableInstances', { variableValue: ['text'] }],
   ['queryJobs', { dueDates: [{ operator: 'gt', value: [] }] }],
@@ -35,6 +36,7 @@ const ACCEPTED: readonly (readonly [operation: string, body: unknown])[] = [
   ['deleteAsync', { historicDecisionInstanceQuery: { sortBy: null } }],
   // A single value is also a body.
   ['updateHistoryTimeToLiveByProcessDefinitionId', 5],
+  ['updateHistoryTimeToLiveByProcessDefinitionId', '5'],
   ['configureTelemetry', true],
 ]
 
@@ -67,6 +69,8 @@ const REFUSED: readonly (readonly [operation: string, body: unknown, message: st
   ],
   ['claim', ['demo'], '$: Invalid input: expected object, received array'],
   ['claim', 'demo', '$: Invalid input: expected object, received string'],
+  ['updateHistoryTimeToLiveByProcessDefinitionId', true, '$: is not an integer'],
+  ['configureTelemetry', 'text', '$: is not a boolean'],
   ['updateHistoryTimeToLiveByProcessDefinitionId', [5], '$: Invalid input: expected object, received array'],
 ]
 

@@ -34,12 +34,17 @@ const READ_AS: Readonly<Record<string, JavaType>> = {
   'ProcessDefinitionSuspensionStateDto.executionDate': string,
   // Variables by name.
   'ProcessInstanceModificationInstructionDto.variables': map(referenceTo('TriggerVariableValueDto')),
+  // Operaton has another name for this member and ignores it.
+  'TaskDto.camundaFormRef': anything,
   // The type of the query depends on `resourceType`.
   'CreateFilterDto.query': anything,
 }
 
-/** Bodies that the engine also reads from a single number, boolean or text. */
-const SCALAR_BODIES: ReadonlySet<string> = new Set(['HistoryTimeToLiveDto', 'TelemetryConfigurationDto'])
+/** Bodies that the engine also reads from a single value, with the type of the value. */
+const SINGLE_VALUES: Readonly<Record<string, JavaType>> = {
+  HistoryTimeToLiveDto: integer,
+  TelemetryConfigurationDto: boolean,
+}
 
 /** The members of every sorted query. They are not published. */
 const SORT_MEMBERS: Readonly<Record<string, JavaType>> = {
@@ -66,8 +71,9 @@ function bodyTypeOf(operationId: string): JavaType | null {
   const { body, consumes, versions } = publishedOperation(operationId) ?? {}
   if (body?.kind !== 'schema' || consumes !== 'application/json' || versions?.since !== null) return null
   const type = typeOf(body)
-  if (!SCALAR_BODIES.has(body.name)) return type
-  return (value, depth, isDate) => (typeof value === 'object' ? type(value, depth, isDate) : null)
+  const single = SINGLE_VALUES[body.name]
+  if (single === undefined) return type
+  return (value, depth, isDate) => (typeof value === 'object' ? type : single)(value, depth, isDate)
 }
 
 function membersOf(schema: string): Readonly<Record<string, JavaType>> {
