@@ -27,6 +27,7 @@ import { ANONYMOUS, type Principal } from './request/principal.ts'
 import { checkDeserialization } from './policy/validation/deserialization.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { checkMedia } from './policy/validation/media.ts'
+import { checkScripts } from './policy/validation/model-scripts.ts'
 import { checkMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
@@ -56,6 +57,7 @@ import { findReplay } from './handlers/idempotent.ts'
 import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-request.ts'
 import { isNeverForwarded, serveOwn } from './handlers/own-response.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
+import { deploysModels } from './operations/deploys-models.ts'
 import { isPagedList } from './operations/paged-list.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 import { serveAgain } from './handlers/serve-again.ts'
@@ -252,9 +254,18 @@ function readBody(dependencies: Dependencies): RequestHook {
       const { checkDeadline } = accessRequest
       return checkMultipart(bytes, request.headers['content-type'] ?? '', { allowedHazards, checkDeadline })
     })
-    if (checked instanceof Promise) checked.then(() => done(), done)
+    const searched = chain(checked, () => searchScripts(parts, context, request))
+    if (searched instanceof Promise) searched.then(() => done(), done)
     else done()
   }
+}
+
+function searchScripts(parts: Parts, context: CheckedContext, request: FastifyRequest): MaybePromise<void> {
+  const { engine, operation, accessRequest, bytes } = context
+  if (bytes === null || !deploysModels(operation)) return undefined
+  return enforce(parts, engine.scripts, context, () =>
+    checkScripts(bytes, request.headers['content-type'] ?? '', accessRequest.checkDeadline),
+  )
 }
 
 // 7. Is the request permitted? This is decided after the shape is known, because permission depends on the body, and before any cache,

@@ -133,6 +133,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     authorization: authorization.mode,
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),
+    scripts: scriptsModeOf(validation),
     requestPolicy: { credentials, host, requestHeaders: withAdded(API_REQUEST_HEADERS, requestHeaders) },
     addedRequestHeaders: requestHeaders,
     forwarded,
@@ -204,6 +205,12 @@ function buildSources(
     publish: (topic, about) => changeBus?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
     log,
   })
+}
+
+/** Returns the mode of the check for scripts in deployed models. It is never stricter than the mode of validation. */
+function scriptsModeOf({ mode, scripts }: Config['validation']): EngineParts['scripts'] {
+  if (mode === 'off' || scripts === 'off') return 'off'
+  return mode === 'enforce' && scripts === 'refuse' ? 'enforce' : 'report'
 }
 
 /** Returns null if lists may have any number of items. */

@@ -205,4 +205,11 @@ export const validation = z.strictObject({
     .array(z.enum(HAZARD_RULES))
     .default([])
     .describe('Hazards that are permitted. docs/deviations.md describes the effect of each one.'),
+  scripts: z
+    .enum(['refuse', 'report', 'off'])
+    .default('report')
+    .describe(
+      'Scripts in deployed models. `refuse`: a deployment with a script, or with a model that the gateway cannot read, gets 400 `GW_HAZARD`. ' +
+        '`report`: it is counted and logged. `off`: models are not searched. A script runs with all rights of the engine.',
+    ),
 })

@@ -67,6 +67,8 @@ export interface EngineDependencies {
   readonly authorization: AuthorizationMode
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>
+  /** The mode of the check for scripts in deployed models. */
+  readonly scripts: Mode
   /** Returns whether a text can be a date of this engine. */
   readonly isDateText: IsDateText
   readonly requestPolicy: RequestPolicy

@@ -36,7 +36,7 @@ t.test('a minimal file is completed with safe defaults', async (t) => {
     admin: { host: '127.0.0.1', port: 9090 },
     basePath: '/engine-rest',
     authorization: { mode: 'enforce', tenants: 'check' },
-    validation: { mode: 'enforce', allow: [] },
+    validation: { mode: 'enforce', allow: [], scripts: 'report' },
     engines: { default: { credentials: 'none' } },
     limits: { body: 2 * 1024 ** 2 },
   })

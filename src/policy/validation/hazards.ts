@@ -37,7 +37,7 @@ export function checkHazards(
 }
 
 /** Returns the refusal by a named rule. */
-export function hazard(rule: HazardRule, where: string): GatewayError {
+export function hazard(rule: HazardRule | 'scripts', where: string): GatewayError {
   return new GatewayError('GW_HAZARD', {
     message: `Refused by the rule '${rule}': ${where.slice(0, MAX_PLACE_CHARS)}`,
     rule,

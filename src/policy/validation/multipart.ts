@@ -57,6 +57,17 @@ export async function checkMultipart(
     throw hazard('object-type-name', "the part 'type'")
 }
 
+/** Yields the content of each part that the engine reads as a model. */
+export async function* modelsIn(
+  bytes: Buffer,
+  contentType: string,
+  checkDeadline = (): void => undefined,
+): AsyncGenerator<Buffer> {
+  const delimiter = Buffer.from(`--${boundaryOf(contentType)}`, 'latin1')
+  for await (const { headers, content } of partsOf(bytes, delimiter, new EventLoopTurns(checkDeadline)))
+    if (isModel(headers)) yield content()
+}
+
 function checkPart({ headers, content }: Part, allowedHazards: ReadonlySet<HazardRule>): void {
   checkHeaders(headers)
   if (!allowedHazards.has('doctype') && isModel(headers) && declaresDoctype(content()))

@@ -1,0 +1,6 @@
+import type { Operation } from './table.ts'
+
+/** Returns whether the engine runs the models that the body of an operation contains. Other uploads only store a file. */
+export function deploysModels({ media, template }: Pick<Operation, 'media' | 'template'>): boolean {
+  return media === 'multipart' && template.startsWith('/deployment/')
+}
