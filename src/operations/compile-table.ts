@@ -1,3 +1,4 @@
+import type { Check, OperationCheck } from './notation.ts'
 import type { Method, Operation, OperationEntry, Tag, TagOperations } from './table.ts'
 import { effectOf, mistakeInEffect } from './effect.ts'
 import { compileSelectors } from './body-selectors.ts'
@@ -62,7 +63,7 @@ function compileEntry({ id, entry }: WrittenEntry): Operation {
   const derived = latestVersionOf(entry)
   const written: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
   checkRow(id, written)
-  const { route, cache, body, selectors, ...row } = written
+  const { route, checks, cache, body, selectors, ...row } = written
   const [method, template = ''] = route.split(' ')
   if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
   const effect = effectOf(entry)
@@ -70,7 +71,14 @@ function compileEntry({ id, entry }: WrittenEntry): Operation {
   const releases = only === null ? {} : { only }
   const cached = cache === undefined ? {} : { cache: cachePolicyOf(cache, template) }
   const selected = selectors === undefined ? {} : { selectors: compileSelectors(selectors) }
-  return { ...row, ...releases, ...cached, ...bodyOf(body), ...selected, id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+  return { ...row, ...releases, ...cached, ...bodyOf(body), ...selected, checks: checks.map(checkOf), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+}
+
+/** A permission on the created entity can be checked only after the engine has created it. */
+function checkOf(check: Check): OperationCheck {
+  const terms: readonly string[] = check.allOf ?? check.anyOf ?? []
+  const isAfter = terms.length > 0 && terms.every((term) => term.endsWith(' created.id'))
+  return isAfter ? { ...check, after: true } : check
 }
 
 function bodyOf(body: OperationEntry['body']): Pick<Operation, 'body' | 'media'> {

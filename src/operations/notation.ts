@@ -10,7 +10,8 @@ import type { PrefilterName } from './prefilters.ts'
  * - `row:`: a member of each item of the response.
  * - `each.`: a member of each entity that `each` runs over.
  * - `caller`: the id of the caller.
- * - `created.id`: the id of the created entity.
+ * - `created.id`: the id of the created entity. A check with only this id runs after the engine has executed the operation: the engine
+ *   reads an authorization record again after it has written it.
  * - otherwise: a member of an entity that is looked up by the path's `id` (`task.processDefinitionKey`) or by another member
  *   (`processDefinition(body:processDefinitionId).key`).
  */
@@ -147,15 +148,12 @@ export interface Check {
   readonly exempt?: ExemptEntity
   /** The engine runs the check before it evaluates the queries of the body. Default: the response to an empty selection precedes the check. */
   readonly beforeSelection?: true
-  /**
-   * The check runs after the engine has executed the operation: the engine reads an authorization record again after it has written
-   * it. Default: before the operation, so that a refused request has no effect.
-   */
-  readonly after?: true
 }
 
-/** A check of the compiled table. The entry of an operation cannot set this field. */
+/** A check of the compiled table. The entry of an operation cannot set these fields. */
 export interface OperationCheck extends Check {
+  /** The check runs after the engine has executed the operation. Default: before it, so that a refused request has no effect. */
+  readonly after?: true
   /**
    * The engine's message lists alternatives ("one of the following permissions") even if the check has only one permission
    * (`variable-permissions.ts`). Otherwise, the message has a different sentence for a single permission.

@@ -64,7 +64,7 @@ export const authorization = [
       body: 'AuthorizationCreateDto',
       checks: [
         { name: 'create', anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
-        { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true, notFound: '404 InvalidRequestException: Authorization with id {created} does not exist.' },
+        { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, notFound: '404 InvalidRequestException: Authorization with id {created} does not exist.' },
       ],
       changes: ['records'],
     },
