@@ -63,15 +63,19 @@ function compileEntry({ id, entry }: WrittenEntry): Operation {
   const derived = latestVersionOf(entry)
   const written: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
   checkRow(id, written)
-  const { route, checks, cache, body, selectors, ...row } = written
+  const { route, only, checks, cache, body, selectors, ...row } = written
   const [method, template = ''] = route.split(' ')
   if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
   const effect = effectOf(entry)
-  const only = row.only ?? releasesOf(id)
-  const releases = only === null ? {} : { only }
   const cached = cache === undefined ? {} : { cache: cachePolicyOf(cache, template) }
   const selected = selectors === undefined ? {} : { selectors: compileSelectors(selectors) }
-  return { ...row, ...releases, ...cached, ...bodyOf(body), ...selected, checks: checks.map(checkOf), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+  return { ...row, ...releasesFor(id, only), ...cached, ...bodyOf(body), ...selected, checks: checks.map(checkOf), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+}
+
+function releasesFor(id: string, written: OperationEntry['only']): Pick<Operation, 'only' | 'unpublished'> {
+  if (written === 'unpublished') return { unpublished: true }
+  const only = written ?? releasesOf(id)
+  return only === null ? {} : { only }
 }
 
 /** A permission on the created entity can be checked only after the engine has created it. */

@@ -76,11 +76,10 @@ export interface OperationEntry {
   readonly route: `${Method} /${string}`
   /**
    * The releases that have the operation, if no published document of Camunda has it. If the configuration names another release, the
-   * gateway refuses the operation. Default: the releases of the documents that publish the operation.
+   * gateway refuses the operation. `unpublished`: every release has it. Default: the releases of the documents that publish the
+   * operation.
    */
-  readonly only?: readonly Release[]
-  /** The engine serves the operation, but its published API does not list it. Default: the API lists it, or `only` names the releases. */
-  readonly unpublished?: true
+  readonly only?: readonly Release[] | 'unpublished'
   /** The checks that the engine runs, in its order. If empty, every authenticated caller passes. No default. */
   readonly checks: readonly Check[]
   /**
@@ -219,8 +218,12 @@ export type WrittenOperations = readonly (readonly [id: string, entry: Operation
 export type Tag = TagOperations | readonly (TagOperations | WrittenOperations)[]
 
 /** An entry of the table, with its operationId and with its route split into method and path. */
-export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'checks' | 'cache' | 'body' | 'selectors'> {
+export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'only' | 'checks' | 'cache' | 'body' | 'selectors'> {
   readonly id: string
+  /** The releases that have the operation. Default: all. */
+  readonly only?: readonly Release[]
+  /** The engine serves the operation, but its published API does not list it. */
+  readonly unpublished?: true
   readonly checks: readonly OperationCheck[]
   readonly cache?: CachePolicy
   readonly selectors?: CompiledSelectors

@@ -216,7 +216,7 @@ export const processDefinition = [
     // Deletes all versions of all tenants. `DELETE /process-definition/key/{key}` deletes only the latest version without a tenant.
     deleteAllProcessDefinitionsByKey: {
       route: 'DELETE /process-definition/key/:key/delete',
-      unpublished: true,
+      only: 'unpublished',
       body: 'none',
       actsOnKey: 'all versions',
       checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
@@ -225,7 +225,7 @@ export const processDefinition = [
     },
     deleteAllProcessDefinitionsByKeyAndTenantId: {
       route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
-      unpublished: true,
+      only: 'unpublished',
       body: 'none',
       actsOnKey: 'all versions of the tenant',
       checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
