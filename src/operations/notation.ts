@@ -198,19 +198,17 @@ export interface Rows {
   readonly paging?: 'ignored'
   /** An item needs at least one of these permissions. Default: no permission makes an item visible. */
   readonly anyOf?: readonly PermissionTerm[]
-  /** An item needs every one of these permissions. Default: none. */
+  /**
+   * An item needs every one of these permissions. If they are about the same entity, one authorization record must grant all of them,
+   * because the engine joins the records once. If revocations apply to the caller, the engine decides each permission by itself.
+   * Default: none.
+   */
   readonly allOf?: readonly PermissionTerm[]
   /**
    * The items are variables. An engine with `enforceSpecificVariablePermission` checks other permissions for them
    * (`variable-permissions.ts`). Default: that setting changes nothing.
    */
   readonly reads?: 'variables'
-  /**
-   * All permissions of `allOf` are about the same entity, and one authorization record must grant all of them, because the engine
-   * joins the records once. If revocations apply to the caller, the engine decides each permission by itself.
-   * Default: different records may grant them.
-   */
-  readonly sameRecord?: true
   /** A second condition that every item must meet: one of these permissions, if the query parameter in `when` is true. Default: none. */
   readonly and?: { readonly anyOf: readonly PermissionTerm[]; readonly when?: `query:${string} is true` }
   /** Items that every caller sees. Default: none. */

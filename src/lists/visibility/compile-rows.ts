@@ -10,7 +10,7 @@ export function compileRows(rows: Rows): CompiledRows {
   const conditions: RowCondition[] =
     rows.allOf === undefined
       ? [{ permissions: compileRowPermissions(rows.anyOf ?? []) }]
-      : rows.sameRecord === true
+      : isOneEntity(rows.allOf)
         ? [{ permissions: compileRowPermissions(rows.allOf), together: true }]
         : rows.allOf.map((term) => ({ permissions: compileRowPermissions([term]) }))
   if (rows.and !== undefined && rows.and.when === undefined)
@@ -29,6 +29,12 @@ export function compileRows(rows: Rows): CompiledRows {
     concernsIdentity: IDENTITIES.some((resource) => resources.has(resource)),
     where: compileWhere(rows),
   }
+}
+
+/** Returns whether several permissions have the same resource and the same id. */
+function isOneEntity(terms: readonly string[]): boolean {
+  const [first, ...others] = terms.map((term) => term.replace(/\.\w+/, ''))
+  return others.length > 0 && others.every((entity) => entity === first)
 }
 
 /** Compiles the restriction that applies if the query parameter of the second condition is true. */
