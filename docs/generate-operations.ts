@@ -65,10 +65,10 @@ function rowOf(operation: Operation): string {
   return `| ${cells.join(' | ')} |`
 }
 
-function permissionsOf({ checks, rows }: Operation): string {
+function permissionsOf({ checks, items }: Operation): string {
   const texts = [
     ...checks.map((check) => (isOfCommand(check) ? COMMAND_PERMISSIONS : checkText(check))),
-    ...(rows === undefined ? [] : [rowsText(rows)]),
+    ...(items === undefined ? [] : [rowsText(items)]),
   ].filter((text) => text !== '')
   return texts.length === 0 ? '–' : [...new Set(texts)].join('<br>')
 }
@@ -162,9 +162,9 @@ const DENIALS: Readonly<Record<string, string>> = {
   plain: '403, message only',
 }
 
-function refusalOf({ checks, rows, notFound }: Operation): string {
+function refusalOf({ checks, items, notFound }: Operation): string {
   const [first] = checks
-  if (first === undefined) return rows === undefined ? '–' : 'items are left out'
+  if (first === undefined) return items === undefined ? '–' : 'items are left out'
   if (first.denied === 'absent') return (first.notFound ?? notFound ?? '').slice(0, 3)
   return DENIALS[first.denied] ?? `${first.denied}`
 }

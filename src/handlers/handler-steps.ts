@@ -121,7 +121,7 @@ export const holdLongPoll: HandlerStep = {
 
 /** Reads the response in the mode `report` to list the missing permissions in the audit log. */
 export const reportItems: HandlerStep = {
-  appliesTo: ({ rows }) => rows !== undefined && (rows.form ?? 'locks') === 'locks',
+  appliesTo: ({ items }) => items !== undefined && (items.form ?? 'locks') === 'locks',
   create: (operation, next) => async (handlerContext) => {
     const { context, request, reply } = handlerContext
     if (!isReportIncomplete(context) || request.method === 'HEAD') return next(handlerContext)
@@ -156,27 +156,27 @@ export const shareCached: HandlerStep = {
 }
 
 /** Returns the handler for a caller without any visible item. */
-export function nothingOf({ rows }: Operation): Handler {
-  return rows?.form === 'locks' ? serveFetchOfNothing : ({ context, reply }) => serveNothing(context, reply)
+export function nothingOf({ items }: Operation): Handler {
+  return items?.form === 'locks' ? serveFetchOfNothing : ({ context, reply }) => serveNothing(context, reply)
 }
 
 /** Returns the handler of counts that the engine computes. It leaves out the data of other tenants. */
-function recountOf({ rows }: Operation): typeof serveReport {
-  if (rows?.form === 'report') return serveReport
-  return rows?.form === 'group counts' ? serveGroupCounts : serveActivityCountsOfTenants
+function recountOf({ items }: Operation): typeof serveReport {
+  if (items?.form === 'report') return serveReport
+  return items?.form === 'group counts' ? serveGroupCounts : serveActivityCountsOfTenants
 }
 
 /** Returns the handler that builds the response from the items that the caller sees. */
 function filterOf({
-  rows,
+  items,
 }: Operation): (
   handlerContext: HandlerContext,
   keep: Postfilter,
   plan: PlanRows | undefined,
 ) => Promise<FastifyReply> {
-  if (rows?.form === 'groups') return serveGroups
-  if (rows?.form === 'topic names') return serveTopicNames
-  return rows?.form === 'instance counts' ? serveActivityCounts : serveFiltered
+  if (items?.form === 'groups') return serveGroups
+  if (items?.form === 'topic names') return serveTopicNames
+  return items?.form === 'instance counts' ? serveActivityCounts : serveFiltered
 }
 
 /** Serves a filtered list. If `keep` is null, the caller sees no item, and the engine only validates the query. */

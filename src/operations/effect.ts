@@ -15,7 +15,7 @@ export function effectOf(row: OperationEntry): Effect {
 export function mistakeInEffect(row: OperationEntry): string | null {
   if (effectOf(row) === 'write') return row.cache === undefined ? null : 'is a write, but has `cache`'
   if (/^(PUT|DELETE) /.test(row.route)) return 'is a read, but its method changes an entity'
-  if (row.rows?.form === 'locks') return 'is a read, but locks its items'
+  if (row.items?.form === 'locks') return 'is a read, but locks its items'
   const field = FIELDS_OF_WRITES.find((name) => row[name] !== undefined)
   return field === undefined ? null : `is a read, but has \`${field}\``
 }
@@ -24,6 +24,6 @@ function hasSafeMethod({ route }: OperationEntry): boolean {
   return /^(GET|OPTIONS) /.test(route)
 }
 
-function isQuery({ route, rows }: OperationEntry): boolean {
-  return route.startsWith('POST ') && rows !== undefined && rows.form !== 'locks'
+function isQuery({ route, items }: OperationEntry): boolean {
+  return route.startsWith('POST ') && items !== undefined && items.form !== 'locks'
 }

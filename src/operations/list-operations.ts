@@ -5,10 +5,10 @@ import type { OperationEntry, WrittenOperations } from './table.ts'
 type ListForm = 'GET' | 'POST' | 'GET count' | 'POST count'
 
 /** The id of an operation, with the fields that only this form of the list has. */
-type ListOperation = string | (Partial<Omit<OperationEntry, 'route' | 'rows' | 'checks'>> & { readonly id: string })
+type ListOperation = string | (Partial<Omit<OperationEntry, 'route' | 'items' | 'checks'>> & { readonly id: string })
 
 /** The fields that all operations of a list have in common. */
-interface ListFields extends Omit<OperationEntry, 'route' | 'rows' | 'checks'> {
+interface ListFields extends Omit<OperationEntry, 'route' | 'items' | 'checks'> {
   readonly path: `/${string}`
   /** Default: the path of the list, with `/count`. */
   readonly countPath?: `/${string}`
@@ -19,13 +19,13 @@ interface ListFields extends Omit<OperationEntry, 'route' | 'rows' | 'checks'> {
 /** A list of the API. Its items, its checks or both restrict it. */
 type List = ListFields &
   (
-    | { readonly rows: Rows; readonly checks?: readonly Check[] }
-    | { readonly rows?: undefined; readonly checks: readonly Check[] }
+    | { readonly items: Rows; readonly checks?: readonly Check[] }
+    | { readonly items?: undefined; readonly checks: readonly Check[] }
   )
 
 /** Returns all operations of a list: its query and its count, by GET and by POST. */
 export function listOperations(list: List): WrittenOperations {
-  const { path, countPath = `${path}/count`, operations, checks = [], rows, ...shared } = list
+  const { path, countPath = `${path}/count`, operations, checks = [], items, ...shared } = list
   return Object.entries(operations).map(([form, operation]) => {
     const { id, ...own } = typeof operation === 'string' ? { id: operation } : operation
     const method = form.startsWith('GET') ? 'GET' : 'POST'
@@ -37,7 +37,7 @@ export function listOperations(list: List): WrittenOperations {
         ...own,
         route: `${method} ${isCount ? countPath : path}`,
         checks,
-        ...(rows !== undefined && { rows: isCount ? { ...rows, form: 'count' } : rows }),
+        ...(items !== undefined && { items: isCount ? { ...items, form: 'count' } : items }),
       },
     ]
   })

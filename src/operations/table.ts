@@ -86,9 +86,9 @@ export interface OperationEntry {
    * The items of the response that the caller may see. Default: the response has no items, and only the checks restrict it. This
    * default is not cautious if `checks` is empty, so a test lists the operations that are open to every caller.
    */
-  readonly rows?: Rows
+  readonly items?: Rows
   /**
-   * The response is a list that the engine pages, although no `rows` restrict it. Default: only a list with `rows` is paged. A test
+   * The response is a list that the engine pages, although no `items` restrict it. Default: only a list with `items` is paged. A test
    * compares the lists with the published API.
    */
   readonly paging?: true
@@ -106,7 +106,7 @@ export interface OperationEntry {
   readonly empty?: NotFoundResponse
   /**
    * Whether the operation only reads. A read is retried even after bytes were sent. A write is retried only if no byte was sent, because
-   * it must not be executed twice. Default: GET and OPTIONS read, and so does a POST with `rows`, unless it locks the items. Every other
+   * it must not be executed twice. Default: GET and OPTIONS read, and so does a POST with `items`, unless it locks the items. Every other
    * operation writes. The gateway does not start if the effect contradicts another field.
    */
   readonly effect?: Effect

@@ -34,7 +34,7 @@ const UNTENANTED_RESOURCES: ReadonlySet<string> = new Set([
 
 /** The fields of an entry that name entities, or state how their tenant is known. */
 export interface TenantedEntry
-  extends Pick<OperationEntry, 'route' | 'checks' | 'loads' | 'crossTenant' | 'actsOnKey' | 'rows'> {
+  extends Pick<OperationEntry, 'route' | 'checks' | 'loads' | 'crossTenant' | 'actsOnKey' | 'items'> {
   /** The members of the body that the gateway resolves. */
   readonly selectors?: Readonly<Record<string, unknown>>
 }
@@ -106,7 +106,7 @@ function memberKnownBy(row: TenantedEntry, member: string): string | null {
 
 function listKnownBy(row: TenantedEntry, list: string): string | null {
   if (row.selectors?.[list] !== undefined) return `selectors: ${list}`
-  if (row.rows !== undefined && row.rows.crossTenant !== 'ignored') return 'rows'
+  if (row.items !== undefined && row.items.crossTenant !== 'ignored') return 'items'
   return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
 }
 

@@ -20,11 +20,11 @@ const SPECIFIC: ReadonlyMap<string, PermissionName | null> = new Map<PermissionN
  * @throws Error if a check of variables names a permission without an equivalent that is specific to variables
  */
 export function withSpecificVariablePermissions(operation: Operation): Operation {
-  const { checks, rows } = operation
+  const { checks, items } = operation
   return {
     ...operation,
     checks: checks.map((check) => ({ ...check, ...specificPermissionsOf(check), ...wordingOf(check) })),
-    ...(rows !== undefined && { rows: { ...rows, ...specificPermissionsOf(rows) } }),
+    ...(items !== undefined && { items: { ...items, ...specificPermissionsOf(items) } }),
   }
 }
 

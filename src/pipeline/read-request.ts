@@ -53,9 +53,9 @@ function bytesOf(operation: Operation, { body, headers }: FastifyRequest): Buffe
 }
 
 /** Parses the body. The body of a query must be an object, because its members restrict the items. */
-function readBodyOf({ rows }: Operation, bytes: Buffer): unknown {
+function readBodyOf({ items }: Operation, bytes: Buffer): unknown {
   const body = readJson(bytes)
-  if (rows !== undefined && (typeof body !== 'object' || Array.isArray(body)))
+  if (items !== undefined && (typeof body !== 'object' || Array.isArray(body)))
     throw new GatewayError('GW_INVALID_BODY', { message: 'The request body does not match the operation: $' })
   return body
 }

@@ -3,9 +3,9 @@ import { isRead, type Plan } from './plan.ts'
 
 /** Returns whether the pages of a list make up the whole list. Without a sort, an engine returns items in the order of their ids. */
 export function isPageable(plan: Plan): boolean {
-  const { rows } = plan.operation
+  const { items } = plan.operation
   const asked = `${plan.path} ${JSON.stringify(plan.body ?? '')}`
-  const isList = rows !== undefined && rows.form === undefined && rows.paging !== 'ignored'
+  const isList = items !== undefined && items.form === undefined && items.paging !== 'ignored'
   return isList && plan.kind === 'plain' && isRead(plan) && !/firstResult|maxResults|sort/.test(asked)
 }
 

@@ -115,10 +115,10 @@ function withAsker(text: string, { user, group, password }: Asker): string {
 }
 
 /** Returns the permissions that each check of the operation requires. The permissions for its items are one more list. */
-export function permissionChecksOf({ checks, rows }: Operation): readonly (readonly string[])[] {
+export function permissionChecksOf({ checks, items }: Operation): readonly (readonly string[])[] {
   const lists = checks.map(({ anyOf, allOf }) => textsOf(anyOf, allOf))
-  const always = rows?.and?.when === undefined ? rows?.and?.anyOf : undefined
-  return [...lists, textsOf(rows?.anyOf, rows?.allOf, always)].filter((list) => list.length > 0)
+  const always = items?.and?.when === undefined ? items?.and?.anyOf : undefined
+  return [...lists, textsOf(items?.anyOf, items?.allOf, always)].filter((list) => list.length > 0)
 }
 
 function textsOf(...lists: readonly (readonly string[] | undefined)[]): readonly string[] {

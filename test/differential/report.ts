@@ -108,7 +108,7 @@ export class Report {
       equal: 0,
       nineteen: isOfNineteen(operation),
       isRead: isRead(plan),
-      hasRows: operation.rows !== undefined || operation.selectors !== undefined,
+      hasRows: operation.items !== undefined || operation.selectors !== undefined,
       outcomes: new Map(),
       differences: [],
       filteredByRevocation: 0,

@@ -33,10 +33,10 @@ void test('two parameters that exclude each other give what a secured engine giv
   const values = await valuesIn(admin)
   const { engine, gateway } = await open(CALLERS)
   const lists = OPERATIONS.filter(
-    ({ rows, method }) => prefilterOf(rows?.prefilter) !== null && method === 'GET',
+    ({ items, method }) => prefilterOf(items?.prefilter) !== null && method === 'GET',
   )
   t.ok(lists.length > 30, 'lists and counts')
-  for (const { template, rows } of lists)
+  for (const { template, items: rows } of lists)
     await t.test(template, async (t) => {
       const query = prefilterOf(rows?.prefilter)
       for (const pair of query === null ? [] : pairsOf(query, values))

@@ -103,7 +103,7 @@ t.test('ids are resolved by a list with paging and a member of its query', (t) =
   )
   t.equal(finders.length, 8)
   for (const { id, member, list, by, gives = 'id' } of finders) {
-    const rows = OPERATIONS.find((row) => row.id === list)?.rows
+    const rows = OPERATIONS.find((row) => row.id === list)?.items
     t.ok(rows !== undefined && rows.form === undefined, `${id} ${list}`)
     t.match(by, /^[a-z]\w+(Id|Ids|IdIn)$/, `${id} ${member}`)
     t.ok(gives === 'id' || gives === 'processInstanceId', `${id} ${member}`)
@@ -228,8 +228,8 @@ t.test('a check names permissions unless it requires an admin', (t) => {
   )
   t.same(idsOf(bare), ADMINS_ONLY)
   for (const { id, checks } of bare) t.match(checks, [{ admin: true }], id)
-  const closed = OPERATIONS.filter(({ rows }) =>
-    [rows?.anyOf, rows?.allOf, rows?.and?.anyOf].some((terms) => terms?.length === 0),
+  const closed = OPERATIONS.filter(({ items }) =>
+    [items?.anyOf, items?.allOf, items?.and?.anyOf].some((terms) => terms?.length === 0),
   )
   t.same(idsOf(closed), [], 'and so does what opens rows')
   t.end()

@@ -12,24 +12,24 @@ function rowOf(method: Method, fields: Partial<OperationEntry> = {}): OperationE
 t.test('without an effect, GET, OPTIONS and a query by POST read, and all other operations write', (t) => {
   for (const method of ['GET', 'OPTIONS'] as const) t.equal(effectOf(rowOf(method)), 'read', method)
   for (const method of ['POST', 'PUT', 'DELETE'] as const) t.equal(effectOf(rowOf(method)), 'write', method)
-  t.equal(effectOf(rowOf('POST', { rows: ITEMS })), 'read')
-  t.equal(effectOf(rowOf('POST', { rows: { ...ITEMS, form: 'count' } })), 'read')
-  t.equal(effectOf(rowOf('POST', { rows: { ...ITEMS, form: 'locks' } })), 'write')
-  t.equal(effectOf(rowOf('PUT', { rows: ITEMS })), 'write')
+  t.equal(effectOf(rowOf('POST', { items: ITEMS })), 'read')
+  t.equal(effectOf(rowOf('POST', { items: { ...ITEMS, form: 'count' } })), 'read')
+  t.equal(effectOf(rowOf('POST', { items: { ...ITEMS, form: 'locks' } })), 'write')
+  t.equal(effectOf(rowOf('PUT', { items: ITEMS })), 'write')
   t.end()
 })
 
 t.test('the effect that a row names replaces the default', (t) => {
   t.equal(effectOf(rowOf('POST', { effect: 'read' })), 'read')
-  t.equal(effectOf(rowOf('POST', { effect: 'write', rows: ITEMS })), 'write')
+  t.equal(effectOf(rowOf('POST', { effect: 'write', items: ITEMS })), 'write')
   t.end()
 })
 
 const WRONG: readonly (readonly [mistake: string, row: OperationEntry])[] = [
   ['its method changes an entity', rowOf('PUT', { effect: 'read' })],
   ['its method changes an entity', rowOf('DELETE', { effect: 'read' })],
-  ['locks its items', rowOf('POST', { effect: 'read', rows: { ...ITEMS, form: 'locks' } })],
-  ['has `creates`', rowOf('POST', { creates: 'answer:id', rows: ITEMS })],
+  ['locks its items', rowOf('POST', { effect: 'read', items: { ...ITEMS, form: 'locks' } })],
+  ['has `creates`', rowOf('POST', { creates: 'answer:id', items: ITEMS })],
   ['has `changes`', rowOf('GET', { changes: ['deployments'] })],
   ['has `changes`', rowOf('POST', { effect: 'read', changes: ['records'] })],
   ['has `idempotencyKey`', rowOf('POST', { effect: 'read', idempotencyKey: true })],

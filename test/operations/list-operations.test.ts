@@ -3,7 +3,7 @@ import { operationsOf } from '../../src/operations/compile-table.ts'
 import { listOperations } from '../../src/operations/list-operations.ts'
 
 const writtenBy = (list: Parameters<typeof listOperations>[0]) => Object.fromEntries(listOperations(list))
-const rows = { anyOf: ['TASK.READ row:id'] } as const
+const items = { anyOf: ['TASK.READ row:id'] } as const
 
 t.test('a list has a query and a count, by GET and by POST, with the same checks and items', (t) => {
   const operations = {
@@ -13,14 +13,19 @@ t.test('a list has a query and a count, by GET and by POST, with the same checks
     'POST count': 'queryAllCount',
   } as const
   const checks = [{ anyOf: ['FILTER.READ path:id'], denied: 403 }] as const
-  t.same(writtenBy({ path: '/a', operations, checks, rows, expressions: 'refused' }), {
-    getAll: { route: 'GET /a', checks, rows, expressions: 'refused' },
-    queryAll: { route: 'POST /a', checks, rows, expressions: 'refused' },
-    getAllCount: { route: 'GET /a/count', checks, rows: { ...rows, form: 'count' }, expressions: 'refused' },
+  t.same(writtenBy({ path: '/a', operations, checks, items, expressions: 'refused' }), {
+    getAll: { route: 'GET /a', checks, items, expressions: 'refused' },
+    queryAll: { route: 'POST /a', checks, items, expressions: 'refused' },
+    getAllCount: {
+      route: 'GET /a/count',
+      checks,
+      items: { ...items, form: 'count' },
+      expressions: 'refused',
+    },
     queryAllCount: {
       route: 'POST /a/count',
       checks,
-      rows: { ...rows, form: 'count' },
+      items: { ...items, form: 'count' },
       expressions: 'refused',
     },
   })
@@ -29,9 +34,9 @@ t.test('a list has a query and a count, by GET and by POST, with the same checks
 
 t.test('a list has only the operations that it names, and a field may belong to one of them', (t) => {
   const operations = { GET: { id: 'getAll', accept: 'hal' }, 'GET count': 'getAllCount' } as const
-  t.same(writtenBy({ path: '/a/list', countPath: '/a/count', operations, rows }), {
-    getAll: { route: 'GET /a/list', checks: [], rows, accept: 'hal' },
-    getAllCount: { route: 'GET /a/count', checks: [], rows: { ...rows, form: 'count' } },
+  t.same(writtenBy({ path: '/a/list', countPath: '/a/count', operations, items }), {
+    getAll: { route: 'GET /a/list', checks: [], items, accept: 'hal' },
+    getAllCount: { route: 'GET /a/count', checks: [], items: { ...items, form: 'count' } },
   })
   t.end()
 })
@@ -46,7 +51,7 @@ t.test('a list that only its checks restrict has no items', (t) => {
 })
 
 t.test('two operations of a list with the same name are an error', (t) => {
-  const list = listOperations({ path: '/a', operations: { GET: 'one', POST: 'one' }, rows })
+  const list = listOperations({ path: '/a', operations: { GET: 'one', POST: 'one' }, items })
   t.throws(() => operationsOf({ tag: [list] }), /one twice/)
   t.end()
 })

@@ -154,10 +154,10 @@ t.test('244 operations are pure reads: all GET and OPTIONS, and 36 queries by PO
 })
 
 t.test('only reads that do not filter items by caller are cached for others', (t) => {
-  for (const { id, method, effect, rows, links } of where(({ cache }) => cache !== undefined)) {
+  for (const { id, method, effect, items, links } of where(({ cache }) => cache !== undefined)) {
     t.match({ method, effect }, { method: 'GET', effect: 'read' }, id)
     t.equal(links, undefined, `${id}: links show the address that one client used`)
-    if (rows !== undefined)
+    if (items !== undefined)
       t.equal(id, 'getTopicNames', 'whoever does not see all of them is answered before')
   }
   t.end()
@@ -171,7 +171,7 @@ t.test(
     for (const { id, method, effect, checks, ...row } of heeding) {
       t.match({ method, effect }, { method: 'POST', effect: 'write' }, id)
       // With one of these fields, the response is not the whole effect of the operation.
-      for (const column of ['rows', 'cache', 'changes', 'handler']) t.notOk(column in row, `${id} ${column}`)
+      for (const column of ['items', 'cache', 'changes', 'handler']) t.notOk(column in row, `${id} ${column}`)
       t.not(typeof row.links, 'object', `${id} links`)
       t.ok(
         checks.every(({ after }) => after === undefined),
@@ -203,8 +203,8 @@ t.test('the lists of tasks check the variables that the query adds', (t) => {
 
 t.test('every operation that is open to any authenticated caller is known by name', (t) => {
   const open = where(
-    ({ method, checks, rows, handler }) =>
-      method !== 'OPTIONS' && checks.length === 0 && rows === undefined && handler === undefined,
+    ({ method, checks, items, handler }) =>
+      method !== 'OPTIONS' && checks.length === 0 && items === undefined && handler === undefined,
   )
   t.same(open.map(({ id }) => id).sort(), OPEN)
   t.end()
@@ -227,8 +227,10 @@ t.test('every operation that may be open without credentials is known by name', 
 })
 
 t.test('an operation without permissions for its items is a report with checks', (t) => {
-  const bare = OPERATIONS.filter(({ rows }) => rows !== undefined && (rows.anyOf ?? rows.allOf) === undefined)
-  for (const { id, rows, checks } of bare) {
+  const bare = OPERATIONS.filter(
+    ({ items }) => items !== undefined && (items.anyOf ?? items.allOf) === undefined,
+  )
+  for (const { id, items: rows, checks } of bare) {
     t.equal(rows?.form, 'report', id)
     t.ok(checks.length > 0, id)
   }

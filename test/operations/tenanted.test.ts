@@ -51,7 +51,7 @@ const WAYS: Readonly<Record<string, number>> = {
   processInstance: 1,
   'processInstance(body:processInstanceId)': 1,
   processInstances: 1,
-  rows: 1,
+  items: 1,
   signalStarts: 1,
   signalSubscriptions: 1,
   task: 33,

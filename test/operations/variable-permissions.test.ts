@@ -3,8 +3,11 @@ import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Operation } from '../../src/operations/table.ts'
 import { withSpecificVariablePermissions } from '../../src/operations/variable-permissions.ts'
 
-function termsOf({ checks, rows }: Operation): readonly string[] {
-  const lists: readonly (readonly string[] | undefined)[] = [...checks.map(({ anyOf }) => anyOf), rows?.anyOf]
+function termsOf({ checks, items }: Operation): readonly string[] {
+  const lists: readonly (readonly string[] | undefined)[] = [
+    ...checks.map(({ anyOf }) => anyOf),
+    items?.anyOf,
+  ]
   return lists.flatMap((list) => list ?? [])
 }
 

@@ -12,9 +12,9 @@ const PAGE = 50
 
 /** Lists and counts for which the gateway has plans, and those of tasks and variables. Users, groups and decisions are left out. */
 const PATHS = OPERATIONS.filter(
-  ({ method, rows, template }) =>
+  ({ method, items, template }) =>
     method === 'GET' &&
-    (prefilterOf(rows?.prefilter) !== null || /^\/(?:task|variable-instance)(?:\/count)?$/.test(template)) &&
+    (prefilterOf(items?.prefilter) !== null || /^\/(?:task|variable-instance)(?:\/count)?$/.test(template)) &&
     !/^\/(?:user|group|decision)|decision-/.test(template),
 ).map(({ template }) => template)
 

@@ -31,7 +31,7 @@ export async function serveReport(
  * empty entry is not used, because the engine reads such an entry in its own way.
  */
 function queriesOf({ context: { operation, accessRequest } }: HandlerContext): readonly ReportQuery[] {
-  if (operation.rows?.prefilter !== 'definitions of the report') return [{}]
+  if (operation.items?.prefilter !== 'definitions of the report') return [{}]
   const [ids, keys] = (['processDefinitionIdIn', 'processDefinitionKeyIn'] as const).map((name) =>
     listOf(accessRequest, 'query', name).map(({ id }) => id),
   )

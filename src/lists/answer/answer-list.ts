@@ -99,7 +99,7 @@ function topOf(plan: ListPlan, { context: { engine, operation } }: ListRequest):
  */
 async function countFew(listRequest: ListRequest, filtering: RowFilter): Promise<BufferedResponse | null> {
   const { engine, operation, accessRequest } = listRequest.context
-  const { form, prefilter } = operation.rows ?? {}
+  const { form, prefilter } = operation.items ?? {}
   const query = prefilterOf(prefilter)
   const isLong = query !== null && takesSeveral(query)
   if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
@@ -131,7 +131,7 @@ async function answerTop(
   { postfilter, paging: { first, max }, observe, ...bounds }: TopRowsRequest,
 ): Promise<BufferedResponse | null> {
   const most = Math.min(bounds.most, bounds.limits.filteredRows)
-  if (listRequest.context.operation.rows?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
+  if (listRequest.context.operation.items?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
     return null
   const list = new StableScan((from, size) => readPage(listRequest, { postfilter, form: 'list', from, size }))
   const shown: ReadRow[] = []
@@ -174,7 +174,7 @@ async function answerParts(
   listing: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
   try {
-    return listRequest.context.operation.rows?.form === 'count'
+    return listRequest.context.operation.items?.form === 'count'
       ? await countSubqueries(listRequest, listing)
       : await listSubqueries(listRequest, listing)
   } catch (error) {
@@ -191,7 +191,7 @@ async function answerFiltered(
   paging: Paging,
 ): Promise<BufferedResponse> {
   const { operation } = listRequest.context
-  const form = operation.rows?.form ?? 'list'
+  const form = operation.items?.form ?? 'list'
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
   const member = form === 'topic names' ? 'topicName' : undefined
   const read = await readVisible(listRequest, filtering, { form, member, wanted })
@@ -210,9 +210,9 @@ async function answerRefused(listRequest: ListRequest): Promise<BufferedResponse
 
 /** Returns the response to a query that finds nothing. */
 export function emptyResponseOf(operation: Operation, method: string): BufferedResponse {
-  const { rows } = operation
+  const { items } = operation
   const empty =
-    rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []
+    items?.form === 'count' ? { count: 0 } : items?.form === 'groups' ? { groups: [], groupUsers: [] } : []
   const marks = {
     ...(method === 'GET' && { 'cache-control': 'no-cache' }),
     ...(hasHal(operation) && { vary: 'Accept' }),

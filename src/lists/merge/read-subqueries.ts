@@ -256,7 +256,7 @@ function readerOf(
     onResponse,
   }: Pick<PageRequest, 'member'> & { readonly onResponse: (response: BufferedResponse) => void },
 ): NullGroupReading['read'] {
-  const form = listRequest.context.operation.rows?.form === 'count' ? 'count' : 'list'
+  const form = listRequest.context.operation.items?.form === 'count' ? 'count' : 'list'
   return async (subquery, { postfilter, from, size }) => {
     const subqueryRequest = subqueryRequestOf(listRequest, subquery, null)
     const page = await readPage(subqueryRequest, {
@@ -283,7 +283,7 @@ function readersOf(
   listRequest: ListRequest,
   { subqueries, postForm, postfilter, member, idsOnly = false, onResponse }: SubqueryReadInput,
 ): readonly ReadList[] {
-  const form = listRequest.context.operation.rows?.form === 'count' ? 'count' : 'list'
+  const form = listRequest.context.operation.items?.form === 'count' ? 'count' : 'list'
   return subqueries.map((subquery): ReadList => {
     const subqueryRequest = subqueryRequestOf(listRequest, subquery, postForm)
     return async (from, size, isPassedOver = false) => {

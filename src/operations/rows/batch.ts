@@ -9,7 +9,7 @@ export const batch = [
       GET: 'getBatches',
       'GET count': 'getBatchesCount',
     },
-    rows: { anyOf: ['BATCH.READ row:id'] },
+    items: { anyOf: ['BATCH.READ row:id'] },
   }),
   {
     getBatch: {
@@ -41,6 +41,6 @@ export const batch = [
       GET: 'getBatchStatistics',
       'GET count': 'getBatchStatisticsCount',
     },
-    rows: { anyOf: ['BATCH.READ row:id'] },
+    items: { anyOf: ['BATCH.READ row:id'] },
   }),
 ] satisfies Tag

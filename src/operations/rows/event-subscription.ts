@@ -9,7 +9,7 @@ export const eventSubscription = [
       GET: { id: 'getEventSubscriptions', query: 'EventSubscriptionQuery' },
       'GET count': 'getEventSubscriptionsCount',
     },
-    rows: {
+    items: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

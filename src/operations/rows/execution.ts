@@ -11,7 +11,7 @@ export const execution = [
       'GET count': 'getExecutionsCount',
       'POST count': 'queryExecutionsCount',
     },
-    rows: {
+    items: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -11,7 +11,7 @@ export const externalTask = [
       'GET count': 'getExternalTasksCount',
       'POST count': 'queryExternalTasksCount',
     },
-    rows: {
+    items: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -152,7 +152,7 @@ export const externalTask = [
     fetchAndLock: {
       route: 'POST /external-task/fetchAndLock',
       checks: [],
-      rows: {
+      items: {
         form: 'locks',
         anyOf: [
           'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -200,7 +200,7 @@ export const externalTask = [
       route: 'GET /external-task/topic-names',
       query: 'TopicNamesQuery',
       checks: [],
-      rows: {
+      items: {
         form: 'topic names',
         anyOf: [
           'PROCESS_INSTANCE.READ row:processInstanceId',

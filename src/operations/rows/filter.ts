@@ -9,7 +9,7 @@ export const filter = [
       GET: { id: 'getFilterList', handler: 'item counts' },
       'GET count': 'getFilterCount',
     },
-    rows: { anyOf: ['FILTER.READ row:id'], crossTenant: 'ignored' },
+    items: { anyOf: ['FILTER.READ row:id'], crossTenant: 'ignored' },
   }),
   {
     filterResourceOptions: {
@@ -59,7 +59,7 @@ export const filter = [
     },
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
-    rows: {
+    items: {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
@@ -70,7 +70,7 @@ export const filter = [
     accept: 'hal with variables',
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
-    rows: {
+    items: {
       form: 'single',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',

@@ -11,7 +11,7 @@ export const historicActivityInstance = [
       'GET count': 'getHistoricActivityInstancesCount',
       'POST count': 'queryHistoricActivityInstancesCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       prefilter: 'historicActivityInstances',
     },

@@ -9,6 +9,6 @@ export const historicDecisionDefinition = [
       GET: 'getCleanableHistoricDecisionInstanceReport',
       'GET count': 'getCleanableHistoricDecisionInstanceReportCount',
     },
-    rows: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], prefilter: 'cleanableDecisionInstances' },
+    items: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], prefilter: 'cleanableDecisionInstances' },
   }),
 ] satisfies Tag

@@ -10,7 +10,7 @@ export const historicDetail = [
       POST: 'queryHistoricDetails',
       'GET count': 'getHistoricDetailsCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       reads: 'variables',
       exempt: 'no execution',

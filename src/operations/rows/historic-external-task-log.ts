@@ -11,7 +11,7 @@ export const historicExternalTaskLog = [
       'GET count': 'getHistoricExternalTaskLogsCount',
       'POST count': 'queryHistoricExternalTaskLogsCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       prefilter: 'historicExternalTaskLogs',
     },

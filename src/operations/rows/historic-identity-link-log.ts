@@ -9,7 +9,7 @@ export const historicIdentityLinkLog = [
       GET: 'getHistoricIdentityLinks',
       'GET count': 'getHistoricIdentityLinksCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
       prefilter: 'historicIdentityLinks',

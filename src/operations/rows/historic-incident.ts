@@ -9,7 +9,7 @@ export const historicIncident = [
       GET: 'getHistoricIncidents',
       'GET count': 'getHistoricIncidentsCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
       prefilter: 'historicIncidents',

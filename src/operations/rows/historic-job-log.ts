@@ -11,7 +11,7 @@ export const historicJobLog = [
       'GET count': 'getHistoricJobLogsCount',
       'POST count': 'queryHistoricJobLogsCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
       prefilter: 'historicJobLogs',

@@ -11,7 +11,7 @@ export const historicProcessInstance = [
       'GET count': 'getHistoricProcessInstancesCount',
       'POST count': 'queryHistoricProcessInstancesCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       prefilter: 'historicProcessInstances',
     },
@@ -57,7 +57,7 @@ export const historicProcessInstance = [
         { anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition(each:id).key'], when: 'query:processDefinitionIdIn given', each: 'query:processDefinitionIdIn[]', denied: 403 },
         { anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], when: 'no definition given', denied: 403 },
       ],
-      rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], prefilter: 'definitions of the report' },
+      items: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], prefilter: 'definitions of the report' },
     },
     setRemovalTimeAsync: {
       route: 'POST /history/process-instance/set-removal-time',

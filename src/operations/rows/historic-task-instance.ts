@@ -11,7 +11,7 @@ export const historicTaskInstance = [
       'GET count': 'getHistoricTaskInstancesCount',
       'POST count': 'queryHistoricTaskInstancesCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
       prefilter: 'historicTasks',
@@ -21,7 +21,7 @@ export const historicTaskInstance = [
     getHistoricTaskInstanceReport: {
       route: 'GET /history/task/report',
       checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], denied: 403 }],
-      rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
+      items: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
     },
   },
 ] satisfies Tag

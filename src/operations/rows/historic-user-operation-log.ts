@@ -9,7 +9,7 @@ export const historicUserOperationLog = [
       GET: 'queryUserOperationEntries',
       'GET count': 'queryUserOperationCount',
     },
-    rows: {
+    items: {
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'OPERATION_LOG_CATEGORY.READ row:category',

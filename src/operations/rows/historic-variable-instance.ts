@@ -11,7 +11,7 @@ export const historicVariableInstance = [
       'GET count': 'getHistoricVariableInstancesCount',
       'POST count': 'queryHistoricVariableInstancesCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       reads: 'variables',
       exempt: 'no execution',

@@ -9,7 +9,7 @@ export const incident = [
       GET: 'getIncidents',
       'GET count': 'getIncidentsCount',
     },
-    rows: {
+    items: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -12,7 +12,7 @@ export const job = [
       'GET count': 'getJobsCount',
       'POST count': 'queryJobsCount',
     },
-    rows: {
+    items: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

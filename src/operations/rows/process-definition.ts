@@ -10,7 +10,7 @@ export const processDefinition = [
       GET: 'getProcessDefinitions',
       'GET count': 'getProcessDefinitionsCount',
     },
-    rows: {
+    items: {
       anyOf: ['PROCESS_DEFINITION.READ row:key'],
       and: { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'], when: 'query:startablePermissionCheck is true' },
       prefilter: 'processDefinitions',
@@ -140,7 +140,7 @@ export const processDefinition = [
     getStaticCalledProcessDefinitions: {
       route: 'GET /process-definition/:id/static-called-process-definitions',
       checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
-      rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
+      items: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
       notFound: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
     },
@@ -152,7 +152,7 @@ export const processDefinition = [
     byKey: 'getActivityStatisticsByProcessDefinitionKey',
     byKeyAndTenant: 'getActivityStatisticsByProcessDefinitionKeyAndTenantId',
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 403 }],
-    rows: {
+    items: {
       form: 'instance counts',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -235,7 +235,7 @@ export const processDefinition = [
     getProcessDefinitionStatistics: {
       route: 'GET /process-definition/statistics',
       checks: [],
-      rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
+      items: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
     },
     updateProcessDefinitionSuspensionState: {
       route: 'PUT /process-definition/suspended',

@@ -11,7 +11,7 @@ export const processInstance = [
       'GET count': 'getProcessInstancesCount',
       'POST count': 'queryProcessInstancesCount',
     },
-    rows: {
+    items: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -12,7 +12,7 @@ export const task = [
       'POST count': { id: 'queryTasksCount', body: 'TaskQueryDto' },
     },
     expressions: 'refused',
-    rows: {
+    items: {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
       prefilter: 'task query',
@@ -227,7 +227,7 @@ export const task = [
       route: 'GET /task/report/candidate-group-count',
       accept: 'csv',
       checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
-      rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
+      items: { form: 'group counts', anyOf: ['TASK.READ *'] },
     },
   },
 ] satisfies Tag

@@ -11,7 +11,7 @@ export const variableInstance = [
       'GET count': 'getVariableInstancesCount',
       'POST count': 'queryVariableInstancesCount',
     },
-    rows: {
+    items: {
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -17,7 +17,7 @@ export function compilePolicies(operations: readonly Operation[]): Policies {
 }
 
 function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation>): OperationPolicy {
-  const { id, method, template, rows, links } = operation
+  const { id, method, template, items, links } = operation
   try {
     checkOperations(operation, byId)
     assertRulesFit(operation)
@@ -26,7 +26,7 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
     return {
       operation,
       checks: compileChecks(operation),
-      rows: rows === undefined ? null : compileRows(rows),
+      rows: items === undefined ? null : compileRows(items),
       allowedLinks:
         typeof links !== 'object'
           ? null
@@ -43,18 +43,18 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
 
 /** Checks that the operations to which this operation refers exist and return lists. */
 function checkOperations(
-  { selectors, handler, rows }: Operation,
+  { selectors, handler, items }: Operation,
   byId: ReadonlyMap<string, Operation>,
 ): void {
   const lists = [
-    ...(rows?.form === 'topic names' ? [LIST_OF_TOPICS] : []),
+    ...(items?.form === 'topic names' ? [LIST_OF_TOPICS] : []),
     ...Object.values(selectors?.ids ?? {}).map(({ list }) => list),
     ...LISTED_SELECTORS.filter((name) => selectors?.queries[name] !== undefined).map(
       (name) => SELECTOR_LISTS[name],
     ),
   ]
   for (const list of lists)
-    if (byId.get(list)?.rows === undefined) throw new Error(`${list} is no operation that lists rows`)
+    if (byId.get(list)?.items === undefined) throw new Error(`${list} is no operation that lists rows`)
   if (handler === 'item counts' && byId.get(COUNT_OF_FILTER) === undefined)
     throw new Error(`${COUNT_OF_FILTER} is no operation of the table`)
 }

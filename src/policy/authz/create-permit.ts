@@ -263,7 +263,7 @@ function narrowedTasks(
   { visibility, subject }: CallerVisibility,
   caseKey: string | null,
 ): ListDecision | null {
-  if (operation.rows?.prefilter !== 'task query' || !canNarrow(operation.method, query)) return null
+  if (operation.items?.prefilter !== 'task query' || !canNarrow(operation.method, query)) return null
   const granted = visibility === 'all' ? null : grantedTasks(rows, subject, caseKey)
   if (granted === 'all but some') return null
   if (granted !== null && isNothing(granted)) return { visibility: 'none', valid: isValid() }

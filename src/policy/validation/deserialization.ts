@@ -17,11 +17,11 @@ export function withSerializedValues({ id }: Pick<Operation, 'id'>, search: stri
  * @throws GatewayError GW_HAZARD that names the topic
  */
 export function checkDeserialization(
-  { rows }: Pick<Operation, 'rows'>,
+  { items }: Pick<Operation, 'items'>,
   body: unknown,
   allowedHazards: ReadonlySet<HazardRule>,
 ): void {
-  if (rows?.form !== 'locks' || allowedHazards.has('deserialization')) return
+  if (items?.form !== 'locks' || allowedHazards.has('deserialization')) return
   for (const [index, topic] of itemsOf(bodyValue(body, 'topics')).entries())
     if ((membersOf(topic)['deserializeValues'] ?? false) !== false)
       throw hazard('deserialization', `$.topics[${index}].deserializeValues`)

@@ -38,7 +38,7 @@ t.test(
     let seen = 0
     for (const { method, path, members, parameters } of published) {
       const operation = rows.get(`${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`)
-      const { rows: list, handler } = operation ?? {}
+      const { items: list, handler } = operation ?? {}
       if (list === undefined || list.form === 'count') continue
       for (const name of new Set([...parameters, ...members])) {
         if (!mayAdd(name)) continue

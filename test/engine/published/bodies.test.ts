@@ -56,7 +56,7 @@ t.test('entities in a body are looked up, resolved or listed as unchecked', { sk
   const published = await publishedOperations()
   for (const { operationId: id, members } of published) {
     const operation = OPERATIONS.find((one) => one.id === id)
-    if (operation === undefined || operation.rows !== undefined) continue
+    if (operation === undefined || operation.items !== undefined) continue
     const unknown = members.filter((member) => NAMES.test(member) && !isKnown(operation, member))
     t.same(unknown, [], id)
   }
@@ -69,9 +69,9 @@ t.test('entities in a body are looked up, resolved or listed as unchecked', { sk
 
 t.test('every query in a body is resolved to the visible entities', { skip: javaSkip }, async (t) => {
   for (const { operationId: id, members } of await publishedOperations()) {
-    const { selectors, rows } = OPERATIONS.find((one) => one.id === id) ?? {}
+    const { selectors, items } = OPERATIONS.find((one) => one.id === id) ?? {}
     const queries = members.filter((member) => member.endsWith('Query'))
-    if (rows === undefined) t.same(Object.keys(selectors?.queries ?? {}).sort(), queries.sort(), id)
+    if (items === undefined) t.same(Object.keys(selectors?.queries ?? {}).sort(), queries.sort(), id)
   }
 })
 

@@ -17,9 +17,9 @@ const OF_DEFINITIONS = /^\/process-definition(?:\/x.*)?$/
  * Lists to request. Fetches of external tasks are left out: they request only tasks that the caller may lock, so every task in the response
  * belongs to the caller.
  */
-const ASKED = OPERATIONS.flatMap(({ rows, method, template, media }) => {
+const ASKED = OPERATIONS.flatMap(({ items, method, template, media }) => {
   const path = template.replaceAll(/:\w+/g, 'x')
-  if (rows === undefined || rows.form === 'locks' || OF_DEFINITIONS.test(path)) return []
+  if (items === undefined || items.form === 'locks' || OF_DEFINITIONS.test(path)) return []
   return [{ route: `${method} ${path}`, ask: method === 'POST' && media === undefined ? { body: {} } : {} }]
 })
 const SECRET = 'of somebody else'

@@ -28,7 +28,7 @@ const { ask } = await openGateway(t, {
   },
 })
 
-const WRITES = OPERATIONS.filter(({ method, rows }) => method !== 'GET' && rows === undefined)
+const WRITES = OPERATIONS.filter(({ method, items }) => method !== 'GET' && items === undefined)
 const BODY = {
   processInstanceIds: ['x'],
   externalTaskIds: ['x'],
@@ -74,7 +74,7 @@ for (const one of PAGES) {
   })
 }
 
-const LISTS = OPERATIONS.filter(({ rows }) => rows !== undefined && rows.form === undefined)
+const LISTS = OPERATIONS.filter(({ items }) => items !== undefined && items.form === undefined)
 
 t.test('no list shows items without the members that decide their visibility', async (t) => {
   let listPath = ''

@@ -58,7 +58,7 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   ],
   [
     'something else than rows, to restrict them',
-    row({ rows: { anyOf: ['USER.READ path:id'] } }),
+    row({ items: { anyOf: ['USER.READ path:id'] } }),
     /"USER.READ path:id" restricts the items of a list, so it cannot name path/,
   ],
   [

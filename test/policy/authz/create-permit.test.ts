@@ -24,7 +24,7 @@ interface World extends Partial<Omit<PermitOptions, 'records'>> {
 async function rowsOf(rows: Rows, world: World = {}, row: Partial<OperationEntry> = {}): Promise<unknown> {
   const { lines = [], params = { id: 'd1' }, ...options } = world
   const table = operationsOf({
-    tag: { row: { route: 'GET /novelties/of/:id', checks: [], rows, crossTenant: 'ignored', ...row } },
+    tag: { row: { route: 'GET /novelties/of/:id', checks: [], items: rows, crossTenant: 'ignored', ...row } },
   })
   const [policy] = compilePolicies(table).values()
   if (policy === undefined) throw new Error('no row')

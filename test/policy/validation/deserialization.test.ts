@@ -3,7 +3,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import { checkDeserialization, withSerializedValues } from '../../../src/policy/validation/deserialization.ts'
 
 const NOTHING_ALLOWED = new Set<never>()
-const FETCH = { rows: { form: 'locks' } } as const
+const FETCH = { items: { form: 'locks' } } as const
 
 t.test('a query string requests text exactly once, and keeps all other parameters', (t) => {
   for (const [id, search, sent] of [
