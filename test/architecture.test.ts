@@ -86,7 +86,7 @@ const LAYERS = [
   'files',
   'config',
   'operations',
-  'operations/rows',
+  'operations/tags',
   'operations/published',
   'errors.ts',
   'log.ts',
@@ -106,7 +106,7 @@ const SIBLINGS = [
 ]
 
 /** Layers whose rows are written with the types of the layer above. */
-const TYPES_FROM_ABOVE: Readonly<Record<string, readonly string[]>> = { 'operations/rows': ['operations'] }
+const TYPES_FROM_ABOVE: Readonly<Record<string, readonly string[]>> = { 'operations/tags': ['operations'] }
 
 /** Packages that only some layers and their subfolders may import. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
@@ -213,7 +213,7 @@ t.test('there are no import cycles', (t) => {
 })
 
 t.test('file names and exported names are unique', (t) => {
-  const files = FILES.map(({ file }) => file).filter((file) => !isWithin(file, ['operations/rows']))
+  const files = FILES.map(({ file }) => file).filter((file) => !isWithin(file, ['operations/tags']))
   t.same(twice(files.map((file) => basename(file))), [])
   const exported = FILES.flatMap(({ text }) => [
     ...text.matchAll(/^export (?:abstract )?(?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm),
