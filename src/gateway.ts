@@ -254,16 +254,20 @@ function readBody(dependencies: Dependencies): RequestHook {
       const { checkDeadline } = accessRequest
       return checkMultipart(bytes, request.headers['content-type'] ?? '', { allowedHazards, checkDeadline })
     })
-    const searched = chain(checked, () => searchScripts(parts, context, request))
+    const searched = chain(checked, () => searchScripts(dependencies, context, request))
     if (searched instanceof Promise) searched.then(() => done(), done)
     else done()
   }
 }
 
-function searchScripts(parts: Parts, context: CheckedContext, request: FastifyRequest): MaybePromise<void> {
+function searchScripts(
+  dependencies: Dependencies,
+  context: CheckedContext,
+  request: FastifyRequest,
+): MaybePromise<void> {
   const { engine, operation, accessRequest, bytes } = context
   if (bytes === null || !deploysModels(operation)) return undefined
-  return enforce(parts, engine.scripts, context, () =>
+  return enforce(dependencies, engine.scripts, context, () =>
     checkScripts(bytes, request.headers['content-type'] ?? '', accessRequest.checkDeadline),
   )
 }

@@ -208,7 +208,7 @@ function buildSources(
 }
 
 /** Returns the mode of the check for scripts in deployed models. It is never stricter than the mode of validation. */
-function scriptsModeOf({ mode, scripts }: Config['validation']): EngineParts['scripts'] {
+function scriptsModeOf({ mode, scripts }: Config['validation']): EngineDependencies['scripts'] {
   if (mode === 'off' || scripts === 'off') return 'off'
   return mode === 'enforce' && scripts === 'refuse' ? 'enforce' : 'report'
 }

@@ -34,7 +34,7 @@ t.test('by default, a deployment with a script is sent, counted and logged', asy
   const { status, forwarded } = await ask('demo', 'POST /deployment/create', upload('a.bpmn', SCRIPT))
   t.same([status, forwarded.length], [200, 1])
   t.match(
-    await gateway.parts.metrics.text(),
+    await gateway.dependencies.metrics.text(),
     /gateway_refusals_total\{[^}]*stage="body-report",reason="GW_HAZARD"\} 1/,
   )
   t.same(await rulesSeen(gateway, 'reported'), ['scripts'])
