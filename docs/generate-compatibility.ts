@@ -46,7 +46,7 @@ export function compatibilityPage(ci: string = readFileSync(CI_SCRIPT, 'utf8')):
   return INTRODUCTION + RELEASES.map((release) => rowOf(release, runs)).join('')
 }
 
-/** What the script runs. */
+/** The suites and comparisons that the script runs. */
 interface Runs {
   readonly suites: readonly string[]
   readonly comparisons: readonly Options[]

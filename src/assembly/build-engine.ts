@@ -273,7 +273,7 @@ interface PermitSources {
   readonly onUnreadable: (definitionId: string) => void
 }
 
-/** Finds a user of the source. With tokens every other name may be that of a user, whom no source lists. */
+/** Finds a user of the source. If the engine accepts tokens, each other name may be that of a user that no source lists. */
 function principalFinderOf(
   { principalOf }: EngineSources['identity'],
   takesTokens: boolean,

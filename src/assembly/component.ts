@@ -8,8 +8,8 @@ export interface Component {
   /** Returns checks by name, and whether they permit the gateway to be ready. */
   readonly readiness?: () => Readiness
   /**
-   * Called when the runtime is put in force. Registers the gauges of the component, which replace those of the previous runtime, and
-   * makes it responsible for closing what it took over from that runtime.
+   * Called when the runtime begins to serve requests. Registers the gauges of the component, which replace those of the previous
+   * runtime. From now on, the component closes the resources that it received from that runtime.
    */
   readonly activate?: (metrics: Metrics) => void
   /** Ends the work in the background. Requests in flight continue with the last state. */

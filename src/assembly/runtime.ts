@@ -28,13 +28,13 @@ export interface BuildOptions {
   /** The state of the runtime that this one replaces. Its metrics continue, and cached entries that are still valid are reused. */
   readonly before?: HandoverState
   /**
-   * Returns the runtime that replaces this one, or null if there is none. It is informed of changes made by requests of this runtime.
+   * Returns the runtime that replaces this one. Returns null before a replacement. It is informed of changes made by requests of this runtime.
    * This is a function because a runtime that held a reference to its successor would keep all later ones alive.
    */
   readonly successor?: () => RuntimeDependencies | null
 }
 
-/** What a runtime receives from the previous one, and what the next one has taken over. */
+/** The state that a runtime receives from the previous one, and the state that the next one has received. */
 export interface Handover<Member extends keyof HandoverState> {
   /** Null for the first runtime. */
   readonly before: Pick<HandoverState, Member> | null
@@ -82,7 +82,7 @@ export interface HandoverState
   readonly issuerKeys: IssuerKeyStates
 }
 
-/** What the admin listener and the commands ask of a runtime. */
+/** The questions that the admin listener and the commands send to a runtime. */
 export interface RuntimeQuestions {
   /** Warnings about dangerous but allowed settings, in the configuration and in the files that it names. */
   readonly warnings: readonly string[]

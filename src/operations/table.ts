@@ -229,7 +229,7 @@ export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'on
   readonly selectors?: CompiledSelectors
   /** The schema of the JSON body. */
   readonly body?: BodyName
-  /** What the operation takes instead of JSON. */
+  /** The kind of the body if it is not JSON. */
   readonly media?: 'multipart' | 'none'
   readonly method: Method
   /** The path below the base path, with parameters in camelCase: `/task/:id`. */

@@ -149,7 +149,7 @@ export const task = [
       route: 'GET /task/:id/form',
       checks: [
         { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
-        // The engine also reads the task by a query. Only with `enforceSpecificVariablePermission` a caller who may read the form may not see the task.
+        // The engine also reads the task by a query. With `enforceSpecificVariablePermission`, a caller may be permitted to read the form but not to see the task.
         {
           anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
           denied: 'absent',

@@ -21,7 +21,7 @@ interface Responses {
 
 type Reason = (responses: Responses) => boolean
 
-/** Why the gateway refuses bodies that the engine may accept. Each reason is listed in docs/deviations.md. */
+/** The reasons for which the gateway refuses bodies that the engine may accept. Each reason is listed in docs/deviations.md. */
 const DOCUMENTED: Readonly<Record<string, Reason>> = {
   'a body is null': ({ odd, gateway }) => codeOf(gateway) === 'GW_BAD_JSON' && odd.text === 'null',
   'an expression runs code in the engine': ({ odd, gateway }) =>
