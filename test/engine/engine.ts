@@ -39,7 +39,8 @@ const PROPERTIES = [
 
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
   const { jar, classes } = await buildEngine(options.family ?? DEFAULT_FAMILY, options.hasWeb)
-  const jvm = [`-XX:SharedArchiveFile=${classes}`, ...JVM_OPTIONS, ...PROPERTIES, ...(options.jvm ?? [])]
+  const archive = classes === null ? [] : [`-XX:SharedArchiveFile=${classes}`]
+  const jvm = [...archive, ...JVM_OPTIONS, ...PROPERTIES, ...(options.jvm ?? [])]
   const { ready, ...child } = await startChild({
     command: 'java',
     args: [...jvm, '-jar', jar, ...switchesOf(options)],

@@ -26,6 +26,8 @@ const DOCUMENTED: Readonly<Record<string, Reason>> = {
   'a body is null': ({ odd, gateway }) => codeOf(gateway) === 'GW_BAD_JSON' && odd.text === 'null',
   'an expression runs code in the engine': ({ odd, gateway }) =>
     codeOf(gateway) === 'GW_HAZARD' && odd.place.endsWith('Expression'),
+  'the engine would create objects from stored variables': ({ odd, gateway }) =>
+    codeOf(gateway) === 'GW_HAZARD' && odd.place.endsWith('.deserializeValues'),
   'a query string cannot express these members of a query': ({ odd, gateway }) =>
     codeOf(gateway) === 'GW_ROWS_NOT_EXACT' && /\.historic(?:Batch|DecisionInstance)Query\b/.test(odd.place),
   'an unknown task is refused for its delegation state': ({ odd, engine, gateway }) =>
