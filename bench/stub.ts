@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'
 
-// An engine that needs almost no CPU time. It has no HTTP parser and four prepared responses. It reads one request at a time on each
+// An engine that needs almost no CPU time. It has no HTTP parser and five prepared responses. It reads one request at a time on each
 // connection, as a gateway or a proxy sends it. It must never limit a measurement.
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } })
@@ -24,6 +24,7 @@ const DEFINITION = {
   startableInTasklist: true,
 }
 const JSON_ANSWER = jsonAnswerOf(DEFINITION)
+const DECISION_ANSWER = jsonAnswerOf({ ...DEFINITION, id: 'dish:1:1', key: 'dish' })
 const LIST_ANSWER = jsonAnswerOf(
   Array.from({ length: 10 }, (_, index) => ({
     ...DEFINITION,
@@ -54,6 +55,7 @@ createServer((socket) => {
 
 function answerTo(request: Buffer): Buffer {
   if (request.includes('/diagram HTTP')) return DIAGRAM_ANSWER
+  if (request.includes('/decision-definition/key/dish')) return DECISION_ANSWER
   if (request.includes('/process-definition?')) return LIST_ANSWER
   return request.includes('/count HTTP') || request.includes('/count?') ? COUNT_ANSWER : JSON_ANSWER
 }
