@@ -24,7 +24,6 @@ import type { Dependencies } from './pipeline/dependencies.ts'
 import { createCors } from './request/cors.ts'
 import { namedTargetOf } from './request/target.ts'
 import { ANONYMOUS, type Principal } from './request/principal.ts'
-import { checkDeserialization } from './policy/validation/deserialization.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { checkMedia } from './policy/validation/media.ts'
 import { checkScripts } from './policy/validation/model-scripts.ts'
@@ -246,7 +245,6 @@ function readBody(dependencies: Dependencies): RequestHook {
     const { engine, operation, accessRequest, bytes } = context
     const checked = enforce(dependencies, engine.validation, context, () => {
       checkHazards(operation, accessRequest, engine.allowedHazards)
-      checkDeserialization(operation, accessRequest.body, engine.allowedHazards)
       checkSelection(operation, accessRequest.body)
       checkShape(operation, accessRequest, engine.isDateText)
       if (bytes === null || operation.media === undefined) return undefined

@@ -46,7 +46,7 @@ function wordsNamed(
   return argument === 'COMMAND' ? commands.map((command) => command.name()) : []
 }
 
-/** Returns the options before a command: those of the default command. */
+/** Returns the options that may precede a command. They are the options of the default command. */
 function defaultOptions(commands: readonly CompletedCommand[]): readonly Option[] {
   return commands.find(({ name }) => name === 'start')?.options ?? []
 }

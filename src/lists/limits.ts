@@ -29,7 +29,7 @@ export const MAX_PARALLEL_READS = 4
 export const MAX_SINGLE_READS = 200
 /** Ids for a list that takes only one id. Each id needs its own request. */
 export const MAX_SINGLE_IDS = 1000
-/** Ids that one query may select, or items of which only the place in a list is in memory. Each takes some hundred bytes. */
+/** Ids that one query may select. Also the items of a list whose positions are in memory. Each takes some hundred bytes. */
 export const MAX_IDS = 100_000
 
 // Items of one read.
@@ -39,7 +39,7 @@ export const MAX_IDS = 100_000
  * of case definitions are not read further.
  */
 export const FIRST_READ_ITEMS = 100
-/** Items that are read rather than counted or searched for: of a short list, before a page, or of short subqueries together. */
+/** The largest number of items that are read instead of counted: in a short list, before a page, or in several short subqueries. */
 export const FEW_ITEMS = MAX_PARALLEL_READS * FIRST_READ_ITEMS
 /** Factor between two reads that search for the end of a list. The number of reads grows with the logarithm of its length. */
 export const READ_GROWTH = 10
@@ -79,8 +79,8 @@ export const SEEK_DEVIATIONS = 4
 // Observations about an engine, and how long they are used.
 
 /**
- * Milliseconds: whether a list is long, how long its first page takes, the size of a subquery, which predicts where a page begins,
- * which definitions are deleted, and where the database puts items without a value.
+ * Milliseconds for most observations: whether a list is long, the time of its first page, the size of a subquery, the deleted
+ * definitions, and the position of items without a value.
  */
 export const OBSERVATION_MS = 60_000
 /** Factor for observations that change slowly, and for a result that is used while a search runs again. */

@@ -200,7 +200,7 @@ export interface Rows {
   readonly anyOf?: readonly PermissionTerm[]
   /**
    * An item needs every one of these permissions. If they are about the same entity, one authorization record must grant all of them,
-   * because the engine joins the records once. If revocations apply to the caller, the engine decides each permission by itself.
+   * because the engine joins the records once. If revocations apply to the caller, the engine decides each permission separately.
    * Default: none.
    */
   readonly allOf?: readonly PermissionTerm[]

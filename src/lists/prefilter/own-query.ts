@@ -78,8 +78,8 @@ export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequ
   }
   const isKnown = isReadable && !names.has('orQueries') && !names.has(query.tenants)
   /*
-   * The query may select both items of named tenants and items without a tenant. The engine applies one of the two conditions. Which
-   * one depends on the list (Camunda 7.22): `tenantIdIn` in the reports of cleanable instances, else `withoutTenantId`.
+   * The query may select both items of named tenants and items without a tenant. The engine applies one of the two conditions
+   * (Camunda 7.22): `tenantIdIn` in the reports of cleanable instances, and `withoutTenantId` in other lists.
    */
   const isOfTwoTenants = own.tenantIds !== null && own.isWithoutTenant
   return isKnown && !isOfTwoTenants ? own : null

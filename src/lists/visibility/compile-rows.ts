@@ -37,10 +37,14 @@ function isOneEntity(terms: readonly string[]): boolean {
   return others.length > 0 && others.every((entity) => entity === first)
 }
 
-/** Compiles the restriction that applies if the query parameter of the second condition is true. */
+/**
+ * Compiles the restriction that applies if the query parameter of the second condition is true. Null without such a condition.
+ * @throws Error if the condition cannot be read, because it would then restrict nothing
+ */
 function compileWhere({ and, ...rows }: Rows): CompiledRows['where'] {
-  const [, query] = /^query:(\w+) is true$/.exec(and?.when ?? '') ?? []
-  if (and === undefined || query === undefined) return null
+  if (and?.when === undefined) return null
+  const [, query] = /^query:(\w+) is true$/.exec(and.when) ?? []
+  if (query === undefined) throw new Error(`rows have the unknown condition ${and.when}`)
   return { query, rows: compileRows({ ...rows, and: { anyOf: and.anyOf } }) }
 }
 

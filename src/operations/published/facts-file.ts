@@ -1,9 +1,9 @@
 /**
  * The form of `facts.json`, which `npm run import:published` writes.
  *
- * A type is written as `string`, `string:date-time` (with a format), `string(asc|desc)` (with its values), `integer:int32`,
- * `number:double`, `boolean`, `object` (an object with any members), `any`, or as the name of a schema. `[]` after it is a list of this
- * type, and `{}` an object whose members all have this type. `!` marks a member or parameter that the API requires. `@7.23` follows if
+ * A type is a name: `string`, `integer`, `number`, `boolean`, `object` (an object with any members), `any`, or the name of a schema. A
+ * format follows a colon (`string:date-time`, `integer:int32`), and permitted values are in brackets (`string(asc|desc)`). `[]` after a
+ * type is a list of this type, and `{}` an object whose members all have this type. `!` marks a member or parameter that the API requires. `@7.23` follows if
  * it exists only since that version, and `@-7.22` if it exists only up to that version.
  */
 export interface FactsFile {

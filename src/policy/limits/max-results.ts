@@ -24,7 +24,7 @@ export interface MaxResults {
   readonly mode: 'enforce' | 'report'
   /** Returns the query string as it is checked and sent: with the limit of the caller if it replaces an excessive number. */
   readonly searchOf: (caller: Caller, search: string) => string
-  /** Returns the refusal of a query that asks for more items than the caller may request, or for all items. */
+  /** Returns the refusal of a query with a number of items above the limit of the caller, or without a number. */
   readonly refusalOf: (caller: Caller, query: Query) => EngineRefusal | null
 }
 

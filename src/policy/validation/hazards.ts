@@ -2,6 +2,8 @@ import { GatewayError } from '../../errors.ts'
 import type { HazardRule } from '../../operations/hazard-rules.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Operation } from '../../operations/table.ts'
+import { bodyValue } from '../../request/body.ts'
+import { itemsOf, membersOf } from './schemas/engine-error.ts'
 
 /** Members that contain variables by name. Every entry is a typed value, whatever its name. */
 const VARIABLE_MAPS: ReadonlySet<string> = new Set([
@@ -24,7 +26,7 @@ type JsonMembers = Readonly<Record<string, unknown>>
 
 /** Checks a request for hazards. @throws GatewayError GW_HAZARD that names the rule and the place */
 export function checkHazards(
-  { expressions }: Pick<Operation, 'expressions'>,
+  { expressions, items }: Pick<Operation, 'expressions' | 'items'>,
   { query, body }: { readonly query: ReadonlyMap<string, string>; readonly body: unknown },
   allowedHazards: ReadonlySet<HazardRule>,
 ): void {
@@ -34,6 +36,14 @@ export function checkHazards(
     if (name !== undefined) throw hazard('expressions', `query parameter ${name}`)
   }
   if (isRecord(body)) walk(body, '$', { refusesExpressions, allowedHazards })
+  if (items?.form === 'locks' && !allowedHazards.has('deserialization')) checkTopics(body)
+}
+
+/** Topics of external tasks are the only bodies that can request objects, and the engine reads many values of the member as true. */
+function checkTopics(body: unknown): void {
+  for (const [index, topic] of itemsOf(bodyValue(body, 'topics')).entries())
+    if ((membersOf(topic)['deserializeValues'] ?? false) !== false)
+      throw hazard('deserialization', `$.topics[${index}].deserializeValues`)
 }
 
 /** Returns the refusal by a named rule. */

@@ -14,8 +14,9 @@ const DECISIONS: ReadonlySet<string> = new Set([
   'outputEntry',
   'literalExpression',
 ])
-/** Languages of decisions that are no scripts. */
-const EXPRESSION_LANGUAGE = /feel|juel/i
+/** Languages of decisions that are no scripts: JUEL, and FEEL by its name or by an address of its versions. */
+const EXPRESSION_LANGUAGE =
+  /^(?:juel|feel|feel-scala(?:-unary-tests)?|https?:\/\/www\.omg\.org\/spec\/[\d/DMN]*FEEL\/[\d/]*)$/i
 
 /** The name of the first element of a model that contains a script. `none`: no element does. `unknown`: the model cannot be read. */
 export type FoundScript = { readonly element: string } | 'none' | 'unknown'

@@ -87,6 +87,15 @@ t.test('a second condition applies if the query requests it or may request it', 
   t.end()
 })
 
+t.test('a second condition with an unknown form is an error, because it would restrict nothing', (t) => {
+  const when = 'query:with-update is true'
+  t.throws(
+    () => compileRows({ anyOf: [READ], and: { anyOf: [UPDATE], when } }),
+    /unknown condition query:with-update/,
+  )
+  t.end()
+})
+
 t.test('the records decide whether all, some or no items are visible', (t) => {
   const one: Rows = { anyOf: [READ] }
   const two: Rows = { anyOf: [READ, 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { GatewayError } from '../../../src/errors.ts'
-import { checkDeserialization, withSerializedValues } from '../../../src/policy/validation/deserialization.ts'
+import { withSerializedValues } from '../../../src/policy/validation/deserialization.ts'
+import { checkHazards } from '../../../src/policy/validation/hazards.ts'
 
 const NOTHING_ALLOWED = new Set<never>()
 const FETCH = { items: { form: 'locks' } } as const
+const query = new Map<string, string>()
 
 t.test('a query string requests text exactly once, and keeps all other parameters', (t) => {
   for (const [id, search, sent] of [
@@ -26,7 +28,8 @@ t.test('a query string requests text exactly once, and keeps all other parameter
 t.test('a topic that requests objects is refused, whatever value the engine would read as true', (t) => {
   for (const value of [true, 'true', 1, 'yes', {}])
     t.throws(
-      () => checkDeserialization(FETCH, { topics: [{}, { deserializeValues: value }] }, NOTHING_ALLOWED),
+      () =>
+        checkHazards(FETCH, { query, body: { topics: [{}, { deserializeValues: value }] } }, NOTHING_ALLOWED),
       new GatewayError('GW_HAZARD', {
         rule: 'deserialization',
         message: "Refused by the rule 'deserialization': $.topics[1].deserializeValues",
@@ -34,9 +37,12 @@ t.test('a topic that requests objects is refused, whatever value the engine woul
       JSON.stringify(value),
     )
   for (const topics of [[{ deserializeValues: false }, { deserializeValues: null }, {}], [], null, 'x'])
-    t.doesNotThrow(() => checkDeserialization(FETCH, { topics }, NOTHING_ALLOWED))
+    t.doesNotThrow(() => checkHazards(FETCH, { query, body: { topics } }, NOTHING_ALLOWED))
   const asking = { topics: [{ deserializeValues: true }] }
-  t.doesNotThrow(() => checkDeserialization(FETCH, asking, new Set(['deserialization'] as const)))
-  t.doesNotThrow(() => checkDeserialization({}, asking, NOTHING_ALLOWED), 'other bodies have no such member')
+  t.doesNotThrow(() => checkHazards(FETCH, { query, body: asking }, new Set(['deserialization'] as const)))
+  t.doesNotThrow(
+    () => checkHazards({}, { query, body: asking }, NOTHING_ALLOWED),
+    'other bodies have no such member',
+  )
   t.end()
 })

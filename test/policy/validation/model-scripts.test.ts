@@ -23,6 +23,8 @@ t.test('scripts of processes, cases and decisions are found', async (t) => {
     ],
     [dmn('<decision><literalExpression expressionLanguage="javascript"/></decision>'), 'literalExpression'],
     [dmn('<decision/>', 'expressionLanguage="groovy"'), 'definitions'],
+    [dmn('<decision/>', 'expressionLanguage="script-of-feel"'), 'definitions'],
+    [dmn('<decision/>', 'expressionLanguage="https://other.example/feel/"'), 'definitions'],
     [bpmn('<a:SCRIPT/><b:script/>'), 'script'],
   ] as const)
     t.same(await findScript(Buffer.from(model)), { element }, model)
@@ -37,6 +39,8 @@ t.test('expressions, text and comments are no scripts', async (t) => {
     bpmn('<!-- <scriptTask/> --><documentation><![CDATA[<script/>]]></documentation><task name="script"/>'),
     dmn('<decision><inputExpression expressionLanguage="juel"/></decision>'),
     dmn('<decision/>', 'expressionLanguage="https://www.omg.org/spec/DMN/20191111/FEEL/"'),
+    dmn('<decision/>', 'expressionLanguage="http://www.omg.org/spec/FEEL/20140401"'),
+    dmn('<decision/>', 'expressionLanguage="FEEL"'),
   ])
     t.equal(await findScript(Buffer.from(model)), 'none', model)
 })

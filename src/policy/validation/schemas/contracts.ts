@@ -75,16 +75,17 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   VariableValueDto: { type: variableValue, rules: variableRules },
 }
 
+/** The contracts of bodies without rules of their own, by operationId. For a path with a key, the engine looks up the key first. */
+const PUBLISHED_CONTRACTS: ReadonlyMap<string, Contract> = new Map(
+  [...PUBLISHED_BODIES].map(([id, { type, isByKey }]) => [
+    id,
+    isByKey ? { type, readAfter: 'all checks', rules: [] } : { type, rules: [] },
+  ]),
+)
+
 /** Returns the contract of the body of an operation: its own one, or the published type. Null if nothing is known about the body. */
-export function contractOf({
-  id,
-  template,
-  body,
-}: Pick<Operation, 'id' | 'template' | 'body'>): Contract | null {
-  if (body !== undefined) return BODIES[body]
-  const type = PUBLISHED_BODIES.get(id)
-  if (type === undefined) return null
-  return template.includes('/key/:key/') ? { type, readAfter: 'all checks', rules: [] } : { type, rules: [] }
+export function contractOf({ id, body }: Pick<Operation, 'id' | 'body'>): Contract | null {
+  return body === undefined ? (PUBLISHED_CONTRACTS.get(id) ?? null) : BODIES[body]
 }
 
 /** Queries inside a body that the gateway sends to lists that accept only a query string. */

@@ -59,17 +59,27 @@ const SCHEMAS: ReadonlyMap<string, JavaType> = new Map(
   PUBLISHED_SCHEMAS.map((name) => [name, object(membersOf(name))]),
 )
 
-/** The types of the JSON bodies by operationId. Operations and members that only some versions of the engine have are left out. */
-export const PUBLISHED_BODIES: ReadonlyMap<string, JavaType> = new Map(
-  PUBLISHED_IDS.flatMap((id): [string, JavaType][] => {
-    const type = bodyTypeOf(id)
-    return type === null ? [] : [[id, type]]
+interface PublishedBody {
+  readonly type: JavaType
+  /** The path contains the key of a definition. */
+  readonly isByKey: boolean
+}
+
+/** The JSON bodies by operationId. Operations and members that only some versions of the engine have are left out. */
+export const PUBLISHED_BODIES: ReadonlyMap<string, PublishedBody> = new Map(
+  PUBLISHED_IDS.flatMap((id): [string, PublishedBody][] => {
+    const body = bodyOf(id)
+    return body === null ? [] : [[id, body]]
   }),
 )
 
-function bodyTypeOf(operationId: string): JavaType | null {
-  const { body, consumes, versions } = publishedOperation(operationId) ?? {}
+function bodyOf(operationId: string): PublishedBody | null {
+  const { body, consumes, route = '', versions } = publishedOperation(operationId) ?? {}
   if (body?.kind !== 'schema' || consumes !== 'application/json' || versions?.since !== null) return null
+  return { type: bodyTypeOf(body), isByKey: route.includes('/key/{key}/') }
+}
+
+function bodyTypeOf(body: Extract<PublishedType, { readonly kind: 'schema' }>): JavaType {
   const type = typeOf(body)
   const single = SINGLE_VALUES[body.name]
   if (single === undefined) return type
