@@ -51,6 +51,7 @@ t.test('a model that cannot be read may contain a script', async (t) => {
     '<!DOCTYPE a><a/>',
     '<a>&x;</a>',
     '<?xml version="1.0" encoding="x-unknown"?><a/>',
+    `${'<a>'.repeat(1001)}${'</a>'.repeat(1001)}`,
   ])
     t.equal(await findScript(Buffer.from(model)), 'unknown', model)
 })
