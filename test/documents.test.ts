@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { anchorOf } from '../docs/configuration/generate.ts'
 import { COMPATIBILITY_PAGE, compatibilityPage } from '../docs/generate-compatibility.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -89,12 +90,7 @@ function leadsSomewhere(page: string, link: string): boolean {
 
 /** Returns the anchors that GitHub creates for the headings. */
 function anchorsOf(text: string): readonly string[] {
-  return matchesOf(/^#+ (.+)$/gm, text).map((heading) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  )
+  return matchesOf(/^#+ (.+)$/gm, text).map(anchorOf)
 }
 
 function matchesOf(pattern: RegExp, text: string): readonly string[] {

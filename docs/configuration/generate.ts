@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { z } from 'zod'
 import { restartProblems } from '../../src/config/config-changes.ts'
 import { schema } from '../../src/config/schema.ts'
@@ -6,39 +7,10 @@ import { schema } from '../../src/config/schema.ts'
 /** The page that is generated from the descriptions in `src/config`. */
 export const REFERENCE = new URL('reference.md', import.meta.url)
 
-/** The guides that go with a key, and with all keys below it. */
-const GUIDES: Readonly<Record<string, readonly string[]>> = {
-  workers: ['workers.md'],
-  'listen.trustedProxies': ['browsers.md#client-addresses'],
-  'listen.publicUrl': ['browsers.md#links-in-answers'],
-  'listen.allowedOrigins': ['browsers.md#pages-of-other-origins'],
-  cors: ['browsers.md#pages-that-read-answers-cors'],
-  admin: ['reload.md#the-admin-listener'],
-  'engines.NAME.nodes': ['balancing.md'],
-  'engines.NAME.credentials': ['identity.md#credentials-for-engines'],
-  'engines.NAME.service': ['identity.md#credentials-for-engines'],
-  'engines.NAME.deploymentAware': ['balancing.md#deployments'],
-  identity: ['identity.md'],
-  'identity.open': ['identity.md#what-is-open-without-credentials'],
-  'identity.tokens': ['tokens.md'],
-  authorization: ['identity.md#records'],
-  'authorization.mode': ['../explain.md'],
-  validation: ['validation.md'],
-  health: ['balancing.md#health'],
-  cache: ['caching.md'],
-  'cache.redis': ['redis.md', '../idempotency.md'],
-  'cache.signingKeys': ['caching.md#what-redis-is-trusted-with'],
-  idempotency: ['../idempotency.md'],
-  'limits.connections': ['balancing.md#load'],
-  'limits.queue': ['balancing.md#load'],
-  'limits.longPolls': ['long-polls.md'],
-  'limits.rate': ['limits.md#rates'],
-  'limits.maxResults': ['limits.md#items-of-lists'],
-  'limits.pressure': ['limits.md#pressure', '../runbooks/GatewayOverloaded.md'],
-  passthrough: ['passthrough.md'],
-  'log.audit': ['../audit.md'],
-  traces: ['../traces.md'],
-}
+const DOCS = join(import.meta.dirname, '..')
+
+/** The link to the guide of each key that a page names. The line `Keys:` belongs to the section that contains it. */
+const GUIDES = guidesOf(globSync('**/*.md', { cwd: DOCS }))
 
 const INTRODUCTION = `# Configuration reference
 
@@ -47,6 +19,9 @@ format of the file.
 
 *Reload*: a change applies after the next [reload](reload.md). *Restart*: a running process refuses the change.
 `
+
+/** Every key that a page documents with a line `Keys:`. */
+export const documentedKeys = (): readonly string[] => [...GUIDES.keys()]
 
 /** Every key of the configuration: what it takes, its default, when a change counts, and its effect. */
 export function referencePage(): string {
@@ -112,10 +87,39 @@ function textOfKey({ path, types, description, only }: Key): string {
       ? [isRequired(type) ? 'required' : '']
       : [defaultOf(type), restartProblems([path]).length > 0 ? 'restart' : 'reload']),
   ].filter((fact) => fact !== '')
-  const guides = GUIDES[path]?.map((file) => `[${file.replace('../', '')}](${file})`) ?? []
+  const guides = (GUIDES.get(path) ?? []).map((file) => `[${file.replace('../', '')}](${file})`)
   const see = guides.length === 0 ? '' : ` See ${guides.join(' and ')}.`
   const heading = path.includes('.') || path.includes('[') ? '###' : '##'
   return `${heading} \`${path}\`\n\n*${facts.join(' · ')}*\n\n${description}${see}\n`
+}
+
+/** Returns the links to the pages and sections that document a key, by key. */
+function guidesOf(pages: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const guides = new Map<string, string[]>()
+  for (const page of pages.toSorted())
+    for (const { keys, anchor } of keyLinesOf(readFileSync(join(DOCS, page), 'utf8')))
+      for (const key of keys)
+        guides.set(key, [...(guides.get(key) ?? []), relative('configuration', page) + anchor])
+  return guides
+}
+
+function keyLinesOf(text: string) {
+  // A section ends before the next heading of the second level or below. A line of code may begin with one `#`.
+  return text.split(/^(?=##+ )/m).flatMap((section) => {
+    const heading = /^##+ (.*)/.exec(section)?.[1] ?? ''
+    return [...section.matchAll(/^Keys: (.*)/gm)].map(([, line = '']) => ({
+      keys: [...line.matchAll(/`([^`]+)`/g)].map(([, key = '']) => key),
+      anchor: heading === '' ? '' : `#${anchorOf(heading)}`,
+    }))
+  })
+}
+
+/** Returns the anchor that GitHub creates for a heading. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
 }
 
 const SECTIONS = [z.ZodObject, z.ZodRecord, z.ZodDiscriminatedUnion]
