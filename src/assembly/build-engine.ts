@@ -331,10 +331,11 @@ function permitOptionsOf(
 
 function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream {
   const { name, engineConfig, config, metrics } = options
-  const { nodes, remoteName, host, credentials, service, tls, responseHeaders } = engineConfig
+  const { nodes, balancing, remoteName, host, credentials, service, tls, responseHeaders } = engineConfig
   const { maxHold, perNode, waiting } = config.limits.longPolls
   return createUpstream({
     nodes,
+    balancing,
     ...(remoteName === undefined ? {} : { remoteName }),
     credentials,
     host,

@@ -28,6 +28,17 @@ export const node = z
   .meta({ title: 'URL or `{ url, weight, drain }`' })
   .transform((value) => (typeof value === 'string' ? { url: value, weight: 1, drain: false } : value))
 
+/** The setting `engines.NAME.balancing`. */
+export const balancing = z
+  .enum(['least-load', 'round-robin'])
+  .default('least-load')
+  .describe(
+    'How the gateway chooses the node of a request. `least-load`: of two random nodes, the one with fewer requests in flight and a lower latency, by weight. ' +
+      '`round-robin`: the nodes in turn, by weight, regardless of their load.',
+  )
+
+export type BalancingPolicy = z.infer<typeof balancing>
+
 /** The section `health`. */
 export const health = z
   .strictObject({

@@ -7,7 +7,7 @@ import { gauges } from './gauge-settings.ts'
 import { DEFAULT_DATE_PATTERN, findPatternMistake } from './date-pattern.ts'
 import { HOST } from './host-pattern.ts'
 import { limits, maxResults, rate } from './limit-settings.ts'
-import { health, node } from './node-settings.ts'
+import { balancing, health, node } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { redis } from './redis-settings.ts'
 import { RELEASES } from '../operations/published/releases.ts'
@@ -204,6 +204,7 @@ export const engineSettings = z.strictObject({
       'Exports numbers about the engine as metrics: incidents, jobs, external tasks, running instances. ' +
         'With `cache.redis`, one of all replicas queries the engine. Without it, each replica does. `{}` enables the gauges. If null, there are none.',
     ),
+  balancing,
   deploymentAware: z
     .boolean()
     .default(false)

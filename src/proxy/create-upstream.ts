@@ -1,3 +1,4 @@
+import type { BalancingPolicy } from '../config/node-settings.ts'
 import type { ClientTls } from '../config/tls-types.ts'
 import type { WireRequest } from './attempts/attempt.ts'
 import { createBalance } from './nodes/balance.ts'
@@ -59,6 +60,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly tls?: ClientTls | undefined
   /** The number of connections to each node. */
   readonly connections: number
+  /** How the node of a request is chosen. Default: `least-load`. */
+  readonly balancing?: BalancingPolicy
   readonly health?: HealthOptions
   /** How many requests may wait for a free node, and how long. More requests are refused with 503. Default: 1000 requests, 2 s. */
   readonly queue?: QueueOptions
@@ -121,7 +124,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     polls.send()
   })
   const sendOptions: SendOptions = {
-    pick: createBalance(nodes, { now, random }),
+    pick: createBalance(nodes, { policy: options.balancing ?? 'least-load', now, random }),
     hasNodes: nodes.live.length > 0,
     isUnreachable: () => nodes.isUnreachable,
     budget: createRetryBudget(options.connections, now),
