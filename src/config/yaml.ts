@@ -1,4 +1,5 @@
 import { type Document, type ErrorCode, LineCounter, parseDocument, visit } from 'yaml'
+import { parsePlainYaml } from './plain-yaml.ts'
 
 /** The value of a text, or its problems by line and column. Problems never contain the content, which may be a secret. */
 export type YamlParseResult =
@@ -6,6 +7,12 @@ export type YamlParseResult =
   | { readonly problems: readonly string[] }
 
 export function readYaml(text: string): YamlParseResult {
+  const plain = parsePlainYaml(text)
+  return plain === null ? readAnyYaml(text) : { ...plain, problems: null }
+}
+
+/** Parses any YAML text with the library. */
+export function readAnyYaml(text: string): YamlParseResult {
   const lines = new LineCounter()
   // The library would print warnings with the content.
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, logLevel: 'error' })
