@@ -27,7 +27,7 @@ import { ANONYMOUS, type Principal } from './request/principal.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { checkMedia } from './policy/validation/media.ts'
 import { checkScripts } from './policy/validation/model-scripts.ts'
-import { checkMultipart } from './policy/validation/multipart.ts'
+import { checkMultipart, type MultipartContent, readMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { refusalOf, sendRefusal } from './pipeline/replies.ts'
@@ -243,30 +243,35 @@ function readBody(dependencies: Dependencies): RequestHook {
   return function readBodyHook(request, _reply, done) {
     const context = readRequest(dependencies, locatedOf(request), request)
     const { engine, operation, accessRequest, bytes } = context
-    const checked = enforce(dependencies, engine.validation, context, () => {
+    const content = enforce(dependencies, engine.validation, context, () => {
       checkHazards(operation, accessRequest, engine.allowedHazards)
       checkSelection(operation, accessRequest.body)
       checkShape(operation, accessRequest, engine.isDateText)
       if (bytes === null || operation.media === undefined) return undefined
-      const { allowedHazards } = engine
-      const { checkDeadline } = accessRequest
-      return checkMultipart(bytes, request.headers['content-type'] ?? '', { allowedHazards, checkDeadline })
+      return readMultipart(bytes, request.headers['content-type'] ?? '', accessRequest.checkDeadline)
     })
-    const searched = chain(checked, () => searchScripts(dependencies, context, request))
+    const searched = chain(content, (parts) =>
+      parts === undefined ? undefined : checkParts(dependencies, context, parts),
+    )
     if (searched instanceof Promise) searched.then(() => done(), done)
     else done()
   }
 }
 
-function searchScripts(
+/** Checks the parts of a multipart body, and the scripts of its models, which have a mode of their own. */
+function checkParts(
   dependencies: Dependencies,
   context: CheckedContext,
-  request: FastifyRequest,
+  parts: MultipartContent,
 ): MaybePromise<void> {
-  const { engine, operation, accessRequest, bytes } = context
-  if (bytes === null || !deploysModels(operation)) return undefined
-  return enforce(dependencies, engine.scripts, context, () =>
-    checkScripts(bytes, request.headers['content-type'] ?? '', accessRequest.checkDeadline),
+  const { engine, operation, accessRequest } = context
+  const { checkDeadline } = accessRequest
+  const checked = enforce(dependencies, engine.validation, context, () =>
+    checkMultipart(parts, engine.allowedHazards, checkDeadline),
+  )
+  if (!deploysModels(operation)) return checked
+  return chain(checked, () =>
+    enforce(dependencies, engine.scripts, context, () => checkScripts(parts.models, checkDeadline)),
   )
 }
 

@@ -1,7 +1,6 @@
 import { hazard } from './hazards.ts'
 import { readElements, type XmlAttributes } from './model-elements.ts'
 import { decodeModel } from './model-text.ts'
-import { modelsIn } from './multipart.ts'
 
 /** Elements that contain a script, or name the file of one. */
 const SCRIPTS: ReadonlySet<string> = new Set(['scriptTask', 'script'])
@@ -54,15 +53,14 @@ function isDecisionModel(attributes: XmlAttributes): boolean {
 }
 
 /**
- * Checks that no model in a multipart body contains a script. A model that cannot be read may contain one.
- * @throws GatewayError GW_HAZARD that names the element; GW_BAD_MULTIPART; any error that `checkDeadline` throws
+ * Checks that no model contains a script. A model that cannot be read may contain one.
+ * @throws GatewayError GW_HAZARD that names the element; any error that `checkDeadline` throws
  */
 export async function checkScripts(
-  bytes: Buffer,
-  contentType: string,
+  models: readonly Buffer[],
   checkDeadline: (() => void) | undefined,
 ): Promise<void> {
-  for await (const model of modelsIn(bytes, contentType, checkDeadline)) {
+  for (const model of models) {
     const found = await findScript(model, checkDeadline)
     if (found === 'unknown') throw hazard('scripts', 'a model cannot be read')
     if (found !== 'none') throw hazard('scripts', `a model contains the element ${found.element}`)

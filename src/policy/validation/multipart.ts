@@ -28,50 +28,57 @@ const MAX_PARTS = 10_000
 /** The suffixes by which the engine recognizes a model, which it reads as XML. The engine does not require a dot. */
 const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
 
-/** The options for the check of a body. */
-interface MultipartOptions {
-  readonly allowedHazards: ReadonlySet<HazardRule>
-  /** Throws if the client no longer waits for the response. */
-  readonly checkDeadline?: (() => void) | undefined
+/** The contents of a multipart body that the engine gives a meaning. */
+export interface MultipartContent {
+  /** The parts that the engine reads as models. */
+  readonly models: readonly Buffer[]
+  /** The names of all parts. */
+  readonly names: ReadonlySet<string>
 }
 
 /**
- * Checks how the engine would use the parts of a buffered multipart body: it reads a model as XML, and builds a Java object
- * of the class that a part named `type` names. The check yields to the event loop at intervals.
- * @throws GatewayError GW_BAD_MULTIPART, or GW_HAZARD that names the rule; any error that `checkDeadline` throws
+ * Splits a buffered multipart body into its parts. Yields to the event loop at intervals.
+ * @throws GatewayError GW_BAD_MULTIPART; any error that `checkDeadline` throws because the client no longer waits
  */
-export async function checkMultipart(
+export async function readMultipart(
   bytes: Buffer,
   contentType: string,
-  { allowedHazards, checkDeadline = () => undefined }: MultipartOptions,
-): Promise<void> {
+  checkDeadline = (): void => undefined,
+): Promise<MultipartContent> {
+  const models: Buffer[] = []
   const names = new Set<string>()
   const delimiter = Buffer.from(`--${boundaryOf(contentType)}`, 'latin1')
-  const turns = new EventLoopTurns(checkDeadline)
-  for await (const part of partsOf(bytes, delimiter, turns)) {
-    checkPart(part, allowedHazards)
-    for (const [, name = ''] of part.headers.matchAll(NAME)) names.add(name.trim())
+  for await (const { headers, content } of partsOf(bytes, delimiter, new EventLoopTurns(checkDeadline))) {
+    checkHeaders(headers)
+    if (isModel(headers)) models.push(content())
+    for (const [, name = ''] of headers.matchAll(NAME)) names.add(name.trim())
   }
+  return { models, names }
+}
+
+/**
+ * Checks how the engine would use the parts of a multipart body: it reads a model as XML, and builds a Java object of the class that
+ * a part named `type` names. Yields to the event loop at intervals.
+ * @throws GatewayError GW_HAZARD that names the rule; any error that `checkDeadline` throws
+ */
+export async function checkMultipart(
+  { models, names }: MultipartContent,
+  allowedHazards: ReadonlySet<HazardRule>,
+  checkDeadline = (): void => undefined,
+): Promise<void> {
+  if (!allowedHazards.has('doctype')) await checkDoctypes(models, new EventLoopTurns(checkDeadline))
   const namesClass = names.has('data') && names.has('type')
   if (namesClass && !allowedHazards.has('object-type-name'))
     throw hazard('object-type-name', "the part 'type'")
 }
 
-/** Yields the content of each part that the engine reads as a model. */
-export async function* modelsIn(
-  bytes: Buffer,
-  contentType: string,
-  checkDeadline = (): void => undefined,
-): AsyncGenerator<Buffer> {
-  const delimiter = Buffer.from(`--${boundaryOf(contentType)}`, 'latin1')
-  for await (const { headers, content } of partsOf(bytes, delimiter, new EventLoopTurns(checkDeadline)))
-    if (isModel(headers)) yield content()
-}
-
-function checkPart({ headers, content }: Part, allowedHazards: ReadonlySet<HazardRule>): void {
-  checkHeaders(headers)
-  if (!allowedHazards.has('doctype') && isModel(headers) && declaresDoctype(content()))
-    throw hazard('doctype', 'a model declares a DOCTYPE, or has an encoding that the gateway cannot read')
+async function checkDoctypes(models: readonly Buffer[], turns: EventLoopTurns): Promise<void> {
+  for (const model of models) {
+    const turn = turns.next()
+    if (turn !== null) await turn
+    if (declaresDoctype(model))
+      throw hazard('doctype', 'a model declares a DOCTYPE, or has an encoding that the gateway cannot read')
+  }
 }
 
 function checkHeaders(headers: string): void {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { GatewayError } from '../../../src/errors.ts'
 import { checkMedia } from '../../../src/policy/validation/media.ts'
-import { checkMultipart } from '../../../src/policy/validation/multipart.ts'
+import { checkMultipart, readMultipart } from '../../../src/policy/validation/multipart.ts'
 import type { Random } from '../../differential/random.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { compareReaders, type Outcome } from './compare.ts'
@@ -63,7 +63,7 @@ async function outcomeOf({ type, body }: Form, told: Told, found: RegExp): Promi
 async function refusalOf({ type, body }: Form): Promise<string | null> {
   try {
     checkMedia({ method: 'POST', media: 'multipart' }, { 'content-type': type, 'content-length': '1' })
-    await checkMultipart(Buffer.from(body, 'latin1'), type, { allowedHazards: new Set() })
+    await checkMultipart(await readMultipart(Buffer.from(body, 'latin1'), type), new Set())
     return null
   } catch (error) {
     if (error instanceof GatewayError) return error.code

@@ -63,6 +63,19 @@ t.test('with `refuse`, a deployment with a script is refused and not sent', asyn
   t.equal(attachment.headers['x-gateway-error'], undefined, 'an attachment is not deployed')
 })
 
+t.test(
+  'in the mode `report`, a body is reported once if it has no parts, and for each rule that its models break',
+  async (t) => {
+    const route = 'POST /engine/lenient/deployment/create'
+    const before = (await rulesSeen(gateway, 'reported')).length
+    t.equal((await ask('demo', route, { headers, body: 'without parts' })).status, 200)
+    t.same((await rulesSeen(gateway, 'reported')).slice(before), ['GW_BAD_MULTIPART'])
+    const model = `<!DOCTYPE definitions>${SCRIPT}`
+    t.equal((await ask('demo', route, upload('a.bpmn', model))).status, 200)
+    t.same((await rulesSeen(gateway, 'reported')).slice(before + 1), ['doctype', 'scripts'])
+  },
+)
+
 t.test('no model is searched with `off`, and the mode of validation bounds the setting', async (t) => {
   const before = (await rulesSeen(gateway, 'reported')).length
   t.equal(
