@@ -1,4 +1,4 @@
-import { publishedVersions } from './facts.ts'
+import { publishedVersions, type VersionRange } from './facts.ts'
 
 /**
  * The releases of engines whose operations are known, each with the version of Camunda whose published operations it has. `facts.json`
@@ -32,9 +32,22 @@ function isRelease(text: string): text is Release {
 
 /** Returns the releases that have a published operation, or null if all have it or if no document publishes it. */
 export function releasesOf(operationId: string): readonly Release[] | null {
-  const { since, until } = publishedVersions(operationId)
-  if (since === null && until === null) return null
-  return RELEASES.filter(
-    (release) => API_OF[release] >= (since ?? '') && (until === null || API_OF[release] <= until),
+  const versions = publishedVersions(operationId)
+  if (versions.since === null && versions.until === null) return null
+  return RELEASES.filter((release) => isWithin(API_OF[release], versions))
+}
+
+/** Returns whether a version, as `major.minor`, is in a range. */
+export function isWithin(version: string, { since, until }: VersionRange): boolean {
+  return (
+    (since === null || compareVersions(version, since) >= 0) &&
+    (until === null || compareVersions(version, until) <= 0)
   )
+}
+
+/** Compares numbers, because `7.9` is older than `7.10`. */
+function compareVersions(left: string, right: string): number {
+  const [major = 0, minor = 0] = left.split('.').map(Number)
+  const [otherMajor = 0, otherMinor = 0] = right.split('.').map(Number)
+  return major - otherMajor || minor - otherMinor
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
-import { RELEASES, releasesOf } from '../../../src/operations/published/releases.ts'
+import { isWithin, RELEASES, releasesOf } from '../../../src/operations/published/releases.ts'
 
 t.test('the comment operations exist in every known release but Camunda 7.22', (t) => {
   const later = RELEASES.filter((release) => release !== 'Camunda 7.22')
@@ -20,5 +20,20 @@ t.test('the comment operations exist in every known release but Camunda 7.22', (
 t.test('an operation that all documents publish, or none, has no list of releases', (t) => {
   t.equal(releasesOf('getTask'), null)
   t.equal(releasesOf('getConfiguration'), null)
+  t.end()
+})
+
+t.test('versions are compared as numbers', (t) => {
+  for (const [version, since, until, expected] of [
+    ['7.10', '7.9', null, true],
+    ['7.9', '7.10', null, false],
+    ['7.10', null, '7.9', false],
+    ['7.9', null, '7.10', true],
+    ['8.0', '7.24', null, true],
+    ['7.24', null, '8.0', true],
+    ['7.23', '7.23', '7.23', true],
+    ['7.2', null, null, true],
+  ] as const)
+    t.equal(isWithin(version, { since, until }), expected, `${version} in ${since} to ${until}`)
   t.end()
 })
