@@ -81,6 +81,8 @@ const NOTES: Readonly<Record<string, string>> = {
     '`kind`: `event-loop`, `heap`, `memory`. If it is 1, see [overload](runbooks/GatewayOverloaded.md)',
   gateway_pressure_ratio:
     '`kind`: the same as for `gateway_pressure`. If `heap` or `memory` stays above 0.85, see [memory](runbooks/GatewayMemoryHigh.md)',
+  gateway_queries_changed_total:
+    '`rule`: `deserialization` ([hazards](deviations.md#hazards-refused-with-400-gw_hazard-unless-validationallow-opens-them)), `limits.maxResults` ([limits](configuration/limits.md)). Requests that leave the parameter out are included. A request that named another value has an [audit line](audit.md)',
   gateway_redis_up: 'If it is 0, [Redis is not available](runbooks/GatewayRedisDown.md)',
   gateway_refusals_total:
     '`reason`: a `GW_…` code ([errors](errors.md)), or the status with which a secured engine would refuse the request. A `stage` that ends in `-report` refused no request. If it jumps, see [refusals](runbooks/GatewayRefusalsJump.md). If `GW_OVERLOADED` rises, see [overload](runbooks/GatewayOverloaded.md)',

@@ -6,7 +6,10 @@ import { createLineWriter, destinationOf, openDestination } from '../log.ts'
 import type { Destination, Logger } from '../log.ts'
 import { bounded, roundedMs } from './access-log.ts'
 
-/** A decision about one request: a refusal, a write, or in report mode a request that would have been refused. */
+/**
+ * A decision about one request: a refusal, a write, in report mode a request that would have been refused, or a request whose query
+ * string a rule changed.
+ */
 export interface Audit {
   readonly requestId: string
   /** The trace id of the request's span, or else of the caller's `traceparent`. */
@@ -30,8 +33,8 @@ export interface Audit {
   readonly params: Readonly<Record<string, string>>
   /** The ids of the entities that a successful write has created, without invisible characters. */
   readonly created: readonly string[]
-  /** `reported`: allowed because the mode is `report`. */
-  readonly decision: 'refused' | 'permitted' | 'reported'
+  /** `reported`: allowed because the mode is `report`. `changed`: allowed with another value in the query string. */
+  readonly decision: 'refused' | 'permitted' | 'reported' | 'changed'
   readonly stage: string | null
   /** A check of the operation, a `GW_…` code, or the name of a rule. */
   readonly rule: string | null

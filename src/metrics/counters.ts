@@ -55,6 +55,11 @@ function createRequestCounters(registry: Registry) {
       ['operation', 'result'],
       'Number of items that were read for restricted lists and counts, by whether the caller may see them.',
     ),
+    queryChange: counter(
+      'gateway_queries_changed_total',
+      ['engine', 'operation', 'rule'],
+      'Number of requests whose query string a rule changed instead of refusing the request.',
+    ),
     idempotent: counter(
       'gateway_idempotent_requests_total',
       ['engine', 'result'],

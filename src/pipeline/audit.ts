@@ -6,6 +6,7 @@ import { authenticatedBy } from './authenticated-by.ts'
 import { isChecked, nodeOf, type RequestContext } from './context.ts'
 import { createdIdsOf } from './created-ids.ts'
 import type { Audit } from '../metrics/audit-log.ts'
+import type { QueryChange } from './query-changes.ts'
 import type { Operation } from '../operations/table.ts'
 import { isRecord } from '../request/value.ts'
 import { readBasic } from '../policy/authn/credentials.ts'
@@ -15,10 +16,14 @@ const NONE: readonly Audit[] = []
 /** The effect of other methods of an application is unknown, so each of them counts as a write. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write has one line. */
+/**
+ * Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write has one
+ * line, and a read has one for each rule that replaced a value in its query string.
+ */
 export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Audit[] {
-  const { refusal, reports, stage, isWithheld, passwordCheck } = request.context
-  if (refusal === null && reports.length === 0 && !isWrite(request)) return NONE
+  const { refusal, reports, changes, stage, isWithheld, passwordCheck } = request.context
+  if (refusal === null && reports.length === 0 && !isWrite(request))
+    return changes.length === 0 ? NONE : changedLinesOf(changes, commonOf(request, end))
   const of = commonOf(request, end)
   const audits = reports.map((report) => auditOf(of, 'reported', report))
   if (refusal !== null && isDecision(refusal, stage))
@@ -29,6 +34,14 @@ export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Au
     audits.push(auditOf(of, 'permitted', isWithheld ? rowsReport('permit', 'rows: none') : null))
   return audits
 }
+
+function changedLinesOf(changes: readonly QueryChange[], of: CommonAuditFields): readonly Audit[] {
+  return changes
+    .filter(({ isReplacement }) => isReplacement)
+    .map(({ rule, stage }) => ({ ...of, decision: 'changed', stage, rule, ...NOTHING_MISSING }))
+}
+
+const NOTHING_MISSING = { missing: [], otherRefusal: null } as const
 
 type ResponseEnd = Pick<Audit, 'status' | 'durationMs' | 'traceId'>
 

@@ -10,6 +10,7 @@ import type { Permit } from '../policy/authz/permit.ts'
 import type { ListDecision } from '../lists/list-decision.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { RouteConfig } from './routes.ts'
+import type { QueryChange } from './query-changes.ts'
 import type { Report, Stage } from './stage.ts'
 
 declare module 'fastify' {
@@ -27,6 +28,8 @@ export interface Outcome {
   refusal: GatewayError | EngineRefusal | null
   /** The refusals that the mode `report` has not applied. */
   reports: readonly Report[]
+  /** The rules that have changed the query string. */
+  changes: readonly QueryChange[]
   /** True if the response has no items because the caller may see none of them. */
   isWithheld: boolean
   passwordCheck: PasswordCheck | 'none'
@@ -53,6 +56,7 @@ export const NO_BYTES: Buffer = Buffer.alloc(0)
 export const NO_HEADERS: Readonly<Record<string, string>> = {}
 const FROM_GATEWAY: ResponseOrigin = { kind: 'gateway' }
 const NO_REPORTS: readonly Report[] = []
+const NO_CHANGES: readonly QueryChange[] = []
 
 /**
  * The state of one request. The types of its states, in the order of the stages, are `RequestContext`, `LocatedContext`,
@@ -152,6 +156,7 @@ class ContextMembers implements RequestContext {
   replay: Replay = UNKNOWN_KEY
   refusal: GatewayError | EngineRefusal | null = null
   reports = NO_REPORTS
+  changes = NO_CHANGES
   isWithheld = false
   passwordCheck: PasswordCheck | 'none' = 'none'
   origin: ResponseOrigin = FROM_GATEWAY
@@ -243,6 +248,7 @@ export function forgetDecision(context: LocatedContext): void {
 /** Removes everything that the audit log would contain about the last decision. */
 export function forgetReports(outcome: Outcome): void {
   outcome.reports = NO_REPORTS
+  outcome.changes = NO_CHANGES
   outcome.isWithheld = false
 }
 

@@ -74,7 +74,7 @@ function createRecord({ metrics, log, audit }: Dependencies) {
     metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
     const reason = refusal === null ? null : codeOf(refusal)
     const cut = cutOf(raw)
-    if (reason !== null) metrics.refusal({ engine, operation, stage: context.stage, reason })
+    countDecision(metrics, context, reason)
     if (refusal !== null) reportRequest(log, requestId, refusal)
     writeRecord(
       accessRecordOf({
@@ -99,6 +99,17 @@ function createRecord({ metrics, log, audit }: Dependencies) {
     for (const each of auditsOf(request, { status, durationMs, traceId })) audit(each)
     span?.end(() => spanSummaryOf(request, reply, { status, reason, isCut: cut !== null }))
   }
+}
+
+/** Counts the refusal of a request, or the rules that changed its query string instead. */
+function countDecision(
+  metrics: Dependencies['metrics'],
+  context: RequestContext,
+  reason: string | null,
+): void {
+  const labels = labelsOf(context)
+  if (reason !== null) return metrics.refusal({ ...labels, stage: context.stage, reason })
+  for (const { rule } of context.changes) metrics.queryChange({ ...labels, rule })
 }
 
 /** Returns the path for the access log. Null for an operation: its path contains ids, and the audit log has them. */

@@ -11,6 +11,7 @@ import { targetSearchOf } from '../request/target.ts'
 import { type CheckedContext, type LocatedContext, setRequest } from './context.ts'
 import { paramsOf } from './locate-request.ts'
 import type { Dependencies } from './dependencies.ts'
+import { queryChangesOf } from './query-changes.ts'
 import { createDeadlineCheck } from './deadline-check.ts'
 
 /**
@@ -24,16 +25,19 @@ export function readRequest(
   request: FastifyRequest,
 ): CheckedContext {
   const { operation, principal } = context
-  const search = searchOf(context, targetSearchOf(request.url))
+  const received = targetSearchOf(request.url)
+  const search = searchOf(context, received)
+  const query = queryOf(search)
   const bytes = bytesOf(operation, request)
   const isJson = bytes !== null && operation.media === undefined
   const accessRequest: AccessRequest = {
     principal,
     params: paramsOf(request),
-    query: queryOf(search),
+    query,
     body: isJson ? readBodyOf(operation, bytes) : undefined,
     checkDeadline: createDeadlineCheck(request, config.timeouts.headers),
   }
+  if (search !== received) context.changes = queryChangesOf(operation, queryOf(received), query)
   setRequest(context, { accessRequest, bytes, search })
   return context
 }

@@ -142,6 +142,26 @@ t.test('with `limit` the engine gets the limit, with the other parameters unchan
   }
 })
 
+t.test(
+  'with `limit` each changed query is counted, and has an audit line if it named a number',
+  async (t) => {
+    const { ask, dependencies, log } = await openLimited(t, { items: 3, excess: 'limit' })
+    for (const query of ['', '?maxResults=9', '?maxResults=2'])
+      await ask('demo', `GET /process-instance${query}`)
+    await ask('demo', 'GET /process-instance/count')
+    await new Promise(setImmediate)
+    t.match(
+      await dependencies.metrics.text(),
+      /gateway_queries_changed_total\{[^}]*"getProcessInstances",rule="limits.maxResults"\} 2/,
+    )
+    t.match(
+      log.filter(({ stream }) => stream === 'audit'),
+      [{ decision: 'changed', stage: 'rules', rule: 'limits.maxResults', operation: 'getProcessInstances' }],
+    )
+    t.equal(log.filter(({ decision }) => decision === 'changed').length, 1)
+  },
+)
+
 t.test('with `limit` a restricted caller gets at most as many visible items', async (t) => {
   const { ask } = await openLimited(
     t,

@@ -35,6 +35,35 @@ t.test('the engine returns objects of variables as text', async (t) => {
   }
 })
 
+t.test('a changed query is counted, and has an audit line if it asked for objects', async (t) => {
+  const auditsBefore = changesIn(log).length
+  const before = await countOf('getTaskVariables')
+  await ask('demo', 'GET /task/a/variables')
+  await ask('demo', 'GET /task/a/variables?deserializeValues=true')
+  await ask('demo', 'GET /task/a/variables?deserializeValues=false')
+  await ask('mary', 'GET /task/a/variables?deserializeValues=true')
+  await new Promise(setImmediate)
+  t.equal((await countOf('getTaskVariables')) - before, 2, 'not if it stays the same, or is refused')
+  t.match(changesIn(log).slice(auditsBefore), [
+    { user: 'demo', operation: 'getTaskVariables', stage: 'body', rule: 'deserialization', status: 200 },
+  ])
+})
+
+async function countOf(operation: string): Promise<number> {
+  const text = await dependencies.metrics.text()
+  const series = `gateway_queries_changed_total{engine="default",operation="${operation}",rule="deserialization"}`
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(series))
+      ?.slice(series.length) ?? 0,
+  )
+}
+
+function changesIn(lines: typeof log): typeof log {
+  return lines.filter(({ stream, decision }) => stream === 'audit' && decision === 'changed')
+}
+
 t.test('a fetch of external tasks with objects is refused, counted and audited', async (t) => {
   const body = {
     workerId: 'w',
