@@ -13,7 +13,7 @@ export type Effect = 'read' | 'write'
 /** The name of a body schema in the engine's published API. `src/policy/validation` resolves it. */
 export type BodyName =
   | 'AuthorizationCreateDto'
-  | 'AuthorizationDto'
+  | 'AuthorizationUpdateDto'
   | 'EvaluateDecisionDto'
   | 'ExecutionTriggerDto'
   | 'HistoricExternalTaskLogQueryDto'

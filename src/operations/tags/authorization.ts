@@ -25,7 +25,7 @@ export const authorization = [
     },
     updateAuthorization: {
       route: 'PUT /authorization/:id',
-      body: 'AuthorizationDto',
+      body: 'AuthorizationUpdateDto',
       checks: [
         { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
         // The engine reads the record, then validates the body, and checks UPDATE last.

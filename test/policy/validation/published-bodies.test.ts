@@ -31,9 +31,10 @@ const ACCEPTED: readonly (readonly [operation: string, body: unknown])[] = [
   ['updateProcessDefinitionSuspensionState', { executionDate: 'text' }],
   ['createFilter', { query: 'text' }],
   ['queryHistoricProcessInstances', { incidentStatus: 'text' }],
-  // The setters of other members of these names are not known.
+  // This body is no query, and has no members of these names.
   ['fetchAndLock', { sortBy: null }],
-  ['deleteAsync', { historicDecisionInstanceQuery: { sortBy: null } }],
+  // Another engine may have more criteria.
+  ['queryJobs', { sortBy: 'ofAnotherEngine' }],
   // A single value is also a body.
   ['updateHistoryTimeToLiveByProcessDefinitionId', 5],
   ['updateHistoryTimeToLiveByProcessDefinitionId', '5'],
@@ -48,6 +49,21 @@ const REFUSED: readonly (readonly [operation: string, body: unknown, message: st
   ['queryJobs', { jobIds: [{}] }, '$.jobIds[0]: is not a string'],
   ['queryJobs', { sortBy: null }, '$.sortBy: is not a legal value'],
   ['queryJobs', { sortBy: '' }, '$.sortBy: is not a legal value'],
+  ['queryJobs', { sortBy: '5' }, '$.sortBy: is not a legal value'],
+  [
+    'deleteAsync',
+    { historicDecisionInstanceQuery: { sortBy: null } },
+    '$.historicDecisionInstanceQuery.sortBy: is not a legal value',
+  ],
+  // These members are not published.
+  ['queryTasks', { followUpBefore: 'text' }, '$.followUpBefore: is not a date'],
+  ['queryTasks', { created: 'text' }, '$.created: is not a date'],
+  ['updateAuthorization', { removalTime: 'text' }, '$.removalTime: is not a date'],
+  [
+    'executeMigrationPlan',
+    { processInstanceQuery: { sorting: 5 } },
+    '$.processInstanceQuery.sorting: Invalid input',
+  ],
   ['queryJobs', { sortOrder: 'up' }, '$.sortOrder: is not a legal value'],
   ['queryJobs', { sorting: [{ sortOrder: [] }] }, '$.sorting[0].sortOrder: is not a string'],
   ['setJobRetries', { retries: 2147483648 }, '$.retries: is not an integer'],

@@ -29,7 +29,7 @@ t.test('a rule that refers to a check that the operation does not have is an err
   t.throws(() => stageOf({ beforeRefusalOf: 'update' }, [read]), /refers to the check "update"/)
   t.throws(() => assertRulesFit({ checks: [other], body: 'TaskDto' }), /refers to the check "read"/)
   t.throws(
-    () => assertRulesFit({ checks: [other], body: 'AuthorizationDto' }),
+    () => assertRulesFit({ checks: [other], body: 'AuthorizationUpdateDto' }),
     /refers to the check "update"/,
   )
   t.throws(

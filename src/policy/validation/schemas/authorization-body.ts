@@ -1,7 +1,7 @@
 import { resourceOfType } from '../../../operations/authorization-record.ts'
 import { bitOf, isPermissionName } from '../../../operations/permissions.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
-import { date, integer, isNullText, list, object, string } from './jackson.ts'
+import { isNullText } from './jackson.ts'
 import type { EngineError, RuleResult, Members, RequestData, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
@@ -16,27 +16,6 @@ import {
 } from './engine-error.ts'
 import { integerOf } from '../../../request/paging.ts'
 import { javaTrim } from '../../../request/java-text.ts'
-
-export const authorizationCreate = object({
-  type: integer,
-  permissions: list(string),
-  userId: string,
-  groupId: string,
-  resourceType: integer,
-  resourceId: string,
-})
-
-export const authorizationUpdate = object({
-  id: string,
-  type: integer,
-  permissions: list(string),
-  userId: string,
-  groupId: string,
-  resourceType: integer,
-  resourceId: string,
-  removalTime: date,
-  rootProcessInstanceId: string,
-})
 
 /** The engine checks the permission to create after the first rule and before the second. */
 export const authorizationRules: readonly ValidationRule[] = [

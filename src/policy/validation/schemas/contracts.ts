@@ -3,36 +3,13 @@ import type { Selector } from '../../../operations/body-selectors.ts'
 import type { BodyName, Operation, QueryName } from '../../../operations/table.ts'
 import {
   authorizationCheckRules,
-  authorizationCreate,
   authorizationRules,
-  authorizationUpdate,
   authorizationUpdateRules,
 } from './authorization-body.ts'
-import {
-  decisionRules,
-  evaluateDecision,
-  executionTrigger,
-  signalBody,
-  signalRules,
-  startForm,
-  triggerRules,
-  variableRules,
-} from './execution-trigger.ts'
-import { EXTERNAL_TASK_LOG_MEMBERS, externalTaskLogQuery, externalTaskLogRules } from './external-task-log.ts'
-import {
-  historicBatchQuery,
-  historicBatchRules,
-  historicDecisionInstanceQuery,
-  historicDecisionInstanceRules,
-} from './history-queries.ts'
-import {
-  generationRules,
-  migrationExecution,
-  migrationGeneration,
-  migrationPlan,
-  migrationRules,
-  planRules,
-} from './migration-plan.ts'
+import { decisionRules, signalRules, triggerRules, variableRules } from './execution-trigger.ts'
+import { externalTaskLogRules } from './external-task-log.ts'
+import { historicBatchQuery, historicBatchRules, historicDecisionInstanceRules } from './history-queries.ts'
+import { generationRules, migrationRules, planRules } from './migration-plan.ts'
 import type { ValidationRule } from './engine-error.ts'
 import type { JavaType } from './jackson.ts'
 import {
@@ -44,11 +21,10 @@ import {
   TOPIC_NAME_PARAMETERS,
   topicNameRules,
 } from './parameters.ts'
-import { PUBLISHED_BODIES } from './published-bodies.ts'
-import { TASK_QUERY_MEMBERS, TASK_QUERY_PARAMETERS, taskQuery } from './task-query.ts'
+import { memberTypesOf, PUBLISHED_BODIES, publishedType } from './published-bodies.ts'
+import { TASK_QUERY_PARAMETERS } from './task-query.ts'
 import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
-import { taskBody, taskRules } from './task-body.ts'
-import { variableValue } from './variable-value.ts'
+import { taskRules } from './task-body.ts'
 
 /** The type of a body, and the engine's rules for it. */
 export interface Contract {
@@ -58,21 +34,26 @@ export interface Contract {
   readonly rules: readonly ValidationRule[]
 }
 
+/** The bodies with rules of their own. */
 export const BODIES: Readonly<Record<BodyName, Contract>> = {
-  AuthorizationCreateDto: { type: authorizationCreate, rules: authorizationRules },
-  AuthorizationDto: { type: authorizationUpdate, rules: authorizationUpdateRules },
-  EvaluateDecisionDto: { type: evaluateDecision, rules: decisionRules },
-  ExecutionTriggerDto: { type: executionTrigger, rules: triggerRules },
-  HistoricExternalTaskLogQueryDto: { type: externalTaskLogQuery, rules: externalTaskLogRules },
-  MigrationExecutionDto: { type: migrationExecution, rules: migrationRules },
-  MigrationPlanDto: { type: migrationPlan, rules: planRules },
-  MigrationPlanGenerationDto: { type: migrationGeneration, rules: generationRules },
-  SignalDto: { type: signalBody, rules: signalRules },
+  AuthorizationCreateDto: bodyOf('AuthorizationCreateDto', authorizationRules),
+  AuthorizationUpdateDto: bodyOf('AuthorizationUpdateDto', authorizationUpdateRules),
+  EvaluateDecisionDto: bodyOf('EvaluateDecisionDto', decisionRules),
+  ExecutionTriggerDto: bodyOf('ExecutionTriggerDto', triggerRules),
+  HistoricExternalTaskLogQueryDto: bodyOf('HistoricExternalTaskLogQueryDto', externalTaskLogRules),
+  MigrationExecutionDto: bodyOf('MigrationExecutionDto', migrationRules),
+  MigrationPlanDto: bodyOf('MigrationPlanDto', planRules),
+  MigrationPlanGenerationDto: bodyOf('MigrationPlanGenerationDto', generationRules),
+  SignalDto: bodyOf('SignalDto', signalRules),
   // The engine checks the variables of this body, because its messages name the definition's id.
-  StartProcessInstanceFormDto: { type: startForm, readAfter: 'read', rules: [] },
-  TaskDto: { type: taskBody, rules: taskRules },
-  TaskQueryDto: { type: taskQuery, rules: taskQueryRules },
-  VariableValueDto: { type: variableValue, rules: variableRules },
+  StartProcessInstanceFormDto: { ...bodyOf('StartProcessInstanceFormDto', []), readAfter: 'read' },
+  TaskDto: bodyOf('TaskDto', taskRules),
+  TaskQueryDto: bodyOf('TaskQueryDto', taskQueryRules),
+  VariableValueDto: bodyOf('VariableValueDto', variableRules),
+}
+
+function bodyOf(schema: BodyName, rules: readonly ValidationRule[]): Contract {
+  return { type: publishedType(schema), rules }
 }
 
 /** The contracts of bodies without rules of their own, by operationId. For a path with a key, the engine looks up the key first. */
@@ -92,7 +73,7 @@ export function contractOf({ id, body }: Pick<Operation, 'id' | 'body'>): Contra
 export const SELECTORS = {
   historicBatchQuery: { type: historicBatchQuery, rules: historicBatchRules },
   historicDecisionInstanceQuery: {
-    type: historicDecisionInstanceQuery,
+    type: publishedType('HistoricDecisionInstanceQueryDto'),
     rules: historicDecisionInstanceRules,
   },
 } as const satisfies Partial<Record<Selector, Contract>>
@@ -112,8 +93,8 @@ export const QUERIES: Readonly<Record<QueryName, readonly ValidationRule[]>> = {
 
 /** The members that the rules of a list's body judge, by schema. Only the engine judges other members. */
 export const JUDGED_MEMBERS: Readonly<Partial<Record<BodyName, ReadonlySet<string>>>> = {
-  HistoricExternalTaskLogQueryDto: EXTERNAL_TASK_LOG_MEMBERS,
-  TaskQueryDto: TASK_QUERY_MEMBERS,
+  HistoricExternalTaskLogQueryDto: new Set(Object.keys(memberTypesOf('HistoricExternalTaskLogQueryDto'))),
+  TaskQueryDto: new Set(Object.keys(memberTypesOf('TaskQueryDto'))),
 }
 
 /** The parameters that the rules of a query string judge, in addition to the paging parameters. */

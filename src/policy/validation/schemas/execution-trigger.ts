@@ -1,28 +1,9 @@
-import { boolean, list, map, anything, object, string } from './jackson.ts'
 import type { RuleResult, IsDateText, ValidationRule } from './engine-error.ts'
 import { invalid, isGiven, membersOf, engineException } from './engine-error.ts'
 import { isTrue } from '../../../request/java-text.ts'
-import { prefixed, valueFinding, variables, variablesFinding } from './variable-value.ts'
+import { prefixed, valueFinding, variablesFinding } from './variable-value.ts'
 
-/* Bodies of signals, decisions, start forms and single variables. */
-export const executionTrigger = object({ variables })
-export const evaluateDecision = object({ variables })
-export const signalBody = object({
-  name: string,
-  executionId: string,
-  tenantId: string,
-  withoutTenantId: boolean,
-  variables,
-})
-export const startForm = object({
-  variables,
-  businessKey: string,
-  caseInstanceId: string,
-  startInstructions: list(map(anything)),
-  skipCustomListeners: boolean,
-  skipIoMappings: boolean,
-  withVariablesInReturn: boolean,
-})
+/* Rules for the bodies of signals, decisions and single variables. */
 
 export const triggerRules: readonly ValidationRule[] = [
   {

@@ -1,54 +1,8 @@
-import { boolean, list, long, object, string } from './jackson.ts'
 import type { RuleResult, Members, ValidationRule } from './engine-error.ts'
 import { firstOf, itemsOf, membersOf, engineException } from './engine-error.ts'
-import type { Sorts } from './sorting.ts'
-import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
+import { directionFinding, sortingFinding, sortsOf } from './sorting.ts'
 
-const sorts: Sorts = {
-  by: [
-    'timestamp',
-    'externalTaskId',
-    'retries',
-    'priority',
-    'topicName',
-    'workerId',
-    'activityId',
-    'activityInstanceId',
-    'executionId',
-    'processInstanceId',
-    'processDefinitionId',
-    'processDefinitionKey',
-    'tenantId',
-  ],
-}
-
-const MEMBERS = {
-  logId: string,
-  externalTaskId: string,
-  topicName: string,
-  workerId: string,
-  errorMessage: string,
-  activityIdIn: list(string),
-  activityInstanceIdIn: list(string),
-  executionIdIn: list(string),
-  processInstanceId: string,
-  processDefinitionId: string,
-  processDefinitionKey: string,
-  priorityHigherThanOrEquals: long,
-  priorityLowerThanOrEquals: long,
-  tenantIdIn: list(string),
-  withoutTenantId: boolean,
-  creationLog: boolean,
-  failureLog: boolean,
-  successLog: boolean,
-  deletionLog: boolean,
-  ...sortMembers(sorts),
-}
-
-export const externalTaskLogQuery = object(MEMBERS)
-
-/** The members of the query that the rules know. */
-export const EXTERNAL_TASK_LOG_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS))
+const sorts = sortsOf('HistoricExternalTaskLogQueryDto')
 
 export const externalTaskLogRules: readonly ValidationRule[] = [
   { find: ({ body }) => queryFinding(membersOf(body)) },

@@ -1,4 +1,4 @@
-import { boolean, date, list, object, string } from './jackson.ts'
+import { boolean, list, object, string } from './jackson.ts'
 import type { ValidationRule } from './engine-error.ts'
 import { membersOf } from './engine-error.ts'
 import { directionFinding, sortingFinding, sortMembers, type Sorts } from './sorting.ts'
@@ -21,40 +21,7 @@ export const historicBatchQuery = object({
 
 export const historicBatchRules: readonly ValidationRule[] = [sortedBy(batchSorts)]
 
-const decisionSorts: Sorts = { by: ['evaluationTime', 'tenantId'] }
-
-export const historicDecisionInstanceQuery = object({
-  decisionInstanceId: string,
-  decisionInstanceIdIn: list(string),
-  decisionDefinitionId: string,
-  decisionDefinitionIdIn: list(string),
-  decisionDefinitionKey: string,
-  decisionDefinitionKeyIn: list(string),
-  decisionDefinitionName: string,
-  decisionDefinitionNameLike: string,
-  decisionRequirementsDefinitionId: string,
-  decisionRequirementsDefinitionKey: string,
-  processDefinitionId: string,
-  processDefinitionKey: string,
-  processInstanceId: string,
-  caseDefinitionId: string,
-  caseDefinitionKey: string,
-  caseInstanceId: string,
-  activityIdIn: list(string),
-  activityInstanceIdIn: list(string),
-  evaluatedAfter: date,
-  evaluatedBefore: date,
-  userId: string,
-  rootDecisionInstanceId: string,
-  rootDecisionInstancesOnly: boolean,
-  includeInputs: boolean,
-  includeOutputs: boolean,
-  disableBinaryFetching: boolean,
-  disableCustomObjectDeserialization: boolean,
-  tenantIdIn: list(string),
-  withoutTenantId: boolean,
-  ...sortMembers(decisionSorts),
-})
+export const decisionSorts: Sorts = { by: ['evaluationTime', 'tenantId'] }
 
 export const historicDecisionInstanceRules: readonly ValidationRule[] = [sortedBy(decisionSorts)]
 

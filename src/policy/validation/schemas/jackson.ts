@@ -39,10 +39,10 @@ export type JavaType = (value: unknown, depth?: number, isDate?: IsDateText) => 
 const MAX_DEPTH = 250
 
 /** Accepts any scalar: numbers and booleans become text. */
-export const string = member((value) => typeof value !== 'object', 'a string')
-export const integer = member((value) => isWhole(value, INT), 'an integer')
-export const long = member((value) => isWhole(value, LONG), 'a long integer')
-export const boolean = member(isBoolean, 'a boolean')
+export const string = scalar((value) => typeof value !== 'object', 'a string')
+export const integer = scalar((value) => isWhole(value, INT), 'an integer')
+export const long = scalar((value) => isWhole(value, LONG), 'a long integer')
+export const boolean = scalar(isBoolean, 'a boolean')
 export const date: JavaType = (value, _depth, isDate = isDateText) =>
   !isGiven(value) || fitsDate(value, isDate) ? null : misfit("is not a date as yyyy-MM-dd'T'HH:mm:ss.SSSZ")
 export const anything: JavaType = () => null
@@ -70,23 +70,12 @@ export function map(item: JavaType): JavaType {
 
 /** Accepts an object. Members that are not named are ignored, as in the engine. */
 export function object(members: Readonly<Record<string, JavaType>>): JavaType {
-  return bean(new Map(Object.entries(members)))
-}
-
-/** Accepts an object that has the same members at every depth. */
-export function nested(members: (self: JavaType) => Readonly<Record<string, JavaType>>): JavaType {
-  const types = new Map<string, JavaType>()
-  const self = bean(types)
-  for (const [name, type] of Object.entries(members(self))) types.set(name, type)
-  return self
-}
-
-function bean(types: ReadonlyMap<string, JavaType>): JavaType {
+  const types = new Map(Object.entries(members))
   return (value, depth = 0, isDate) => {
     if (!isGiven(value)) return null
     if (!isObject(value)) return otherThan('object', value)
     if (depth > MAX_DEPTH) return misfit('is nested too deeply')
-    return misfitIn(value, (name) => types.get(name), { depth: depth + 1, isDate })
+    return misfitIn(value, (member) => types.get(member), { depth: depth + 1, isDate })
   }
 }
 
@@ -95,23 +84,31 @@ export function oneOf(values: readonly string[]): JavaType {
   return (value) => (values.some((legal) => legal === value) ? null : misfit('is not a legal value'))
 }
 
-/** Accepts only texts that are not empty. The setter of such a member refuses null, and numbers and booleans converted to text. */
-export const nonEmptyText: JavaType = (value) =>
-  typeof value === 'string' && value !== '' ? null : misfit('is not a legal value')
+/**
+ * Accepts only texts that may name something, such as a sort criterion: another engine may know more names than the gateway. The
+ * setter of such a member refuses null, and numbers and booleans converted to text.
+ */
+export const name: JavaType = (value) =>
+  typeof value === 'string' && isName(value) ? null : misfit('is not a legal value')
 
-function member(fits: (value: unknown) => boolean, what: string): JavaType {
+/** Returns whether a text has the form of a name: a letter, and then letters and digits. */
+export function isName(text: string): boolean {
+  return /^[A-Za-z]\w*$/.test(text)
+}
+
+function scalar(fits: (value: unknown) => boolean, what: string): JavaType {
   return (value) => (!isGiven(value) || fits(value) ? null : misfit(`is not ${what}`))
 }
 
 /** Checks only the given members: a query type has a hundred members, and a body names a few of them. */
 function misfitIn(
   value: Readonly<Record<string, unknown>>,
-  typeOf: (name: string) => JavaType | undefined,
+  typeOf: (member: string) => JavaType | undefined,
   { depth, isDate }: { readonly depth: number | undefined; readonly isDate: IsDateText | undefined },
 ): TypeMismatch | null {
-  for (const name of Object.keys(value)) {
-    const found = typeOf(name)?.(value[name], depth, isDate) ?? null
-    if (found !== null) return within(name, found)
+  for (const member of Object.keys(value)) {
+    const found = typeOf(member)?.(value[member], depth, isDate) ?? null
+    if (found !== null) return within(member, found)
   }
   return null
 }

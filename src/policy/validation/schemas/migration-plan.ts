@@ -1,4 +1,3 @@
-import { boolean, list, object, string } from './jackson.ts'
 import {
   type IsDateText,
   restFailure,
@@ -15,38 +14,18 @@ import {
   type ValidationRule,
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
-import { processInstanceQuery, processInstanceQueryFinding } from './process-instance-query.ts'
-import { variables, variablesFinding } from './variable-value.ts'
+import { processInstanceQueryFinding } from './process-instance-query.ts'
+import { variablesFinding } from './variable-value.ts'
 
-const instruction = object({
-  sourceActivityIds: list(string),
-  targetActivityIds: list(string),
-  updateEventTrigger: boolean,
-})
-
-const definitions = { sourceProcessDefinitionId: string, targetProcessDefinitionId: string }
-
-/** The body from which a plan is generated. */
-export const migrationGeneration = object({ ...definitions, updateEventTriggers: boolean, variables })
-
+/** The rules for the body from which a plan is generated. */
 export const generationRules: readonly ValidationRule[] = [
   { find: ({ body }, { isDateText }) => generationFinding(membersOf(body), isDateText) },
 ]
-
-export const migrationPlan = object({ ...definitions, instructions: list(instruction), variables })
 
 /** The rules for a plan that is only validated. */
 export const planRules: readonly ValidationRule[] = [
   { find: ({ body }, { isDateText }) => planFinding(body, isDateText) },
 ]
-
-export const migrationExecution = object({
-  migrationPlan,
-  processInstanceIds: list(string),
-  processInstanceQuery,
-  skipIoMappings: boolean,
-  skipCustomListeners: boolean,
-})
 
 /**
  * The rules in the engine's order. The engine builds the plan, reads its two definitions (two checks), validates it and

@@ -1,4 +1,3 @@
-import { boolean, list, nested, string } from './jackson.ts'
 import {
   firstOf,
   isGiven,
@@ -10,45 +9,11 @@ import {
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
 import { isTrue } from '../../../request/java-text.ts'
-import { directionFinding, sortingFinding, sortMembers, type Sorts } from './sorting.ts'
-import { comparesObjects, filtersFinding, variableFilters, type FilterKind } from './variable-filters.ts'
+import { directionFinding, sortingFinding, sortsOf } from './sorting.ts'
+import { comparesObjects, filtersFinding, type FilterKind } from './variable-filters.ts'
 
-const sorts: Sorts = { by: ['instanceId', 'definitionKey', 'definitionId', 'tenantId', 'businessKey'] }
+const sorts = sortsOf('ProcessInstanceQueryDto')
 const VARIABLES: FilterKind = { name: 'variable', disorder: 400 }
-
-export const processInstanceQuery = nested((self) => ({
-  deploymentId: string,
-  processDefinitionKey: string,
-  processDefinitionKeyIn: list(string),
-  processDefinitionKeyNotIn: list(string),
-  businessKey: string,
-  businessKeyLike: string,
-  caseInstanceId: string,
-  processDefinitionId: string,
-  superProcessInstance: string,
-  subProcessInstance: string,
-  superCaseInstance: string,
-  subCaseInstance: string,
-  active: boolean,
-  suspended: boolean,
-  processInstanceIds: list(string),
-  withIncident: boolean,
-  incidentId: string,
-  incidentType: string,
-  incidentMessage: string,
-  incidentMessageLike: string,
-  tenantIdIn: list(string),
-  withoutTenantId: boolean,
-  activityIdIn: list(string),
-  rootProcessInstances: boolean,
-  leafProcessInstances: boolean,
-  processDefinitionWithoutTenantId: boolean,
-  variableNamesIgnoreCase: boolean,
-  variableValuesIgnoreCase: boolean,
-  variables: variableFilters,
-  orQueries: list(self),
-  ...sortMembers(sorts),
-}))
 
 /** Returns the engine's refusal of the query that selects the instances of an operation. The filters of this query do not read dates. */
 export function processInstanceQueryFinding(query: Members): RuleResult {

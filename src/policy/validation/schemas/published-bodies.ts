@@ -15,29 +15,50 @@ import {
   long,
   map,
   object,
-  oneOf,
-  nonEmptyText,
   string,
 } from './jackson.ts'
+import { decisionSorts } from './history-queries.ts'
+import { sortMembers, sortsOf } from './sorting.ts'
 
 /*
- * The types of the bodies without rules of their own, from the facts about the published API.
+ * The types of the bodies, from the facts about the published API.
  * `test/engine/published/odd-bodies.test.ts` compares them with a running engine.
  */
 
-/** Members that the engine reads as another type than the published one, by schema and name. */
-const READ_AS: Readonly<Record<string, JavaType>> = {
-  // Whether a value fits is known only when it is compared.
-  'HistoricVariableInstanceQueryDto.variableValue': anything,
-  'JobConditionQueryParameterDto.value': anything,
-  // The engine converts this text to a date later, with a message of its own.
-  'ProcessDefinitionSuspensionStateDto.executionDate': string,
-  // Variables by name.
-  'ProcessInstanceModificationInstructionDto.variables': map(referenceTo('TriggerVariableValueDto')),
-  // Operaton has another name for this member and ignores it.
-  'TaskDto.camundaFormRef': anything,
+/** Members that the engine reads as another type than the published one, and members that are not published, by schema. */
+const ENGINE_MEMBERS: Readonly<Record<string, Readonly<Record<string, JavaType>>>> = {
+  AuthorizationUpdateDto: { id: string, type: integer, removalTime: date, rootProcessInstanceId: string },
   // The type of the query depends on `resourceType`.
-  'CreateFilterDto.query': anything,
+  CreateFilterDto: { query: anything },
+  HistoricDecisionInstanceQueryDto: sortMembers(decisionSorts),
+  HistoricExternalTaskLogQueryDto: sortMembers(sortsOf('HistoricExternalTaskLogQueryDto')),
+  // Whether a value fits is known only when it is compared.
+  HistoricVariableInstanceQueryDto: { variableValue: anything },
+  JobConditionQueryParameterDto: { value: anything },
+  // The engine converts this text to a date later, with a message of its own.
+  ProcessDefinitionSuspensionStateDto: { executionDate: string },
+  // Variables by name.
+  ProcessInstanceModificationInstructionDto: { variables: map(referenceTo('TriggerVariableValueDto')) },
+  ProcessInstanceQueryDto: sortMembers(sortsOf('ProcessInstanceQueryDto')),
+  // The engine reads this body as that of any other start.
+  StartProcessInstanceFormDto: {
+    caseInstanceId: string,
+    skipCustomListeners: boolean,
+    skipIoMappings: boolean,
+    startInstructions: list(map(anything)),
+    withVariablesInReturn: boolean,
+  },
+  // Operaton has another name for this member and ignores it.
+  TaskDto: { camundaFormRef: anything },
+  // `created`, `due` and `followUp` are older names of `createdOn`, `dueDate` and `followUpDate`.
+  TaskQueryDto: {
+    created: date,
+    due: date,
+    followUp: date,
+    followUpBefore: date,
+    withCommentAttachmentInfo: boolean,
+    ...sortMembers(sortsOf('TaskQueryDto')),
+  },
 }
 
 /** Bodies that the engine also reads from a single value, with the type of the value. */
@@ -46,18 +67,22 @@ const SINGLE_VALUES: Readonly<Record<string, JavaType>> = {
   TelemetryConfigurationDto: boolean,
 }
 
-/** The members of every sorted query. They are not published. */
-const SORT_MEMBERS: Readonly<Record<string, JavaType>> = {
-  sortBy: nonEmptyText,
-  sortOrder: oneOf(['asc', 'desc']),
-}
-
 /** The types of published kinds without parts. */
 const PLAIN = { any: anything, boolean, number: anything, object: map(anything) }
 
 const SCHEMAS: ReadonlyMap<string, JavaType> = new Map(
-  PUBLISHED_SCHEMAS.map((name) => [name, object(membersOf(name))]),
+  PUBLISHED_SCHEMAS.map((name) => [name, object(memberTypesOf(name))]),
 )
+
+/**
+ * Returns the type of the bodies of a schema.
+ * @throws Error if there is no such schema
+ */
+export function publishedType(schema: string): JavaType {
+  const type = SCHEMAS.get(schema)
+  if (type === undefined) throw new Error(`There is no published schema ${schema}`)
+  return type
+}
 
 interface PublishedBody {
   readonly type: JavaType
@@ -86,17 +111,21 @@ function bodyTypeOf(body: Extract<PublishedType, { readonly kind: 'schema' }>): 
   return (value, depth, isDate) => (typeof value === 'object' ? type : single)(value, depth, isDate)
 }
 
-function membersOf(schema: string): Readonly<Record<string, JavaType>> {
+/**
+ * Returns the types of the members of a schema, by name. Members that only some versions of the engine have are left out: the others
+ * ignore such a member, whatever its value.
+ */
+export function memberTypesOf(schema: string): Readonly<Record<string, JavaType>> {
   const fields = publishedSchema(schema)
   const isSorted = schema.endsWith('QueryDto') && fields.has('sorting')
   return {
-    ...(isSorted && SORT_MEMBERS),
     ...Object.fromEntries(
       [...fields]
-        // An older engine ignores a member that it does not know, whatever its value.
         .filter(([, { versions }]) => versions.since === null && versions.until === null)
-        .map(([name, { type }]) => [name, READ_AS[`${schema}.${name}`] ?? typeOf(type)]),
+        .map(([name, { type }]) => [name, typeOf(type)]),
     ),
+    ...(isSorted && sortMembers()),
+    ...ENGINE_MEMBERS[schema],
   }
 }
 

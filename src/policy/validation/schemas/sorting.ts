@@ -1,4 +1,5 @@
-import { anything, type JavaType, list, map, object, oneOf, string, typeNameOf } from './jackson.ts'
+import { publishedSchema } from '../../../operations/published/facts.ts'
+import { anything, type JavaType, list, map, name, object, oneOf, string, typeNameOf } from './jackson.ts'
 import {
   firstOf,
   invalid,
@@ -32,10 +33,28 @@ const SORTABLE: ReadonlySet<string> = new Set([
 ])
 const UNSORTABLE: ReadonlySet<string> = new Set(['bytes', 'file', 'null', 'number', 'object'])
 
-/** Returns the members that every query body has. Only `sortBy` and `sortOrder` may not be null. */
-export function sortMembers({ by }: Sorts): Readonly<Record<string, JavaType>> {
-  const sorting = object({ sortBy: string, sortOrder: string, parameters: map(anything) })
-  return { sortBy: oneOf(by), sortOrder: oneOf(ORDERS), sorting: list(sorting) }
+/** The criteria of a query that are not published, by schema. */
+const UNPUBLISHED: Readonly<Record<string, readonly string[]>> = { TaskQueryDto: ['tenantId'] }
+
+/** Returns the criteria of a query from the published API, by its schema. */
+export function sortsOf(schema: string): Required<Sorts> {
+  const type = publishedSchema(`${schema}.sorting`).get('sortBy')?.type
+  const published = type?.kind === 'string' ? (type.values ?? []) : []
+  const all = [...published, ...(UNPUBLISHED[schema] ?? [])]
+  return {
+    by: all.filter((one) => !one.endsWith('Variable')),
+    byVariable: all.filter((one) => one.endsWith('Variable')),
+  }
+}
+
+const SORTING = list(object({ sortBy: string, sortOrder: string, parameters: map(anything) }))
+
+/**
+ * Returns the members that every query body has. Only `sortBy` and `sortOrder` may not be null. Without criteria, every name may be
+ * one.
+ */
+export function sortMembers(sorts?: Sorts): Readonly<Record<string, JavaType>> {
+  return { sortBy: sorts === undefined ? name : oneOf(sorts.by), sortOrder: oneOf(ORDERS), sorting: SORTING }
 }
 
 /** Returns the query parameters of a sorted query in the form that `readQuery` expects. */
@@ -93,12 +112,12 @@ function variableFinding({ variable, type }: Members): RuleResult {
   const isText = [variable, type].every((value) => !isGiven(value) || typeof value === 'string')
   if (!isText || type === '') return DEFER
   if (!isGiven(variable)) return engineException(500, 'NullValueException', 'variableName is null')
-  const name = isGiven(type) ? typeNameOf(valueText(type)) : ''
-  if (SORTABLE.has(name)) return null
-  if (UNSORTABLE.has(name))
-    return engineException(500, 'ProcessEngineException', `Cannot order by variables of type ${name}`)
+  const typeName = isGiven(type) ? typeNameOf(valueText(type)) : ''
+  if (SORTABLE.has(typeName)) return null
+  if (UNSORTABLE.has(typeName))
+    return engineException(500, 'ProcessEngineException', `Cannot order by variables of type ${typeName}`)
   // A plugin may add types.
-  return name === '' ? engineException(500, 'NullValueException', 'valueType is null') : DEFER
+  return typeName === '' ? engineException(500, 'NullValueException', 'valueType is null') : DEFER
 }
 
 function isSort(value: unknown, { by, byVariable = [] }: Sorts): boolean {

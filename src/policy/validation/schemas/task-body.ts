@@ -1,33 +1,5 @@
-import { boolean, date, integer, object, string } from './jackson.ts'
 import type { RuleResult, ValidationRule } from './engine-error.ts'
 import { DEFER, invalid, isGiven, membersOf, valueText } from './engine-error.ts'
-
-/** The engine also reads the members that cannot be changed. They must have the right type. */
-export const taskBody = object({
-  id: string,
-  name: string,
-  assignee: string,
-  created: date,
-  due: date,
-  followUp: date,
-  lastUpdated: date,
-  delegationState: string,
-  description: string,
-  executionId: string,
-  owner: string,
-  parentTaskId: string,
-  priority: integer,
-  processDefinitionId: string,
-  processInstanceId: string,
-  taskDefinitionKey: string,
-  caseExecutionId: string,
-  caseInstanceId: string,
-  caseDefinitionId: string,
-  suspended: boolean,
-  formKey: string,
-  tenantId: string,
-  taskState: string,
-})
 
 /** The engine reads the task, changes it and then saves it. The change is between the two permission checks. */
 export const taskRules: readonly ValidationRule[] = [

@@ -1,9 +1,6 @@
-import { boolean, date, integer, type JavaType, list, nested, string } from './jackson.ts'
 import type { QueryText } from './query-text.ts'
 import { readQuery } from './query-text.ts'
-import type { Sorts } from './sorting.ts'
-import { sortMembers, sortParameters } from './sorting.ts'
-import { variableFilters } from './variable-filters.ts'
+import { sortParameters, sortsOf } from './sorting.ts'
 import type { IsDateText, RequestData } from './engine-error.ts'
 import { splitAt } from '../../../request/java-text.ts'
 import { PAGING } from '../../../request/paging.ts'
@@ -114,48 +111,7 @@ const DATES = [
 const INTEGERS = ['maxPriority', 'minPriority', 'priority'] as const
 const FILTERS = ['taskVariables', 'processVariables', 'caseInstanceVariables'] as const
 
-export const taskSorts: Sorts = {
-  by: [
-    'instanceId',
-    'caseInstanceId',
-    'dueDate',
-    'followUpDate',
-    'executionId',
-    'caseExecutionId',
-    'assignee',
-    'created',
-    'lastUpdated',
-    'description',
-    'id',
-    'name',
-    'nameCaseInsensitive',
-    'priority',
-    'tenantId',
-  ],
-  byVariable: [
-    'processVariable',
-    'executionVariable',
-    'taskVariable',
-    'caseInstanceVariable',
-    'caseExecutionVariable',
-  ],
-}
-
-const MEMBERS = {
-  ...each([...TEXTS, ...EXPRESSIONS], string),
-  ...each(ARRAYS, list(string)),
-  ...each(BOOLEANS, boolean),
-  ...each(DATES, date),
-  ...each(INTEGERS, integer),
-  ...each(FILTERS, variableFilters),
-  ...sortMembers(taskSorts),
-  candidateGroups: list(string),
-}
-
-export const taskQuery = nested((self) => ({ ...MEMBERS, orQueries: list(self) }))
-
-/** The members of a task query that the rules know, without `orQueries`. */
-export const TASK_QUERY_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS))
+export const taskSorts = sortsOf('TaskQueryDto')
 
 /** Reads a task query from a query string. */
 export function readTaskQuery(parameters: RequestData['query'], isDateText: IsDateText): QueryText {
@@ -207,6 +163,6 @@ export function readNewerParameters(
 /** Both names set the same member. If a query contains both, the later one counts. */
 export const ALIASES = { created: 'createdOn', due: 'dueDate', followUp: 'followUpDate' }
 
-function each<T extends JavaType | string>(names: readonly string[], type: T): Record<string, T> {
+function each<T extends string>(names: readonly string[], type: T): Record<string, T> {
   return Object.fromEntries(names.map((name) => [name, type]))
 }

@@ -1,4 +1,4 @@
-import { anything, isNullText, list, object, string } from './jackson.ts'
+import { isNullText } from './jackson.ts'
 import {
   firstOf,
   invalid,
@@ -11,8 +11,6 @@ import {
   type Members,
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
-
-export const variableFilters = list(object({ name: string, operator: string, value: anything }))
 
 const EQUALITY: ReadonlySet<string> = new Set(['eq', 'neq'])
 const PATTERNS: ReadonlySet<string> = new Set(['like', 'notLike'])

@@ -1,14 +1,4 @@
-import {
-  anything,
-  isBooleanText,
-  isDateText,
-  isNullText,
-  isWholeText,
-  map,
-  object,
-  string,
-  typeNameOf,
-} from './jackson.ts'
+import { isBooleanText, isDateText, isNullText, isWholeText, typeNameOf } from './jackson.ts'
 import {
   type IsDateText,
   restFailure,
@@ -23,9 +13,6 @@ import {
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
 import { javaTrim } from '../../../request/java-text.ts'
-
-export const variableValue = object({ type: string, value: anything, valueInfo: map(anything) })
-export const variables = map(variableValue)
 
 /**
  * A type of the engine that has a plain Java type, and the values that convert to it: texts that `takesText` accepts, and
