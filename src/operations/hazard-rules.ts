@@ -4,8 +4,8 @@
  * - `java-serialized`: a variable that the engine would create by Java deserialization.
  * - `object-type-name`: a variable, or a part of a form, that names a Java class to instantiate.
  * - `doctype`: a model in a deployment that declares a DOCTYPE, or whose encoding the gateway cannot read.
- * - `deserialization`: a response for which the engine creates Java objects from stored variables. A request for it is not refused, but
- *   gets the stored text instead.
+ * - `deserialization`: a response for which the engine creates Java objects from stored variables. A request for it
+ *   gets the stored text instead. If the engine has no parameter for that, the request is refused.
  * - `active-content`: a response that a browser may run as a page. It is not refused, but gets headers that forbid this.
  */
 export const HAZARD_RULES = [

@@ -1,4 +1,5 @@
 import { PUBLISHED_IDS, publishedParameters } from './published/facts.ts'
+import { ADDED_VARIABLES } from './table.ts'
 
 /**
  * Query parameters with which the engine returns the stored text of an object. Without them, it creates the object with the classes
@@ -33,4 +34,14 @@ const NONE: readonly QueryParameter[] = []
 /** Returns the query parameters with which an operation returns objects as text. Empty if it returns no variables. */
 export function serializedValuesOf(operationId: string): readonly QueryParameter[] {
   return OF_OPERATIONS.get(operationId) ?? NONE
+}
+
+/** Operations that can add the variables of a task to the task. The engine has no parameter with which it adds objects as text. */
+const TASK_READS: ReadonlySet<string> = new Set(['getTask', 'getTasks', 'queryTasks'])
+const OBJECT_MEMBERS: readonly string[] = Object.keys(ADDED_VARIABLES)
+const NO_MEMBERS: readonly string[] = []
+
+/** Returns the members of a query with which the engine creates objects, whatever other members the query has. */
+export function objectMembersOf(operationId: string): readonly string[] {
+  return TASK_READS.has(operationId) ? OBJECT_MEMBERS : NO_MEMBERS
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import bcrypt from 'bcrypt'
 import { pino } from 'pino'
 import { loadConfig } from '../../src/config/config.ts'
+import type { HazardRule } from '../../src/operations/hazard-rules.ts'
 import { start } from '../support/start.ts'
 import type { Json } from './admin.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from './engine-settings.ts'
@@ -33,6 +34,8 @@ interface Contents {
   readonly account?: Readonly<Record<string, unknown>>
   /** Null: the default. */
   readonly filteredRows?: number | null
+  /** Hazards that the gateway accepts. Default: none. */
+  readonly allowedHazards?: readonly HazardRule[]
 }
 
 /** Users of the world who send no request. The engine has them all the same. */
@@ -41,7 +44,7 @@ const OTHERS = ['anna', 'ben', 'carl'].map((id) => ({ id, passwordHash: HASH, gr
 /** The gateway before the bare engine, with these callers and records. */
 export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
   const { sets, records, implied, adminGroup, filteredRows, engineSettings = DEFAULT_SETTINGS } = contents
-  const { source = 'file' } = contents
+  const { source = 'file', allowedHazards = [] } = contents
   const node = {
     nodes: [engineBase],
     ...(contents.account !== undefined && { credentials: contents.account }),
@@ -60,6 +63,7 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
     admin: { port: 0 },
     engines: { default: node, second: { ...node, remoteName: 'second' } },
     log: { audit: 'off' },
+    validation: { allow: allowedHazards },
     ...(typeof filteredRows === 'number' && { limits: { filteredRows } }),
     identity: source === 'engine' ? { source } : { source, file: 'users.json' },
     authorization: {

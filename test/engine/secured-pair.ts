@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import type { HazardRule } from '../../src/operations/hazard-rules.ts'
 import { type Admin, createAdmin, type Json, rowsOf } from '../differential/admin.ts'
 import { openGateway } from '../differential/gateway.ts'
 import { type Answer, type Ask, basicOf, type Client, createClient, jsonOf } from '../differential/http.ts'
@@ -40,6 +41,8 @@ export interface SecuredPair {
 export interface PairOptions {
   /** The records of the gateway; default: all of the secured engine, with those that it has written by itself. */
   readonly isKept?: (record: Json) => boolean
+  /** Hazards that the gateway accepts; default: none. */
+  readonly allowedHazards?: readonly HazardRule[]
 }
 
 export async function startSecuredPair(t: Test, family: Family): Promise<SecuredPair> {
@@ -59,7 +62,7 @@ export async function startSecuredPair(t: Test, family: Family): Promise<Secured
   const admin = createAdmin(atSecured)
   return {
     admin,
-    async open(callers, { isKept = () => true } = {}) {
+    async open(callers, { isKept = () => true, allowedHazards = [] } = {}) {
       for (const caller of callers) await createCaller(admin, caller)
       const sets = callers.map(setOf)
       const records = rowsOf(await admin.call('GET', '/authorization')).filter(isKept)
@@ -68,6 +71,7 @@ export async function startSecuredPair(t: Test, family: Family): Promise<Secured
         records,
         implied: true,
         adminGroup: 'camunda-admin',
+        allowedHazards,
       })
       t.teardown(() => gateway.close())
       return { engine: askerOf(atSecured), gateway: askerOf(connect(gateway.base)) }

@@ -1,7 +1,9 @@
 import { GatewayError } from '../../errors.ts'
 import type { HazardRule } from '../../operations/hazard-rules.ts'
+import { objectMembersOf } from '../../operations/serialized-values.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Operation } from '../../operations/table.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
 import { bodyValue } from '../../request/body.ts'
 import { itemsOf, membersOf } from './schemas/engine-error.ts'
 
@@ -26,23 +28,43 @@ type JsonMembers = Readonly<Record<string, unknown>>
 
 /** Checks a request for hazards. @throws GatewayError GW_HAZARD that names the rule and the place */
 export function checkHazards(
-  { expressions, items }: Pick<Operation, 'expressions' | 'items'>,
-  { query, body }: { readonly query: ReadonlyMap<string, string>; readonly body: unknown },
+  operation: Pick<Operation, 'id' | 'method' | 'expressions' | 'items'>,
+  { query, body }: Pick<AccessRequest, 'query' | 'body'>,
   allowedHazards: ReadonlySet<HazardRule>,
 ): void {
-  const refusesExpressions = expressions === 'refused' && !allowedHazards.has('expressions')
+  const refusesExpressions = operation.expressions === 'refused' && !allowedHazards.has('expressions')
   if (refusesExpressions) {
     const name = [...query.keys()].find((key) => key.endsWith('Expression'))
     if (name !== undefined) throw hazard('expressions', `query parameter ${name}`)
   }
   if (isRecord(body)) walk(body, '$', { refusesExpressions, allowedHazards })
-  if (items?.form === 'locks' && !allowedHazards.has('deserialization')) checkTopics(body)
+  if (allowedHazards.has('deserialization')) return
+  if (operation.items?.form === 'locks') checkTopics(body)
+  else checkObjectMembers(operation, { query, body })
 }
 
-/** Topics of external tasks are the only bodies that can request objects, and the engine reads many values of the member as true. */
+/** Values of a parameter that every engine reads as false, or does not read. */
+const NOT_TRUE = /^(?:false)?$/i
+
+function checkObjectMembers(
+  { id, method }: Pick<Operation, 'id' | 'method'>,
+  { query, body }: Pick<AccessRequest, 'query' | 'body'>,
+): void {
+  for (const name of objectMembersOf(id))
+    if (method === 'POST') {
+      if (isFlagged(body, name)) throw hazard('deserialization', `$.${name}`)
+    } else if (!NOT_TRUE.test(query.get(name) ?? ''))
+      throw hazard('deserialization', `query parameter ${name}`)
+}
+
+/** Returns whether a member may be true for the engine, which reads many values as true. */
+function isFlagged(body: unknown, name: string): boolean {
+  return (membersOf(body)[name] ?? false) !== false
+}
+
 function checkTopics(body: unknown): void {
   for (const [index, topic] of itemsOf(bodyValue(body, 'topics')).entries())
-    if ((membersOf(topic)['deserializeValues'] ?? false) !== false)
+    if (isFlagged(topic, 'deserializeValues'))
       throw hazard('deserialization', `$.topics[${index}].deserializeValues`)
 }
 

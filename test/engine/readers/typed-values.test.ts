@@ -99,7 +99,11 @@ t.test('the engine parses typed values as the gateway does', { skip: javaSkip },
       })
       try {
         const body = readJson(bytes)
-        checkHazards({}, { query: new Map(), body }, new Set())
+        checkHazards(
+          { id: 'setProcessInstanceVariable', method: 'PUT' },
+          { query: new Map(), body },
+          new Set(),
+        )
         const verdict = refusalOf('setProcessInstanceVariable', {
           params: { id, varName: 'x' },
           query: new Map(),

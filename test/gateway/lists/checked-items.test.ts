@@ -35,6 +35,7 @@ async function open(tasks: readonly { readonly id: string }[], mode = 'enforce')
     ],
     settings: {
       authorization: { mode, tenants: 'ignore', records: { source: 'file', file: 'records.yaml' } },
+      validation: { allow: ['deserialization'] },
     },
     engine: ({ url }, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -137,6 +138,7 @@ t.test('variables of a single task need the permission of the operation that rea
 t.test('a response that is not a list of tasks is refused with 502', async (t) => {
   for (const body of [{ variables: 1 }, [1]]) {
     const { ask } = await openGateway(t, {
+      settings: { validation: { allow: ['deserialization'] } },
       engine: ({ url }, response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
         response.end(JSON.stringify(/\/task(\?|$)/.test(url) ? body : { count: 0 }))

@@ -2,7 +2,9 @@ import t from 'tap'
 import { isRecord } from '../../../src/request/value.ts'
 import { type Answer, openGateway } from '../../support/open-gateway.ts'
 
-const { ask } = await openGateway(t)
+// Otherwise the gateway refuses the variables of tasks.
+const settings = { validation: { allow: ['deserialization'] } }
+const { ask } = await openGateway(t, { settings })
 
 /** Returns the task queries that the engine received. */
 function sentOf({ forwarded }: Answer): string[] {
@@ -68,6 +70,7 @@ t.test(
   async (t) => {
     const refusal = { type: 'InvalidRequestException', message: 'two of them', code: null }
     const refusing = await openGateway(t, {
+      settings,
       engine: (_request, response) =>
         response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refusal)),
     })

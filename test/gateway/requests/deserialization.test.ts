@@ -80,6 +80,19 @@ t.test('a fetch of external tasks with objects is refused, counted and audited',
   t.ok(log.some(({ stream, rule }) => stream === 'audit' && rule === 'deserialization'))
 })
 
+t.test('tasks with their variables are refused, and not sent', async (t) => {
+  for (const [route, body] of [
+    ['GET /task?withTaskVariablesInReturn=true'],
+    ['GET /task/a?withTaskLocalVariablesInReturn=true'],
+    ['POST /task', { withTaskVariablesInReturn: true }],
+  ] as const) {
+    const refused = await ask('demo', route, { body })
+    t.match(refused, { status: 400, headers: { 'x-gateway-error': 'GW_HAZARD' }, forwarded: [] }, route)
+    const allowed = await ask('demo', route.replace('/task', '/engine/open/task'), { body })
+    t.ok(allowed.forwarded.length > 0, `${route}, allowed`)
+  }
+})
+
 t.test(
   'requests are not changed if the hazard is allowed, or if the mode of validation refuses nothing',
   async (t) => {

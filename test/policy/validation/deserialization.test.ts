@@ -4,7 +4,7 @@ import { withSerializedValues } from '../../../src/policy/validation/deserializa
 import { checkHazards } from '../../../src/policy/validation/hazards.ts'
 
 const NOTHING_ALLOWED = new Set<never>()
-const FETCH = { items: { form: 'locks' } } as const
+const FETCH = { id: 'fetchAndLock', method: 'POST', items: { form: 'locks' } } as const
 const query = new Map<string, string>()
 
 t.test('a query string requests text exactly once, and keeps all other parameters', (t) => {
@@ -41,8 +41,69 @@ t.test('a topic that requests objects is refused, whatever value the engine woul
   const asking = { topics: [{ deserializeValues: true }] }
   t.doesNotThrow(() => checkHazards(FETCH, { query, body: asking }, new Set(['deserialization'] as const)))
   t.doesNotThrow(
-    () => checkHazards({}, { query, body: asking }, NOTHING_ALLOWED),
+    () => checkHazards({ id: 'other', method: 'POST' }, { query, body: asking }, NOTHING_ALLOWED),
     'other bodies have no such member',
+  )
+  t.end()
+})
+
+function refusal(place: string): GatewayError {
+  return new GatewayError('GW_HAZARD', {
+    rule: 'deserialization',
+    message: `Refused by the rule 'deserialization': ${place}`,
+  })
+}
+
+t.test('variables of tasks, which the engine adds only as objects, are refused', (t) => {
+  for (const name of ['withTaskVariablesInReturn', 'withTaskLocalVariablesInReturn']) {
+    for (const value of [true, 'true', 1, '', {}])
+      t.throws(
+        () =>
+          checkHazards(
+            { id: 'queryTasks', method: 'POST' },
+            { query, body: { [name]: value } },
+            NOTHING_ALLOWED,
+          ),
+        refusal(`$.${name}`),
+        JSON.stringify(value),
+      )
+    for (const id of ['getTask', 'getTasks'])
+      for (const value of ['true', 'TRUE', '1', ' '])
+        t.throws(
+          () =>
+            checkHazards(
+              { id, method: 'GET' },
+              { query: new Map([[name, value]]), body: undefined },
+              NOTHING_ALLOWED,
+            ),
+          refusal(`query parameter ${name}`),
+          `${id} ${value}`,
+        )
+  }
+  t.end()
+})
+
+t.test('tasks without their variables, and counts of tasks, are not refused', (t) => {
+  const name = 'withTaskVariablesInReturn'
+  for (const body of [{ [name]: false }, { [name]: null }, { orQueries: [{ [name]: true }] }, {}])
+    t.doesNotThrow(() => checkHazards({ id: 'queryTasks', method: 'POST' }, { query, body }, NOTHING_ALLOWED))
+  for (const value of ['false', 'False', ''])
+    t.doesNotThrow(() =>
+      checkHazards(
+        { id: 'getTask', method: 'GET' },
+        { query: new Map([[name, value]]), body: undefined },
+        NOTHING_ALLOWED,
+      ),
+    )
+  const flagged = { query: new Map([[name, 'true']]), body: { [name]: true } }
+  for (const [id, method] of [
+    ['getTasksCount', 'GET'],
+    ['queryTasksCount', 'POST'],
+    ['executeFilterList', 'GET'],
+  ] as const)
+    t.doesNotThrow(() => checkHazards({ id, method }, flagged, NOTHING_ALLOWED), id)
+  t.doesNotThrow(() =>
+    checkHazards({ id: 'getTask', method: 'GET' }, flagged, new Set(['deserialization'] as const)),
   )
   t.end()
 })

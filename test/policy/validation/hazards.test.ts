@@ -3,8 +3,8 @@ import { HAZARD_RULES, type HazardRule } from '../../../src/operations/hazard-ru
 import { checkHazards } from '../../../src/policy/validation/hazards.ts'
 
 type Row = Parameters<typeof checkHazards>[0]
-const query: Row = { expressions: 'refused' }
-const other: Row = {}
+const query: Row = { id: 'q', method: 'GET', expressions: 'refused' }
+const other: Row = { id: 'o', method: 'POST' }
 
 function check(
   row: Row,
