@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS } from '../src/operations/all.ts'
-import type { Check, CheckTargetSet, PermissionTerm, Rows } from '../src/operations/notation.ts'
+import type { Check, CheckTargetSet, PermissionTerm, ItemRestriction } from '../src/operations/notation.ts'
 import type { Operation } from '../src/operations/table.ts'
 import { contractOf } from '../src/policy/validation/schemas/contracts.ts'
 
@@ -110,13 +110,13 @@ const EACH: Readonly<Partial<Record<CheckTargetSet, string>>> = {
   versionsOfKey: 'version of the key',
 }
 
-function conditionText(and: Rows['and']): string {
+function conditionText(and: ItemRestriction['and']): string {
   if (and === undefined) return ''
   const flag = and.when?.slice('query:'.length).replace(' is true', '')
   return (flag === undefined ? '' : `with ${code(flag)}: `) + and.anyOf.map(termText).join(' or ')
 }
 
-function rowsText({ anyOf, allOf, and, exempt }: Rows): string {
+function rowsText({ anyOf, allOf, and, exempt }: ItemRestriction): string {
   const all = (terms: readonly PermissionTerm[] = []): string => terms.map(termText).join(' or ')
   const needed = [all(anyOf), (allOf ?? []).map(termText).join(' and '), conditionText(and)].filter(
     (text) => text !== '',

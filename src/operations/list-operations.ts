@@ -1,4 +1,4 @@
-import type { Check, Rows } from './notation.ts'
+import type { Check, ItemRestriction } from './notation.ts'
 import type { OperationEntry, WrittenOperations } from './table.ts'
 
 /** A form of a list: its items or their count, with the query in the query string (GET) or in the body (POST). */
@@ -19,7 +19,7 @@ interface ListFields extends Omit<OperationEntry, 'route' | 'items' | 'checks'> 
 /** A list of the API. Its items, its checks or both restrict it. */
 type List = ListFields &
   (
-    | { readonly items: Rows; readonly checks?: readonly Check[] }
+    | { readonly items: ItemRestriction; readonly checks?: readonly Check[] }
     | { readonly items?: undefined; readonly checks: readonly Check[] }
   )
 

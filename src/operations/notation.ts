@@ -180,7 +180,7 @@ export interface Precondition {
  * - `instance counts`: statistics whose items the engine counts.
  * - `report`: a summary by the engine. The operation's checks decide about it as a whole, and only tenants restrict the items in it.
  */
-export type RowsForm =
+export type ResponseForm =
   | 'count'
   | 'single'
   | 'groups'
@@ -191,9 +191,9 @@ export type RowsForm =
   | 'report'
 
 /** The items of a query that the caller may see. An absent field restricts more, or makes the gateway read more items before it responds. */
-export interface Rows {
+export interface ItemRestriction {
   /** The form of the response. Default: a list of the items. */
-  readonly form?: RowsForm
+  readonly form?: ResponseForm
   /** The engine ignores paging and returns the whole list. Default: the engine and the gateway page the list. */
   readonly paging?: 'ignored'
   /** An item needs at least one of these permissions. Default: no permission makes an item visible. */

@@ -1,7 +1,7 @@
 import type { BodySelectors, CompiledSelectors } from './body-selectors.ts'
 import type { ActsOnKey } from './acts-on-key.ts'
 import type { CachedContent, CachePolicy } from './cached-content.ts'
-import type { NotFoundResponse, PermissionTerm, Check, EntityReference, OperationCheck, Precondition, CrossTenantResponse, Rows } from './notation.ts'
+import type { NotFoundResponse, PermissionTerm, Check, EntityReference, OperationCheck, Precondition, CrossTenantResponse, ItemRestriction } from './notation.ts'
 import type { OpenName } from './open-names.ts'
 import type { Release } from './published/releases.ts'
 
@@ -86,7 +86,7 @@ export interface OperationEntry {
    * The items of the response that the caller may see. Default: the response has no items, and only the checks restrict it. This
    * default is not cautious if `checks` is empty, so a test lists the operations that are open to every caller.
    */
-  readonly items?: Rows
+  readonly items?: ItemRestriction
   /**
    * The response is a list that the engine pages, although no `items` restrict it. Default: only a list with `items` is paged. A test
    * compares the lists with the published API.

@@ -36,9 +36,9 @@ void test('two parameters that exclude each other give what a secured engine giv
     ({ items, method }) => prefilterOf(items?.prefilter) !== null && method === 'GET',
   )
   t.ok(lists.length > 30, 'lists and counts')
-  for (const { template, items: rows } of lists)
+  for (const { template, items: restriction } of lists)
     await t.test(template, async (t) => {
-      const query = prefilterOf(rows?.prefilter)
+      const query = prefilterOf(restriction?.prefilter)
       for (const pair of query === null ? [] : pairsOf(query, values))
         for (const { user } of CALLERS) {
           const ask: Ask = { method: 'GET', path: `${template}?${new URLSearchParams(pair)}` }

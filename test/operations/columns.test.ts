@@ -103,8 +103,8 @@ t.test('ids are resolved by a list with paging and a member of its query', (t) =
   )
   t.equal(finders.length, 8)
   for (const { id, member, list, by, gives = 'id' } of finders) {
-    const rows = OPERATIONS.find((row) => row.id === list)?.items
-    t.ok(rows !== undefined && rows.form === undefined, `${id} ${list}`)
+    const restriction = OPERATIONS.find((row) => row.id === list)?.items
+    t.ok(restriction !== undefined && restriction.form === undefined, `${id} ${list}`)
     t.match(by, /^[a-z]\w+(Id|Ids|IdIn)$/, `${id} ${member}`)
     t.ok(gives === 'id' || gives === 'processInstanceId', `${id} ${member}`)
   }

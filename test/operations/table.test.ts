@@ -230,8 +230,8 @@ t.test('an operation without permissions for its items is a report with checks',
   const bare = OPERATIONS.filter(
     ({ items }) => items !== undefined && (items.anyOf ?? items.allOf) === undefined,
   )
-  for (const { id, items: rows, checks } of bare) {
-    t.equal(rows?.form, 'report', id)
+  for (const { id, items: restriction, checks } of bare) {
+    t.equal(restriction?.form, 'report', id)
     t.ok(checks.length > 0, id)
   }
   t.end()

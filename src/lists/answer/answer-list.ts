@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
-import type { RowsForm } from '../../operations/notation.ts'
+import type { ResponseForm } from '../../operations/notation.ts'
 import { isPagedList } from '../../operations/paged-list.ts'
 import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
 import type { Operation } from '../../operations/table.ts'
@@ -221,7 +221,7 @@ export function emptyResponseOf(operation: Operation, method: string): BufferedR
 }
 
 function responseOf(
-  form: RowsForm | 'list',
+  form: ResponseForm | 'list',
   seen: readonly ReadRow[],
   response: BufferedResponse,
 ): BufferedResponse {

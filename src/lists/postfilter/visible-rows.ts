@@ -1,7 +1,7 @@
 import { targetPathOf } from '../../request/target.ts'
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
-import type { RowsForm } from '../../operations/notation.ts'
+import type { ResponseForm } from '../../operations/notation.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
 import { type JsonRow, rowBatches } from '../../request/json-rows.ts'
@@ -30,7 +30,7 @@ export const keepAll: Postfilter = async (_template, rows) => rows.map(() => tru
 interface RowReading {
   /** Null if no item is read. */
   readonly postfilter: Postfilter | null
-  readonly form: RowsForm | 'list'
+  readonly form: ResponseForm | 'list'
   /** Members of every item that may be missing in the response. */
   readonly constants?: Readonly<Record<string, string>>
   /** Member that is kept of each item in addition to the id. It identifies the item. */
@@ -126,7 +126,7 @@ function slimRow({ row }: JsonRow, { member = 'id' }: RowReading): ListRow {
 /** Returns the path that lists the items, with the caller's query and the gateway's paging. */
 function listPathOf(
   { context, upstreamRequest }: ListRequest,
-  form: RowsForm | 'list',
+  form: ResponseForm | 'list',
   { from, size }: { readonly from: number; readonly size: number },
 ): string {
   const path = targetPathOf(upstreamRequest.path)
@@ -138,7 +138,7 @@ function listPathOf(
   return `${templateOf(path, form)}?${query}`
 }
 
-function templateOf(path: string, form: RowsForm | 'list'): string {
+function templateOf(path: string, form: ResponseForm | 'list'): string {
   if (form === 'count')
     return /^\/filter\/[^/]+\/count$/.test(path)
       ? path.replace(/count$/, 'list')
@@ -236,7 +236,7 @@ class ListRefusal extends Error {
 }
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */
-async function readNone(listRequest: ListRequest, form: RowsForm | 'list'): Promise<VisibleRowsResult> {
+async function readNone(listRequest: ListRequest, form: ResponseForm | 'list'): Promise<VisibleRowsResult> {
   const { response } = await readPage(listRequest, { postfilter: null, form, from: 0, size: 0 })
   return { seen: response.status === 200 ? [] : null, response }
 }

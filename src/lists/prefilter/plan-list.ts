@@ -10,7 +10,11 @@ import { isNameable } from '../../policy/authz/entities/lookup.ts'
 import { inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { pagingOf } from '../../request/paging.ts'
 import type { LookUps } from '../../policy/authz/entities/look-ups.ts'
-import type { CompiledPrefilter, CompiledRows, ListSubject } from '../visibility/compiled-rows.ts'
+import type {
+  CompiledPrefilter,
+  CompiledRestriction,
+  ListSubject,
+} from '../visibility/compiled-restriction.ts'
 import { NO_CONDITION, ownQueryOf, type OwnQuery } from './own-query.ts'
 import {
   FILTER,
@@ -48,7 +52,7 @@ export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
 
 export interface PlanInput extends CompiledPrefilter {
   readonly method: Method
-  readonly rows: CompiledRows
+  readonly restriction: CompiledRestriction
   readonly subject: ListSubject
   readonly accessRequest: AccessRequest
   readonly options: PlanOptions
@@ -64,11 +68,11 @@ export interface PlanInput extends CompiledPrefilter {
  * cannot express exactly is applied by a filter.
  */
 export function createPlan(planning: PlanInput): PlanRows {
-  const { rows, query, subjects, subject } = planning
+  const { restriction, query, subjects, subject } = planning
   let read: { readonly context: PlanContext | null } | undefined
   const contextOnce = () => (read ??= { context: contextOf(planning) }).context
   const planRows = async (): Promise<ListPlan> => {
-    if (hasDisabled(rows, subject) || namesTasks(subjects, subject)) return FILTER
+    if (hasDisabled(restriction, subject) || namesTasks(subjects, subject)) return FILTER
     const context = contextOnce()
     if (context === null) return FILTER
     return context.own.instance === null ? planKeys(context) : planInstance(context, context.own.instance)
@@ -84,17 +88,17 @@ export function createPlan(planning: PlanInput): PlanRows {
 
 /** Reads the query. Returns null if a part of it cannot be read with certainty. */
 function contextOf(planning: PlanInput): PlanContext | null {
-  const { method, rows, query, subjects, subject, accessRequest } = planning
+  const { method, restriction, query, subjects, subject, accessRequest } = planning
   const own = ownQueryOf(query, method, accessRequest)
   if (own === null) return null
-  const visible = visibleSetOf(rows, subjects, subject)
+  const visible = visibleSetOf(restriction, subjects, subject)
   return { ...planning, own, instances: visible.instances, keys: keysOf(visible, own) }
 }
 
 async function planKeys(context: PlanContext): Promise<ListPlan> {
-  const { keys, rows, subject } = context
+  const { keys, restriction, subject } = context
   if ([...keys.ids, ...(subject.tenants ?? [])].some((id) => !isListable(id))) return FILTER
-  const isCount = rows.form === 'count'
+  const isCount = restriction.form === 'count'
   const allButExcluded = isCount ? await countWithoutExcluded(context) : null
   if (allButExcluded !== null) return planOf(context, allButExcluded)
   const subqueries = await keySubqueries(context)
@@ -124,7 +128,7 @@ interface PlanContext extends PlanInput {
 }
 
 /** Returns whether a permission is disabled. A check leaves a disabled permission out, but the engine's lists treat it differently. */
-function hasDisabled({ conditions }: CompiledRows, { records }: ListSubject): boolean {
+function hasDisabled({ conditions }: CompiledRestriction, { records }: ListSubject): boolean {
   return conditions.some(({ permissions }) =>
     permissions.some(({ permission }) => records.disabled.has(permission)),
   )
@@ -142,11 +146,11 @@ function isListable(id: string): boolean {
 
 /** Plans a query for one instance. Either all or none of its items are visible. */
 async function planInstance(context: PlanContext, id: string): Promise<ListPlan> {
-  const { rows, subject, query, options } = context
+  const { restriction, subject, query, options } = context
   const found = await options.lookUp(query.isHistory ? 'historicProcessInstance' : 'processInstance', id)
   if (found === null) return FILTER
   const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(found, name))
-  const isOpen = isVisible({ ...rows, exempt: null }, {}, attribute, subject)
+  const isOpen = isVisible({ ...restriction, exempt: null }, {}, attribute, subject)
   return planOf(context, {
     subqueries: isOpen ? [{ set: {}, constants: constantsOf(found['definitionId']) }] : [],
     ...NO_INSTANCES,
@@ -326,10 +330,10 @@ async function ofDefinitions(
   definitions: readonly DefinitionRow[],
   set?: QueryMembers,
 ): Promise<readonly Subquery[] | null> {
-  const { query, rows, options, accessRequest } = context
+  const { query, restriction, options, accessRequest } = context
   const untenanted = definitions.filter(({ tenantId }) => tenantId === null).map(({ key }) => key)
   const isOpen = isRestricted(context) && query.tenants === 'definitions' && untenanted.length > 0
-  const isCounted = rows.form === 'count'
+  const isCounted = restriction.form === 'count'
   const keys = [...new Set(untenanted)]
   const idsOnly = isOpen && (isCounted || isFar(accessRequest))
   const hasOwn = idsOnly && (await options.hasOwnTenants(keys.length > MAX_CONDITION_VALUES ? null : keys))
@@ -369,8 +373,8 @@ function inTenants(context: PlanContext, sets: readonly QueryMembers[]): readonl
   )
 }
 
-function isRestricted({ rows, subject }: PlanInput): boolean {
-  return rows.tenanted && subject.tenants !== null
+function isRestricted({ restriction, subject }: PlanInput): boolean {
+  return restriction.tenanted && subject.tenants !== null
 }
 
 /** Returns the members that select the caller's tenants, for one subquery or for two. They are empty if only definitions determine tenants. */
@@ -464,9 +468,9 @@ async function excludedInstances(
 
 /** Returns lists of the cases whose items every caller sees. Null if no query expresses this, or there are too many. */
 async function caseSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
-  const { query, own, keys, rows, hasCases } = context
+  const { query, own, keys, restriction, hasCases } = context
   // An item of a process instance does not belong to a case.
-  if (!hasCases || rows.exempt !== 'case' || own.instances !== null) return []
+  if (!hasCases || restriction.exempt !== 'case' || own.instances !== null) return []
   if (isAll(keys) && tellsTenants(context)) return []
   const name = query.cases
   if (name === undefined || own.names.has(name)) return null
@@ -527,12 +531,12 @@ function dealtOut(ids: readonly string[], count: number): readonly (readonly str
 
 /** Returns those of the given instances that the caller sees. */
 async function idsAmong(context: PlanContext, ids: readonly string[]): Promise<readonly string[]> {
-  const { rows, subject, query, options, accessRequest } = context
+  const { restriction, subject, query, options, accessRequest } = context
   const kind = query.isHistory ? 'historicProcessInstance' : 'processInstance'
   const found = await options.lookUpAll(kind, ids, accessRequest.checkDeadline)
   return [...found].flatMap(([id, attributes]) => {
     const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(attributes, name))
-    return isVisible({ ...rows, exempt: null }, {}, attribute, subject) ? [id] : []
+    return isVisible({ ...restriction, exempt: null }, {}, attribute, subject) ? [id] : []
   })
 }
 
@@ -601,7 +605,7 @@ function kindOf({ query }: PlanContext): InstanceKind {
 async function instanceSubqueries(
   context: PlanContext,
 ): Promise<Pick<SubqueryPlan, 'instances' | 'excluded'> | null> {
-  const { query, own, keys, rows, subject, options, accessRequest, method } = context
+  const { query, own, keys, restriction, subject, options, accessRequest, method } = context
   // The subqueries are lists of instances already.
   if (query.by === 'instances') return NO_INSTANCES
   const { granted, revoked } = context.instances
@@ -620,7 +624,7 @@ async function instanceSubqueries(
     const { processDefinitionKey, tenantId } = found.get(id) ?? {}
     if (
       typeof processDefinitionKey !== 'string' ||
-      !isOfTenants(tenantId, rows.tenanted ? subject.tenants : null)
+      !isOfTenants(tenantId, restriction.tenanted ? subject.tenants : null)
     )
       return false
     return has(keys, processDefinitionKey) === isByKey
@@ -661,10 +665,11 @@ async function nullGroupOf(context: PlanContext): Promise<NullGroup | null | 'un
 const BOTH = ['asc', 'desc'] as const
 
 function mayFindNullGroup(context: PlanContext): boolean {
-  const { own, keys, rows } = context
+  const { own, keys, restriction } = context
   const names = [own.key, own.keys, own.definition, own.instances]
   // The items of cases have their own subqueries.
-  if (rows.exempt === null || rows.exempt === 'case' || names.some((one) => one !== null)) return false
+  if (restriction.exempt === null || restriction.exempt === 'case' || names.some((one) => one !== null))
+    return false
   // In this case the subqueries already include every item.
   return !(isAll(keys) && tellsTenants(context))
 }

@@ -6,12 +6,12 @@ import { grantedIds } from '../../policy/authz/decision/granted-ids.ts'
 import type { Attributes } from '../../request/attributes.ts'
 import { usesRevokes } from '../../policy/authz/records/records.ts'
 import { idsGranted, isVisible, visibilityOf } from '../visibility/visibility.ts'
-import type { ListSubject, CompiledRows } from '../visibility/compiled-rows.ts'
+import type { ListSubject, CompiledRestriction } from '../visibility/compiled-restriction.ts'
 import { type FetchScope, tenantsAsked } from './narrow-topics.ts'
 import { MAX_CONDITION_VALUES } from '../limits.ts'
 
 interface FetchScopeInput {
-  readonly rows: CompiledRows
+  readonly restriction: CompiledRestriction
   readonly subject: ListSubject
   readonly accessRequest: AccessRequest
   readonly findTargets: FindTargets
@@ -19,25 +19,30 @@ interface FetchScopeInput {
 
 /** Returns which external tasks a caller may fetch, or null if no topic can express it. */
 export async function fetchScopeOf({
-  rows,
+  restriction,
   subject,
   accessRequest,
   findTargets,
 }: FetchScopeInput): Promise<FetchScope | null> {
   const revokes = usesRevokes(subject.records, subject.principal)
-  if (revokes && speaksOfInstances(rows, subject)) return null
+  if (revokes && speaksOfInstances(restriction, subject)) return null
   const needsTenants = (subject.tenants?.size ?? 0) > 0 && !namesTenants(accessRequest)
   if (!revokes && !needsTenants)
-    return { keys: keysGranted(rows, subject), definitionIds: null, tenants: subject.tenants }
+    return { keys: keysGranted(restriction, subject), definitionIds: null, tenants: subject.tenants }
   const definitions = await findTargets('definitions', accessRequest)
   if (definitions === null || 'candidates' in definitions) return null
-  const seen = definitions.filter((definition) => isVisible(rows, {}, attributeOf(definition), subject))
+  const seen = definitions.filter((definition) =>
+    isVisible(restriction, {}, attributeOf(definition), subject),
+  )
   if (seen.length > MAX_CONDITION_VALUES) return null
   return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: subject.tenants }
 }
 
 /** Returns whether records revoke permissions on single instances. No topic can exclude an instance. */
-function speaksOfInstances({ conditions }: CompiledRows, { records, principal }: ListSubject): boolean {
+function speaksOfInstances(
+  { conditions }: CompiledRestriction,
+  { records, principal }: ListSubject,
+): boolean {
   return conditions
     .flatMap(({ permissions }) => permissions)
     .filter(({ resource }) => resource === 'PROCESS_INSTANCE')
@@ -55,9 +60,9 @@ function namesTenants({ body }: AccessRequest): boolean {
  * Returns the keys of definitions that meet every condition, because a task is fetched only if it may be read and updated.
  * Null if all definitions do.
  */
-function keysGranted(rows: CompiledRows, subject: ListSubject): readonly string[] | null {
-  const lists = rows.conditions
-    .map((condition) => ({ ...rows, conditions: [condition] }))
+function keysGranted(restriction: CompiledRestriction, subject: ListSubject): readonly string[] | null {
+  const lists = restriction.conditions
+    .map((condition) => ({ ...restriction, conditions: [condition] }))
     .filter((one) => visibilityOf(one, subject.principal, subject.records) !== 'all')
     .map((one) => idsGranted(one, 'PROCESS_DEFINITION', subject))
   const [first, ...others] = lists

@@ -1,7 +1,7 @@
 import { RESOURCES } from '../../operations/permissions.ts'
 import { namedIds } from '../../policy/authz/decision/granted-ids.ts'
 import { usesRevokes } from '../../policy/authz/records/records.ts'
-import type { CompiledRows, ListSubject } from '../visibility/compiled-rows.ts'
+import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
 import { idsGranted, isVisible } from '../visibility/visibility.ts'
 
 /** The tasks that the records, the caller's links and cases open. A task is visible if it matches one of the members. */
@@ -17,16 +17,16 @@ export function isNothing({ processDefinitionKeys, taskIds, caseKey }: GrantedTa
 }
 
 export function grantedTasks(
-  rows: CompiledRows,
+  restriction: CompiledRestriction,
   subject: ListSubject,
   caseKey: string | null,
 ): GrantedTasks | 'all but some' {
   const { records, principal, implicitGrants } = subject
   const linked = [...(implicitGrants?.user ?? []), ...(implicitGrants?.groups ?? [])]
-  if (usesRevokes(records, principal)) return notRevoked(rows, subject, { linked, caseKey })
+  if (usesRevokes(records, principal)) return notRevoked(restriction, subject, { linked, caseKey })
   return {
-    processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', subject),
-    taskIds: [...new Set([...idsGranted(rows, 'TASK', subject), ...linked])],
+    processDefinitionKeys: idsGranted(restriction, 'PROCESS_DEFINITION', subject),
+    taskIds: [...new Set([...idsGranted(restriction, 'TASK', subject), ...linked])],
     caseKey,
   }
 }
@@ -38,12 +38,12 @@ interface AdditionalTasks {
 
 /** Decides each key and each task that a record names like an item with this key or id. */
 function notRevoked(
-  rows: CompiledRows,
+  restriction: CompiledRestriction,
   subject: ListSubject,
   { linked, caseKey }: AdditionalTasks,
 ): GrantedTasks | 'all but some' {
   const { records, principal } = subject
-  const recorded = { ...rows, exempt: null, tenanted: false }
+  const recorded = { ...restriction, exempt: null, tenanted: false }
   const isOpen = (taskId: string | null, key: string | null) =>
     isVisible(recorded, {}, (name) => (name === 'taskId' ? taskId : key), subject)
   if (isOpen(null, null)) return 'all but some'

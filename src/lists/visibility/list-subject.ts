@@ -1,10 +1,10 @@
 import type { Operation } from '../../operations/table.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { AuthorizeOptions } from '../../policy/authz/checks/authorize-options.ts'
-import { compileRows } from './compile-rows.ts'
+import { compileRestriction } from './compile-restriction.ts'
 import { visibilityOf } from './visibility.ts'
 import type { Visibility } from '../list-decision.ts'
-import type { ListSubject, CompiledRows } from './compiled-rows.ts'
+import type { ListSubject, CompiledRestriction } from './compiled-restriction.ts'
 import { isAdmin } from '../../policy/authz/decision/admin.ts'
 
 /**
@@ -27,7 +27,7 @@ export function subjectOf(
 
 /** Returns whether the caller sees every item of the response. */
 export function seesWhole(
-  { tenanted }: CompiledRows,
+  { tenanted }: CompiledRestriction,
   visibility: Visibility,
   { tenants }: ListSubject,
 ): boolean {
@@ -42,17 +42,17 @@ export function seesEmbedded(
   { principal, records, tenants }: ListSubject,
   { accept }: Pick<Operation, 'accept'>,
 ): boolean {
-  const isOpen = (rows: CompiledRows) => visibilityOf(rows, principal, records) === 'all'
+  const isOpen = (restriction: CompiledRestriction) => visibilityOf(restriction, principal, records) === 'all'
   return (
     tenants === null && isOpen(EMBEDDED) && (accept !== 'hal with variables' || isOpen(EMBEDDED_VARIABLES))
   )
 }
 
-const EMBEDDED = compileRows({
+const EMBEDDED = compileRestriction({
   allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'],
 })
 
-const EMBEDDED_VARIABLES = compileRows({
+const EMBEDDED_VARIABLES = compileRestriction({
   anyOf: [
     'PROCESS_INSTANCE.READ row:processInstanceId',
     'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -2,11 +2,11 @@ import type { MissingPermission } from '../../errors.ts'
 import { RESOURCES, type ResourceName } from '../../operations/permissions.ts'
 import type { PermissionCheck } from '../../policy/authz/decision/permission-check.ts'
 import type { ListRow, RowAttribute } from '../../policy/authz/entities/look-ups.ts'
-import type { CompiledRows, ListSubject } from './compiled-rows.ts'
+import type { CompiledRestriction, ListSubject } from './compiled-restriction.ts'
 import { missingForRow } from './visibility.ts'
 
 interface MissingRowsInput {
-  readonly rows: CompiledRows
+  readonly restriction: CompiledRestriction
   readonly list: readonly ListRow[]
   readonly attributes: readonly RowAttribute[]
   readonly subject: ListSubject
@@ -14,7 +14,7 @@ interface MissingRowsInput {
 
 /** Returns the permissions that would open the items that the caller does not see. Each requirement occurs once, however many items have it. */
 export function missingForRows({
-  rows,
+  restriction,
   list,
   attributes,
   subject,
@@ -23,7 +23,7 @@ export function missingForRows({
   for (const [index, row] of list.entries()) {
     const attribute = attributes[index]
     if (attribute === undefined) continue
-    for (const checks of missingForRow(rows, row, attribute, subject)) {
+    for (const checks of missingForRow(restriction, row, attribute, subject)) {
       const alternatives = widest(checks)
       const key = JSON.stringify(
         alternatives.map(({ resource, permission, id }) => [resource, permission, id]),

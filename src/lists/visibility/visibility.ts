@@ -11,12 +11,15 @@ import { usesRevokes, type Records } from '../../policy/authz/records/records.ts
 import { javaTrim } from '../../request/java-text.ts'
 import type { RowAttribute, ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { Visibility } from '../list-decision.ts'
-import type { CompiledRows, RowCondition, ListSubject } from './compiled-rows.ts'
+import type { CompiledRestriction, ItemCondition, ListSubject } from './compiled-restriction.ts'
 
 /** Returns the restriction that applies to this query. */
-export function rowsFor(rows: CompiledRows, { query }: Pick<AccessRequest, 'query'>): CompiledRows {
-  const { where } = rows
-  return where !== null && !isSurelyFalse(query.get(where.query)) ? where.rows : rows
+export function restrictionFor(
+  restriction: CompiledRestriction,
+  { query }: Pick<AccessRequest, 'query'>,
+): CompiledRestriction {
+  const { where } = restriction
+  return where !== null && !isSurelyFalse(query.get(where.query)) ? where.restriction : restriction
 }
 
 /**
@@ -29,9 +32,13 @@ export function isSurelyFalse(text = 'false'): boolean {
 
 const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
-export function visibilityOf(rows: CompiledRows, principal: Principal, records: Records): Visibility {
+export function visibilityOf(
+  restriction: CompiledRestriction,
+  principal: Principal,
+  records: Records,
+): Visibility {
   return leastVisibility(
-    rows.conditions.map((condition) => conditionVisibility(condition, principal, records)),
+    restriction.conditions.map((condition) => conditionVisibility(condition, principal, records)),
   )
 }
 
@@ -62,7 +69,7 @@ function visibilityTogether(
  * first permission with a decision decides an item. A grant on `*` then opens every item only if no earlier permission names
  * single ids, and no revocation up to this permission does.
  */
-function conditionVisibility(condition: RowCondition, principal: Principal, records: Records): Visibility {
+function conditionVisibility(condition: ItemCondition, principal: Principal, records: Records): Visibility {
   const { permissions } = condition
   const revokes = usesRevokes(records, principal)
   if (condition.together === true)
@@ -90,11 +97,11 @@ function conditionVisibility(condition: RowCondition, principal: Principal, reco
 
 /** Returns the ids that a permission of the restriction grants, to narrow a query. Use it only without revocations, where a grant is final. */
 export function idsGranted(
-  rows: CompiledRows,
+  restriction: CompiledRestriction,
   resource: Permission['resource'],
   about: { principal: Principal; records: Records },
 ): readonly string[] {
-  const ofResource = rows.conditions
+  const ofResource = restriction.conditions
     .flatMap(({ permissions }) => permissions)
     .filter((permission) => permission.resource === resource)
   return [
@@ -105,11 +112,11 @@ export function idsGranted(
 }
 
 /** Returns the restriction with the conditions on one kind of entity, for a response with several kinds. */
-export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
-  const conditions = rows.conditions.filter(({ permissions }) =>
+export function onlyOf(restriction: CompiledRestriction, kind: string): CompiledRestriction {
+  const conditions = restriction.conditions.filter(({ permissions }) =>
     permissions.every(({ attribute }) => 'name' in attribute && attribute.name.startsWith(`${kind}.`)),
   )
-  return { ...rows, conditions }
+  return { ...restriction, conditions }
 }
 
 /**
@@ -117,7 +124,7 @@ export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
  * an id is checked as `*`.
  */
 export function isVisible(
-  { conditions, exempt, tenanted }: CompiledRows,
+  { conditions, exempt, tenanted }: CompiledRestriction,
   row: ListRow,
   attribute: RowAttribute,
   subject: ListSubject,
@@ -128,17 +135,17 @@ export function isVisible(
 }
 
 /** Returns whether an item, with its ids, meets one condition. */
-function isMet(condition: RowCondition, attribute: RowAttribute, subject: ListSubject): boolean {
+function isMet(condition: ItemCondition, attribute: RowAttribute, subject: ListSubject): boolean {
   const { principal, records } = subject
-  const permissionChecks = rowChecksOf(condition, attribute, subject)
+  const permissionChecks = itemChecksOf(condition, attribute, subject)
   if (condition.together !== true) return decideAny(records, principal, permissionChecks)
   return usesRevokes(records, principal)
     ? permissionChecks.every((permissionCheck) => decideAny(records, principal, [permissionCheck]))
     : isGrantedTogether(records, principal, permissionChecks)
 }
 
-function rowChecksOf(
-  { permissions }: RowCondition,
+function itemChecksOf(
+  { permissions }: ItemCondition,
   attribute: RowAttribute,
   { principal, implicitGrants, impliesIdentity }: ListSubject,
 ): readonly PermissionCheck[] {
@@ -158,17 +165,17 @@ function rowChecksOf(
  * or no record opens it.
  */
 export function missingForRow(
-  rows: CompiledRows,
+  restriction: CompiledRestriction,
   row: ListRow,
   attribute: RowAttribute,
   subject: ListSubject,
 ): readonly (readonly PermissionCheck[])[] {
-  const isAnothers = rows.tenanted && !isOfTenants(attribute('tenantId'), subject.tenants)
-  if (isAnothers || isVisible(rows, row, attribute, subject)) return []
-  return rows.conditions
+  const isAnothers = restriction.tenanted && !isOfTenants(attribute('tenantId'), subject.tenants)
+  if (isAnothers || isVisible(restriction, row, attribute, subject)) return []
+  return restriction.conditions
     .filter((condition) => !isMet(condition, attribute, subject))
     .flatMap((condition) => {
-      const checks = rowChecksOf(condition, attribute, subject)
+      const checks = itemChecksOf(condition, attribute, subject)
       return condition.together === true ? checks.map((one) => [one]) : [checks]
     })
 }

@@ -2,7 +2,7 @@ import { RESOURCES } from '../../operations/permissions.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
 import { isAuthorized } from '../../policy/authz/decision/decide.ts'
 import { namedIds } from '../../policy/authz/decision/granted-ids.ts'
-import type { CompiledRows, ListSubject, RowSubjects } from './compiled-rows.ts'
+import type { CompiledRestriction, ListSubject, ItemPermissions } from './compiled-restriction.ts'
 import { isVisible } from './visibility.ts'
 
 /** A set of ids, or all ids except those in the set. */
@@ -23,11 +23,11 @@ export interface VisibleSet {
  * like an item with this key. All others are decided like a key that no record names.
  */
 export function visibleSetOf(
-  rows: CompiledRows,
-  { key: keyName, instance, keyTypes }: RowSubjects,
+  restriction: CompiledRestriction,
+  { key: keyName, instance, keyTypes }: ItemPermissions,
   subject: ListSubject,
 ): VisibleSet {
-  const untenanted = { ...rows, exempt: null, tenanted: false }
+  const untenanted = { ...restriction, exempt: null, tenanted: false }
   const isOpen = (key: string | null) =>
     isVisible(untenanted, {}, (name) => (name === keyName ? key : null), subject)
   const isAllBut = isOpen(null)
@@ -38,7 +38,7 @@ export function visibleSetOf(
 
 /** Returns whether records or links on tasks may open items. A set of keys and instances cannot express this. */
 export function namesTasks(
-  { task }: RowSubjects,
+  { task }: ItemPermissions,
   { records, principal, implicitGrants }: ListSubject,
 ): boolean {
   if (task === null) return false
@@ -48,7 +48,7 @@ export function namesTasks(
 
 /** Returns all ids whose decision may differ from that of an id that no record names. */
 function candidatesOf(
-  keyTypes: RowSubjects['keyTypes'],
+  keyTypes: ItemPermissions['keyTypes'],
   { records, principal, impliesIdentity }: ListSubject,
 ): ReadonlySet<string> {
   const ids = new Set<string>(impliesIdentity ? [principal.userId, ...principal.groups] : [])

@@ -5,7 +5,7 @@ import { assertRulesFit } from '../validation/rule-stages.ts'
 import { compileChecks, parametersOf } from './checks/compile-check.ts'
 import { compileLinkPermission } from './checks/compile-permission.ts'
 import type { OperationPolicy, Policies } from './operation-policy.ts'
-import { compileRows } from '../../lists/visibility/compile-rows.ts'
+import { compileRestriction } from '../../lists/visibility/compile-restriction.ts'
 
 /**
  * Compiles the policy of every operation of the table. All engines share the result.
@@ -26,7 +26,7 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
     return {
       operation,
       checks: compileChecks(operation),
-      rows: items === undefined ? null : compileRows(items),
+      restriction: items === undefined ? null : compileRestriction(items),
       allowedLinks:
         typeof links !== 'object'
           ? null

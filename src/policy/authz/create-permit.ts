@@ -6,9 +6,15 @@ import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
-import type { ListSubject, CompiledRows } from '../../lists/visibility/compiled-rows.ts'
+import type { ListSubject, CompiledRestriction } from '../../lists/visibility/compiled-restriction.ts'
 import { usesRevokes } from './records/records.ts'
-import { idsGranted, isVisible, onlyOf, rowsFor, visibilityOf } from '../../lists/visibility/visibility.ts'
+import {
+  idsGranted,
+  isVisible,
+  onlyOf,
+  restrictionFor,
+  visibilityOf,
+} from '../../lists/visibility/visibility.ts'
 import { createAllowedLinks } from './allowed-links.ts'
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
@@ -41,7 +47,7 @@ export interface PermitOptions extends AuthorizeOptions, PlanOptions {
 
 /** Binds the policy of one operation to one engine. */
 export function createPermit(policy: OperationPolicy, options: PermitOptions): Permit {
-  const { operation, checks, rows, allowedLinks } = policy
+  const { operation, checks, restriction, allowedLinks } = policy
   const { empty } = checks
   const keepAllowedLinks = allowedLinks === null ? null : createAllowedLinks(allowedLinks, options)
   const authorize = createAuthorize(checks, options)
@@ -61,8 +67,9 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
     answerCheck: (accessRequest) =>
       answerAuthorizationCheck(accessRequest, { ...options, records: options.records() }),
     tenantsOf: (principal) => subjectOf({ principal }, options).tenants,
-    rows: rows === null ? createWhole(operation, options) : createRows(operation, rows, options),
-    missingRows: rows === null ? null : createMissingRows(rows, options),
+    rows:
+      restriction === null ? createWhole(operation, options) : createRows(operation, restriction, options),
+    missingRows: restriction === null ? null : createMissingRows(restriction, options),
   }
 }
 
@@ -73,21 +80,25 @@ function createWhole(operation: Operation, options: PermitOptions): Permit['rows
     other === 'hal' && !seesEmbedded(subjectOf(accessRequest, options), operation) ? UNDECIDABLE : ALL
 }
 
-function createRows(operation: Operation, restriction: CompiledRows, options: PermitOptions): Permit['rows'] {
+function createRows(
+  operation: Operation,
+  compiled: CompiledRestriction,
+  options: PermitOptions,
+): Permit['rows'] {
   return (accessRequest, other) => {
-    const rows = rowsFor(restriction, accessRequest)
+    const restriction = restrictionFor(compiled, accessRequest)
     // Only the engine knows whether it supports this response form and this paging, and which dates it accepts in a custom
     // format.
     const isAnswerable =
       other !== 'neither' && pagingOf(accessRequest.query) !== null && options.dateFormat.isDefault
     const isValid = () => isAnswerable && isFullyJudged(operation, accessRequest)
-    return rowsDecision({ operation, rows, options, isValid, isAnswerable }, accessRequest, other)
+    return decideList({ operation, restriction, options, isValid, isAnswerable }, accessRequest, other)
   }
 }
 
-interface RowsDecisionInput {
+interface ListDecisionInput {
   readonly operation: Operation
-  readonly rows: CompiledRows
+  readonly restriction: CompiledRestriction
   readonly options: PermitOptions
   /** Returns whether the query has been validated completely: the engine would not refuse it. */
   readonly isValid: () => boolean
@@ -107,34 +118,34 @@ const UNDECIDABLE: ListDecision = {
   refusal: new GatewayError('GW_ROWS_NOT_EXACT'),
 }
 
-function rowsDecision(
-  input: RowsDecisionInput,
+function decideList(
+  input: ListDecisionInput,
   accessRequest: AccessRequest,
   other: OtherForm | false,
 ): ListDecision | Promise<ListDecision> {
-  const { rows, options } = input
+  const { restriction, options } = input
   const subject = subjectOf(accessRequest, options)
-  if (rows.form === 'group counts' || rows.form === 'report') return countsDecision(subject)
-  const visibility = visibilityOf(rows, subject.principal, subject.records)
-  const seesAll = seesWhole(rows, visibility, subject)
+  if (restriction.form === 'group counts' || restriction.form === 'report') return countsDecision(subject)
+  const visibility = visibilityOf(restriction, subject.principal, subject.records)
+  const seesAll = seesWhole(restriction, visibility, subject)
   // A HAL response has another shape and embeds entities of other kinds.
   if (other === 'hal') return seesAll && seesEmbedded(subject, input.operation) ? ALL : UNDECIDABLE
   if (seesAll) return ALL
   const special = decisionOfForm(input, accessRequest, visibility, subject)
   if (special !== null) return special
-  if (visibility === 'all' || (rows.exempt !== 'case' && !rows.concernsTasks))
+  if (visibility === 'all' || (restriction.exempt !== 'case' && !restriction.concernsTasks))
     return restrictedTo(input, accessRequest, { visibility, subject })
   return withLinksAndCases(input, accessRequest, { visibility, subject })
 }
 
 /** Returns the decision for a special form of response. Null for a list, or for a form that is computed from a list. */
 function decisionOfForm(
-  input: RowsDecisionInput,
+  input: ListDecisionInput,
   accessRequest: AccessRequest,
   visibility: Visibility,
   subject: ListSubject,
 ): ListDecision | Promise<ListDecision> | null {
-  const { form } = input.rows
+  const { form } = input.restriction
   // The response contains two lists. Each has its own permission.
   if (form === 'groups')
     return { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(input, subject) }
@@ -144,11 +155,11 @@ function decisionOfForm(
 }
 
 async function locksDecision(
-  { rows, options: { findTargets } }: RowsDecisionInput,
+  { restriction, options: { findTargets } }: ListDecisionInput,
   accessRequest: AccessRequest,
   subject: ListSubject,
 ): Promise<ListDecision> {
-  const fetchScope = await fetchScopeOf({ rows, subject, accessRequest, findTargets })
+  const fetchScope = await fetchScopeOf({ restriction, subject, accessRequest, findTargets })
   if (fetchScope === null) return UNDECIDABLE
   const { definitionIds, tenants } = fetchScope
   const isOpen = definitionIds !== null && tenants !== null
@@ -162,7 +173,7 @@ async function locksDecision(
 
 /** Decides the instance counts of one definition. A caller that sees all of its instances gets the engine's counts. */
 async function instancesDecision(
-  input: RowsDecisionInput,
+  input: ListDecisionInput,
   { params }: AccessRequest,
   visibility: Visibility,
   subject: ListSubject,
@@ -172,7 +183,7 @@ async function instancesDecision(
   const isFinal = !usesRevokes(subject.records, subject.principal)
   const isWhole =
     visibility === 'all' ||
-    (isFinal && idsGranted(input.rows, 'PROCESS_DEFINITION', subject).includes(await keyOf()))
+    (isFinal && idsGranted(input.restriction, 'PROCESS_DEFINITION', subject).includes(await keyOf()))
   return isWhole
     ? countsDecision(subject)
     : { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(input, subject) }
@@ -185,18 +196,18 @@ function countsDecision({ tenants }: ListSubject): ListDecision {
 
 /** Reads what only the engine knows: the tasks that the caller's links open, and whether there are cases, which every caller sees. */
 async function withLinksAndCases(
-  input: RowsDecisionInput,
+  input: ListDecisionInput,
   accessRequest: AccessRequest,
   { visibility, subject }: CallerVisibility,
 ): Promise<ListDecision> {
-  const { rows, options } = input
-  const implied = rows.concernsTasks
+  const { restriction, options } = input
+  const implied = restriction.concernsTasks
     ? ((await options.implicitGrants?.tasks(subject.principal)) ?? null)
     : null
   const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
   const opened = visibility === 'none' && isLinked ? 'conditional' : visibility
   const seeing = { visibility: opened, subject: { ...subject, implicitGrants: implied } }
-  const cases = rows.exempt === 'case' ? await options.caseKeys() : []
+  const cases = restriction.exempt === 'case' ? await options.caseKeys() : []
   if (cases?.length === 0) return restrictedTo(input, accessRequest, seeing)
   return (
     besideCases(input, accessRequest, seeing, cases) ?? plannedFor(input, accessRequest, seeing.subject, true)
@@ -205,7 +216,7 @@ async function withLinksAndCases(
 
 /** Returns the decision for a query that may find tasks of cases, or null if no query expresses it. */
 function besideCases(
-  input: RowsDecisionInput,
+  input: ListDecisionInput,
   accessRequest: AccessRequest,
   seeing: CallerVisibility,
   keys: readonly string[] | null,
@@ -216,19 +227,19 @@ function besideCases(
 
 /** Returns the decision without cases: no items, or the items that records and links name. */
 function restrictedTo(
-  input: RowsDecisionInput,
+  input: ListDecisionInput,
   accessRequest: AccessRequest,
   { visibility, subject }: CallerVisibility,
 ): ListDecision {
-  const { rows, isValid } = input
-  const mayBeSelf = subject.impliesIdentity && rows.concernsIdentity
-  if (visibility === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
+  const { restriction, isValid } = input
+  const mayBeSelf = subject.impliesIdentity && restriction.concernsIdentity
+  if (visibility === 'none' && !mayBeSelf && (restriction.exempt === null || restriction.exempt === 'case'))
     return { visibility: 'none', valid: isValid() }
   return someOf(input, accessRequest, { visibility, subject })
 }
 
 function someOf(
-  input: RowsDecisionInput,
+  input: ListDecisionInput,
   accessRequest: AccessRequest,
   { visibility, subject }: CallerVisibility,
 ): ListDecision {
@@ -238,58 +249,67 @@ function someOf(
 
 /** Returns a filter, with a plan if there is one. `hasCases` is true if there are items of cases, which every caller sees. */
 function plannedFor(
-  input: RowsDecisionInput,
+  input: ListDecisionInput,
   accessRequest: AccessRequest,
   subject: ListSubject,
   hasCases: boolean,
 ): ListDecision {
-  const { operation, rows, options, isAnswerable } = input
+  const { operation, restriction, options, isAnswerable } = input
   const filtered = {
     visibility: 'conditional',
     strategy: 'scan',
     postfilter: postfilterOf(input, subject),
   } as const
-  const { prefilter } = rows
+  const { prefilter } = restriction
   if (prefilter === null) return filtered
   const { method } = operation
-  const planning = { ...prefilter, method, rows, subject, accessRequest, options, isAnswerable, hasCases }
+  const planning = {
+    ...prefilter,
+    method,
+    restriction,
+    subject,
+    accessRequest,
+    options,
+    isAnswerable,
+    hasCases,
+  }
   return { ...filtered, plan: createPlan(planning) }
 }
 
 /** Returns a rewritten task query, or null if no task query selects the visible tasks. `caseKey` is the key of all cases. */
 function narrowedTasks(
-  { operation, rows, isValid }: RowsDecisionInput,
+  { operation, restriction, isValid }: ListDecisionInput,
   { query }: AccessRequest,
   { visibility, subject }: CallerVisibility,
   caseKey: string | null,
 ): ListDecision | null {
   if (operation.items?.prefilter !== 'task query' || !canNarrow(operation.method, query)) return null
-  const granted = visibility === 'all' ? null : grantedTasks(rows, subject, caseKey)
+  const granted = visibility === 'all' ? null : grantedTasks(restriction, subject, caseKey)
   if (granted === 'all but some') return null
   if (granted !== null && isNothing(granted)) return { visibility: 'none', valid: isValid() }
   const tenantIds = subject.tenants === null ? null : [...subject.tenants]
   return { visibility: 'conditional', strategy: 'rewrite', narrow: narrowTasks({ granted, tenantIds }) }
 }
 
-function createMissingRows(restriction: CompiledRows, options: PermitOptions): Permit['missingRows'] {
+function createMissingRows(compiled: CompiledRestriction, options: PermitOptions): Permit['missingRows'] {
   return (accessRequest) => async (template, list) => {
-    const rows = rowsFor(restriction, accessRequest)
-    const implicitGrants = rows.concernsTasks
+    const restriction = restrictionFor(compiled, accessRequest)
+    const implicitGrants = restriction.concernsTasks
       ? ((await options.implicitGrants?.tasks(accessRequest.principal)) ?? null)
       : null
     const subject = { ...subjectOf(accessRequest, options), implicitGrants }
     const attributes = await options.readRowAttributes(template, list)
-    return missingForRows({ rows, list, attributes, subject })
+    return missingForRows({ restriction, list, attributes, subject })
   }
 }
 
-function postfilterOf({ rows, options }: RowsDecisionInput, subject: ListSubject): Postfilter {
+function postfilterOf({ restriction, options }: ListDecisionInput, subject: ListSubject): Postfilter {
   return async (template, list) => {
     const attributes = await options.readRowAttributes(template, list)
-    const restriction = rows.form === 'groups' ? onlyOf(rows, template) : rows
+    const ofKind = restriction.form === 'groups' ? onlyOf(restriction, template) : restriction
     return list.map((row, index) => {
       const attribute = attributes[index]
-      return attribute !== undefined && isVisible(restriction, row, attribute, subject)
+      return attribute !== undefined && isVisible(ofKind, row, attribute, subject)
     })
   }
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { queryOf } from '../../../src/request/canonical.ts'
-import { compileRows } from '../../../src/lists/visibility/compile-rows.ts'
-import { rowsFor } from '../../../src/lists/visibility/visibility.ts'
+import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
+import { restrictionFor } from '../../../src/lists/visibility/visibility.ts'
 import { asksItemCounts } from '../../../src/handlers/lists/item-counts.ts'
 import type { Random } from '../../differential/random.ts'
 import { javaSkip } from '../../support/requirements.ts'
@@ -16,7 +16,7 @@ import { jsonOf, type Wire } from './wire.ts'
 
 type Compare = (ask: Wire['ask'], flag: string, text: string) => Promise<Outcome>
 
-const STARTABLE = compileRows({
+const STARTABLE = compileRestriction({
   and: { anyOf: ['PROCESS_DEFINITION.READ row:key'], when: 'query:flag is true' },
 })
 
@@ -28,7 +28,7 @@ const FLAGS: Readonly<Record<'definitions' | 'counts' | 'topics', Compare>> = {
   async definitions(ask, flag, text) {
     const told = await ask({ path: `/process-definition/count?key=moving&latestVersion=${flag}` })
     const engine = told.status === 200 && Object(jsonOf(told))['count'] === 1
-    const gateway = rowsFor(STARTABLE, { query: new Map([['flag', text]]) }) !== STARTABLE
+    const gateway = restrictionFor(STARTABLE, { query: new Map([['flag', text]]) }) !== STARTABLE
     // The gateway may treat more values as true than the engine does.
     return engine && !gateway ? { engine, gateway } : null
   },

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { linkBitsOf } from '../../../src/policy/authz/entities/implicit-grants.ts'
-import { compileRows } from '../../../src/lists/visibility/compile-rows.ts'
+import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
 import { grantedTasks } from '../../../src/lists/rewrite/granted-tasks.ts'
 import { isVisible, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
 import { recordsOf } from '../../support/record-lines.ts'
@@ -8,7 +8,7 @@ import { Random } from '../../differential/random.ts'
 
 const SEEDS = 2000
 const LINK_BITS = linkBitsOf({ taskPermission: 'UPDATE', specificVariables: false })
-const rows = compileRows({
+const restriction = compileRestriction({
   anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
   exempt: 'case',
 })
@@ -45,13 +45,13 @@ t.test('the keys and ids of a query select exactly the visible tasks', (t) => {
       impliesIdentity: false,
     }
     // Then the query is not restricted.
-    if (visibilityOf(rows, principal, viewer.records) === 'all') continue
-    const granted = grantedTasks(rows, viewer, 'care')
+    if (visibilityOf(restriction, principal, viewer.records) === 'all') continue
+    const granted = grantedTasks(restriction, viewer, 'care')
     if (granted === 'all but some') continue
     narrowed[lines.some((line) => line.startsWith('revoke')) ? 'revoked' : 'plain'] += 1
     for (const key of KEYS)
       for (const id of TASKS) {
-        const isSeen = isVisible(rows, {}, (name) => (name === 'taskId' ? id : key), viewer)
+        const isSeen = isVisible(restriction, {}, (name) => (name === 'taskId' ? id : key), viewer)
         const isNamed =
           granted.taskIds.includes(id) || (key !== null && granted.processDefinitionKeys.includes(key))
         if (isSeen !== isNamed) t.fail(`seed ${seed}: ${id} of ${key}: ${lines.join('; ')}`)

@@ -1,16 +1,16 @@
 import t from 'tap'
-import type { Rows } from '../../../src/operations/notation.ts'
+import type { ItemRestriction } from '../../../src/operations/notation.ts'
 import type { ListRow } from '../../../src/policy/authz/entities/look-ups.ts'
-import { compileRows } from '../../../src/lists/visibility/compile-rows.ts'
-import { isVisible, rowsFor, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
+import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
+import { isVisible, restrictionFor, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
 import { stringOf } from '../../../src/request/value.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
 const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
-const BY_KEY: Rows = { anyOf: ['PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
+const BY_KEY: ItemRestriction = { anyOf: ['PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
 
-function sees(rows: Rows, row: ListRow, lines: readonly string[] = []): boolean {
-  return isVisible(compileRows(rows), row, (name) => stringOf(row[name]), {
+function sees(restriction: ItemRestriction, row: ListRow, lines: readonly string[] = []): boolean {
+  return isVisible(compileRestriction(restriction), row, (name) => stringOf(row[name]), {
     principal,
     records: recordsOf(lines),
     tenants: new Set(principal.tenants),
@@ -20,7 +20,11 @@ function sees(rows: Rows, row: ListRow, lines: readonly string[] = []): boolean 
 }
 
 t.test('every caller sees items that no record can name, and no other items', (t) => {
-  const cases: readonly (readonly [exempt: NonNullable<Rows['exempt']>, row: ListRow, isSeen: boolean])[] = [
+  const cases: readonly (readonly [
+    exempt: NonNullable<ItemRestriction['exempt']>,
+    row: ListRow,
+    isSeen: boolean,
+  ])[] = [
     ['no category and no definition', {}, true],
     ['no category and no definition', { category: 'Admin' }, false],
     ['no category and no definition', { processDefinitionKey: 'review' }, false],
@@ -40,15 +44,15 @@ t.test('every caller sees items that no record can name, and no other items', (t
 
 t.test('an item of another tenant is hidden, whatever the records grant', (t) => {
   const lines = ['grant anna PROCESS_DEFINITION:* READ_TASK']
-  const rows: Rows = { ...BY_KEY, exempt: 'no definition' }
+  const restriction: ItemRestriction = { ...BY_KEY, exempt: 'no definition' }
   for (const [row, isSeen] of [
     [{ processDefinitionKey: 'review' }, true],
     [{ processDefinitionKey: 'review', tenantId: 'acme' }, true],
     [{ processDefinitionKey: 'review', tenantId: 'globex' }, false],
     [{ tenantId: 'globex' }, false],
   ] as const) {
-    t.equal(sees(rows, row, lines), isSeen, JSON.stringify(row))
-    t.equal(sees({ ...rows, crossTenant: 'ignored' }, row, lines), true, 'where tenants are ignored')
+    t.equal(sees(restriction, row, lines), isSeen, JSON.stringify(row))
+    t.equal(sees({ ...restriction, crossTenant: 'ignored' }, row, lines), true, 'where tenants are ignored')
   }
   t.end()
 })
@@ -61,7 +65,11 @@ const READ_TASK = 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'
 t.test('each condition must hold for an item', (t) => {
   const both = { allOf: [READ, UPDATE] } as const
   const apart = { allOf: [READ, READ_TASK] } as const
-  const cases: readonly (readonly [rows: Rows, lines: readonly string[], isSeen: boolean])[] = [
+  const cases: readonly (readonly [
+    restriction: ItemRestriction,
+    lines: readonly string[],
+    isSeen: boolean,
+  ])[] = [
     [{ anyOf: [READ, UPDATE] }, ['grant anna TASK:t1 UPDATE'], true],
     [both, ['grant anna TASK:t1 UPDATE'], false],
     [apart, ['grant anna TASK:t1 READ'], false],
@@ -72,15 +80,18 @@ t.test('each condition must hold for an item', (t) => {
     [{ anyOf: [READ], and: { anyOf: [UPDATE] } }, ['grant anna TASK:t1 READ'], false],
     [{ anyOf: [READ], and: { anyOf: [UPDATE] } }, ['grant anna TASK:t1 READ,UPDATE'], true],
   ]
-  for (const [rows, lines, isSeen] of cases)
-    t.equal(sees(rows, TASK, lines), isSeen, JSON.stringify([rows, lines]))
+  for (const [restriction, lines, isSeen] of cases)
+    t.equal(sees(restriction, TASK, lines), isSeen, JSON.stringify([restriction, lines]))
   t.end()
 })
 
 t.test('a second condition applies if the query requests it or may request it', (t) => {
-  const rows = compileRows({ anyOf: [READ], and: { anyOf: [UPDATE], when: 'query:withUpdate is true' } })
+  const restriction = compileRestriction({
+    anyOf: [READ],
+    and: { anyOf: [UPDATE], when: 'query:withUpdate is true' },
+  })
   const conditions = (query: Readonly<Record<string, string>>) =>
-    rowsFor(rows, { query: new Map(Object.entries(query)) }).conditions.length
+    restrictionFor(restriction, { query: new Map(Object.entries(query)) }).conditions.length
   t.equal(conditions({}), 1)
   for (const text of ['false', '0', 'null', ' false ']) t.equal(conditions({ withUpdate: text }), 1, text)
   for (const text of ['true', '1', 'x', 'FALSE', '']) t.equal(conditions({ withUpdate: text }), 2, text)
@@ -90,42 +101,47 @@ t.test('a second condition applies if the query requests it or may request it', 
 t.test('a second condition with an unknown form is an error, because it would restrict nothing', (t) => {
   const when = 'query:with-update is true'
   t.throws(
-    () => compileRows({ anyOf: [READ], and: { anyOf: [UPDATE], when } }),
+    () => compileRestriction({ anyOf: [READ], and: { anyOf: [UPDATE], when } }),
     /unknown condition query:with-update/,
   )
   t.end()
 })
 
 t.test('the records decide whether all, some or no items are visible', (t) => {
-  const one: Rows = { anyOf: [READ] }
-  const two: Rows = { anyOf: [READ, 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
-  const apart: Rows = { allOf: [READ, READ_TASK] }
-  const together: Rows = { allOf: [READ, UPDATE] }
+  const one: ItemRestriction = { anyOf: [READ] }
+  const two: ItemRestriction = { anyOf: [READ, 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
+  const apart: ItemRestriction = { allOf: [READ, READ_TASK] }
+  const together: ItemRestriction = { allOf: [READ, UPDATE] }
   const revoking = 'revoke anna USER:x READ'
-  const cases: readonly (readonly [rows: Rows, lines: readonly string[], scope: string])[] = [
-    [one, [], 'none'],
-    [one, ['grant anna TASK:t1 READ'], 'conditional'],
-    [one, ['grant anna TASK:* READ'], 'all'],
-    [one, ['grant anna TASK:* READ', revoking], 'all'],
-    [one, ['grant anna TASK:* READ', 'revoke anna TASK:t1 READ'], 'conditional'],
-    [one, ['revoke anna TASK:* READ', 'grant anna TASK:t1 READ'], 'conditional'],
-    [one, ['revoke anna TASK:* READ'], 'none'],
-    [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', revoking], 'all'],
-    [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', 'revoke anna TASK:t1 READ'], 'conditional'],
-    [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', 'grant anna TASK:t1 READ', revoking], 'conditional'],
-    [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', 'revoke anna TASK:* READ'], 'none'],
-    [together, ['grant anna TASK:* READ,UPDATE'], 'all'],
-    [together, ['grant anna TASK:t1 READ,UPDATE'], 'conditional'],
-    [together, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], 'none'],
-    [together, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE', revoking], 'conditional'],
-    [apart, ['grant anna TASK:* READ', 'grant anna PROCESS_DEFINITION:review READ_TASK'], 'conditional'],
-    [apart, ['grant anna TASK:* READ'], 'none'],
-  ]
-  for (const [rows, lines, scope] of cases)
+  const cases: readonly (readonly [restriction: ItemRestriction, lines: readonly string[], scope: string])[] =
+    [
+      [one, [], 'none'],
+      [one, ['grant anna TASK:t1 READ'], 'conditional'],
+      [one, ['grant anna TASK:* READ'], 'all'],
+      [one, ['grant anna TASK:* READ', revoking], 'all'],
+      [one, ['grant anna TASK:* READ', 'revoke anna TASK:t1 READ'], 'conditional'],
+      [one, ['revoke anna TASK:* READ', 'grant anna TASK:t1 READ'], 'conditional'],
+      [one, ['revoke anna TASK:* READ'], 'none'],
+      [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', revoking], 'all'],
+      [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', 'revoke anna TASK:t1 READ'], 'conditional'],
+      [
+        two,
+        ['grant anna PROCESS_DEFINITION:* READ_TASK', 'grant anna TASK:t1 READ', revoking],
+        'conditional',
+      ],
+      [two, ['grant anna PROCESS_DEFINITION:* READ_TASK', 'revoke anna TASK:* READ'], 'none'],
+      [together, ['grant anna TASK:* READ,UPDATE'], 'all'],
+      [together, ['grant anna TASK:t1 READ,UPDATE'], 'conditional'],
+      [together, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], 'none'],
+      [together, ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE', revoking], 'conditional'],
+      [apart, ['grant anna TASK:* READ', 'grant anna PROCESS_DEFINITION:review READ_TASK'], 'conditional'],
+      [apart, ['grant anna TASK:* READ'], 'none'],
+    ]
+  for (const [restriction, lines, scope] of cases)
     t.equal(
-      visibilityOf(compileRows(rows), principal, recordsOf(lines)),
+      visibilityOf(compileRestriction(restriction), principal, recordsOf(lines)),
       scope,
-      JSON.stringify([rows, lines]),
+      JSON.stringify([restriction, lines]),
     )
   t.end()
 })

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { createDateFormat } from '../../../src/request/date-format.ts'
 import { operationsOf } from '../../../src/operations/compile-table.ts'
-import type { Rows } from '../../../src/operations/notation.ts'
+import type { ItemRestriction } from '../../../src/operations/notation.ts'
 import type { OperationEntry } from '../../../src/operations/table.ts'
 import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
 import { createPermit, type PermitOptions } from '../../../src/policy/authz/create-permit.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
-const COUNTS: Rows = {
+const COUNTS: ItemRestriction = {
   form: 'instance counts',
   anyOf: [
     'PROCESS_INSTANCE.READ row:processInstanceId',
@@ -21,10 +21,16 @@ interface World extends Partial<Omit<PermitOptions, 'records'>> {
 }
 
 /** Returns the decision about the list that anna, of the tenant acme, requests. */
-async function rowsOf(rows: Rows, world: World = {}, row: Partial<OperationEntry> = {}): Promise<unknown> {
+async function rowsOf(
+  restriction: ItemRestriction,
+  world: World = {},
+  row: Partial<OperationEntry> = {},
+): Promise<unknown> {
   const { lines = [], params = { id: 'd1' }, ...options } = world
   const table = operationsOf({
-    tag: { row: { route: 'GET /novelties/of/:id', checks: [], items: rows, crossTenant: 'ignored', ...row } },
+    tag: {
+      row: { route: 'GET /novelties/of/:id', checks: [], items: restriction, crossTenant: 'ignored', ...row },
+    },
   })
   const [policy] = compilePolicies(table).values()
   if (policy === undefined) throw new Error('no row')
@@ -90,7 +96,7 @@ t.test('a count that includes other tenants is counted again', async (t) => {
   t.same(await rowsOf({ form: 'report', anyOf: [] }), { visibility: 'all' })
 })
 
-const TASKS: Rows = {
+const TASKS: ItemRestriction = {
   anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
   exempt: 'case',
 }

@@ -35,7 +35,7 @@ export function compileLinkPermission(
 }
 
 /** Compiles the terms that restrict the items of a list. They name members of an item, or all items. @throws Error on any other term */
-export function compileRowPermissions(terms: readonly PermissionTerm[]): readonly Permission[] {
+export function compileItemPermissions(terms: readonly PermissionTerm[]): readonly Permission[] {
   return terms.map((term) => {
     const permission = compilePermission(term)
     const { from } = permission.attribute

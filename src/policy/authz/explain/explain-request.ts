@@ -44,7 +44,7 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
       checks: operation.checks.map((row, index) =>
         checkOf(row, index, { seen, end, accessRequest, options }),
       ),
-      rows: await explainRows(policy.rows, rows, { accessRequest, options }),
+      rows: await explainRows(policy.restriction, rows, { accessRequest, options }),
       missing,
       grants: recordsOfGrants(grants, { userId }),
       sufficient: decision === null ? null : decision.permitted,

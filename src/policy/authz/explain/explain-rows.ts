@@ -8,8 +8,8 @@ import type { ListDecision } from '../../../lists/list-decision.ts'
 import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { STRATEGY_NAMES } from '../../../lists/list-plan.ts'
-import type { CompiledRows } from '../../../lists/visibility/compiled-rows.ts'
-import { rowsFor } from '../../../lists/visibility/visibility.ts'
+import type { CompiledRestriction } from '../../../lists/visibility/compiled-restriction.ts'
+import { restrictionFor } from '../../../lists/visibility/visibility.ts'
 
 const SHOWN_IDS = 20
 
@@ -18,18 +18,21 @@ const SHOWN_IDS = 20
  * @returns null if the operation returns no items of its own
  */
 export async function explainRows(
-  restriction: CompiledRows | null,
+  compiled: CompiledRestriction | null,
   decision: ListDecision,
   { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: AuthorizeOptions },
 ): Promise<RowsExplanation | null> {
-  if (restriction === null) return null
-  const rows = rowsFor(restriction, accessRequest)
-  const ignoresTenants = !rows.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
-  const linked = rows.concernsTasks ? await options.implicitGrants?.tasks(accessRequest.principal) : undefined
+  if (compiled === null) return null
+  const restriction = restrictionFor(compiled, accessRequest)
+  const ignoresTenants =
+    !restriction.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
+  const linked = restriction.concernsTasks
+    ? await options.implicitGrants?.tasks(accessRequest.principal)
+    : undefined
   return {
     sees: WORDS[decision.visibility],
     plan: await planOfRows(decision),
-    conditions: rows.conditions
+    conditions: restriction.conditions
       .flatMap(({ permissions, together }) =>
         together === true ? permissions.map((one) => [one]) : [permissions],
       )
@@ -37,9 +40,9 @@ export async function explainRows(
         anyOf: permissions.map((permission) => permissionCheckOf(permission, accessRequest, options)),
       })),
     oneRecord:
-      rows.conditions.some(({ together }) => together === true) &&
+      restriction.conditions.some(({ together }) => together === true) &&
       !usesRevokes(options.records(), accessRequest.principal),
-    exempt: rows.exempt,
+    exempt: restriction.exempt,
     tenants: ignoresTenants ? null : accessRequest.principal.tenants,
     linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,
   }

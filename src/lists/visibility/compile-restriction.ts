@@ -1,33 +1,38 @@
-import type { Rows } from '../../operations/notation.ts'
+import type { ItemRestriction } from '../../operations/notation.ts'
 import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
 import { RESOURCES } from '../../operations/permissions.ts'
-import { compileRowPermissions } from '../../policy/authz/checks/compile-permission.ts'
+import { compileItemPermissions } from '../../policy/authz/checks/compile-permission.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
-import type { CompiledPrefilter, CompiledRows, RowCondition, RowSubjects } from './compiled-rows.ts'
+import type {
+  CompiledPrefilter,
+  CompiledRestriction,
+  ItemCondition,
+  ItemPermissions,
+} from './compiled-restriction.ts'
 
 /** Compiles a restriction of list items. @throws Error if the notation does not know a term, or a term does not name an item */
-export function compileRows(rows: Rows): CompiledRows {
-  const conditions: RowCondition[] =
-    rows.allOf === undefined
-      ? [{ permissions: compileRowPermissions(rows.anyOf ?? []) }]
-      : isOneEntity(rows.allOf)
-        ? [{ permissions: compileRowPermissions(rows.allOf), together: true }]
-        : rows.allOf.map((term) => ({ permissions: compileRowPermissions([term]) }))
-  if (rows.and !== undefined && rows.and.when === undefined)
-    conditions.push({ permissions: compileRowPermissions(rows.and.anyOf) })
-  const query = prefilterOf(rows.prefilter)
+export function compileRestriction(restriction: ItemRestriction): CompiledRestriction {
+  const conditions: ItemCondition[] =
+    restriction.allOf === undefined
+      ? [{ permissions: compileItemPermissions(restriction.anyOf ?? []) }]
+      : isOneEntity(restriction.allOf)
+        ? [{ permissions: compileItemPermissions(restriction.allOf), together: true }]
+        : restriction.allOf.map((term) => ({ permissions: compileItemPermissions([term]) }))
+  if (restriction.and !== undefined && restriction.and.when === undefined)
+    conditions.push({ permissions: compileItemPermissions(restriction.and.anyOf) })
+  const query = prefilterOf(restriction.prefilter)
   const resources = new Set(
     conditions.flatMap(({ permissions }) => permissions.map(({ resource }) => resource)),
   )
   return {
-    form: rows.form ?? 'list',
+    form: restriction.form ?? 'list',
     conditions,
-    exempt: rows.exempt ?? null,
-    tenanted: rows.crossTenant !== 'ignored',
-    prefilter: query === null ? null : compilePrefilter(query, rows, conditions),
+    exempt: restriction.exempt ?? null,
+    tenanted: restriction.crossTenant !== 'ignored',
+    prefilter: query === null ? null : compilePrefilter(query, restriction, conditions),
     concernsTasks: resources.has('TASK'),
     concernsIdentity: IDENTITIES.some((resource) => resources.has(resource)),
-    where: compileWhere(rows),
+    where: compileWhere(restriction),
   }
 }
 
@@ -41,11 +46,11 @@ function isOneEntity(terms: readonly string[]): boolean {
  * Compiles the restriction that applies if the query parameter of the second condition is true. Null without such a condition.
  * @throws Error if the condition cannot be read, because it would then restrict nothing
  */
-function compileWhere({ and, ...rows }: Rows): CompiledRows['where'] {
+function compileWhere({ and, ...others }: ItemRestriction): CompiledRestriction['where'] {
   if (and?.when === undefined) return null
   const [, query] = /^query:(\w+) is true$/.exec(and.when) ?? []
   if (query === undefined) throw new Error(`rows have the unknown condition ${and.when}`)
-  return { query, rows: compileRows({ ...rows, and: { anyOf: and.anyOf } }) }
+  return { query, restriction: compileRestriction({ ...others, and: { anyOf: and.anyOf } }) }
 }
 
 const IDENTITIES = ['USER', 'GROUP', 'TENANT'] as const
@@ -53,10 +58,10 @@ const IDENTITIES = ['USER', 'GROUP', 'TENANT'] as const
 /** Compiles the query for the visible items. @throws Error if it cannot select them */
 function compilePrefilter(
   query: Prefilter,
-  { form }: Rows,
-  conditions: readonly RowCondition[],
+  { form }: ItemRestriction,
+  conditions: readonly ItemCondition[],
 ): CompiledPrefilter {
-  const subjects = rowSubjectsOf(conditions)
+  const subjects = itemPermissionsOf(conditions)
   if (form !== undefined && form !== 'count') throw new Error(`rows in the form of ${form} have no query`)
   if (query[query.by] === undefined)
     throw new Error(`the rows' query is by ${query.by}, and names no parameter for it`)
@@ -69,7 +74,7 @@ function compilePrefilter(
  * Returns the permissions that decide the items of a restriction. @throws Error if they are not one key, with an optional
  * instance before it or task after it
  */
-function rowSubjectsOf(conditions: readonly RowCondition[]): RowSubjects {
+function itemPermissionsOf(conditions: readonly ItemCondition[]): ItemPermissions {
   const all = conditions.flatMap(({ permissions }) => permissions)
   const [first] = all
   const instance = conditions.length === 1 && first !== undefined && isOfInstance(first) ? first : null

@@ -1,4 +1,4 @@
-import type { ExemptEntity, RowsForm } from '../../operations/notation.ts'
+import type { ExemptEntity, ResponseForm } from '../../operations/notation.ts'
 import type { Prefilter } from '../../operations/prefilters.ts'
 import type { Records } from '../../policy/authz/records/records.ts'
 import type { ImplicitTasks } from '../../policy/authz/entities/implicit-bits.ts'
@@ -6,10 +6,10 @@ import type { Principal } from '../../request/principal.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
 
 /** The compiled restriction of the items in a response. */
-export interface CompiledRows {
-  readonly form: RowsForm | 'list'
+export interface CompiledRestriction {
+  readonly form: ResponseForm | 'list'
   /** The conditions that a visible item must meet. All of them must hold. */
-  readonly conditions: readonly RowCondition[]
+  readonly conditions: readonly ItemCondition[]
   readonly exempt: ExemptEntity | null
   /** Whether only members of a tenant see its items. */
   readonly tenanted: boolean
@@ -20,17 +20,17 @@ export interface CompiledRows {
   /** Whether items may be visible because they are the caller, or the caller's group or tenant. */
   readonly concernsIdentity: boolean
   /** The restriction that replaces this one if a parameter of the query is true; null if there is none. */
-  readonly where: { readonly query: string; readonly rows: CompiledRows } | null
+  readonly where: { readonly query: string; readonly restriction: CompiledRestriction } | null
 }
 
 /** The query for the visible items of a list, and the permissions that decide them. */
 export interface CompiledPrefilter {
   readonly query: Prefilter
-  readonly subjects: RowSubjects
+  readonly subjects: ItemPermissions
 }
 
 /** The permissions that decide items: on a key, with an optional instance before it or task after it. */
-export interface RowSubjects {
+export interface ItemPermissions {
   /** The attribute of an item that contains the key. */
   readonly key: string
   readonly instance: Permission | null
@@ -40,7 +40,7 @@ export interface RowSubjects {
 }
 
 /** A condition that a visible item must meet. */
-export interface RowCondition {
+export interface ItemCondition {
   readonly permissions: readonly Permission[]
   /** All permissions must be granted by one record; if revocations count, each is decided separately. Default: any of them is sufficient. */
   readonly together?: true
