@@ -68,7 +68,7 @@ function rowOf(operation: Operation): string {
 function permissionsOf({ checks, items }: Operation): string {
   const texts = [
     ...checks.map((check) => (isOfCommand(check) ? COMMAND_PERMISSIONS : checkText(check))),
-    ...(items === undefined ? [] : [rowsText(items)]),
+    ...(items === undefined ? [] : [itemsText(items)]),
   ].filter((text) => text !== '')
   return texts.length === 0 ? '–' : [...new Set(texts)].join('<br>')
 }
@@ -116,7 +116,7 @@ function conditionText(and: ItemRestriction['and']): string {
   return (flag === undefined ? '' : `with ${code(flag)}: `) + and.anyOf.map(termText).join(' or ')
 }
 
-function rowsText({ anyOf, allOf, and, exempt }: ItemRestriction): string {
+function itemsText({ anyOf, allOf, and, exempt }: ItemRestriction): string {
   const all = (terms: readonly PermissionTerm[] = []): string => terms.map(termText).join(' or ')
   const needed = [all(anyOf), (allOf ?? []).map(termText).join(' and '), conditionText(and)].filter(
     (text) => text !== '',
@@ -135,9 +135,9 @@ function termText(term: PermissionTerm): string {
 function attributeText(attribute = ''): string {
   const fixed = FIXED[attribute]
   if (fixed !== undefined) return fixed
-  const [, source = '', member = ''] = /^(path|query|body|row):(.*)$/.exec(attribute) ?? []
+  const [, source = '', member = ''] = /^(path|query|body|item):(.*)$/.exec(attribute) ?? []
   if (source === 'path') return ` ${code(`{${member}}`)}`
-  if (source !== '') return ` ${code(member)} of the ${source === 'row' ? 'item' : source}`
+  if (source !== '') return ` ${code(member)} of the ${source}`
   const [entity = '', name = ''] = attribute.split(/\.(?=\w+$)/)
   return entity === 'each' ? ` (its ${code(name)})` : ` ${code(name)} of ${entityText(entity)}`
 }

@@ -7,7 +7,7 @@ import type { PrefilterName } from './prefilters.ts'
  * How an operation names the id for which a permission is checked:
  * - `*`: any id. The refusal's message contains `'*'`.
  * - `path:`, `query:`, `body:`: a member of the request.
- * - `row:`: a member of each item of the response.
+ * - `item:`: a member of each item of the response.
  * - `each.`: a member of each entity that `each` runs over.
  * - `caller`: the id of the caller.
  * - `created.id`: the id of the created entity. A check with only this id runs after the engine has executed the operation: the engine
@@ -22,7 +22,7 @@ export type AttributePath =
   | `path:${string}`
   | `query:${string}`
   | `body:${string}`
-  | `row:${string}`
+  | `item:${string}`
   | `each.${string}`
   | `${EntityReference}.${string}`
 

@@ -61,7 +61,7 @@ t.test('a check looks up an entity by a parameter of the path', (t) => {
 t.test('a check refers to members of a set only if it names a set, and never to items', (t) => {
   const wrong = ASKED.filter(
     ({ check, permission: { attribute } }) =>
-      attribute.from === 'row' || (attribute.from === 'each' && check.each === null),
+      attribute.from === 'item' || (attribute.from === 'each' && check.each === null),
   )
   t.same(idsOf(wrong), [])
   t.end()

@@ -3,7 +3,7 @@ import { operationsOf } from '../../src/operations/compile-table.ts'
 import { effectOf } from '../../src/operations/effect.ts'
 import type { Method, OperationEntry } from '../../src/operations/table.ts'
 
-const ITEMS = { anyOf: ['TASK.READ row:id'] } as const
+const ITEMS = { anyOf: ['TASK.READ item:id'] } as const
 
 function rowOf(method: Method, fields: Partial<OperationEntry> = {}): OperationEntry {
   return { route: `${method} /a`, checks: [], ...fields }

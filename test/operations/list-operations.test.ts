@@ -3,7 +3,7 @@ import { operationsOf } from '../../src/operations/compile-table.ts'
 import { listOperations } from '../../src/operations/list-operations.ts'
 
 const writtenBy = (list: Parameters<typeof listOperations>[0]) => Object.fromEntries(listOperations(list))
-const items = { anyOf: ['TASK.READ row:id'] } as const
+const items = { anyOf: ['TASK.READ item:id'] } as const
 
 t.test('a list has a query and a count, by GET and by POST, with the same checks and items', (t) => {
   const operations = {

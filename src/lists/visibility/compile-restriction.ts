@@ -49,7 +49,7 @@ function isOneEntity(terms: readonly string[]): boolean {
 function compileWhere({ and, ...others }: ItemRestriction): CompiledRestriction['where'] {
   if (and?.when === undefined) return null
   const [, query] = /^query:(\w+) is true$/.exec(and.when) ?? []
-  if (query === undefined) throw new Error(`rows have the unknown condition ${and.when}`)
+  if (query === undefined) throw new Error(`items have the unknown condition ${and.when}`)
   return { query, restriction: compileRestriction({ ...others, and: { anyOf: and.anyOf } }) }
 }
 
@@ -62,9 +62,10 @@ function compilePrefilter(
   conditions: readonly ItemCondition[],
 ): CompiledPrefilter {
   const subjects = itemPermissionsOf(conditions)
-  if (form !== undefined && form !== 'count') throw new Error(`rows in the form of ${form} have no query`)
+  if (form !== undefined && form !== 'count')
+    throw new Error(`the form ${form} of a response has no prefilter`)
   if (query[query.by] === undefined)
-    throw new Error(`the rows' query is by ${query.by}, and names no parameter for it`)
+    throw new Error(`the prefilter is by ${query.by}, and names no parameter for it`)
   if (subjects.instance !== null && query.isHistory === true)
     throw new Error('instances that are running decide no history')
   return { query, subjects }
@@ -86,7 +87,9 @@ function itemPermissionsOf(conditions: readonly ItemCondition[]): ItemPermission
     ({ permissions, together }) => together === true || permissions.length === 1 + others,
   )
   if (key === undefined || keys.size > 1 || !isSingle)
-    throw new Error('rows have a query, but are not decided by one key, with an instance or a task beside it')
+    throw new Error(
+      'items have a prefilter, but are not decided by one key, with an optional instance or task',
+    )
   const ofKeys = all.filter((one) => one !== instance)
   const keyTypes = [...new Set(ofKeys.map(({ resource }) => RESOURCES[resource].id))]
   return { key, instance, task, keyTypes }

@@ -49,13 +49,13 @@ export function seesEmbedded(
 }
 
 const EMBEDDED = compileRestriction({
-  allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'],
+  allOf: ['PROCESS_DEFINITION.READ item:key', 'USER.READ item:id', 'GROUP.READ item:id'],
 })
 
 const EMBEDDED_VARIABLES = compileRestriction({
   anyOf: [
-    'PROCESS_INSTANCE.READ row:processInstanceId',
-    'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-    'TASK.READ row:taskId',
+    'PROCESS_INSTANCE.READ item:processInstanceId',
+    'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
+    'TASK.READ item:taskId',
   ],
 })

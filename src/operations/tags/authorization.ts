@@ -9,7 +9,7 @@ export const authorization = [
       GET: 'queryAuthorizations',
       'GET count': 'getAuthorizationCount',
     },
-    items: { anyOf: ['AUTHORIZATION.READ row:id'], crossTenant: 'ignored' },
+    items: { anyOf: ['AUTHORIZATION.READ item:id'], crossTenant: 'ignored' },
   }),
   {
     availableOperationsAuthorization: {

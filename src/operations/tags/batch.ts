@@ -9,7 +9,7 @@ export const batch = [
       GET: 'getBatches',
       'GET count': 'getBatchesCount',
     },
-    items: { anyOf: ['BATCH.READ row:id'] },
+    items: { anyOf: ['BATCH.READ item:id'] },
   }),
   {
     getBatch: {
@@ -41,6 +41,6 @@ export const batch = [
       GET: 'getBatchStatistics',
       'GET count': 'getBatchStatisticsCount',
     },
-    items: { anyOf: ['BATCH.READ row:id'] },
+    items: { anyOf: ['BATCH.READ item:id'] },
   }),
 ] satisfies Tag

@@ -10,7 +10,7 @@ export const decisionDefinition = [
       GET: 'getDecisionDefinitions',
       'GET count': 'getDecisionDefinitionsCount',
     },
-    items: { anyOf: ['DECISION_DEFINITION.READ row:key'], prefilter: 'decisionDefinitions' },
+    items: { anyOf: ['DECISION_DEFINITION.READ item:key'], prefilter: 'decisionDefinitions' },
   }),
   definitionOperations('decision-definition', {
     method: 'GET',

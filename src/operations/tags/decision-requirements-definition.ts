@@ -10,7 +10,7 @@ export const decisionRequirementsDefinition = [
       GET: 'getDecisionRequirementsDefinitions',
       'GET count': 'getDecisionRequirementsDefinitionsCount',
     },
-    items: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], prefilter: 'decisionRequirementsDefinitions' },
+    items: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ item:key'], prefilter: 'decisionRequirementsDefinitions' },
   }),
   definitionOperations('decision-requirements-definition', {
     method: 'GET',

@@ -9,7 +9,7 @@ export const deployment = [
       GET: 'getDeployments',
       'GET count': 'getDeploymentsCount',
     },
-    items: { anyOf: ['DEPLOYMENT.READ row:id'] },
+    items: { anyOf: ['DEPLOYMENT.READ item:id'] },
   }),
   {
     getDeployment: {

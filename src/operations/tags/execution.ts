@@ -13,8 +13,8 @@ export const execution = [
     },
     items: {
       anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        'PROCESS_INSTANCE.READ item:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
       ],
       prefilter: 'executions',
     },

@@ -13,8 +13,8 @@ export const externalTask = [
     },
     items: {
       anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        'PROCESS_INSTANCE.READ item:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
       ],
       prefilter: 'externalTasks',
     },
@@ -155,12 +155,12 @@ export const externalTask = [
       items: {
         form: 'locks',
         anyOf: [
-          'PROCESS_INSTANCE.READ row:processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+          'PROCESS_INSTANCE.READ item:processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
         ],
         and: { anyOf: [
-          'PROCESS_INSTANCE.UPDATE row:processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE row:processDefinitionKey',
+          'PROCESS_INSTANCE.UPDATE item:processInstanceId',
+          'PROCESS_DEFINITION.UPDATE_INSTANCE item:processDefinitionKey',
         ] },
       },
       handler: 'long poll',
@@ -203,8 +203,8 @@ export const externalTask = [
       items: {
         form: 'topic names',
         anyOf: [
-          'PROCESS_INSTANCE.READ row:processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+          'PROCESS_INSTANCE.READ item:processInstanceId',
+          'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
         ],
       },
       cache: 'names',

@@ -9,7 +9,7 @@ export const filter = [
       GET: { id: 'getFilterList', handler: 'item counts' },
       'GET count': 'getFilterCount',
     },
-    items: { anyOf: ['FILTER.READ row:id'], crossTenant: 'ignored' },
+    items: { anyOf: ['FILTER.READ item:id'], crossTenant: 'ignored' },
   }),
   {
     filterResourceOptions: {
@@ -60,7 +60,7 @@ export const filter = [
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     items: {
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      anyOf: ['TASK.READ item:taskId', 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'],
       exempt: 'case',
     },
   }),
@@ -72,7 +72,7 @@ export const filter = [
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     items: {
       form: 'single',
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      anyOf: ['TASK.READ item:taskId', 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'],
       exempt: 'case',
     },
     notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',

@@ -11,7 +11,7 @@ export const group = [
       'GET count': 'getGroupCount',
       'POST count': 'queryGroupCount',
     },
-    items: { anyOf: ['GROUP.READ row:id'], crossTenant: 'ignored', prefilter: 'identities' },
+    items: { anyOf: ['GROUP.READ item:id'], crossTenant: 'ignored', prefilter: 'identities' },
   }),
   {
     availableGroupOperations: {

@@ -12,7 +12,7 @@ export const historicActivityInstance = [
       'POST count': 'queryHistoricActivityInstancesCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       prefilter: 'historicActivityInstances',
     },
   }),

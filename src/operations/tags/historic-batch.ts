@@ -9,7 +9,7 @@ export const historicBatch = [
       GET: 'getHistoricBatches',
       'GET count': 'getHistoricBatchesCount',
     },
-    items: { anyOf: ['BATCH.READ_HISTORY row:id'] },
+    items: { anyOf: ['BATCH.READ_HISTORY item:id'] },
   }),
   {
     getHistoricBatch: {

@@ -9,6 +9,6 @@ export const historicDecisionDefinition = [
       GET: 'getCleanableHistoricDecisionInstanceReport',
       'GET count': 'getCleanableHistoricDecisionInstanceReportCount',
     },
-    items: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], prefilter: 'cleanableDecisionInstances' },
+    items: { allOf: ['DECISION_DEFINITION.READ item:key', 'DECISION_DEFINITION.READ_HISTORY item:key'], prefilter: 'cleanableDecisionInstances' },
   }),
 ] satisfies Tag

@@ -9,7 +9,7 @@ export const historicDecisionInstance = [
       GET: 'getHistoricDecisionInstances',
       'GET count': 'getHistoricDecisionInstancesCount',
     },
-    items: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], prefilter: 'historicDecisionInstances' },
+    items: { anyOf: ['DECISION_DEFINITION.READ_HISTORY item:decisionDefinitionKey'], prefilter: 'historicDecisionInstances' },
   }),
   {
     getHistoricDecisionInstance: {

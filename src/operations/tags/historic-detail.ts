@@ -11,7 +11,7 @@ export const historicDetail = [
       'GET count': 'getHistoricDetailsCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       reads: 'variables',
       exempt: 'no execution',
       prefilter: 'historicDetails',

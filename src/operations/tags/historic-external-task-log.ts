@@ -12,7 +12,7 @@ export const historicExternalTaskLog = [
       'POST count': 'queryHistoricExternalTaskLogsCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       prefilter: 'historicExternalTaskLogs',
     },
   }),

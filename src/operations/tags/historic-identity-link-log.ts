@@ -10,7 +10,7 @@ export const historicIdentityLinkLog = [
       'GET count': 'getHistoricIdentityLinksCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       exempt: 'no definition',
       prefilter: 'historicIdentityLinks',
     },

@@ -10,7 +10,7 @@ export const historicIncident = [
       'GET count': 'getHistoricIncidentsCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       exempt: 'no definition',
       prefilter: 'historicIncidents',
     },

@@ -12,7 +12,7 @@ export const historicJobLog = [
       'POST count': 'queryHistoricJobLogsCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       exempt: 'no definition',
       prefilter: 'historicJobLogs',
     },

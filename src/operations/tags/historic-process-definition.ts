@@ -18,6 +18,6 @@ export const historicProcessDefinition = [
       GET: 'getCleanableHistoricProcessInstanceReport',
       'GET count': 'getCleanableHistoricProcessInstanceReportCount',
     },
-    items: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], prefilter: 'cleanableProcessInstances' },
+    items: { allOf: ['PROCESS_DEFINITION.READ item:key', 'PROCESS_DEFINITION.READ_HISTORY item:key'], prefilter: 'cleanableProcessInstances' },
   }),
 ] satisfies Tag

@@ -12,7 +12,7 @@ export const historicProcessInstance = [
       'POST count': 'queryHistoricProcessInstancesCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       prefilter: 'historicProcessInstances',
     },
   }),

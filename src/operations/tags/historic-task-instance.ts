@@ -12,7 +12,7 @@ export const historicTaskInstance = [
       'POST count': 'queryHistoricTaskInstancesCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       exempt: 'no execution',
       prefilter: 'historicTasks',
     },

@@ -11,8 +11,8 @@ export const historicUserOperationLog = [
     },
     items: {
       anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'OPERATION_LOG_CATEGORY.READ row:category',
+        'PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey',
+        'OPERATION_LOG_CATEGORY.READ item:category',
       ],
       exempt: 'no category and no definition',
     },

@@ -12,7 +12,7 @@ export const historicVariableInstance = [
       'POST count': 'queryHistoricVariableInstancesCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY item:processDefinitionKey'],
       reads: 'variables',
       exempt: 'no execution',
       prefilter: 'historicVariableInstances',

@@ -5,7 +5,7 @@ export const identity = {
   getGroupInfo: {
     route: 'GET /identity/groups',
     checks: [],
-    items: { form: 'groups', allOf: ['GROUP.READ row:group.id', 'USER.READ row:user.id'], crossTenant: 'ignored' },
+    items: { form: 'groups', allOf: ['GROUP.READ item:group.id', 'USER.READ item:user.id'], crossTenant: 'ignored' },
   },
   getPasswordPolicy: {
     route: 'GET /identity/password-policy',

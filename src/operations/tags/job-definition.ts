@@ -11,7 +11,7 @@ export const jobDefinition = [
       'GET count': 'getJobDefinitionsCount',
       'POST count': 'queryJobDefinitionsCount',
     },
-    items: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], prefilter: 'jobDefinitions' },
+    items: { anyOf: ['PROCESS_DEFINITION.READ item:processDefinitionKey'], prefilter: 'jobDefinitions' },
   }),
   {
     getJobDefinition: {

@@ -14,8 +14,8 @@ export const job = [
     },
     items: {
       anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        'PROCESS_INSTANCE.READ item:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
       ],
       exempt: 'no definition',
       prefilter: 'jobs',

@@ -11,8 +11,8 @@ export const processDefinition = [
       'GET count': 'getProcessDefinitionsCount',
     },
     items: {
-      anyOf: ['PROCESS_DEFINITION.READ row:key'],
-      and: { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'], when: 'query:startablePermissionCheck is true' },
+      anyOf: ['PROCESS_DEFINITION.READ item:key'],
+      and: { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE item:key'], when: 'query:startablePermissionCheck is true' },
       prefilter: 'processDefinitions',
     },
   }),
@@ -140,7 +140,7 @@ export const processDefinition = [
     getStaticCalledProcessDefinitions: {
       route: 'GET /process-definition/:id/static-called-process-definitions',
       checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
-      items: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
+      items: { anyOf: ['PROCESS_DEFINITION.READ item:key'], paging: 'ignored' },
       notFound: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
     },
@@ -155,8 +155,8 @@ export const processDefinition = [
     items: {
       form: 'instance counts',
       anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        'PROCESS_INSTANCE.READ item:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
       ],
     },
     notFound: "500 NullValueException 0: no deployed process definition found with id '{id}': processDefinition is null",
@@ -235,7 +235,7 @@ export const processDefinition = [
     getProcessDefinitionStatistics: {
       route: 'GET /process-definition/statistics',
       checks: [],
-      items: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
+      items: { anyOf: ['PROCESS_DEFINITION.READ item:key'], paging: 'ignored' },
     },
     updateProcessDefinitionSuspensionState: {
       route: 'PUT /process-definition/suspended',

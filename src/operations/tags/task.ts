@@ -13,7 +13,7 @@ export const task = [
     },
     expressions: 'refused',
     items: {
-      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      anyOf: ['TASK.READ item:taskId', 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'],
       exempt: 'case',
       prefilter: 'task query',
     },

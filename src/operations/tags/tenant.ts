@@ -9,7 +9,7 @@ export const tenant = [
       GET: 'queryTenants',
       'GET count': 'getTenantCount',
     },
-    items: { anyOf: ['TENANT.READ row:id'], crossTenant: 'ignored' },
+    items: { anyOf: ['TENANT.READ item:id'], crossTenant: 'ignored' },
   }),
   {
     availableTenantResourceOperations: {

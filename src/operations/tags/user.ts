@@ -9,7 +9,7 @@ export const user = [
       GET: 'getUsers',
       'GET count': 'getUserCount',
     },
-    items: { anyOf: ['USER.READ row:id'], crossTenant: 'ignored', prefilter: 'identities' },
+    items: { anyOf: ['USER.READ item:id'], crossTenant: 'ignored', prefilter: 'identities' },
   }),
   {
     availableOperations: {

@@ -13,9 +13,9 @@ export const variableInstance = [
     },
     items: {
       anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-        'TASK.READ row:taskId',
+        'PROCESS_INSTANCE.READ item:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
+        'TASK.READ item:taskId',
       ],
       reads: 'variables',
       exempt: 'case',

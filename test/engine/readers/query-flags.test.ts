@@ -17,7 +17,7 @@ import { jsonOf, type Wire } from './wire.ts'
 type Compare = (ask: Wire['ask'], flag: string, text: string) => Promise<Outcome>
 
 const STARTABLE = compileRestriction({
-  and: { anyOf: ['PROCESS_DEFINITION.READ row:key'], when: 'query:flag is true' },
+  and: { anyOf: ['PROCESS_DEFINITION.READ item:key'], when: 'query:flag is true' },
 })
 
 /**

@@ -9,7 +9,7 @@ import { Random } from '../../differential/random.ts'
 const SEEDS = 2000
 const LINK_BITS = linkBitsOf({ taskPermission: 'UPDATE', specificVariables: false })
 const restriction = compileRestriction({
-  anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+  anyOf: ['TASK.READ item:taskId', 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'],
   exempt: 'case',
 })
 const principal = { userId: 'anna', groups: ['clerks'], tenants: [] }

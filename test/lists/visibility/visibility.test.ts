@@ -7,7 +7,7 @@ import { stringOf } from '../../../src/request/value.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
 const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
-const BY_KEY: ItemRestriction = { anyOf: ['PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
+const BY_KEY: ItemRestriction = { anyOf: ['PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'] }
 
 function sees(restriction: ItemRestriction, row: ListRow, lines: readonly string[] = []): boolean {
   return isVisible(compileRestriction(restriction), row, (name) => stringOf(row[name]), {
@@ -58,9 +58,9 @@ t.test('an item of another tenant is hidden, whatever the records grant', (t) =>
 })
 
 const TASK = { id: 't1', processDefinitionKey: 'review' }
-const READ = 'TASK.READ row:id'
-const UPDATE = 'TASK.UPDATE row:id'
-const READ_TASK = 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'
+const READ = 'TASK.READ item:id'
+const UPDATE = 'TASK.UPDATE item:id'
+const READ_TASK = 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'
 
 t.test('each condition must hold for an item', (t) => {
   const both = { allOf: [READ, UPDATE] } as const
@@ -109,7 +109,7 @@ t.test('a second condition with an unknown form is an error, because it would re
 
 t.test('the records decide whether all, some or no items are visible', (t) => {
   const one: ItemRestriction = { anyOf: [READ] }
-  const two: ItemRestriction = { anyOf: [READ, 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'] }
+  const two: ItemRestriction = { anyOf: [READ, 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'] }
   const apart: ItemRestriction = { allOf: [READ, READ_TASK] }
   const together: ItemRestriction = { allOf: [READ, UPDATE] }
   const revoking = 'revoke anna USER:x READ'

@@ -10,8 +10,8 @@ import { recordsOf } from '../../support/record-lines.ts'
 const COUNTS: ItemRestriction = {
   form: 'instance counts',
   anyOf: [
-    'PROCESS_INSTANCE.READ row:processInstanceId',
-    'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+    'PROCESS_INSTANCE.READ item:processInstanceId',
+    'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
   ],
 }
 
@@ -97,7 +97,7 @@ t.test('a count that includes other tenants is counted again', async (t) => {
 })
 
 const TASKS: ItemRestriction = {
-  anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+  anyOf: ['TASK.READ item:taskId', 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'],
   exempt: 'case',
 }
 

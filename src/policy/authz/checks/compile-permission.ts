@@ -39,7 +39,7 @@ export function compileItemPermissions(terms: readonly PermissionTerm[]): readon
   return terms.map((term) => {
     const permission = compilePermission(term)
     const { from } = permission.attribute
-    if (from !== 'row' && from !== 'any' && from !== 'none')
+    if (from !== 'item' && from !== 'any' && from !== 'none')
       throw new Error(`"${term}" restricts the items of a list, so it cannot name ${from}`)
     return permission
   })
@@ -63,7 +63,7 @@ function checkAttribute(
   term: string,
 ): void {
   const { from } = attribute
-  if (from === 'row' || (from === 'each' && scope.each === null) || (from === 'created' && !scope.isAfter))
+  if (from === 'item' || (from === 'each' && scope.each === null) || (from === 'created' && !scope.isAfter))
     throw new Error(`"${term}" names ${from}, which this check does not have`)
   if (from === 'path' && !scope.parameters.has(attribute.name))
     throw new Error(`"${term}" names a parameter that the path does not have`)
@@ -85,7 +85,7 @@ const WORDS: Readonly<Record<string, CompiledAttribute>> = {
   caller: { from: 'caller' },
   'created.id': { from: 'created' },
 }
-const MEMBER = /^(path|query|body|row|each)[:.](.+)$/
+const MEMBER = /^(path|query|body|item|each)[:.](.+)$/
 const LOOKUP = /^(.+)\.(\w+)$/
 const ENTITY = /^(\w+)(?:\((\w+):([^)]+)\))?$/
 
@@ -146,7 +146,7 @@ export function internName(text: string): string {
 }
 
 function isPlace(text: string | undefined): text is Place {
-  return text === 'row' || (text !== undefined && isArgumentPlace(text))
+  return text === 'item' || (text !== undefined && isArgumentPlace(text))
 }
 
 function isArgumentPlace(text: string): text is LookupArgument['from'] {

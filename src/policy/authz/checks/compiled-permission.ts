@@ -1,7 +1,7 @@
 import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
 
-export type Place = 'path' | 'query' | 'body' | 'row' | 'each'
+export type Place = 'path' | 'query' | 'body' | 'item' | 'each'
 
 /** The source of the id in a permission check. `none` checks without an id, `any` checks the id `*`; both mean "on all". */
 export type CompiledAttribute =

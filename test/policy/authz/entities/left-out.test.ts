@@ -51,7 +51,7 @@ t.test('a check that names no permission permits no caller', async (t) => {
 t.test('an id that cannot exist is a mistake in the table of operations', (t) => {
   for (const [check, message] of [
     [{ allOf: ['BATCH.READ each.id', 'BATCH.CREATE'], denied: 403 }, /names each, /],
-    [{ allOf: ['BATCH.READ row:id', 'BATCH.CREATE'], denied: 403 }, /names row, /],
+    [{ allOf: ['BATCH.READ item:id', 'BATCH.CREATE'], denied: 403 }, /names item, /],
     [{ allOf: ['BATCH.READ created.id', 'BATCH.CREATE'], denied: 403 }, /names created, /],
   ] as const)
     t.throws(
