@@ -171,7 +171,7 @@ function filterOf({
   items,
 }: Operation): (
   handlerContext: HandlerContext,
-  keep: Postfilter,
+  postfilter: Postfilter,
   plan: PlanRows | undefined,
 ) => Promise<FastifyReply> {
   if (items?.form === 'groups') return serveGroups
@@ -182,14 +182,14 @@ function filterOf({
 /** Serves a filtered list. If `keep` is null, the caller sees no item, and the engine only validates the query. */
 async function serveFiltered(
   handlerContext: HandlerContext,
-  keep: Postfilter | null,
+  postfilter: Postfilter | null,
   plan?: PlanRows,
 ): Promise<FastifyReply> {
-  handlerContext.context.isWithheld = keep === null
+  handlerContext.context.isWithheld = postfilter === null
   return sendResponse(
     handlerContext.reply,
     await answerList(handlerContext, {
-      postfilter: keep,
+      postfilter,
       limits: handlerContext.dependencies.config.limits,
       plan,
       observe: observerOf(handlerContext),

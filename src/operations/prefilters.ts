@@ -46,7 +46,7 @@ export interface Prefilter {
   /**
    * Items that every caller sees, because they lack the member `member`. Sorting by `sortBy` places all of them at one end of the list.
    */
-  readonly rest?: { readonly member: string; readonly sortBy: string }
+  readonly nullGroup?: { readonly member: string; readonly sortBy: string }
   /** How a GET is sent as the corresponding POST, which accepts longer lists. Absent if no POST accepts the lists. */
   readonly postForm?: PostForm
   /** The member by which the engine sorts if the query has no `sortBy`. Its value is unique for each item. Absent if items have no such member. */
@@ -142,7 +142,7 @@ export const PREFILTERS = {
     instance: 'processInstanceId',
     isHistory: true,
     tenants: 'two queries',
-    rest: OF_NONE,
+    nullGroup: OF_NONE,
     order: 'id',
     sorts: {
       incidentId: OWN_ID,
@@ -184,7 +184,7 @@ export const PREFILTERS = {
     definition: 'processDefinitionId',
     instance: 'processInstanceId',
     tenants: 'definitions',
-    rest: OF_NONE,
+    nullGroup: OF_NONE,
     order: 'id',
     sorts: {
       incidentId: OWN_ID,
@@ -201,7 +201,7 @@ export const PREFILTERS = {
     instances: 'processInstanceIds',
     instancesNotWith: ['jobId', 'jobIds', 'jobDefinitionId', 'activityId', 'processInstanceId'],
     tenants: 'includeJobsWithoutTenantId',
-    rest: OF_NONE,
+    nullGroup: OF_NONE,
     order: 'id',
     sorts: {
       jobId: OWN_ID,
@@ -264,7 +264,7 @@ export const PREFILTERS = {
     isHistory: true,
     keysMissDeleted: true,
     tenants: 'two queries',
-    rest: OF_NO_INSTANCE,
+    nullGroup: OF_NO_INSTANCE,
     order: 'id',
     sorts: {
       taskId: OWN_ID,
@@ -283,7 +283,7 @@ export const PREFILTERS = {
     instance: 'processInstanceId',
     isHistory: true,
     tenants: 'two queries',
-    rest: { member: 'processInstanceId', sortBy: 'instanceId' },
+    nullGroup: { member: 'processInstanceId', sortBy: 'instanceId' },
     order: 'id',
     sorts: { instanceId: INSTANCE_ID },
   },
@@ -293,7 +293,7 @@ export const PREFILTERS = {
     instances: 'processInstanceIdIn',
     isHistory: true,
     tenants: 'two queries',
-    rest: OF_NO_INSTANCE,
+    nullGroup: OF_NO_INSTANCE,
     postForm: { counts: false, texts: [], inQuery: ['deserializeValues'] },
     order: 'id',
     sorts: { processInstanceId: INSTANCE_ID, time: timeIn('time') },
@@ -305,7 +305,7 @@ export const PREFILTERS = {
     instance: 'processInstanceId',
     isHistory: true,
     tenants: 'two queries',
-    rest: OF_NONE,
+    nullGroup: OF_NONE,
     order: 'id',
     sorts: {
       timestamp: timeIn('timestamp'),
@@ -337,7 +337,7 @@ export const PREFILTERS = {
     definition: 'processDefinitionId',
     isHistory: true,
     tenants: 'two queries',
-    rest: OF_NONE,
+    nullGroup: OF_NONE,
     order: 'id',
     sorts: { time: timeIn('time') },
   },

@@ -16,7 +16,7 @@ import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 interface ActivityCountInput {
   readonly handlerContext: HandlerContext
   readonly definition: ListRow
-  readonly keep: Postfilter
+  readonly postfilter: Postfilter
 }
 
 /**
@@ -25,11 +25,11 @@ interface ActivityCountInput {
  */
 export async function serveActivityCounts(
   handlerContext: HandlerContext,
-  keep: Postfilter,
+  postfilter: Postfilter,
 ): Promise<FastifyReply> {
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return sendResponse(handlerContext.reply, response)
-  const counting = { handlerContext, definition: await definitionOf(handlerContext), keep }
+  const counting = { handlerContext, definition: await definitionOf(handlerContext), postfilter }
   return sendResponse(handlerContext.reply, await recounted(response, counting))
 }
 
@@ -41,7 +41,7 @@ export async function serveActivityCountsOfTenants(
   handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
-  const keep: Postfilter = async (_template, rows) =>
+  const postfilter: Postfilter = async (_template, rows) =>
     rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const definition = await definitionOf(handlerContext)
   const query = queryOf({ processDefinitionId: definition['id'] })
@@ -55,7 +55,7 @@ export async function serveActivityCountsOfTenants(
   ])
   if (JSON.stringify(all) === JSON.stringify(ofOwn))
     return sendResponse(handlerContext.reply, await readWhole(handlerContext))
-  return serveActivityCounts(handlerContext, keep)
+  return serveActivityCounts(handlerContext, postfilter)
 }
 
 async function definitionOf(handlerContext: HandlerContext): Promise<ListRow> {
@@ -107,7 +107,7 @@ async function instancesIn(activity: ListRow, counting: ActivityCountInput): Pro
   const total = numberOf(activity, 'instances')
   if (total === 0) return 0
   const all = await listed('execution', { activityId: activity['id'] }, counting)
-  const seen = await visible('execution', all, counting)
+  const seen = await visibleOf('execution', all, counting)
   if (seen.length === 0 || seen.length === all.length) return seen.length === 0 ? 0 : total
   if (all.length > total) throw new GatewayError('GW_ROWS_NOT_EXACT')
   return seen.length
@@ -118,12 +118,12 @@ async function failedJobs(counting: ActivityCountInput): Promise<readonly unknow
   const jobs = await listed('job', { noRetriesLeft: 'true' }, counting)
   const definitions = await listed('job-definition', {}, counting)
   const activities = new Map(definitions.map(({ id, activityId }) => [id, activityId]))
-  const seen = await visible('job', jobs, counting)
+  const seen = await visibleOf('job', jobs, counting)
   return seen.map(({ jobDefinitionId }) => activities.get(jobDefinitionId))
 }
 
 async function incidentsOf(counting: ActivityCountInput): Promise<readonly ListRow[]> {
-  return visible('incident', await listed('incident', {}, counting), counting)
+  return visibleOf('incident', await listed('incident', {}, counting), counting)
 }
 
 async function listed(
@@ -140,14 +140,14 @@ async function listed(
 }
 
 /** Returns the visible items. Executions do not contain their definition, so it is added before the decision. */
-async function visible(
+async function visibleOf(
   kind: string,
   rows: readonly ListRow[],
-  { definition, keep }: ActivityCountInput,
+  { definition, postfilter }: ActivityCountInput,
 ): Promise<readonly ListRow[]> {
   const named = rows.map((row) => ({ ...row, processDefinitionId: definition['id'] }))
-  const keeps = await keep(`/${kind}`, named)
-  return rows.filter((_, index) => keeps[index] === true)
+  const visible = await postfilter(`/${kind}`, named)
+  return rows.filter((_, index) => visible[index] === true)
 }
 
 function queryOf(query: Readonly<Record<string, unknown>>): URLSearchParams {

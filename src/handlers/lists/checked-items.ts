@@ -57,9 +57,9 @@ function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<
   const { dependencies, context, request } = handlerContext
   const { rows } = context
   if (rows.strategy === 'scan') {
-    const { postfilter: keep, plan } = rows
+    const { postfilter, plan } = rows
     return answerList(handlerContext, {
-      postfilter: keep,
+      postfilter,
       limits: dependencies.config.limits,
       plan,
       observe: observerOf(handlerContext),

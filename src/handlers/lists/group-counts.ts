@@ -15,7 +15,10 @@ import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 
 /** Serves a user's groups and their members. Groups are decided by their own permission, and members of the visible groups by theirs. */
-export async function serveGroups(handlerContext: HandlerContext, keep: Postfilter): Promise<FastifyReply> {
+export async function serveGroups(
+  handlerContext: HandlerContext,
+  postfilter: Postfilter,
+): Promise<FastifyReply> {
   const { reply } = handlerContext
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return sendResponse(reply, response)
@@ -23,15 +26,22 @@ export async function serveGroups(handlerContext: HandlerContext, keep: Postfilt
   const { groups, groupUsers } = isRecord(found) ? found : {}
   if (!Array.isArray(groups) || !Array.isArray(groupUsers)) throw new GatewayError('GW_UPSTREAM_INVALID')
   const all = rowsIn(groups)
-  const seen = await kept(keep, 'group', all)
+  const seen = await visibleOf(postfilter, 'group', all)
   const members = seen.length === all.length ? null : await membersOf(handlerContext, seen)
   const users = rowsIn(groupUsers).filter(({ id }) => members === null || members.has(id))
-  return sendResponse(reply, jsonOf(response, { groups: seen, groupUsers: await kept(keep, 'user', users) }))
+  return sendResponse(
+    reply,
+    jsonOf(response, { groups: seen, groupUsers: await visibleOf(postfilter, 'user', users) }),
+  )
 }
 
-async function kept(keep: Postfilter, kind: string, rows: readonly ListRow[]): Promise<readonly ListRow[]> {
-  const keeps = await keep(kind, rows)
-  return rows.filter((_, index) => keeps[index] === true)
+async function visibleOf(
+  postfilter: Postfilter,
+  kind: string,
+  rows: readonly ListRow[],
+): Promise<readonly ListRow[]> {
+  const visible = await postfilter(kind, rows)
+  return rows.filter((_, index) => visible[index] === true)
 }
 
 async function membersOf(

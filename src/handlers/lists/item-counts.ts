@@ -26,11 +26,11 @@ interface ItemCountRequest {
 export async function serveItemCounts(handlerContext: HandlerContext): Promise<FastifyReply> {
   const { dependencies, context, reply } = handlerContext
   const { rows } = context
-  const keep = rows.strategy === 'scan' ? rows.postfilter : null
+  const postfilter = rows.strategy === 'scan' ? rows.postfilter : null
   const response =
     rows.visibility === 'all'
       ? await readWhole(handlerContext)
-      : await answerList(handlerContext, { postfilter: keep, limits: dependencies.config.limits })
+      : await answerList(handlerContext, { postfilter, limits: dependencies.config.limits })
   return sendResponse(reply, response.status === 200 ? await withCounts(response, handlerContext) : response)
 }
 

@@ -24,7 +24,7 @@ import { LIST_OF_TOPICS } from '../../operations/table.ts'
  */
 export async function serveTopicNames(
   handlerContext: HandlerContext,
-  keep: Postfilter,
+  postfilter: Postfilter,
 ): Promise<FastifyReply> {
   const { limits } = handlerContext.dependencies.config
   const names = [...handlerContext.context.accessRequest.query.keys()]
@@ -32,7 +32,7 @@ export async function serveTopicNames(
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(handlerContext)
   const few = { ...limits, filteredRows: Math.min(STEP_ITEMS, limits.filteredRows) }
-  const response = await orTooMany(answerList(handlerContext, { postfilter: keep, limits: few, observe }))
+  const response = await orTooMany(answerList(handlerContext, { postfilter, limits: few, observe }))
   return sendResponse(handlerContext.reply, response ?? (await askEachTopic(handlerContext)))
 }
 

@@ -16,7 +16,7 @@ import {
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
 import { type Decision, denialOf } from '../../policy/authz/checks/decision.ts'
 import { callerHeadersOf } from '../../pipeline/caller-headers.ts'
-import { keepAll } from '../../lists/postfilter/visible-rows.ts'
+import { passAll } from '../../lists/postfilter/visible-rows.ts'
 import { foundOf, idsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
 
 /**
@@ -219,7 +219,7 @@ async function queriedBy(
     const query = body === null ? null : memberBytes(body, selector)
     if (query === null) continue
     const selection = await selectionQueryOf(selectionContext, selector, query)
-    if (selection.keep === keepAll && extent === 'seen') {
+    if (selection.postfilter === passAll && extent === 'seen') {
       isOpen = true
       continue
     }

@@ -17,7 +17,7 @@ import { checkSelector } from '../../policy/validation/validate.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { SubqueryRefusal } from '../../lists/merge/subquery-request.ts'
 import { eachRow } from '../../lists/merge/read-subqueries.ts'
-import { keepAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
+import { passAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
 import { MAX_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */
@@ -29,7 +29,7 @@ export interface SelectionContext extends EngineCall {
 export interface SelectionQuery {
   readonly list: EngineCall
   /** Null if the caller sees no item. */
-  readonly keep: Postfilter | null
+  readonly postfilter: Postfilter | null
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
   readonly plan?: PlanRows | undefined
 }
@@ -53,12 +53,12 @@ export async function selectionQueryOf(
   const decision = (await list.context.permit.rows?.(list.context.accessRequest, false)) ?? {
     visibility: 'all',
   }
-  if (decision.visibility === 'all') return { list, keep: keepAll }
+  if (decision.visibility === 'all') return { list, postfilter: passAll }
   if (decision.visibility !== 'none' && decision.strategy !== 'scan')
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   return decision.visibility === 'none'
-    ? { list, keep: null }
-    : { list, keep: decision.postfilter, plan: decision.plan }
+    ? { list, postfilter: null }
+    : { list, postfilter: decision.postfilter, plan: decision.plan }
 }
 
 interface IdFinder extends Finder {
@@ -80,7 +80,7 @@ export async function foundOf(
   if (ids.length > (single === true ? MAX_SINGLE_IDS : dependencies.config.limits.filteredRows))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const tenants = context.permit.tenantsOf(context.accessRequest.principal)
-  const keep: Postfilter = async (_template, rows) =>
+  const postfilter: Postfilter = async (_template, rows) =>
     rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const isInUrl = context.engine.permits.get(list)?.operation.method === 'GET'
   const found = new Set<string>()
@@ -91,7 +91,7 @@ export async function foundOf(
     const bytes = Buffer.from(JSON.stringify(query))
     const some = await idsFound(
       selectionContext,
-      { list: listOf(selectionContext, list, bytes), keep },
+      { list: listOf(selectionContext, list, bytes), postfilter },
       { gives },
     )
     for (const id of some) found.add(id)
@@ -126,7 +126,7 @@ export async function idsFound(
 ): Promise<readonly string[]> {
   const planned = await plannedIds(selectionContext, query, { gives, wanted })
   if (planned !== null) return planned
-  const filtering = { postfilter: query.keep, limits: selectionContext.dependencies.config.limits }
+  const filtering = { postfilter: query.postfilter, limits: selectionContext.dependencies.config.limits }
   const { seen, response } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
   if (seen === null) throw refusalOf(response)
   return seen.flatMap(({ row }) => textIn(row, gives))
@@ -135,16 +135,16 @@ export async function idsFound(
 /** Returns null if all items have to be read and filtered. The engine then also validates the query. Only the ids of items are kept. */
 async function plannedIds(
   selectionContext: SelectionContext,
-  { list, keep, plan: planRows }: SelectionQuery,
+  { list, postfilter, plan: planRows }: SelectionQuery,
   { gives, wanted }: Required<IdSearchOptions>,
 ): Promise<readonly string[] | null> {
   const plan = await planRows?.()
-  if (keep === null || plan === undefined || plan.strategy === 'scan') return null
-  if (plan.strategy === 'denied') return idsFound(selectionContext, { list, keep: null })
+  if (postfilter === null || plan === undefined || plan.strategy === 'scan') return null
+  if (plan.strategy === 'denied') return idsFound(selectionContext, { list, postfilter: null })
   const ids: string[] = []
   const { limits } = selectionContext.dependencies.config
   try {
-    const listing = { plan, postfilter: keep, limits, member: gives }
+    const listing = { plan, postfilter, limits, member: gives }
     for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
       ids.push(...textIn(row, gives))
       if (ids.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')

@@ -50,10 +50,10 @@ export async function answerList(listRequest: ListRequest, filtering: RowFilter)
 function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | null {
   if (postfilter === null || observe === undefined) return postfilter
   return async (template, rows) => {
-    const kept = await postfilter(template, rows)
-    const shown = kept.filter(Boolean).length
-    observe.onRows(shown, kept.length - shown)
-    return kept
+    const visible = await postfilter(template, rows)
+    const shown = visible.filter(Boolean).length
+    observe.onRows(shown, visible.length - shown)
+    return visible
   }
 }
 
@@ -79,7 +79,7 @@ async function answerPlanned(
   const response =
     plan.strategy === 'denied'
       ? await answerNone(listRequest, plan.isValid, { ...filtering, paging })
-      : await answerParts(listRequest, { ...filtering, postfilter, plan, paging })
+      : await answerSubqueries(listRequest, { ...filtering, postfilter, plan, paging })
   if (response !== null) observe?.onPlan(plan.strategy)
   return response
 }
@@ -115,8 +115,8 @@ async function countFew(listRequest: ListRequest, filtering: RowFilter): Promise
   return null
 }
 
-function takesSeveral({ by, rest }: Prefilter): boolean {
-  return by !== 'keys' || rest !== undefined
+function takesSeveral({ by, nullGroup }: Prefilter): boolean {
+  return by !== 'keys' || nullGroup !== undefined
 }
 
 interface TopRowsRequest extends RowFilter {
@@ -169,7 +169,7 @@ async function answerNone(
   return answerFiltered(listRequest, { postfilter: null, limits }, paging)
 }
 
-async function answerParts(
+async function answerSubqueries(
   listRequest: ListRequest,
   listing: SubqueryListInput,
 ): Promise<BufferedResponse | null> {

@@ -34,7 +34,7 @@ export async function countNullGroup(reading: NullGroupReading): Promise<number 
 async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]): Promise<number> {
   for (const subquery of orders) {
     const lackingFrom = async (from: number, size: number) => {
-      const { rows } = await reading.read(subquery, { postfilter: keepLacking(reading), from, size })
+      const { rows } = await reading.read(subquery, { postfilter: createNullFilter(reading), from, size })
       return rows.filter(({ isVisible }) => isVisible).length
     }
     const few = await lackingFrom(0, FIRST_READ_ITEMS)
@@ -69,16 +69,16 @@ async function rowsOf(
     // All of them come from one read: items of equal value may change their places between two reads.
     for (const size of [FIRST_READ_ITEMS, STEP_ITEMS, maxRows + 1]) {
       let count = 0
-      const isLacking = keepLacking(reading)
+      const isLacking = createNullFilter(reading)
       const postfilterBoth: Postfilter = async (template, rows) => {
         const lacking = await isLacking(template, rows)
         count += lacking.filter(Boolean).length
-        const kept = await postfilter(
+        const visible = await postfilter(
           template,
           rows.filter((_, index) => lacking[index]),
         )
         let at = 0
-        return lacking.map((one) => one && kept[at++] === true)
+        return lacking.map((one) => one && visible[at++] === true)
       }
       const page = await read(subquery, { postfilter: postfilterBoth, from: 0, size })
       if (count === 0) break
@@ -93,7 +93,7 @@ async function rowsOf(
  * Returns a filter that keeps the items of a page before the first item that has the member. In the other order, some of them may
  * be at the end of the page.
  */
-function keepLacking({ nullGroup: { member } }: NullGroupReading): Postfilter {
+function createNullFilter({ nullGroup: { member } }: NullGroupReading): Postfilter {
   let isLacking = true
   return async (_, rows) =>
     rows.map((row: ListRow) => {

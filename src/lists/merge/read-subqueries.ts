@@ -17,7 +17,7 @@ import type { Sizes } from './seek-page.ts'
 import { countNullGroup, type NullGroupReading, nullGroupRows } from './null-group.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
-import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from '../postfilter/visible-rows.ts'
+import { json, passAll, type PageRequest, readAsIs, readPage, readWhole } from '../postfilter/visible-rows.ts'
 import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS, type ListLimits } from '../limits.ts'
 
 /**
@@ -85,7 +85,7 @@ function createSubqueryCount(
     const [read] = readersOf(listRequest, {
       subqueries: [subquery],
       postForm,
-      postfilter: keepAll,
+      postfilter: passAll,
       idsOnly: true,
       onResponse,
     })

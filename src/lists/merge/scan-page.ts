@@ -19,21 +19,21 @@ export async function scanPage(
   const ends = await countPlaces(readers, { wanted: first, few: SPARE_SHARE * most })
   for (const reader of readers) reader.expect(MIN_READ_ITEMS + max / readers.length, most)
   const starts = ends.map((end) => Math.max(0, end - MIN_READ_ITEMS))
-  const standing = await positionReaders(readers, starts)
-  return standing?.isWhole === true && standing.before <= first ? standing.before : null
+  const positions = await positionReaders(readers, starts)
+  return positions?.isWhole === true && positions.before <= first ? positions.before : null
 }
 
-interface PlaceOfPart extends RowPlace {
-  readonly part: number
+interface SubqueryPlace extends RowPlace {
+  readonly subquery: number
 }
 
-interface PlaceAt extends PlaceOfPart {
+interface PlaceAt extends SubqueryPlace {
   /** Position among the places of its subquery. */
   readonly index: number
 }
 
 /** Compares places. Items of equal value are in the order of their subqueries. */
-type Compare = (one: PlaceOfPart, other: PlaceOfPart) => number
+type Compare = (one: SubqueryPlace, other: SubqueryPlace) => number
 
 /**
  * Reads the subqueries until `wanted` items are counted, and returns how many of them each subquery has. Each read also continues
@@ -45,26 +45,27 @@ async function countPlaces(
 ): Promise<readonly number[]> {
   const ends = readers.map(() => 0)
   const waiting: (readonly RowPlace[])[] = readers.map(() => [])
-  const compare: Compare = (one, other) => readers[one.part]?.compare(one, other) || one.part - other.part
+  const compare: Compare = (one, other) =>
+    readers[one.subquery]?.compare(one, other) || one.subquery - other.subquery
   for (let left = wanted; left > 0; ) {
     // The subqueries that would be needed next are read at the same time.
     if (waiting.some(({ length }) => length === 0))
-      await mapSideBySide([...readers.entries()], async ([part, reader]) => {
-        const rest = waiting[part] ?? []
-        if (rest.length <= few) waiting[part] = [...rest, ...(await reader.passPage())]
+      await mapSideBySide([...readers.entries()], async ([subquery, reader]) => {
+        const rest = waiting[subquery] ?? []
+        if (rest.length <= few) waiting[subquery] = [...rest, ...(await reader.passPage())]
       })
-    const lasts = waiting.flatMap((places, part) => {
+    const lasts = waiting.flatMap((places, subquery) => {
       const last = places.at(-1)
-      return last === undefined ? [] : [{ ...last, part, index: places.length - 1 }]
+      return last === undefined ? [] : [{ ...last, subquery, index: places.length - 1 }]
     })
     // Items after the end of any page may come after items that are not read yet.
     const [horizon] = lasts.toSorted(compare)
     if (horizon === undefined) break
     const within = upTo(horizon, waiting, compare)
     const counted = sum(within) <= left ? within : firstOf(waiting, { within, count: left, compare })
-    for (const [part, count] of counted.entries()) {
-      ends[part] = (ends[part] ?? 0) + count
-      waiting[part] = waiting[part]?.slice(count) ?? []
+    for (const [subquery, count] of counted.entries()) {
+      ends[subquery] = (ends[subquery] ?? 0) + count
+      waiting[subquery] = waiting[subquery]?.slice(count) ?? []
     }
     left -= sum(counted)
   }
@@ -81,27 +82,29 @@ interface PlaceSelection {
 
 /** Returns how many places of each subquery are among the first `count`. The largest open range is halved until no range is open. */
 function firstOf(
-  parts: readonly (readonly RowPlace[])[],
+  waiting: readonly (readonly RowPlace[])[],
   { within, count, compare }: PlaceSelection,
 ): readonly number[] {
   let [low, high] = [within.map(() => 0), within]
   for (;;) {
-    const open = high.map((to, part) => to - (low[part] ?? 0))
-    const part = open.indexOf(Math.max(...open))
-    const middle = (low[part] ?? 0) + ((open[part] ?? 0) >> 1)
-    const place = parts[part]?.[middle]
-    if (open[part] === 0 || place === undefined) return low
-    const before = upTo({ ...place, part, index: middle }, parts, compare)
+    const open = high.map((to, subquery) => to - (low[subquery] ?? 0))
+    const subquery = open.indexOf(Math.max(...open))
+    const middle = (low[subquery] ?? 0) + ((open[subquery] ?? 0) >> 1)
+    const place = waiting[subquery]?.[middle]
+    if (open[subquery] === 0 || place === undefined) return low
+    const before = upTo({ ...place, subquery, index: middle }, waiting, compare)
     if (sum(before) <= count) low = before
-    else high = before.with(part, middle)
+    else high = before.with(subquery, middle)
   }
 }
 
 /** Returns how many places of each subquery are not after a place. The place itself is included. */
-function upTo(place: PlaceAt, parts: readonly (readonly RowPlace[])[], compare: Compare): number[] {
-  const counts = parts.map((places, part) => countTo(places, (one) => compare({ ...one, part }, place) <= 0))
+function upTo(place: PlaceAt, waiting: readonly (readonly RowPlace[])[], compare: Compare): number[] {
+  const counts = waiting.map((places, subquery) =>
+    countTo(places, (one) => compare({ ...one, subquery }, place) <= 0),
+  )
   // Places of the same subquery with an equal value come after it.
-  return counts.with(place.part, place.index + 1)
+  return counts.with(place.subquery, place.index + 1)
 }
 
 /** Returns the number of places before the first place that is not within. */

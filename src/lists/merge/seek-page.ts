@@ -46,10 +46,10 @@ export async function seekPage(
       const isSized = (known[at] ?? 0) > 0 && !short.has(at)
       reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : STEP_ITEMS, STEP_ITEMS)
     }
-    const standing = await positionReaders(readers, starts, (at) => !isEstimate && sizes[at] === 0)
+    const positions = await positionReaders(readers, starts, (at) => !isEstimate && sizes[at] === 0)
     // Otherwise the values are not distributed alike.
-    if (standing?.isWhole !== true) return null
-    const { found, before } = standing
+    if (positions?.isWhole !== true) return null
+    const { found, before } = positions
     if (before > first) bounds = { ...bounds, high: found }
     else if (first - before <= 2 * sum(margins) + max) return before
     else bounds = { ...bounds, low: found }

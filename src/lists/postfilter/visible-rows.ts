@@ -25,7 +25,7 @@ export async function readWhole({ context, upstreamRequest }: ListRequest): Prom
 }
 
 /** Keeps every item, for a caller who sees the whole list. */
-export const keepAll: Postfilter = async (_template, rows) => rows.map(() => true)
+export const passAll: Postfilter = async (_template, rows) => rows.map(() => true)
 
 interface RowReading {
   /** Null if no item is read. */
@@ -88,12 +88,12 @@ async function rowsOf(
   const read: ReadRow[] = []
   const batches = rowBatches(body, STEP_ITEMS)
   for (let batch = nextOf(batches, body); batch !== null; batch = nextOf(batches, body)) {
-    const kept = await postfilter(batch.map(({ row }) => ({ ...constants, ...row })))
-    const shown = kept.filter(Boolean).length
+    const visible = await postfilter(batch.map(({ row }) => ({ ...constants, ...row })))
+    const shown = visible.filter(Boolean).length
     // Without a copy, a few items would keep the whole body in memory.
     const bytesOf = reading.idsOnly === true ? () => NO_BYTES : bytesIn(body, shown * 2 < batch.length)
     for (const [index, one] of batch.entries()) {
-      const isVisible = kept[index] === true
+      const isVisible = visible[index] === true
       read.push({ row: slimRow(one, reading), bytes: isVisible ? bytesOf(one) : NO_BYTES, isVisible })
     }
   }

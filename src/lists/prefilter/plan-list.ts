@@ -402,7 +402,7 @@ async function countWithoutExcluded(
   context: PlanContext,
 ): Promise<Omit<SubqueryPlan, 'strategy' | 'postForm'> | null> {
   const { query } = context
-  const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(context)
+  const isKnown = query.by === 'instances' && query.nullGroup !== undefined && tellsTenants(context)
   // The count of all items includes items without an instance, so every caller must see those.
   if (!isKnown || !mayFindNullGroup(context)) return null
   const ids = await excludedInstances(context, othersOf(context))
@@ -431,7 +431,8 @@ async function countWithoutExcludedKeys(
   const { query } = context
   if (query.isHistory === true || visible === null || visible.length <= 1) return null
   const { granted, revoked } = context.instances
-  const isKnown = query.rest !== undefined && tellsTenants(context) && granted.length + revoked.length === 0
+  const isKnown =
+    query.nullGroup !== undefined && tellsTenants(context) && granted.length + revoked.length === 0
   // The count of all items includes items without a key, so every caller must see those.
   if (!isKnown || !mayFindNullGroup(context)) return null
   const excluded = await keySubqueries(othersOf(context))
@@ -643,10 +644,10 @@ async function instanceSubqueries(
 /** Returns the plan for items that every caller sees. Null if the query finds no such items, `unknown` if they cannot be requested. */
 async function nullGroupOf(context: PlanContext): Promise<NullGroup | null | 'unknown'> {
   const { query, own, method, options } = context
-  const { rest } = query
+  const { nullGroup } = query
   if (!mayFindNullGroup(context)) return null
   // A body may have its own sort order.
-  if (rest === undefined || (method === 'POST' && own.names.has('sortBy'))) return 'unknown'
+  if (nullGroup === undefined || (method === 'POST' && own.names.has('sortBy'))) return 'unknown'
   // These items are read in an order of the plan. The engine would not get the caller's order, and could not refuse it.
   if (own.sort !== null && orderOf(context) === null) return 'unknown'
   const first = await options.nullsFirst()
@@ -655,9 +656,9 @@ async function nullGroupOf(context: PlanContext): Promise<NullGroup | null | 'un
   return {
     all,
     sorted: all.map((subquery) =>
-      orders.map((sortOrder) => ({ ...subquery, sort: { sortBy: rest.sortBy, sortOrder } })),
+      orders.map((sortOrder) => ({ ...subquery, sort: { sortBy: nullGroup.sortBy, sortOrder } })),
     ),
-    member: rest.member,
+    member: nullGroup.member,
     isCrossTenant: !tellsTenants(context),
   }
 }

@@ -55,9 +55,9 @@ export function createAuthorize(
   }
 }
 
-function authorizeRequest(parts: BoundChecks, context: EvaluationContext): MaybePromise<Decision> {
-  const { bodyReach, options } = parts
-  const decided = runChecks(parts, context)
+function authorizeRequest(bound: BoundChecks, context: EvaluationContext): MaybePromise<Decision> {
+  const { bodyReach, options } = bound
+  const decided = runChecks(bound, context)
   if (bodyReach === null) return decided
   const { accessRequest } = context
   const tenants = tenantsFor(accessRequest, options)
@@ -67,18 +67,18 @@ function authorizeRequest(parts: BoundChecks, context: EvaluationContext): Maybe
   )
 }
 
-function runChecks(parts: BoundChecks, context: EvaluationContext): MaybePromise<Decision> {
-  const { preconditions, options } = parts
+function runChecks(bound: BoundChecks, context: EvaluationContext): MaybePromise<Decision> {
+  const { preconditions, options } = bound
   const { accessRequest } = context
   // Another tenant's entity is refused before any permission is checked, because an engine without authorization would not
   // refuse it.
   if (preconditions.isTenanted && tenantsFor(accessRequest, options) !== null)
     return chain(
-      refusedBefore(parts, context),
+      refusedBefore(bound, context),
       (refused) =>
-        refused ?? chain(runAll(parts, context), (decision) => refusedAfter(parts, context, decision)),
+        refused ?? chain(runAll(bound, context), (decision) => refusedAfter(bound, context, decision)),
     )
-  return chain(runAll(parts, context), (decision) => inOrder(parts, context, decision))
+  return chain(runAll(bound, context), (decision) => inOrder(bound, context, decision))
 }
 
 /** Returns the decision, or the refusal of a postcondition if the request is permitted. */
@@ -96,11 +96,11 @@ function refusedAfter(
  * Replaces a refusal by that of a precondition. The engine loads the entities of a request before it checks permissions, so
  * it reports a missing entity as missing, not as forbidden.
  */
-function inOrder(parts: BoundChecks, context: EvaluationContext, decision: Decision): MaybePromise<Decision> {
-  const { entities, responses } = parts.preconditions
+function inOrder(bound: BoundChecks, context: EvaluationContext, decision: Decision): MaybePromise<Decision> {
+  const { entities, responses } = bound.preconditions
   if (decision.permitted || decision.isHidden === true || entities.length + responses.length === 0)
     return decision
-  return chain(refusedBefore(parts, context), (refused) => refused ?? decision)
+  return chain(refusedBefore(bound, context), (refused) => refused ?? decision)
 }
 
 /** Returns the refusal of the first precondition that refuses, or null if none does. */
