@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConnectionCheck } from '../assembly/runtime.ts'
 import { ConfigError, loadConfig } from '../config/config.ts'
+import { CHECKED_BY_HAND, productionFindingsOf } from '../config/production.ts'
 import { messageOf } from '../errors.ts'
 import { createLogger, openDestination, withoutSecrets } from '../log.ts'
 import { counted } from '../pipeline/plural.ts'
@@ -27,6 +28,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .description('check a configuration, and print its problems')
     .addOption(CONFIG_OPTION)
     .option('--connect', 'also check that nodes, sources and Redis respond')
+    .option('--production', 'also check the settings that SECURITY.md lists for production')
     .addOption(
       new Option('--timeout <SECONDS>', 'maximum time for each connection')
         .default(5000, '5')
@@ -35,22 +37,23 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(async ({ config: file, connect, timeout: withinMs, format }) => {
-        const checked = await check(file, connect === true ? withinMs : null, context).catch(
-          (error: unknown) => {
-            // In text format, every command prints the problems of such a file in the same way.
-            if (format === 'text' || !(error instanceof ConfigError)) throw error
-            return { problems: error.problems, warnings: [], connections: null }
-          },
-        )
-        const { problems, warnings, connections } = checked
-        if (format === 'text')
+      context.exits(async ({ config: file, connect, production, timeout, format }) => {
+        const wanted = { isProduction: production === true, withinMs: connect === true ? timeout : null }
+        const checked = await check(file, wanted, context).catch((error: unknown) => {
+          // In text format, every command prints the problems of such a file in the same way.
+          if (format === 'text' || !(error instanceof ConfigError)) throw error
+          return { problems: error.problems, warnings: [], production: null, connections: null }
+        })
+        const { problems, warnings, production: findings, connections } = checked
+        // With --production, the warnings are among the settings that are not for production.
+        if (format === 'text' && findings === null)
           for (const warning of warnings) context.stderr.write(linesText([`warning: ${warning}`]))
         printResponse(context, format, {
-          text: () => formatCheckReport(file, connections),
+          text: () => formatCheckReport(file, findings, connections),
           json: () => ({ file, good: problems.length === 0, ...checked }),
         })
-        return problems.length === 0 && (connections ?? []).every(({ ok }) => ok) ? 0 : 1
+        const isGood = problems.length === 0 && (findings ?? []).length === 0
+        return isGood && (connections ?? []).every(({ ok }) => ok) ? 0 : 1
       }),
     )
 }
@@ -60,14 +63,18 @@ const NOTES = {
 version and the date format of each node, with the gateway's own credentials. It sends one probe to each
 node of an application in passthrough. It reads one user and one record from engines that are a source of
 users or records, and the keys of each token issuer. It connects to Redis. It changes nothing. It does not
-connect to applications without a probe, or to the collector of traces.`,
+connect to applications without a probe, or to the collector of traces.
+
+With --production, the command compares the configuration with the list "Hardening" in SECURITY.md. It
+prints each setting that differs, and what must be checked by hand. A warning counts as such a setting.`,
   examples: [
     'engine-gateway check --config gateway.yaml',
     'engine-gateway check --config gateway.yaml --connect --format json',
+    'engine-gateway check --config gateway.yaml --production',
   ],
   exitCodes: [
     [0, 'the configuration is valid, and with --connect every connection succeeded'],
-    [1, 'the configuration is invalid, and every problem was printed with its path; or a connection failed'],
+    [1, 'the configuration has problems, a connection failed, or a setting is not for production'],
     [2, 'invalid arguments'],
   ],
 } as const
@@ -75,6 +82,8 @@ connect to applications without a probe, or to the collector of traces.`,
 interface CheckReport {
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
+  /** Null without `--production`. */
+  readonly production: readonly string[] | null
   /** Null if no connection was checked. */
   readonly connections: readonly ConnectionResult[] | null
 }
@@ -94,12 +103,16 @@ function timeoutMsOf(text: string): number {
   return seconds * 1000
 }
 
-/**
- * Checks a configuration. @param withinMs timeout for each connection; null if connections are not checked. @throws ConfigError
- */
+interface WantedChecks {
+  readonly isProduction: boolean
+  /** The timeout for each connection. Null if connections are not checked. */
+  readonly withinMs: number | null
+}
+
+/** Checks a configuration. @throws ConfigError */
 async function check(
   file: string,
-  withinMs: number | null,
+  { isProduction, withinMs }: WantedChecks,
   { build }: CommandDependencies,
 ): Promise<CheckReport> {
   const config = loadConfig(file)
@@ -108,7 +121,14 @@ async function check(
   const results = withinMs === null ? null : await checkConnections(questions.connections(), withinMs)
   // A request that was abandoned still runs until its own timeout.
   await within(withinMs ?? MAX_CLOSE_MS, close()).catch(() => undefined)
-  return { problems: [], warnings: questions.warnings, connections: results }
+  const { warnings } = questions
+  const findings = productionFindingsOf(config).map(({ path, problem }) => `${path}: ${problem}`)
+  return {
+    problems: [],
+    warnings,
+    production: isProduction ? [...warnings, ...findings] : null,
+    connections: results,
+  }
 }
 
 /** Runs all checks. The results are in the order of the checks. */
@@ -154,19 +174,43 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, timeout]).finally(() => controller.abort())
 }
 
-function formatCheckReport(file: string, connections: readonly ConnectionResult[] | null): string {
-  if (connections === null) return `${file} is good\n`
-  const rows = connections.map(({ what, address, ok, detail, ms }) => [
-    ok ? 'ok' : 'FAILED',
-    what,
-    address,
-    `${ms} ms`,
-    detail,
+function formatCheckReport(
+  file: string,
+  findings: readonly string[] | null,
+  connections: readonly ConnectionResult[] | null,
+): string {
+  return linesText([
+    ...((connections ?? []).length === 0 ? [] : tableLines((connections ?? []).map(connectionRow))),
+    ...(findings === null ? [] : productionLines(findings)),
+    sumOf(file, findings, connections),
   ])
-  const failed = connections.filter(({ ok }) => !ok).length
-  const sum =
-    failed === 0
-      ? `${file} is good, and all connections succeeded`
-      : `${file} is good; ${failed} of ${counted(connections.length, 'connection')} failed`
-  return linesText([...tableLines(rows), sum])
+}
+
+function connectionRow({ what, address, ok, detail, ms }: ConnectionResult): string[] {
+  return [ok ? 'ok' : 'FAILED', what, address, `${ms} ms`, detail]
+}
+
+function productionLines(findings: readonly string[]): readonly string[] {
+  return [
+    ...findings.map((finding) => `not for production: ${finding}`),
+    ...CHECKED_BY_HAND.map((item) => `check by hand: ${item}`),
+  ]
+}
+
+function sumOf(
+  file: string,
+  findings: readonly string[] | null,
+  connections: readonly ConnectionResult[] | null,
+): string {
+  const failed = (connections ?? []).filter(({ ok }) => !ok).length
+  const parts = [
+    ...(failed > 0 ? [`${failed} of ${counted(connections?.length ?? 0, 'connection')} failed`] : []),
+    ...((findings ?? []).length > 0
+      ? [
+          `${counted(findings?.length ?? 0, 'setting')} ${findings?.length === 1 ? 'is' : 'are'} not for production`,
+        ]
+      : []),
+  ]
+  if (parts.length > 0) return `${file} has no errors; ${parts.join('; ')}`
+  return connections === null ? `${file} is good` : `${file} is good, and all connections succeeded`
 }

@@ -1,3 +1,6 @@
+import { RESOURCES } from '../operations/permissions.ts'
+import { closestOf } from './closest.ts'
+import { meantText } from './plain-messages.ts'
 import { applicationNodesOf, type Config, settingsOf } from './schema.ts'
 import { certificateFilesOf, certificateEndOf } from './tls-files.ts'
 
@@ -12,6 +15,9 @@ export function warningsOf(config: Config): readonly string[] {
     ...passthroughWarnings(config),
     ...userHeaderWarnings(config),
     ...certificateWarnings(config),
+    ...adminWarnings(config),
+    ...permissionWarnings(config),
+    ...nodeWarnings(config),
   ]
 }
 
@@ -92,6 +98,44 @@ function userHeaderWarnings({ engines }: Config): readonly string[] {
       ? [
           `engines.${name}.credentials: a client that reaches the nodes without the gateway can impersonate any user with the header ${credentials.header}: allow only the gateway to reach the nodes, or set sign`,
         ]
+      : [],
+  )
+}
+
+/** Addresses that are reachable from other machines. */
+const EVERYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+function adminWarnings({ admin }: Config): readonly string[] {
+  return admin.token === null && EVERYWHERE.has(admin.host)
+    ? ['admin.token: is not set, so every client that reaches the admin listener can use it']
+    : []
+}
+
+/** Warns about checks that are switched off, and about names that switch off nothing. */
+function permissionWarnings(config: Config): readonly string[] {
+  const warnings = Object.entries(config.engines).flatMap(([name, engine]) => {
+    const path = engine.authorization === undefined ? 'authorization' : `engines.${name}.authorization`
+    return settingsOf(config, engine).authorization.disabledPermissions.map((permission) =>
+      isPermissionOfAnyResource(permission)
+        ? `${path}.disabledPermissions: ${permission} is checked nowhere: every user has it on every resource`
+        : `${path}.disabledPermissions: a name is no permission of an engine, so it has no effect${meantText(closestOf(permission, PERMISSION_NAMES))}`,
+    )
+  })
+  return [...new Set(warnings)]
+}
+
+function isPermissionOfAnyResource(name: string): boolean {
+  return PERMISSION_NAMES.includes(name)
+}
+
+const PERMISSION_NAMES: readonly string[] = [
+  ...new Set(Object.values(RESOURCES).flatMap(({ permissions }) => Object.keys(permissions))),
+]
+
+function nodeWarnings({ engines }: Config): readonly string[] {
+  return Object.entries(engines).flatMap(([name, { nodes }]) =>
+    nodes.every(({ drain }) => drain)
+      ? [`engines.${name}.nodes: all nodes have drain, so the engine gets no requests`]
       : [],
   )
 }

@@ -4,11 +4,13 @@ import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../sandbox/sandbox.ts'
+import { writeCertificates } from '../support/certificates.ts'
 import { refusingUrl, startNode, type Seen } from '../support/fake-engine.ts'
 import { startRedis } from '../support/redis.ts'
 import { writeSetup } from '../support/reloadable.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { runInProcess } from '../support/run-command.ts'
+import { startTlsNode } from '../support/tls-node.ts'
 import { createKey, startIssuer } from '../support/token-issuer.ts'
 
 const sandbox = await startSandbox()
@@ -74,7 +76,8 @@ t.test('check --connect shows the version of each node that responds', async (t)
       second: { nodes: [sandbox.base], remoteName: 'second' },
     },
   })
-  t.match({ code, err }, { code: 0, err: '' })
+  t.equal(code, 0)
+  t.match(err, /^warning: engines\.default\.nodes: all nodes have drain.*\n$/)
   t.equal(lines[0], `ok node of default ${sandbox.base} N ms version 7.22.0, drained`)
   t.equal(lines[1], `ok node of second ${sandbox.base} N ms version 7.22.0`)
   t.match(lines[2], / is good, and all connections succeeded$/)
@@ -105,7 +108,7 @@ t.test('check --connect reports nodes that are down, silent or not the engine', 
   t.match(lines[2], /^ok /)
   t.match(lines[3], /^FAILED .* the node does not have the engine default; it has other$/)
   t.match(lines[4], /^FAILED .*JSON/)
-  t.match(lines[5], / is good; 4 of 5 connections failed$/)
+  t.match(lines[5], / has no errors; 4 of 5 connections failed$/)
   t.ok(performance.now() - startedMs < 20_000, 'and all of them wait together')
 })
 
@@ -124,11 +127,69 @@ t.test('check --connect sends the configured probe to applications, and nothing 
   t.equal(code, 1)
   t.equal(lines[1], `ok node of /app ${up.url}/web N ms answers`)
   t.equal(lines[2], `FAILED node of /app ${ill.url}/web N ms response status 503`)
-  t.match(lines[3], / is good; 1 of 3 connections failed$/)
+  t.match(lines[3], / has no errors; 1 of 3 connections failed$/)
   t.match(up.seen, [{ method: 'GET', url: '/health', headers: { authorization: undefined } }])
   t.equal(up.seen.length, 1)
   t.same(unknown.seen, [])
 })
+
+t.test('check --connect says what to change in the URL of a node', async (t) => {
+  const secure = (await startTlsNode(t, writeCertificates(t))).origin('127.0.0.1')
+  const root = sandbox.base.replace(/\/engine-rest$/, '')
+  const nodes = [
+    `${root.replace('http:', 'https:')}/engine-rest`,
+    `${secure.replace('https:', 'http:')}/engine-rest`,
+    root,
+    `${sandbox.base}/nothing`,
+    `${secure}/engine-rest`,
+  ]
+  const { code, lines } = await checked(t, { engines: { default: { nodes } } })
+  t.equal(code, 1)
+  t.match(lines[0], /the node does not respond in TLS: if it has no TLS, write http:\/\/ in its URL$/)
+  t.match(lines[1], /: if the node expects TLS, write https:\/\/ in its URL$/)
+  t.match(
+    lines[2],
+    /response status 404 for \/engine: the engine is at \/engine-rest: add this path to the URL/,
+  )
+  t.match(lines[3], /response status 404 for \/engine-rest\/nothing\/engine: the engine is at \/engine-rest/)
+  t.match(
+    lines[4],
+    /the certificate of the node is not signed by a known authority: name its authority in tls\.ca$/,
+  )
+})
+
+t.test('check --connect names the usual path if the engine is not there either', async (t) => {
+  const page = await startNode(t, (_, response) => response.writeHead(404).end())
+  const { lines } = await checked(t, { engines: { default: { nodes: [page.url] } } })
+  t.match(lines[0], /must end with the path of the REST API, for example \/engine-rest$/)
+})
+
+t.test(
+  'check --production prints each setting that is not for production, and what to check by hand',
+  async (t) => {
+    const { file, write } = await writeSetup(t)
+    await write({
+      engines: { default: { nodes: [sandbox.base] } },
+      authorization: { mode: 'report', records: { source: 'file', file: 'records.yaml' } },
+    })
+    const { code, out, err } = await runInProcess(['check', '--config', file, '--production'])
+    t.equal(code, 1)
+    t.equal(err, '')
+    t.match(out, /^not for production: authorization\.mode: report refuses no request/m)
+    t.match(out, /^not for production: limits\.rate: is not set/m)
+    t.match(out, /^check by hand: only the gateway can reach the engines$/m)
+    t.match(out, / has no errors; \d+ settings are not for production$/m)
+    await write({
+      engines: { default: { nodes: [sandbox.base] } },
+      listen: { trustedProxies: ['127.0.0.1'] },
+      hosts: ['api.example'],
+      limits: { rate: { requests: 600, per: '1m' } },
+    })
+    const good = await runInProcess(['check', '--config', file, '--production', '--format', 'json'])
+    t.equal(good.code, 0)
+    t.same(JSON.parse(good.out).production, [])
+  },
+)
 
 t.test('check --connect reports an engine whose date format differs from the configured one', async (t) => {
   const dates = (timestamp: string) =>

@@ -106,3 +106,26 @@ t.test('a certificate that ends soon or has ended causes a warning with its key'
   ])
   t.same(warningsOf(loadSettings(t, settingsWith({ listen: { tls: lasting } }))), [])
 })
+
+t.test('an admin listener that every machine can reach without a token causes a warning', async (t) => {
+  const warnings = (admin: unknown) => warningsOf(loadSettings(t, settingsWith({ admin })))
+  t.match(warnings({ host: '0.0.0.0' }), [/^admin\.token: is not set/])
+  t.same(warnings({ host: '0.0.0.0', token: 'a-token-that-is-long-enough-0123456789' }), [])
+  t.same(warnings({ host: '127.0.0.1' }), [])
+})
+
+t.test('permissions that are not checked, and names of no permission, cause a warning', async (t) => {
+  const records = { source: 'file', file: 'records.yaml' }
+  const authorization = { records, disabledPermissions: ['READ', 'REED'] }
+  t.match(warningsOf(loadSettings(t, settingsWith({ authorization }))), [
+    /^authorization\.disabledPermissions: READ is checked nowhere/,
+    /^authorization\.disabledPermissions: a name is no permission .* did you mean READ\?$/,
+  ])
+})
+
+t.test('an engine of which all nodes are drained causes a warning', async (t) => {
+  const node = (drain: boolean) => ({ url: 'http://engine:8080/engine-rest', drain })
+  const warnings = (nodes: unknown) => warningsOf(loadSettings(t, settingsWith({}, { nodes })))
+  t.match(warnings([node(true)]), [/^engines\.default\.nodes: all nodes have drain/])
+  t.same(warnings([node(true), { ...node(false), url: 'http://other:8080/engine-rest' }]), [])
+})
