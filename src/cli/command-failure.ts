@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts'
 import { EngineRefusal, GatewayError } from '../errors.ts'
-import { QuestionError } from '../pipeline/explain.ts'
+import { EngineUnavailableError, QuestionError } from '../pipeline/explain.ts'
 
 /** Returns the console text of an error: one line, or every problem of a configuration. */
 export function textOfFailure(error: unknown): string {
@@ -22,6 +22,10 @@ export function complaintOf(error: unknown): string {
 export class CommandError extends Error {}
 
 /** Returns whether an error means that a source or an engine is unavailable. */
-export function hasNoResponse(error: unknown): error is GatewayError | EngineRefusal {
-  return error instanceof GatewayError || error instanceof EngineRefusal
+export function hasNoResponse(
+  error: unknown,
+): error is GatewayError | EngineRefusal | EngineUnavailableError {
+  return (
+    error instanceof GatewayError || error instanceof EngineRefusal || error instanceof EngineUnavailableError
+  )
 }

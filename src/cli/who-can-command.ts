@@ -85,10 +85,7 @@ function requestOf(operation: string, given: readonly string[]): string {
   }
   const found = OPERATIONS.find(({ id }) => id === operation)
   if (found === undefined) {
-    const meant = closestOf(
-      operation,
-      OPERATIONS.map(({ id }) => id),
-    )
+    const meant = operationMeantBy(operation)
     throw new InvalidArgumentError(`${unknownText('operation', operation)}${meantText(meant)}`)
   }
   const names = [...found.template.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
@@ -100,6 +97,13 @@ function requestOf(operation: string, given: readonly string[]): string {
     encodeURIComponent(values.get(name) ?? ''),
   )
   return `${found.method} ${path}`
+}
+
+/** Returns the operation whose id is closest, or else the shortest one that begins with the given text: `startProcess`. */
+function operationMeantBy(text: string): string | null {
+  const ids = OPERATIONS.map(({ id }) => id)
+  const longer = ids.filter((id) => id.toLowerCase().startsWith(text.toLowerCase()))
+  return closestOf(text, ids) ?? longer.toSorted((one, other) => one.length - other.length)[0] ?? null
 }
 
 /** Returns the name and value of a path parameter. `tenant-id=a` sets `tenantId`, which is its name in the table. */

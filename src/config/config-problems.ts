@@ -2,12 +2,14 @@ import { z } from 'zod'
 import { closestOf } from './closest.ts'
 import { meantText } from './plain-messages.ts'
 import { isShownName } from './shown-name.ts'
-import type { MissingVariable } from './substitute.ts'
+import type { MissingVariable, UsedVariable } from './substitute.ts'
 
 /** The content of a file, and the schema that it is checked against. */
 export interface CheckedFile {
   readonly schema: z.ZodType
   readonly value: unknown
+  /** The variables that were replaced in the value. Default: none. */
+  readonly used?: readonly UsedVariable[]
 }
 
 /** Formats an issue as lines, without the invalid value, because it may be a secret. */
@@ -17,7 +19,19 @@ export function issueProblemsOf(issue: z.core.$ZodIssue, file: CheckedFile): str
     return unknownKeysOf(issue, file).map(
       ({ shown, problem }) => `${path === '' ? shown : `${path}.${shown}`}: unknown key${problem}`,
     )
-  return [`${path === '' ? '(the file)' : path}: ${issueMessageOf(issue)}`]
+  return [`${path === '' ? '(the file)' : path}: ${issueMessageOf(issue)}${variableText(issue, file)}`]
+}
+
+/** Returns the end of a message about a value that a variable has set. The value of a variable is a text, and may be a secret. */
+function variableText({ code, path, ...issue }: z.core.$ZodIssue, { used = [] }: CheckedFile): string {
+  const names = used
+    .filter((one) => one.path.length === path.length && path.every((step, at) => one.path[at] === step))
+    .map(({ name }) => (isShownName(name) ? `\${${name}}` : 'a variable'))
+  if (names.length === 0) return ''
+  const isOfAnotherType = code === 'invalid_type' && 'expected' in issue && issue.expected !== 'string'
+  return isOfAnotherType
+    ? `. The value of ${names.join('')} is a text, so write the value itself here`
+    : ` (the value is set by ${names.join('')})`
 }
 
 /** A key that the schema does not know, as a message may show it. */

@@ -9,11 +9,13 @@ import {
   withoutMissing,
   withoutUnknownKeys,
 } from './config-problems.ts'
+import { messageOf } from '../errors.ts'
+import { fileReasonOf, textIn } from './file-text.ts'
 import { PLAIN_MESSAGES } from './plain-messages.ts'
 import { type AuthorizationConfig, type Config, schema } from './schema.ts'
 import { tlsFilesOf, tlsProblemsOf, withAbsoluteTlsFiles } from './tls-files.ts'
 import { readYaml } from './yaml.ts'
-import { type MissingVariable, substitute } from './substitute.ts'
+import { type MissingVariable, substitute, type UsedVariable } from './substitute.ts'
 
 export type { AuthorizationConfig, Config, EngineConfig, IdentityConfig } from './schema.ts'
 export type { IssuerConfig, TokensConfig } from './token-settings.ts'
@@ -41,8 +43,9 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   const text = readYaml(read(file))
   if (text.problems !== null) throw new ConfigError(file, text.problems)
   const missing: MissingVariable[] = []
-  const value = substitute(text.value, { env, base: dirname(resolve(file)), missing, path: [] })
-  const checked = { schema, value }
+  const used: UsedVariable[] = []
+  const value = substitute(text.value, { env, base: dirname(resolve(file)), missing, used, path: [] })
+  const checked = { schema, value, used }
   const result = schema.safeParse(value, PLAIN_MESSAGES)
   const issues = result.success ? [] : withoutMissing(result.error.issues.flatMap(innerIssuesOf), missing)
   const problems = [
@@ -87,9 +90,10 @@ function allowVariable(schemaOfValue: { format?: string; pattern?: string }): vo
 
 function read(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return textIn(readFileSync(file))
   } catch (cause) {
-    throw new ConfigError(file, [cause instanceof Error ? cause.message : String(cause)])
+    const reason = fileReasonOf(cause)
+    throw new ConfigError(file, [reason === null ? messageOf(cause) : `the file ${reason}`])
   }
 }
 

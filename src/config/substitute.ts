@@ -8,12 +8,21 @@ export interface MissingVariable {
   readonly message: string
 }
 
+/** A variable that was replaced, and the path of the value that contained it. */
+export interface UsedVariable {
+  readonly path: readonly PropertyKey[]
+  /** The name between `${` and `}`, without a default. */
+  readonly name: string
+}
+
 export interface Substitution {
   readonly env: NodeJS.ProcessEnv
   /** The base of a relative `${file:…}`. */
   readonly base: string
   /** Receives a line for every name without a value. */
   readonly missing: MissingVariable[]
+  /** Receives every variable that was replaced. */
+  readonly used: UsedVariable[]
   readonly path: readonly PropertyKey[]
 }
 
@@ -32,7 +41,7 @@ export function substitute(value: unknown, context: Substitution): unknown {
   )
 }
 
-function resolveName(expression: string, { env, base, missing, path }: Substitution): string {
+function resolveName(expression: string, { env, base, missing, used, path }: Substitution): string {
   if (expression.startsWith('file:')) {
     try {
       return readFileSync(resolve(base, expression.slice(5)), 'utf8').trimEnd()
@@ -51,5 +60,6 @@ function resolveName(expression: string, { env, base, missing, path }: Substitut
         ? `the environment variable ${name} is not set`
         : 'the name of an environment variable is needed between ${ and }',
     })
+  else used.push({ path, name })
   return found ?? ''
 }

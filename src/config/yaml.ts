@@ -42,6 +42,7 @@ const OWN_MESSAGES: Partial<Readonly<Record<ErrorCode, string>>> = {
   BAD_ALIAS: 'a value that begins with * or & needs quotes',
   BAD_COLLECTION_TYPE: 'a value that begins with ! needs quotes',
   BAD_DIRECTIVE: 'a line that begins with % is not supported here',
+  BLOCK_IN_FLOW: 'a list with - or an indented section is not possible within braces or brackets',
   BLOCK_AS_IMPLICIT_KEY: 'the indentation is wrong, or a value that contains ": " needs quotes',
   MULTILINE_IMPLICIT_KEY: 'a space is missing after a colon, or the indentation is wrong',
   RESOURCE_EXHAUSTION: 'the nesting is too deep',

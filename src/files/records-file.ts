@@ -1,14 +1,18 @@
 import { z } from 'zod'
 import { OF_A_FILE } from '../config/config-problems.ts'
 import { ConfigError } from '../config/config.ts'
+import { closestOf } from '../config/closest.ts'
+import { meantText } from '../config/plain-messages.ts'
 import { isShownName } from '../config/shown-name.ts'
-import { bitOf, RESOURCES } from '../operations/permissions.ts'
+import { bitOf, isResource, RESOURCES } from '../operations/permissions.ts'
 import { parseText, shaped } from './file-problems.ts'
 import type { AuthorizationRecord } from '../operations/authorization-record.ts'
 import { resourceOfType } from '../operations/authorization-record.ts'
 import { GLOBAL } from '../operations/authorization-record.ts'
 
 const text = z.string().min(1)
+
+const RESOURCE_NAMES = Object.keys(RESOURCES)
 
 // The members of GET /authorization; POST /authorization/create takes them without the id and the last two.
 const record = z.strictObject({
@@ -17,11 +21,19 @@ const record = z.strictObject({
   permissions: z.array(z.string()),
   userId: text.nullish(),
   groupId: text.nullish(),
-  resourceType: z.int(),
+  resourceType: z.int({ error: ({ input }) => resourceTypeMessage(input) }),
   resourceId: text,
   removalTime: z.string().nullish(),
   rootProcessInstanceId: z.string().nullish(),
 })
+
+/** Returns the message about a value that is not a number. A name of a resource is answered with its number. */
+function resourceTypeMessage(given: unknown): string | undefined {
+  if (typeof given !== 'string') return undefined
+  const name = closestOf(given.replaceAll(/[\s-]/g, '_'), RESOURCE_NAMES)
+  const meant = name !== null && isResource(name) ? `: ${name} is ${RESOURCES[name].id}` : ''
+  return `a whole number is needed${meant}`
+}
 
 type FileRecord = z.infer<typeof record>
 
@@ -68,12 +80,12 @@ function permissionProblems({ resourceType, permissions }: FileRecord): string[]
   const resource = resourceOfType(resourceType)
   if (resource === null)
     return [`resourceType ${resourceType} is not a resource type of the engine (0 to 21)`]
-  const legal = Object.keys(RESOURCES[resource].permissions).join(', ')
+  const names = [...Object.keys(RESOURCES[resource].permissions), 'ALL']
   return permissions
     .filter((permission) => bitOf(resource, permission) === null)
     .map(
       (permission) =>
-        `${isShownName(permission) ? `'${permission}'` : 'a value'} is not a permission of ${resource} (${resourceType}), which has ${legal} and ALL`,
+        `${isShownName(permission) ? `'${permission}'` : 'a value'} is not a permission of ${resource} (${resourceType}), which has ${names.slice(0, -1).join(', ')} and ALL${isShownName(permission) ? meantText(closestOf(permission, names)) : ''}`,
     )
 }
 

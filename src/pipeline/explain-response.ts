@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
-import { type Explain, QuestionError, questionOf } from './explain.ts'
+import { EngineUnavailableError, type Explain, QuestionError, questionOf } from './explain.ts'
 import { textOfExplained } from './explain-text.ts'
 
 /** Responds to a question from the admin listener in JSON. With `text: true` the response also contains a text for people. */
@@ -17,7 +17,8 @@ export async function respondToQuestion(
     }
   } catch (error) {
     if (error instanceof QuestionError) return { status: 400, value: { error: error.message } }
-    if (error instanceof GatewayError) return { status: 503, value: { error: error.message } }
+    if (error instanceof GatewayError || error instanceof EngineUnavailableError)
+      return { status: 503, value: { error: error.message } }
     throw error
   }
 }

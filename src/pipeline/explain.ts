@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, messageOf } from '../errors.ts'
 import { isChecked, isLocated, receive, type RequestContext, setPrincipal, setRoute } from './context.ts'
 import { DEFAULT_ENGINE, isOpen } from './locate-request.ts'
 import type { EngineDependencies, Dependencies } from './dependencies.ts'
@@ -54,6 +54,16 @@ interface ExplainedResponse {
 /** The question cannot be answered in this form. */
 export class QuestionError extends Error {}
 
+/** An explanation needs an engine that does not respond. The message names the engine and the reason. */
+export class EngineUnavailableError extends Error {
+  constructor(engine: string, cause: GatewayError) {
+    const reason = cause.cause === undefined ? '' : `: ${messageOf(cause.cause)}`
+    super(`Engine ${engine}: ${cause.message}${reason}`, { cause })
+  }
+}
+
+const METHOD_AND_PATH = /^([A-Za-z]+)\s+(\/\S*)$/
+
 /**
  * Runs the stages that check a request. The caller is `principal`, or else the user in the question.
  * @throws QuestionError, or GatewayError if the engine does not respond
@@ -95,14 +105,23 @@ export function createExplain(dependencies: Dependencies, buildDryRun: BuildDryR
     }
   }
   return async function explain(question, given) {
+    return await explainHere(question, given).catch((error: unknown) => {
+      throw error instanceof GatewayError && error.statusCode >= 500
+        ? new EngineUnavailableError(question.engine, error)
+        : error
+    })
+  }
+  async function explainHere(question: Question, given?: Principal): Promise<RequestExplanation> {
     const engine = dependencies.engines.get(question.engine)
     if (engine === undefined)
       throw new QuestionError(
         `There is no engine ${question.engine}, but ${[...dependencies.engines.keys()].join(', ')}`,
       )
+    const [, method = '', target = ''] = METHOD_AND_PATH.exec(question.request.trim()) ?? []
+    if (method === '')
+      throw new QuestionError('A request is written as "METHOD /path", for example "GET /task"')
     const principal = given ?? (await engine.principalOf(question.user))
     if (principal === null) throw unknownUser(dependencies, question)
-    const [method = '', target = ''] = question.request.trim().split(/\s+/)
     const context = receive(randomUUID(), '')
     // The explanation includes refusals that another mode would not apply.
     const enforcing: EngineDependencies = { ...engine, validation: 'enforce', authorization: 'enforce' }

@@ -18,13 +18,17 @@ export function watchConfig(path: string, onChange: () => void): Promise<Watched
   return openWatchedFile({ path, parse: (text) => text, staleAfterMs: Infinity, onLook: onChange })
 }
 
+const BIND_CALLS: ReadonlySet<string> = new Set(['getaddrinfo', 'listen', 'bind'])
+
 /** Reports an address that cannot be bound as a configuration problem at this key. @throws ConfigError */
 export async function atKey<T>(key: 'listen' | 'admin', opening: Promise<T>): Promise<T> {
   try {
     return await opening
   } catch (cause) {
     const syscall = cause instanceof Error && 'syscall' in cause ? cause.syscall : null
-    if (!(cause instanceof Error) || (syscall !== 'listen' && syscall !== 'bind')) throw cause
-    throw new ConfigError('The configuration', [`${key}: ${cause.message}`])
+    if (!(cause instanceof Error) || !BIND_CALLS.has(String(syscall))) throw cause
+    // A host name is resolved first.
+    const place = syscall === 'getaddrinfo' ? `${key}.host` : key
+    throw new ConfigError('The configuration', [`${place}: ${cause.message}`])
   }
 }

@@ -101,7 +101,11 @@ t.test('explain exits with 2 for an invalid configuration', async (t) => {
     err: /^ {2}version: /m,
   })
   const none = join(folder, 'none')
-  t.match(await run('--config', none, '--user', 'mary', 'GET /task'), { code: 2, out: '', err: /ENOENT/ })
+  t.match(await run('--config', none, '--user', 'mary', 'GET /task'), {
+    code: 2,
+    out: '',
+    err: /the file does not exist/,
+  })
 })
 
 t.test('explain prints help with exit code 0, and names a missing argument', async (t) => {

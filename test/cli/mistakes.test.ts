@@ -32,7 +32,9 @@ const record = (members: string): Files => ({ ...GOOD, records: `authorizations:
 interface Mistake {
   readonly is: string
   readonly files?: Files
-  /** Default: `check` of the configuration file. */
+  /** The configuration as bytes, if it is not a text. */
+  readonly bytes?: Buffer
+  /** Default: `check` of the configuration file, for which `FILE` stands. */
   readonly args?: readonly string[]
   /** The path of each problem and the message that follows it. No other problems are reported. */
   readonly says: readonly (readonly [path: string, message: string])[]
@@ -51,7 +53,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'a file that is not there',
     args: ['check', '--config', 'nosuch.yaml'],
-    says: [['', 'no such file or directory']],
+    says: [['', 'the file does not exist']],
   },
   { is: 'no version', files: replacing(VERSION, ''), says: [['version', 'is missing']] },
   { is: 'another version', files: replacing(VERSION, 'version: 2'), says: [['version', 'must be 1']] },
@@ -503,6 +505,73 @@ const MISTAKES: readonly Mistake[] = [
     code: 2,
   },
   {
+    is: 'a configuration in Latin-1',
+    files: GOOD,
+    bytes: Buffer.from(`${GOOD.gateway}\n# caf\xe9\n`, 'latin1'),
+    says: [['', 'the file is not a text in UTF-8: save it in UTF-8']],
+  },
+  {
+    is: 'a configuration in UTF-16',
+    bytes: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(GOOD.gateway, 'utf16le')]),
+    says: [['', 'the file is a text in UTF-16: save it in UTF-8']],
+  },
+  {
+    is: 'a zero byte in the configuration',
+    files: adding('log: { level: "in\0fo" }'),
+    says: [['', 'the file is not a text, because it contains a zero byte']],
+  },
+  {
+    is: 'a list with - in braces',
+    files: adding('log: { - level: info }'),
+    says: [['', 'a list with - or an indented section is not possible within braces or brackets']],
+  },
+  {
+    is: 'a variable that is no number',
+    files: adding('listen: { port: "${NO_NUMBER:-abc}" }'),
+    says: [['listen.port', 'a whole number from 0 to 65535 is needed (the value is set by ${NO_NUMBER})']],
+  },
+  {
+    is: 'a variable for a switch',
+    files: adding('health: { probe: "${SWITCH:-true}" }'),
+    says: [
+      [
+        'health.probe',
+        'true or false is needed. The value of ${SWITCH} is a text, so write the value itself here',
+      ],
+    ],
+  },
+  {
+    is: 'the name of a resource instead of its number',
+    files: record(
+      '{ type: 0, permissions: [READ], userId: "*", resourceType: Process-Definition, resourceId: "*" }',
+    ),
+    says: [['authorizations[0].resourceType', 'a whole number is needed: PROCESS_DEFINITION is 6']],
+  },
+  {
+    is: 'a permission in lower case',
+    files: record('{ type: 0, permissions: [read], userId: "*", resourceType: 6, resourceId: "*" }'),
+    says: [['authorizations[0]', 'did you mean READ?']],
+  },
+  {
+    is: 'a request without a method',
+    args: ['explain', '--config', 'FILE', '--user', 'mary', '/task'],
+    says: [['', 'A request is written as "METHOD /path", for example "GET /task"']],
+    code: 2,
+  },
+  {
+    is: 'the beginning of the id of an operation',
+    args: ['who-can', 'startProcess', '--config', 'FILE'],
+    says: [['', "There is no operation 'startProcess': did you mean startProcessInstance?"]],
+    code: 2,
+  },
+  {
+    is: 'an engine that does not respond to a question',
+    files: engine('{ nodes: ["http://127.0.0.1:9/engine-rest"] }'),
+    args: ['explain', '--config', 'FILE', '--user', 'mary', 'POST /task/x/complete'],
+    says: [['Engine default', 'No node of the engine can be reached: connect ECONNREFUSED 127.0.0.1:9']],
+    code: 2,
+  },
+  {
     is: 'a misspelt command',
     args: ['chekc', '--config', 'gateway.yaml'],
     says: [['', "unknown command 'chekc'\n(Did you mean check?)"]],
@@ -518,6 +587,8 @@ const MISTAKES: readonly Mistake[] = [
 
 /** Words of the libraries, and the values of secrets. */
 const LEAKS = /undefined|expected |received|Invalid input|ZodError|NaN|hunter2|\bat .*\.ts/
+
+const CHECK = ['check', '--config', 'FILE']
 
 async function run(args: readonly string[]) {
   const { code, err: text } = await runInProcess(args)
@@ -535,10 +606,12 @@ function writeFiles(t: Test, files: Files): string {
   return folder
 }
 
-for (const { is, files = GOOD, args, says, code = 1 } of MISTAKES)
+for (const { is, files = GOOD, bytes, args = CHECK, says, code = 1 } of MISTAKES)
   t.test(`${is} is reported with its path`, async (t) => {
     const folder = writeFiles(t, files)
-    const ran = await run(args ?? ['check', '--config', join(folder, 'gateway.yaml')])
+    const file = join(folder, 'gateway.yaml')
+    if (bytes !== undefined) writeFileSync(file, bytes)
+    const ran = await run(args.map((one) => (one === 'FILE' ? file : one)))
     t.equal(ran.code, code)
     for (const [path, message] of says) {
       const line = ran.text.split('\n').find((one) => one.includes(message)) ?? ran.text

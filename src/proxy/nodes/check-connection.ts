@@ -1,6 +1,6 @@
 import { Client } from 'undici'
 import type { Node } from './node.ts'
-import { probe, readVersion } from './probe.ts'
+import { probe, type ProbeRequest, readVersion } from './probe.ts'
 
 interface ReachOptions {
   /** The engine's name on its nodes. Null for the nodes of an application. */
@@ -22,12 +22,9 @@ export async function checkNodeConnection(
   const client = new Client(node.origin, { connect: node.connect, allowH2: false })
   const untilMs = performance.now() + withinMs
   try {
-    const { result, detail } = await probe(client, {
-      path: node.probePath,
-      headers,
-      engine,
-      timeoutMs: withinMs,
-    })
+    const request = { path: node.probePath, headers, engine, timeoutMs: withinMs }
+    const { result, detail, isMissing } = await probe(client, request)
+    if (isMissing === true) throw new Error(`${detail}: ${await placeOfEngine(client, request)}`)
     if (result !== 'ok') throw new Error(detail)
     if (engine === null) return null
     const timeoutMs = Math.max(1, Math.round(untilMs - performance.now()))
@@ -35,4 +32,14 @@ export async function checkNodeConnection(
   } finally {
     await client.destroy()
   }
+}
+
+const USUAL_PREFIX = '/engine-rest'
+
+/** Returns where the REST API is, if it is at its usual path, or else what the URL of a node must contain. */
+async function placeOfEngine(client: Client, request: ProbeRequest): Promise<string> {
+  const { result } = await probe(client, { ...request, path: `${USUAL_PREFIX}/engine` })
+  return result === 'ok'
+    ? `the engine is at ${USUAL_PREFIX}: add this path to the URL of the node`
+    : `the URL of a node must end with the path of the REST API, for example ${USUAL_PREFIX}`
 }

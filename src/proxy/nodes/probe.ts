@@ -1,7 +1,6 @@
 import type { Client } from 'undici'
-import { messageOf } from '../../errors.ts'
 import { stringIn } from '../../request/value.ts'
-import { isConnectTimeout, isUnsent } from '../wire/failure.ts'
+import { connectionProblemOf, isConnectTimeout, isUnsent } from '../wire/failure.ts'
 import type { ProbeResult } from './health.ts'
 
 export interface ProbeRequest {
@@ -19,6 +18,8 @@ export interface ProbeReport {
   readonly detail: string
   /** True if a connection was neither opened nor refused in time. */
   readonly isSilent?: true
+  /** True if a server responded that it has no list of engines at this path. */
+  readonly isMissing?: true
 }
 
 const MAX_BYTES = 64 * 1024
@@ -37,9 +38,11 @@ export async function probe(client: Client, request: ProbeRequest): Promise<Prob
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
     if (engine === null) return await applicationResultOf(statusCode, body)
     const text = await readBody(body, MAX_BYTES)
+    if (statusCode === 404)
+      return { ...unhealthy('probe', `response status 404 for ${path}`), isMissing: true }
     return statusCode === 200 ? resultOf(text, engine) : unexpected(statusCode)
   } catch (cause) {
-    const failed = unhealthy(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
+    const failed = unhealthy(isUnsent(cause) ? 'refused' : 'probe', connectionProblemOf(cause))
     return isConnectTimeout(cause) ? { ...failed, isSilent: true } : failed
   }
 }

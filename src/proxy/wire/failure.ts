@@ -1,5 +1,5 @@
 import { errors } from 'undici'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, messageOf } from '../../errors.ts'
 import type { AttemptResult } from './upstream-request.ts'
 
 export type AttemptFault = Exclude<AttemptResult, 'ok' | 'cancelled'>
@@ -88,6 +88,31 @@ export function isUnsent(cause: unknown): boolean {
 export function isConnectTimeout(cause: unknown): boolean {
   return codeOf(cause) === 'UND_ERR_CONNECT_TIMEOUT'
 }
+
+/** Returns the reason of a failed connection to a node, and what to change if the protocol of its URL is probably wrong. */
+export function connectionProblemOf(cause: unknown): string {
+  const code = codeOf(cause)
+  // Messages of OpenSSL have a line end, and names of its source files.
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
+    return /wrong version number|packet length too long/i.test(messageOf(cause))
+      ? 'the node does not respond in TLS: if it has no TLS, write http:// in its URL'
+      : `the TLS connection failed: ${messageOf(cause).trim().split(':').at(-2) ?? code}`
+  if (UNKNOWN_AUTHORITY.has(code))
+    return 'the certificate of the node is not signed by a known authority: name its authority in tls.ca'
+  return HANGS_UP.has(code)
+    ? `${messageOf(cause)}: if the node expects TLS, write https:// in its URL`
+    : messageOf(cause)
+}
+
+/** Codes of a connection that the other side ends at the first bytes of a request. */
+const HANGS_UP: ReadonlySet<string> = new Set(['ECONNRESET', 'UND_ERR_SOCKET'])
+
+const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
 
 const OURS: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
 

@@ -54,7 +54,12 @@ t.test('a node that lists only other engines is a wrong engine', async (t) => {
 })
 
 t.test('any status other than 200 fails the probe of an engine', async (t) => {
-  for (const status of [204, 302, 401, 404, 500, 503])
+  t.same(await asked(t, 404, '[]'), {
+    result: 'probe',
+    detail: 'response status 404 for /engine-rest/engine',
+    isMissing: true,
+  })
+  for (const status of [204, 302, 401, 500, 503])
     t.same(await asked(t, status, status === 204 ? '' : '[{"name":"orders"}]'), {
       result: 'probe',
       detail: `response status ${status}`,
