@@ -45,6 +45,7 @@ const LAYERS = [
   'workers',
   'server',
   'assembly',
+  'parsing',
   'status',
   'gateway.ts',
   'handlers',

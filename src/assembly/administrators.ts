@@ -1,5 +1,5 @@
 import { type Config, settingsOf } from '../config/config.ts'
-import type { AuthorizationRecord } from '../operations/authorization-record.ts'
+import type { RecordIndex } from '../policy/authz/records/records.ts'
 import type { User } from '../files/users-file.ts'
 import type { SourceFiles } from './source-files.ts'
 
@@ -15,12 +15,12 @@ export function administratorWarnings(config: Config, files: SourceFiles): reado
     const { mode, records: from, adminGroups } = authorization
     const isDecided = mode === 'enforce' || mode === 'report'
     if (!isDecided || identity.source !== 'file' || from.source !== 'file') return []
-    const records = files.records(from).current() ?? []
+    const records = files.records(from).current()
     const administrators = (files.users(identity).current()?.all ?? []).filter(({ groups }) =>
       groups.some((group) => adminGroups.includes(group)),
     )
     const without = administrators
-      .filter((user) => !records.some((record) => isFor(record, user)))
+      .filter((user) => records === null || !isNamed(records, user))
       .map(({ id }) => id)
     const path = engine.authorization === undefined ? 'authorization' : `engines.${name}.authorization`
     return without.length === 0 ? [] : [`${path}.records: ${warningOf(without, adminGroups)}`]
@@ -28,8 +28,8 @@ export function administratorWarnings(config: Config, files: SourceFiles): reado
   return [...new Set(warnings)]
 }
 
-function isFor({ userId, groupId }: AuthorizationRecord, { id, groups }: User): boolean {
-  return userId === id || groups.some((group) => group === groupId)
+function isNamed({ named: { users, groups } }: RecordIndex, user: User): boolean {
+  return users.has(user.id) || user.groups.some((group) => groups.has(group))
 }
 
 function warningOf(ids: readonly string[], adminGroups: readonly string[]): string {

@@ -162,7 +162,7 @@ function userStateFor(name: string, config: Config, before: HandoverState | null
 async function openShared({ config, log, version, ...options }: BuildOptions) {
   const { before = null, successor = () => null } = options
   const problems = prefixProblems(config)
-  const files = await collect(problems, () => openSourceFiles(config, log))
+  const files = await collect(problems, () => openSourceFiles(config, log, before !== null))
   const losses: { report: ((lines: number) => void) | null } = { report: null }
   const onLoss = (lines: number) => losses.report?.(lines)
   const audit = await collect(problems, () => buildAudit(config, log, onLoss))

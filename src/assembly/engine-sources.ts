@@ -35,7 +35,7 @@ interface SourcesOptions {
   readonly engine: string
   readonly identity: IdentityConfig
   readonly authorization: AuthorizationConfig
-  readonly files: Pick<SourceFiles, 'users' | 'records'>
+  readonly files: Pick<SourceFiles, 'users' | 'records' | 'parseStored'>
   readonly ask: AskEngine
   readonly passwords: Passwords
   /** Changes when the users of the engine may have changed. */
@@ -144,6 +144,7 @@ function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): 
   return createEngineRecords({
     ...options,
     ask,
+    parse: files.parseStored,
     refreshMs: setting.refresh,
     staleAfterMs: setting.staleAfter,
     onRead: (problem) => {

@@ -2,15 +2,17 @@ import { type Config, ConfigError, settingsOf } from '../config/config.ts'
 import { shownPath } from '../config/shown-name.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { recordsOf } from '../files/records-file.ts'
-import type { AuthorizationRecord } from '../operations/authorization-record.ts'
-import { type Users, usersOf } from '../files/users-file.ts'
+import type { RecordIndex } from '../policy/authz/records/records.ts'
+import type { Users } from '../files/users-file.ts'
+import { createParser, type Parser } from '../parsing/parser.ts'
 import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
 
 /** The source files. Each file is read and watched once, even if several engines share it. */
 export interface SourceFiles {
   readonly users: (from: FileSetting) => WatchedFile<Users>
-  readonly records: (from: FileSetting) => WatchedFile<readonly AuthorizationRecord[]>
+  readonly records: (from: FileSetting) => WatchedFile<RecordIndex>
+  /** Parses the response of an engine. */
+  readonly parseStored: Parser['stored']
   /** Starts watching the files. */
   readonly start: () => void
   readonly close: () => void
@@ -21,17 +23,23 @@ export interface FileSetting {
   readonly staleAfter: number
 }
 
-/** Opens and reads all files of users and records. @throws ConfigError that names every problem of every file */
-export async function openSourceFiles(config: Config, log: Logger): Promise<SourceFiles> {
+/**
+ * Opens and reads all files of users and records.
+ * @param isServing whether the process serves requests, which reading must not delay
+ * @throws ConfigError that names every problem of every file
+ */
+export async function openSourceFiles(config: Config, log: Logger, isServing: boolean): Promise<SourceFiles> {
   const settings = Object.values(config.engines).map((engine) => settingsOf(config, engine))
   const problems: string[] = []
+  const parser = createParser()
+  if (isServing) parser.startServing()
   const users = await openEach(
     settings.map(({ identity }) => identity),
-    { parse: usersOf, log, problems },
+    { parse: parser.users, log, problems },
   )
   const records = await openEach(
     settings.map(({ authorization }) => authorization.records),
-    { parse: recordsOf, log, problems },
+    { parse: parser.records, log, problems },
   )
   const all = [...users.values(), ...records.values()]
   // Engines that share a file report the same problems.
@@ -39,17 +47,20 @@ export async function openSourceFiles(config: Config, log: Logger): Promise<Sour
   return {
     users: (from) => openedFile(users, from),
     records: (from) => openedFile(records, from),
+    parseStored: parser.stored,
     start: () => {
+      parser.startServing()
       for (const file of all) file.start()
     },
     close: () => {
       for (const file of all) file.close()
+      parser.close()
     },
   }
 }
 
 interface SourceFileOptions<T> {
-  readonly parse: (text: string, file: string) => T
+  readonly parse: (content: Buffer, file: string) => Promise<T>
   readonly log: Logger
   /** Receives a line for each problem. */
   readonly problems: string[]
@@ -66,7 +77,7 @@ async function openEach<T>(
     try {
       const watched = await openWatchedFile({
         path: file,
-        parse: (text) => parse(text, file),
+        parse: (content) => parse(content, file),
         staleAfterMs: staleAfter,
         onLook: (problem, error) => logLook(log, file, problem === null ? null : problemsOf(error)),
       })

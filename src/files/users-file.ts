@@ -56,7 +56,24 @@ export function usersOf(text: string, file = 'users.yaml'): Users {
     byId.set(one.id, one)
   }
   if (problems.length > 0) throw new ConfigError(file, problems)
-  return { size: byId.size, all: users, find: (id) => byId.get(id), dummyHash: dummyOf(users) }
+  return createUsers(users, byId, dummyOf(users))
+}
+
+/** The number of users that are indexed between two pauses. It takes less than a millisecond. */
+const USERS_OF_A_STEP = 1_000
+
+/** Indexes checked users, with pauses. */
+export function* indexUsers(all: readonly User[], dummyHash: string): Generator<undefined, Users> {
+  const byId = new Map<string, User>()
+  for (const one of all) {
+    byId.set(one.id, one)
+    if (byId.size % USERS_OF_A_STEP === 0) yield
+  }
+  return createUsers(all, byId, dummyHash)
+}
+
+function createUsers(all: readonly User[], byId: ReadonlyMap<string, User>, dummyHash: string): Users {
+  return { size: byId.size, all, find: (id) => byId.get(id), dummyHash }
 }
 
 function dummyOf(users: readonly User[]): string {

@@ -7,8 +7,8 @@ import { type Schedule, scheduleTimer } from './source-state.ts'
 
 export interface WatchedFileOptions<T> {
   readonly path: string
-  /** Throws if the text is incomplete or invalid. */
-  readonly parse: (text: string) => T
+  /** Throws if the content is incomplete or invalid. The bytes are not used afterwards. */
+  readonly parse: (content: Buffer) => T | Promise<T>
   /** How long the last content is valid after the file can no longer be read. */
   readonly staleAfterMs: number
   /**
@@ -39,7 +39,7 @@ export interface WatchedFile<T> {
 /** Opens a file and reads it. Initial content is required. @throws errors of `parse` and of the read */
 export async function openWatchedFile<T>(options: WatchedFileOptions<T>): Promise<WatchedFile<T>> {
   const signature = await signatureOf(options.path)
-  const content = options.parse(await readFile(options.path, 'utf8'))
+  const content = await options.parse(await readFile(options.path))
   const watcher = new Watcher(options, { signature, content })
   return {
     current: () => watcher.current(),
@@ -49,6 +49,8 @@ export async function openWatchedFile<T>(options: WatchedFileOptions<T>): Promis
     state: () => watcher.state(),
   }
 }
+
+const LINE_FEED = 0x0a
 
 interface FileVersion<T> {
   readonly signature: string
@@ -136,17 +138,19 @@ class Watcher<T> {
     if (this.#lastSeen.refused) return
     const unchangedMs = now() - this.#lastSeen.since
     if (unchangedMs < settleMs) return this.#scheduleCheck(settleMs - unchangedMs)
-    const text = await readFile(path, 'utf8')
+    const content = await readFile(path)
     // The file changed during the read, or its last line is incomplete, so the writer may not be done.
     if ((await signatureOf(path)) !== signature) return this.#scheduleCheck(settleMs)
-    if (!text.endsWith('\n') && unchangedMs < pollMs) return this.#scheduleCheck(pollMs - unchangedMs)
-    this.#parse(signature, text)
+    if (content.at(-1) !== LINE_FEED && unchangedMs < pollMs) return this.#scheduleCheck(pollMs - unchangedMs)
+    await this.#parse(signature, content)
   }
 
-  #parse(signature: string, text: string): void {
+  async #parse(signature: string, content: Buffer): Promise<void> {
     try {
-      this.#accept({ signature, content: this.#options.parse(text) })
+      this.#accept({ signature, content: await this.#options.parse(content) })
     } catch (error) {
+      // After the end, a thread that was stopped is not a failure.
+      if (this.#closed) return
       this.#lastSeen = { ...this.#lastSeen, refused: true }
       this.#setProblem(error)
     }

@@ -29,9 +29,17 @@ export type AskEngine = (request: EngineRequest) => Promise<EngineResponse>
  * Returns the JSON of a response with status 200.
  * @throws GatewayError GW_UPSTREAM_INVALID for any other response
  */
-export function jsonOf({ status, body }: EngineResponse, what: string): unknown {
+export function jsonOf(response: EngineResponse, what: string): unknown {
+  return jsonIn(okBodyOf(response, what), what)
+}
+
+/**
+ * Returns the body of a response with status 200.
+ * @throws GatewayError GW_UPSTREAM_INVALID for any other response
+ */
+export function okBodyOf({ status, body }: EngineResponse, what: string): Buffer {
   if (status !== 200) throw invalidResponse(`The engine responded to ${what} with status ${status}`)
-  return jsonIn(body, what)
+  return body
 }
 
 /**

@@ -8,7 +8,8 @@ import { openWatchedFile, type WatchedFileOptions } from '../../src/files/watche
 import { until } from '../support/cache-harness.ts'
 import { createFakeTime } from '../support/fake-time.ts'
 
-const parse = (text: string): string => {
+const parse = (content: Buffer): string => {
+  const text = content.toString('utf8')
   if (!/^\w+\n?$/.test(text)) throw new Error('not one word')
   return text.trim()
 }
@@ -62,6 +63,38 @@ t.test('a change is read when the file has been unchanged for 200 ms', async (t)
   await file.look()
   t.equal(file.current(), 'two')
   t.same(looks, [null])
+})
+
+t.test('while a new content is parsed, the previous content is in force', async (t) => {
+  const gate = Promise.withResolvers<string>()
+  const results: (string | Promise<string>)[] = ['one', gate.promise]
+  const { path, file, time, looks } = await open(t, { parse: () => results.shift() ?? 'none' })
+  await writeFile(path, 'two\n')
+  await file.look()
+  time.advance(200)
+  const look = file.look()
+  while (results.length > 0) await wait(1)
+  t.equal(file.current(), 'one')
+  gate.resolve('two')
+  await look
+  t.equal(file.current(), 'two')
+  t.same(looks, [null])
+})
+
+t.test('parsing that fails after the end is not reported', async (t) => {
+  const gate = Promise.withResolvers<string>()
+  const results: (string | Promise<string>)[] = ['one', gate.promise]
+  const { path, file, time, looks } = await open(t, { parse: () => results.shift() ?? 'none' })
+  await writeFile(path, 'two\n')
+  await file.look()
+  time.advance(200)
+  const look = file.look()
+  while (results.length > 0) await wait(1)
+  file.close()
+  gate.reject(new Error('the thread ended'))
+  await look
+  t.same(looks, [])
+  t.equal(file.state().problem, null)
 })
 
 t.test('each write to the file restarts the waiting time', async (t) => {

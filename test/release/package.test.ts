@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 
@@ -99,6 +99,12 @@ t.test('the packed project is installed without build dependencies, and its comm
   t.match(command('help'), { status: 0, stdout: /^Usage: engine-gateway/ })
   const example = join(home, 'node_modules', NAME, 'config', 'gateway.yaml')
   t.match(command('check', '--config', example), { status: 0, stdout: / is good\n$/ })
+  const long = join(home, 'long')
+  cpSync(dirname(example), long, { recursive: true })
+  const padding = `# ${'x'.repeat(1022)}\n`.repeat(2048)
+  appendFileSync(join(long, 'authorizations.yaml'), padding)
+  const checked = command('check', '--config', join(long, 'gateway.yaml'))
+  t.match(checked, { status: 0, stdout: / is good\n$/ }, 'a thread reads a long file')
   t.match(command('completion', 'bash'), {
     status: 0,
     stdout: /^complete -F _engine_gateway engine-gateway$/m,

@@ -1,6 +1,5 @@
 import { GatewayError } from '../../../errors.ts'
-import { indexRecords, type Records, type RecordsOptions } from './records.ts'
-import type { AuthorizationRecord, StoredRecord } from '../../../operations/authorization-record.ts'
+import { type RecordIndex, type Records, type RecordsOptions, withOptions } from './records.ts'
 import type { SourceState } from '../../../files/source-state.ts'
 
 /** The source of one engine's authorization records. */
@@ -19,21 +18,11 @@ export function recordsUnavailable(): GatewayError {
   return new GatewayError('GW_RECORDS_UNAVAILABLE', { retryAfterSeconds: 1 })
 }
 
-/** Creates a function that indexes a list. It indexes again only if the list is a different one. */
-export function createIndex(options: RecordsOptions): (list: readonly StoredRecord[]) => Records {
-  let indexed: { readonly list: unknown; readonly records: Records } | null = null
-  return (list) => {
-    if (indexed?.list === list) return indexed.records
-    indexed = { list, records: indexRecords(list, options) }
-    return indexed.records
-  }
-}
-
 interface FileRecordsOptions extends RecordsOptions {
   /** The file is watched by the code that opened it, because several engines may share it. */
   readonly file: {
     /** Null if the file could not be read for longer than the limit. */
-    readonly current: () => readonly AuthorizationRecord[] | null
+    readonly current: () => RecordIndex | null
     readonly look: () => Promise<void>
     readonly state: () => SourceState
   }
@@ -41,12 +30,13 @@ interface FileRecordsOptions extends RecordsOptions {
 
 /** Creates a source of records from a file. */
 export function createFileRecords({ file, ...options }: FileRecordsOptions): RecordsSource {
-  const index = createIndex(options)
+  let inForce: { readonly index: RecordIndex; readonly records: Records } | null = null
   return {
     current: () => {
-      const list = file.current()
-      if (list === null) throw recordsUnavailable()
-      return index(list)
+      const index = file.current()
+      if (index === null) throw recordsUnavailable()
+      if (inForce?.index !== index) inForce = { index, records: withOptions(index, options) }
+      return inForce.records
     },
     refresh: file.look,
     start: () => Promise.resolve(),

@@ -2,7 +2,6 @@ import {
   GLOBAL,
   resourceOfType,
   REVOKE,
-  type AuthorizationRecord,
   type StoredRecord,
 } from '../../../operations/authorization-record.ts'
 import { ALL_BITS, bitOf } from '../../../operations/permissions.ts'
@@ -45,19 +44,33 @@ export const NOBODY: Subjects = { users: NONE, groups: NONE, global: undefined }
 export type NamedIds = ReadonlyMap<number, ReadonlySet<string>>
 
 /**
- * The index of one engine's records: by resource type and id, then by subject. Regardless of the number of records, a
+ * The index of a list of records: by resource type and id, then by subject. Regardless of the number of records, a
  * decision reads only those for the id and those for `*`, and looks them up for the caller and each group.
  */
-export interface Records {
+export interface RecordIndex {
   readonly rights: ReadonlyMap<number, ReadonlyMap<string, Subjects>>
   readonly named: {
     readonly users: ReadonlyMap<string, NamedIds>
     readonly groups: ReadonlyMap<string, NamedIds>
     readonly global: NamedIds
   }
-  readonly revokes: RevokeMode
   readonly revoking: { readonly users: ReadonlySet<string>; readonly groups: ReadonlySet<string> }
+}
+
+/** The index of one engine's records, with the settings that decide how they are read. */
+export interface Records extends RecordIndex {
+  readonly revokes: RevokeMode
   readonly disabled: ReadonlySet<string>
+}
+
+/** The members of a record that decisions use. Its permissions are bits of the resource type. */
+export interface RecordEntry {
+  readonly type: StoredRecord['type']
+  readonly userId: string | null
+  readonly groupId: string | null
+  readonly resourceType: number
+  readonly resourceId: string | null
+  readonly bits: number
 }
 
 interface WritableSubjects {
@@ -68,13 +81,15 @@ interface WritableSubjects {
 
 type WritableIds = Map<number, Set<string>>
 
-interface Index {
+/** An index to which records can be added. */
+interface WritableIndex {
   readonly rights: Map<number, Map<string, WritableSubjects>>
   readonly named: {
     readonly users: Map<string, WritableIds>
     readonly groups: Map<string, WritableIds>
     readonly global: WritableIds
   }
+  readonly revoking: { readonly users: Set<string>; readonly groups: Set<string> }
 }
 
 /**
@@ -82,19 +97,45 @@ interface Index {
  * grant nothing that it checks. A REVOKE record counts for the revoke mode, whatever it revokes and whatever its id is.
  */
 export function indexRecords(list: Iterable<StoredRecord>, options: RecordsOptions = {}): Records {
-  const { revokes = 'auto', disabledPermissions = [] } = options
-  const index: Index = {
+  const index = emptyIndex()
+  for (const record of list) addEntry(index, entryOf(record))
+  return withOptions(index, options)
+}
+
+/** Adds the settings of an engine. Engines that share a list of records share its index, too. */
+export function withOptions(
+  { rights, named, revoking }: RecordIndex,
+  { revokes = 'auto', disabledPermissions = [] }: RecordsOptions,
+): Records {
+  return { rights, named, revoking, revokes, disabled: new Set(disabledPermissions) }
+}
+
+export function emptyIndex(): WritableIndex {
+  return {
     rights: new Map(),
     named: { users: new Map(), groups: new Map(), global: new Map() },
+    revoking: { users: new Set(), groups: new Set() },
   }
-  const revoking = { users: new Set<string>(), groups: new Set<string>() }
-  for (const record of list) {
-    const { type, userId, groupId } = record
-    if (isAboutSomething(record)) addRecord(index, record)
-    if (type === REVOKE && typeof userId === 'string') revoking.users.add(userId)
-    if (type === REVOKE && typeof groupId === 'string') revoking.groups.add(groupId)
+}
+
+export function addEntry({ rights, named, revoking }: WritableIndex, entry: RecordEntry): void {
+  const { type, userId, groupId, resourceId } = entry
+  if (resourceId !== null) addRights({ rights, named }, { ...entry, resourceId })
+  if (type === REVOKE && userId !== null) revoking.users.add(userId)
+  if (type === REVOKE && groupId !== null) revoking.groups.add(groupId)
+}
+
+/** Returns the part of a record that is indexed. */
+export function entryOf(record: StoredRecord): RecordEntry {
+  const { type, userId, groupId, resourceType, resourceId } = record
+  return {
+    type,
+    userId: userId ?? null,
+    groupId: groupId ?? null,
+    resourceType,
+    resourceId,
+    bits: bitsOf(record),
   }
-  return { ...index, revokes, revoking, disabled: new Set(disabledPermissions) }
 }
 
 /** Returns whether the revocation steps of a decision apply to this caller. */
@@ -111,40 +152,34 @@ export function isPartlyRead({ resourceType, resourceId, permissions }: StoredRe
   return permissions.some((permission) => bitOf(resource, permission) === null)
 }
 
-function isAboutSomething(record: StoredRecord): record is AuthorizationRecord {
-  return record.resourceId !== null
+interface ResourceEntry extends RecordEntry {
+  readonly resourceId: string
 }
 
-function addRecord({ rights, named }: Index, record: AuthorizationRecord): void {
-  const { type, userId, groupId, resourceType, resourceId } = record
+function addRights({ rights, named }: Pick<WritableIndex, 'rights' | 'named'>, entry: ResourceEntry): void {
+  const { type, userId, groupId, resourceType, resourceId } = entry
   const byId = rights.get(resourceType) ?? setIn(rights, resourceType, new Map<string, WritableSubjects>())
   const subjects =
     byId.get(resourceId) ?? setIn(byId, resourceId, { users: NONE, groups: NONE, global: undefined })
   if (type === GLOBAL) {
-    subjects.global = added(subjects.global, record)
-    nameIn(named.global, record)
-  } else if (typeof userId === 'string') {
-    subjects.users = withOne(subjects.users, userId, record)
-    nameIn(named.users.get(userId) ?? setIn(named.users, userId, new Map()), record)
-  } else if (typeof groupId === 'string') {
-    subjects.groups = withOne(subjects.groups, groupId, record)
-    nameIn(named.groups.get(groupId) ?? setIn(named.groups, groupId, new Map()), record)
+    subjects.global = added(subjects.global, entry)
+    nameIn(named.global, entry)
+  } else if (userId !== null) {
+    subjects.users = withOne(subjects.users, userId, entry)
+    nameIn(named.users.get(userId) ?? setIn(named.users, userId, new Map()), entry)
+  } else if (groupId !== null) {
+    subjects.groups = withOne(subjects.groups, groupId, entry)
+    nameIn(named.groups.get(groupId) ?? setIn(named.groups, groupId, new Map()), entry)
   }
 }
 
-function withOne(
-  map: Map<string, Rights>,
-  subject: string,
-  record: AuthorizationRecord,
-): Map<string, Rights> {
+function withOne(map: Map<string, Rights>, subject: string, entry: RecordEntry): Map<string, Rights> {
   const own = map === NONE ? new Map<string, Rights>() : map
-  return own.set(subject, added(own.get(subject), record))
+  return own.set(subject, added(own.get(subject), entry))
 }
 
-function added(rights: Rights | undefined, record: AuthorizationRecord): Rights {
+function added(rights: Rights | undefined, { type, bits }: RecordEntry): Rights {
   const { granted, revoked } = rights ?? { granted: null, revoked: 0 }
-  const bits = bitsOf(record)
-  const { type } = record
   return {
     granted: type === REVOKE ? granted : (granted ?? 0) | bits,
     // A GLOBAL record revokes every permission that it does not grant (only in revoke mode, like any revocation).
@@ -152,12 +187,12 @@ function added(rights: Rights | undefined, record: AuthorizationRecord): Rights 
   }
 }
 
-function nameIn(named: WritableIds, { resourceType, resourceId }: AuthorizationRecord): void {
+function nameIn(named: WritableIds, { resourceType, resourceId }: ResourceEntry): void {
   const ids = named.get(resourceType) ?? setIn(named, resourceType, new Set())
   ids.add(resourceId)
 }
 
-function bitsOf({ resourceType, permissions }: AuthorizationRecord): number {
+function bitsOf({ resourceType, permissions }: StoredRecord): number {
   const resource = resourceOfType(resourceType)
   if (resource === null) return 0
   return permissions.reduce((bits, permission) => bits | (bitOf(resource, permission) ?? 0), 0)

@@ -5,6 +5,7 @@ import {
   createEngineRecords,
   type EngineRecordsOptions,
 } from '../../../../src/policy/authz/records/engine-records.ts'
+import { createParser } from '../../../../src/parsing/parser.ts'
 import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { createFakeTime } from '../../../support/fake-time.ts'
 
@@ -43,8 +44,10 @@ function open(options: Partial<EngineRecordsOptions> = {}) {
     if (away) throw new GatewayError('GW_NO_NODE')
     return { status, body: Buffer.from(body) }
   }
+  const parser = createParser()
   const records = createEngineRecords({
     ask,
+    parse: parser.stored,
     refreshMs: 30_000,
     staleAfterMs: 300_000,
     onRead: (problem) => void read.push(problem),
@@ -53,6 +56,7 @@ function open(options: Partial<EngineRecordsOptions> = {}) {
     ...options,
   })
   t.teardown(() => records.close())
+  t.teardown(() => parser.close())
   const users = () => [...records.current().named.users.keys()]
   return { time, engine, records, read, hold, gates, users }
 }
@@ -219,4 +223,31 @@ t.test('no records are read after close', async (t) => {
   await settle()
   await records.refresh()
   t.equal(engine.requests.length, 1)
+})
+
+t.test('a read that fails after close is not reported', async (t) => {
+  const { records, engine, hold, gates, read } = open()
+  await records.start()
+  hold.on = true
+  engine.status = 500
+  const refreshed = records.refresh()
+  records.close()
+  while (gates.length === 0) await settle()
+  gates.shift()?.()
+  await refreshed
+  t.same(read, [null])
+})
+
+t.test('a long response is compared and parsed as a whole', async (t) => {
+  const { records, engine, users } = open()
+  const long = Array.from({ length: 4_000 }, (_, at) => grant(`user ${at}`))
+  engine.list = long
+  await records.start()
+  const before = records.current()
+  t.equal(users().length, long.length)
+  await records.refresh()
+  t.equal(records.current(), before)
+  engine.list = [...long.slice(1), grant('bob')]
+  await records.refresh()
+  t.same(users(), [...long.slice(1).map(({ userId }) => userId), 'bob'])
 })

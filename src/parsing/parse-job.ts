@@ -1,0 +1,44 @@
+import { recordsOf } from '../files/records-file.ts'
+import { type User, usersOf } from '../files/users-file.ts'
+import { type RecordRows, tableOf } from '../policy/authz/records/record-table.ts'
+import { storedRecordsOf } from '../policy/authz/records/stored-records.ts'
+
+/** The results by kind of job. A thread transfers the head of a result as a whole, and its items in pieces. */
+export interface ParsedLists {
+  readonly users: ParsedList<{ readonly dummyHash: string }, User>
+  readonly records: ParsedList<RecordRows, string>
+  /** The records in the response of an engine. */
+  readonly stored: ParsedList<RecordRows, string>
+}
+
+export interface ParsedList<Head, Item> {
+  readonly head: Head
+  readonly items: readonly Item[]
+}
+
+/** A content to parse and check. */
+export interface ParseJob<Kind extends keyof ParsedLists = keyof ParsedLists> {
+  readonly kind: Kind
+  /** The name of the file, for messages. */
+  readonly file: string
+  readonly content: Uint8Array
+}
+
+const RUN: { readonly [Kind in keyof ParsedLists]: (content: Buffer, file: string) => ParsedLists[Kind] } = {
+  users: (content, file) => {
+    const { all, dummyHash } = usersOf(content.toString('utf8'), file)
+    return { head: { dummyHash }, items: all }
+  },
+  records: (content, file) => listOf(tableOf(recordsOf(content.toString('utf8'), file))),
+  stored: (content) => listOf(tableOf(storedRecordsOf(content))),
+}
+
+/** Parses and checks a content. @throws ConfigError, or GatewayError for a response that is not a list of records */
+export function runParseJob<Kind extends keyof ParsedLists>(job: ParseJob<Kind>): ParsedLists[Kind] {
+  const { buffer, byteOffset, byteLength } = job.content
+  return RUN[job.kind](Buffer.from(buffer, byteOffset, byteLength), job.file)
+}
+
+function listOf({ rows, names }: ReturnType<typeof tableOf>): ParsedLists['records'] {
+  return { head: rows, items: names }
+}

@@ -1,0 +1,48 @@
+import { indexUsers, type Users } from '../files/users-file.ts'
+import type { StoredIndex } from '../policy/authz/records/engine-records.ts'
+import { indexTable } from '../policy/authz/records/record-table.ts'
+import type { RecordIndex } from '../policy/authz/records/records.ts'
+import { inSlices } from './in-slices.ts'
+import { type ParsedLists, type ParseJob, runParseJob } from './parse-job.ts'
+import { parseLimits } from './parse-limits.ts'
+import { ParsingThreads } from './parsing-thread.ts'
+
+/** Parses, checks and indexes users and records. Long contents do not delay requests. The given bytes must not be used afterwards. */
+export interface Parser {
+  /** @throws ConfigError that names every problem */
+  readonly users: (content: Buffer, file: string) => Promise<Users>
+  /** @throws ConfigError that names every problem */
+  readonly records: (content: Buffer, file: string) => Promise<RecordIndex>
+  /** Parses the records in the response of an engine. @throws Error if it is not a list of records */
+  readonly stored: (content: Buffer) => Promise<StoredIndex>
+  /** Called before the first request. From now on, only short contents are parsed without a thread. */
+  readonly startServing: () => void
+  /** Stops parsing. Parsing in progress fails. */
+  readonly close: () => void
+}
+
+export function createParser(limits = parseLimits()): Parser {
+  const threads = new ParsingThreads(limits)
+  let inlineBytes = limits.inlineBytesAtStart
+  const parse = async <Kind extends keyof ParsedLists>(job: ParseJob<Kind>): Promise<ParsedLists[Kind]> => {
+    const isInline = job.content.length <= (job.kind === 'stored' ? limits.inlineBytesOfJson : inlineBytes)
+    return isInline ? runParseJob(job) : threads.run(job)
+  }
+  return {
+    users: async (content, file) => {
+      const { head, items } = await parse({ kind: 'users', content, file })
+      return inSlices(indexUsers(items, head.dummyHash))
+    },
+    records: async (content, file) => {
+      const { head, items } = await parse({ kind: 'records', content, file })
+      return inSlices(indexTable({ rows: head, names: items }))
+    },
+    stored: async (content) => {
+      const { head, items } = await parse({ kind: 'stored', content, file: '' })
+      const index = await inSlices(indexTable({ rows: head, names: items }))
+      return { index, partlyRead: head.partlyRead }
+    },
+    startServing: () => (inlineBytes = limits.inlineBytes),
+    close: () => threads.close(),
+  }
+}

@@ -1,0 +1,96 @@
+import { GLOBAL, GRANT, REVOKE, type StoredRecord } from '../../../operations/authorization-record.ts'
+import { addEntry, emptyIndex, entryOf, isPartlyRead, type RecordEntry, type RecordIndex } from './records.ts'
+
+/** A list of records in a form that another thread receives in a short time. Each name is present once. */
+export interface RecordTable {
+  /** The ids of users, groups and resources. */
+  readonly names: readonly string[]
+  readonly rows: RecordRows
+}
+
+export interface RecordRows {
+  /** `ROW` numbers for each record. */
+  readonly numbers: Int32Array<ArrayBuffer>
+  readonly resourceTypes: readonly number[]
+  /** The number of records that say less here than in their engine. */
+  readonly partlyRead: number
+}
+
+/** The numbers of a record: type, user, group, resource type, resource id, bits. The second to the fifth are positions in a list. */
+const ROW = 6
+/** The position of a name that a record does not have. */
+const ABSENT = -1
+/** The number of records that are indexed between two pauses. It takes about a millisecond. */
+const RECORDS_OF_A_STEP = 500
+
+export function tableOf(records: readonly StoredRecord[]): RecordTable {
+  const names = new Map<string, number>()
+  const resourceTypes = new Map<number, number>()
+  const numbers = new Int32Array(records.length * ROW)
+  for (const [at, record] of records.entries()) {
+    const { type, userId, groupId, resourceType, resourceId, bits } = entryOf(record)
+    const subjects = [positionIn(names, userId), positionIn(names, groupId)]
+    const resource = [positionIn(resourceTypes, resourceType), positionIn(names, resourceId)]
+    numbers.set([type, ...subjects, ...resource, bits], at * ROW)
+  }
+  return {
+    names: [...names.keys()],
+    rows: {
+      numbers,
+      resourceTypes: [...resourceTypes.keys()],
+      partlyRead: records.filter(isPartlyRead).length,
+    },
+  }
+}
+
+function positionIn<Value extends string | number>(
+  positions: Map<Value, number>,
+  value: Value | null,
+): number {
+  if (value === null) return ABSENT
+  const known = positions.get(value)
+  if (known !== undefined) return known
+  positions.set(value, positions.size)
+  return positions.size - 1
+}
+
+/** Indexes the records of a table, with pauses. */
+export function* indexTable({ names, rows }: RecordTable): Generator<undefined, RecordIndex> {
+  const index = emptyIndex()
+  const count = rows.numbers.length / ROW
+  for (let at = 0; at < count; at += 1) {
+    addEntry(index, entryAt(at, names, rows))
+    if (at % RECORDS_OF_A_STEP === RECORDS_OF_A_STEP - 1) yield
+  }
+  return index
+}
+
+function entryAt(at: number, names: readonly string[], { numbers, resourceTypes }: RecordRows): RecordEntry {
+  const numberOf = (column: number): number => {
+    const value = numbers[at * ROW + column]
+    if (value === undefined) throw new RangeError(`record ${at} has no column ${column}`)
+    return value
+  }
+  const resourceType = resourceTypes[numberOf(3)]
+  if (resourceType === undefined) throw new RangeError(`record ${at} has no resource type`)
+  return {
+    type: typeOf(numberOf(0)),
+    userId: nameAt(names, numberOf(1)),
+    groupId: nameAt(names, numberOf(2)),
+    resourceType,
+    resourceId: nameAt(names, numberOf(4)),
+    bits: numberOf(5),
+  }
+}
+
+function nameAt(names: readonly string[], position: number): string | null {
+  if (position === ABSENT) return null
+  const name = names[position]
+  if (name === undefined) throw new RangeError(`there is no name ${position}`)
+  return name
+}
+
+function typeOf(type: number): StoredRecord['type'] {
+  if (type === GLOBAL || type === GRANT || type === REVOKE) return type
+  throw new RangeError(`there is no record type ${type}`)
+}
