@@ -113,6 +113,10 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     ttlMs: identity.remember,
     failureTtlMs: identity.rememberFailures,
     throttle: sources.throttle,
+    renewals: {
+      lastGoodMs: identity.staleAfter,
+      onResult: (result) => metrics.renewal({ engine: name, result }),
+    },
     tokens: buildTokens(options, sources, tokens),
     ...(options.handoverState === null ? {} : { handoverState: options.handoverState }),
     onResult: (result, method) => metrics.authentication({ engine: name, result, method }),

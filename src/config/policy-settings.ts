@@ -11,8 +11,8 @@ const ofEverySource = {
   remember: age()
     .default(5000)
     .describe(
-      'How long a verified credential is remembered. If the gateway notices a change of the user, it forgets the credential at once. ' +
-        'If zero, no credential is remembered.',
+      'How long a verified credential is remembered. A credential that is used after 70 % of this time is verified again in the background. ' +
+        'If the gateway notices a change of the user, it forgets the credential at once. If zero, no credential is remembered.',
     ),
   rememberFailures: age()
     .default(5000)
@@ -66,6 +66,12 @@ export const identitySettings = z.discriminatedUnion(
     z.strictObject({
       source: z.literal('engine'),
       ...ofEverySource,
+      staleAfter: age()
+        .default(FIVE_MINUTES_MS)
+        .describe(
+          'How long a verified credential is used if the engine does not respond when the gateway verifies it again. ' +
+            'If zero, a credential is never used for longer than `remember`.',
+        ),
       failures: wholeNumber(1, 4)
         .default(4)
         .describe(

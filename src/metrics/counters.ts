@@ -44,6 +44,11 @@ function createRequestCounters(registry: Registry) {
       ['engine', 'result', 'method'],
       'Number of authentications of requests, by result and by method of authentication.',
     ),
+    renewal: counter(
+      'gateway_auth_renewals_total',
+      ['engine', 'result'],
+      'Number of renewals of remembered credentials in the background, by result.',
+    ),
     /** The `plan` is one of `none`, `narrowed`, `parts` and `filter`. */
     rowsPlan: counter(
       'gateway_rows_plan_total',

@@ -107,6 +107,43 @@ t.test('lookups use the service account, and no credentials of a caller are sent
   t.equal(engine.askedAs(`GET ${MARYS}`), undefined)
 })
 
+t.test(
+  'if the engine does not respond to verifications, a known user continues until staleAfter',
+  async (t) => {
+    const engine = await startStandIn(t)
+    for (const user of ['mary', 'demo']) allOn(engine, user, AUTHORIZATION)
+    const identity = { remember: '1s', staleAfter: '4s' }
+    const timeouts = { headers: '1s' }
+    const gateway = await startGateway(t, engineSources(engine.base, { identity, timeouts }))
+    t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+    engine.hangsOn = /verify/
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < 3_000) {
+      t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+      await wait(100)
+    }
+    t.equal(await gateway.statusOf('demo:demo', MARYS), 504, 'a user whom the gateway does not know waits')
+    await until(async () => (await gateway.statusOf('mary:mary', MARYS)) === 504)
+    const { text } = await gateway.admin('/metrics')
+    t.match(text, /gateway_auth_total\{engine="default",result="expired",method="basic"\} \d/)
+    t.match(text, /gateway_auth_renewals_total\{engine="default",result="failed"\} \d/)
+    engine.hangsOn = null
+    t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+  },
+)
+
+t.test('a user whom the engine no longer accepts is refused by the renewal in the background', async (t) => {
+  const engine = await startStandIn(t)
+  allOn(engine, 'mary', AUTHORIZATION)
+  const gateway = await startGateway(t, engineSources(engine.base, { identity: { remember: '1s' } }))
+  t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+  engine.refuses = 'mary'
+  const ms = await until(async () => (await gateway.statusOf('mary:mary', MARYS)) === 401)
+  t.ok(ms < 1_500, `after ${ms} ms`)
+  const { text } = await gateway.admin('/metrics')
+  t.match(text, 'gateway_auth_renewals_total{engine="default",result="refused"} 1\n')
+})
+
 t.test('a write with an unknown outcome is treated as executed', async (t) => {
   const engine = await startStandIn(t)
   for (const user of ['mary', 'admin']) allOn(engine, user, AUTHORIZATION)

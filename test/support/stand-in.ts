@@ -23,6 +23,10 @@ export interface StandIn {
   readonly askedAs: (line: string) => string | undefined
   /** Whether it executes deletions but closes the connection instead of responding to them. */
   breaksOff: boolean
+  /** The requests to which it does not respond. */
+  hangsOn: RegExp | null
+  /** The user whose password is wrong. */
+  refuses: string | null
 }
 
 const VERSION = { version: '7.22.0' }
@@ -31,7 +35,7 @@ export async function startStandIn(t: Test): Promise<StandIn> {
   const records = new Map<string, Record>()
   const members = new Map<string, Set<string>>()
   const routes: readonly (readonly [RegExp, (parts: readonly string[], body: string) => unknown])[] = [
-    [/^POST \/identity\/verify$/, (_, body) => refusalOf(JSON.parse(body))],
+    [/^POST \/identity\/verify$/, (_, body) => verdictOf(JSON.parse(body), engine.refuses)],
     [/^GET \/user\?id=(\w+)$/, ([, id]) => [{ id }]],
     [/^GET \/group\?member=(\w+)$/, ([, id = '']) => groupsOf(members, id)],
     [/^GET \/tenant\?/, () => []],
@@ -48,6 +52,7 @@ export async function startStandIn(t: Test): Promise<StandIn> {
   ]
   const { url, seen } = await startNode(t, (request, response) => {
     const line = lineOf(request)
+    if (engine.hangsOn?.test(line) === true) return
     for (const [pattern, answer] of routes) {
       const parts = pattern.exec(line)
       if (parts === null) continue
@@ -68,6 +73,8 @@ export async function startStandIn(t: Test): Promise<StandIn> {
     },
     askedAs: (line) => seen.findLast((one) => lineOf(one) === line)?.headers.authorization,
     breaksOff: false,
+    hangsOn: null,
+    refuses: null,
   }
   return engine
 }
@@ -76,8 +83,11 @@ function lineOf({ method, url }: Pick<Seen, 'method' | 'url'>): string {
   return `${method} ${url.replace('/engine-rest', '')}`
 }
 
-function refusalOf({ username, password }: { readonly username: string; readonly password: string }) {
-  return { authenticatedUser: username, authenticated: username === password }
+function verdictOf(
+  { username, password }: { readonly username: string; readonly password: string },
+  refused: string | null,
+) {
+  return { authenticatedUser: username, authenticated: username === password && username !== refused }
 }
 
 function groupsOf(members: StandIn['members'], id: string) {

@@ -9,21 +9,27 @@ import {
   readBasic,
 } from './credentials.ts'
 import type { IdentitySource } from './identity-source.ts'
+import { createRenewals, type RenewalsOptions } from './renewals.ts'
 import type { Throttle, ThrottleOptions } from './throttle.ts'
 import { createThrottle, networkOf } from './throttle.ts'
 import { outcomeOf } from './throttled.ts'
 import type { TokenAuthenticator, TokenMethod } from './tokens.ts'
 
-export type AuthenticationResult = 'remembered' | 'verified' | 'failed' | 'missing' | 'throttled'
+/**
+ * The result of an authentication. `expired`: the credential was correct earlier, and the source of users did not respond in time to
+ * verify it again.
+ */
+export type AuthenticationResult = 'remembered' | 'verified' | 'expired' | 'failed' | 'missing' | 'throttled'
 
 /** The method by which a request authenticates. `none`: the request contains no credentials of a known method. */
 export type AuthenticationMethod = TokenMethod | 'none'
 
-export interface AuthenticatorOptions extends CredentialMemoryOptions {
+export interface AuthenticatorOptions extends Omit<CredentialMemoryOptions, 'renewals'> {
   /** The engine's name, which is the realm of the challenge. */
   readonly engine: string
   readonly source: Pick<IdentitySource, 'verify' | 'stampOf' | 'noticesAll' | 'principalOf'>
   readonly throttle?: ThrottleOptions
+  readonly renewals?: Omit<RenewalsOptions, 'now'>
   /** The authenticator of bearer tokens. If absent or null, bearer tokens are not accepted. */
   readonly tokens?: TokenAuthenticator | null
   /** The state of a previous authenticator for the same users. */
@@ -74,9 +80,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     throttle: createThrottle(now === undefined ? options.throttle : { now, ...options.throttle }),
   }
   const { throttle } = kept
-  const memory = createCredentialMemory(options, kept.credentials)
+  const renewals = createRenewals({ ...options.renewals, ...(now === undefined ? {} : { now }) })
+  const memory = createCredentialMemory({ ...options, renewals }, kept.credentials)
   /** The users of certificates. They are separate from credentials, so that an Authorization header never matches a user name. */
-  const certificateUsers = createCredentialMemory(options)
+  const certificateUsers = createCredentialMemory({ ...options, renewals })
 
   function prove({ user, password }: BasicCredential, key: string, address: string) {
     // A credential that was correct before is not a guess, so it is not throttled together with others from the same address.
@@ -87,10 +94,45 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     )
   }
 
+  /** Reports the use of a remembered credential, and renews it if it is due. */
+  function reuse(of: typeof memory, principal: Principal, renew: () => void): Principal {
+    const freshness = of.freshnessOf(principal)
+    if (freshness !== 'fresh') renew()
+    const { method } = principal.authentication ?? { method: 'basic' }
+    options.onResult?.(freshness === 'expired' ? 'expired' : 'remembered', method)
+    return principal
+  }
+
+  function renewCredential(key: string, header: string, address: string): void {
+    const credential = readBasic(header)
+    if (credential === null) return
+    const proof = { ...credential, from: networkOf(address), proven: true, inBackground: true }
+    memory.renew(key, { user: credential.user, stampOf: source.stampOf }, () => source.verify(proof))
+  }
+
+  async function certificateUserOf(user: string): Promise<Principal | null> {
+    const principal = await source.principalOf(user)
+    return principal === null ? null : { ...principal, authentication: BY_CERTIFICATE }
+  }
+
   function missing(header: string | undefined): EngineRefusal {
     options.onResult?.('missing', 'none')
     const isEmpty = header === undefined || header === ''
     return challenge(options, isEmpty ? 'no credentials' : 'no readable Basic credentials')
+  }
+
+  async function conclude(
+    proof: Promise<Principal | null>,
+    method: AuthenticationMethod,
+    of: typeof memory,
+  ): Promise<Principal> {
+    const principal = await outcomeOf(proof, () => options.onResult?.('throttled', method))
+    if (principal === null) {
+      options.onResult?.('failed', method)
+      throw challenge(options, 'unknown user or wrong password')
+    }
+    options.onResult?.(of.freshnessOf(principal) === 'expired' ? 'expired' : 'verified', method)
+    return principal
   }
 
   const authenticate: Authenticator['authenticate'] = (header, address) => {
@@ -99,14 +141,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (header.length > MAX_HEADER_CHARS) throw missing(header)
     const key = memory.keyOf(header)
     const remembered = memory.recall(key, source.stampOf)
-    if (remembered !== null) {
-      options.onResult?.('remembered', 'basic')
-      return remembered
-    }
+    if (remembered !== null) return reuse(memory, remembered, () => renewCredential(key, header, address))
     const credential = readBasic(header)
     if (credential === null) throw missing(header)
-    if (memory.failedLately(key, source.stampOf)) return conclude(Promise.resolve(null), 'basic', options)
-    return conclude(prove(credential, key, address), 'basic', options)
+    const proof = memory.failedLately(key, source.stampOf)
+      ? Promise.resolve(null)
+      : prove(credential, key, address)
+    return conclude(proof, 'basic', memory)
   }
 
   return {
@@ -136,17 +177,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     authenticateUser: (user) => {
       const key = certificateUsers.keyOf(user)
       const remembered = certificateUsers.recall(key, source.stampOf)
-      if (remembered !== null) {
-        options.onResult?.('remembered', 'certificate')
-        return remembered
-      }
+      const owner = { user, stampOf: source.stampOf }
+      const read = () => certificateUserOf(user)
+      if (remembered !== null)
+        return reuse(certificateUsers, remembered, () => certificateUsers.renew(key, owner, read))
       const proof = certificateUsers.failedLately(key, source.stampOf)
         ? Promise.resolve(null)
-        : certificateUsers.verifyOnce(key, { user, stampOf: source.stampOf }, async () => {
-            const principal = await source.principalOf(user)
-            return principal === null ? null : { ...principal, authentication: BY_CERTIFICATE }
-          })
-      return conclude(proof, 'certificate', options)
+        : certificateUsers.verifyOnce(key, owner, read)
+      return conclude(proof, 'certificate', certificateUsers)
     },
   }
 }
@@ -158,17 +196,6 @@ function headerOf({ user, password }: BasicCredential): string | null {
   const text = `${user}:${password}`
   if (user.includes(':') || LONE_SURROGATE.test(text)) return null
   return `Basic ${Buffer.from(text).toString('base64')}`
-}
-
-async function conclude(
-  proof: Promise<Principal | null>,
-  method: AuthenticationMethod,
-  options: AuthenticatorOptions,
-): Promise<Principal> {
-  const principal = await outcomeOf(proof, () => options.onResult?.('throttled', method))
-  options.onResult?.(principal === null ? 'failed' : 'verified', method)
-  if (principal === null) throw challenge(options, 'unknown user or wrong password')
-  return principal
 }
 
 function challenge({ engine, tokens = null }: AuthenticatorOptions, reason: string): EngineRefusal {

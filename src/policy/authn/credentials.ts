@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../request/principal.ts'
 import { SingleFlight } from '../../request/single-flight.ts'
+import { createRenewals, RENEWAL_SHARE, type RenewalState, type Renewals } from './renewals.ts'
 
 export interface BasicCredential {
   readonly user: string
@@ -33,6 +34,8 @@ export interface CredentialMemoryOptions {
   readonly ttlMs?: number
   /** How long a wrong credential is refused without another verification. Default: 5,000 ms. */
   readonly failureTtlMs?: number
+  /** The renewals of the source that verifies the credentials. By default, no credential is used after `ttlMs`. */
+  readonly renewals?: Renewals
   /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
 }
@@ -42,6 +45,18 @@ export interface CredentialMemoryOptions {
  * @throws GatewayError if no decision is possible
  */
 export type StampOf = (user: string) => unknown
+
+/** The user of a credential, and the value on which its verification depends. */
+interface CredentialOwner {
+  readonly user: string
+  readonly stampOf: StampOf
+}
+
+/**
+ * The age of a remembered credential. `due`: a use of the credential should renew it. `expired`: it is older than `ttlMs`, and used
+ * because the source does not respond.
+ */
+export type Freshness = 'fresh' | 'due' | 'expired'
 
 /**
  * Caches correct credentials, and for a short time wrong credentials. They are stored under a hash that includes a secret of this
@@ -59,12 +74,18 @@ export interface CredentialMemory {
   readonly isCurrent: (principal: Principal, stampOf: StampOf) => boolean | null
   /** Returns true if the principal was verified within `ttlMs`. */
   readonly isRecent: (principal: Principal) => boolean
-  /** Runs `verify` once for all concurrent callers, and caches the result. */
+  /**
+   * Runs `verify` once for all concurrent callers, and caches the result. If the source does not respond, resolves to the last
+   * principal of the same credential, unless the user has changed.
+   */
   readonly verifyOnce: (
     key: string,
-    of: { readonly user: string; readonly stampOf: StampOf },
+    of: CredentialOwner,
     verify: () => Promise<Principal | null>,
   ) => Promise<Principal | null>
+  readonly freshnessOf: (principal: Principal) => Freshness
+  /** Verifies a remembered credential again in the background, at most once at a time. A wrong credential is removed at once. */
+  readonly renew: (key: string, of: CredentialOwner, verify: () => Promise<Principal | null>) => void
 }
 
 interface CredentialEntry {
@@ -73,6 +94,7 @@ interface CredentialEntry {
   readonly user: string
   readonly stamp: unknown
   readonly at: number
+  readonly renewal: RenewalState
 }
 
 /** The cached data as plain values without references to the configuration, so that the next configuration can use it. */
@@ -112,38 +134,60 @@ export function createCredentialMemory(
   remembered: CredentialMemoryState = createRememberedCredentials(),
 ): CredentialMemory {
   const { ttlMs = 5_000, failureTtlMs = 5_000 } = options
-  const { now = () => performance.now() } = options
+  const { now = () => performance.now(), renewals = createRenewals() } = options
   const { keyOf, right, wrong, byPrincipal } = remembered
   /** The running verifications, each with its stamp. */
   const verifications = new SingleFlight<Principal | null, unknown>()
 
-  function recall(from: typeof right, forMs: number, key: string, stampOf: StampOf): CredentialEntry | null {
-    const entry = from.peek(key)
-    if (entry === undefined || now() >= entry.at + forMs) return null
-    return stampOf(entry.user) === entry.stamp ? entry : null
+  function recallRight(key: string, stampOf: StampOf): Principal | null {
+    const entry = right.peek(key)
+    if (entry === undefined) return null
+    const ageMs = now() - entry.at
+    if (ageMs >= ttlMs && !(ttlMs > 0 && renewals.isUsable(entry.renewal, ageMs))) return null
+    return stampOf(entry.user) === entry.stamp ? entry.principal : null
+  }
+
+  /** Returns the last principal of a credential while the source does not respond, or null. */
+  function lastGood(key: string, stampOf: StampOf): Principal | null {
+    try {
+      return recallRight(key, stampOf)
+    } catch {
+      // The users are too old for a decision.
+      return null
+    }
   }
 
   async function verifyAndRemember(
     key: string,
-    { user, stampOf }: Parameters<CredentialMemory['verifyOnce']>[1],
+    { user, stampOf }: CredentialOwner,
     verify: () => Promise<Principal | null>,
+    renewed: CredentialEntry | null = null,
   ) {
     const stamp = stampOf(user)
+    const startedAt = now()
     const principal = await verify()
     // The verification may have waited. Its result is stored only if nothing has changed in the meantime.
     if (stampOf(user) !== stamp) return principal
-    const [at, other] = principal === null ? [wrong, right] : [right, wrong]
+    // A later verification may have replaced or removed the entry.
+    if (renewed !== null && principal !== null && right.peek(key) !== renewed) return principal
+    const [memory, other] = principal === null ? [wrong, right] : [right, wrong]
     other.delete(key)
-    const entry = { principal, user, stamp, at: now() }
-    at.set(key, entry)
+    // The age of a renewed credential counts from the time when the source was asked, so that a change at the source is noticed as soon
+    // as by a request that waits. If the source is slow, the credential still remains fresh until the next renewal.
+    const at = renewed === null ? now() : Math.max(startedAt, now() - (1 - RENEWAL_SHARE) * ttlMs)
+    const entry = { principal, user, stamp, at, renewal: { isRunning: false, notBeforeMs: 0 } }
+    memory.set(key, entry)
     if (principal !== null) byPrincipal.set(principal, entry)
     return principal
   }
 
   return {
     keyOf,
-    recall: (key, stampOf) => recall(right, ttlMs, key, stampOf)?.principal ?? null,
-    failedLately: (key, stampOf) => recall(wrong, failureTtlMs, key, stampOf) !== null,
+    recall: recallRight,
+    failedLately: (key, stampOf) => {
+      const entry = wrong.peek(key)
+      return entry !== undefined && now() < entry.at + failureTtlMs && stampOf(entry.user) === entry.stamp
+    },
     wasVerified: (key) => right.has(key),
     isCurrent: (principal, stampOf) => {
       const entry = byPrincipal.get(principal)
@@ -157,7 +201,25 @@ export function createCredentialMemory(
       const stamp = of.stampOf(of.user)
       const running = verifications.running(key)
       if (running !== undefined && running.state === stamp) return running.result
-      return verifications.begin(key, stamp, () => verifyAndRemember(key, of, verify))
+      const known = right.peek(key)
+      return verifications.begin(key, stamp, () => {
+        const verification = verifyAndRemember(key, of, verify)
+        if (known === undefined) return verification
+        return renewals.orLastGood(known.renewal, verification, () => lastGood(key, of.stampOf))
+      })
+    },
+    freshnessOf: (principal) => {
+      const entry = byPrincipal.get(principal)
+      if (entry === undefined || ttlMs === 0) return 'fresh'
+      const ageMs = now() - entry.at
+      return ageMs >= ttlMs ? 'expired' : ageMs >= RENEWAL_SHARE * ttlMs ? 'due' : 'fresh'
+    },
+    renew: (key, of, verify) => {
+      const entry = right.peek(key)
+      if (entry === undefined) return
+      renewals.begin(entry.renewal, async () =>
+        (await verifyAndRemember(key, of, verify, entry)) === null ? 'refused' : 'renewed',
+      )
     },
   }
 }

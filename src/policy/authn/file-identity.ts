@@ -23,10 +23,10 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
   }
   return {
     // A hash is computed for an unknown user as well, because the response time must not reveal which names exist.
-    verify: async ({ user, password, from, proven }) => {
+    verify: async ({ user, password, ...claim }) => {
       const { find, dummyHash } = users()
       const found = find(user)
-      const right = await passwords.verify(found?.passwordHash ?? dummyHash, password, { from, proven })
+      const right = await passwords.verify(found?.passwordHash ?? dummyHash, password, claim)
       return found === undefined || !right ? null : principalOf(found)
     },
     principalOf: async (userId) => {

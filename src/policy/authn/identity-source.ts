@@ -9,6 +9,8 @@ export interface Proof {
   readonly from: string
   /** True if this credential was correct at an earlier time. The caller is then not guessing. */
   readonly proven: boolean
+  /** True if no request waits for the result. */
+  readonly inBackground?: boolean
 }
 
 /** The users of one engine. */
