@@ -12,6 +12,7 @@ import {
 import { dirname, join, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { RELEASES, type Release } from '../../src/operations/published/releases.ts'
 
 /** Engines that the tests build. The table describes the published API of `camunda`. */
 export const FAMILIES = ['camunda', 'camunda-7.24.0', 'operaton'] as const
@@ -26,6 +27,13 @@ export const VERSIONS = {
   'camunda-7.24.0': 'Camunda 7.24.0',
   operaton: 'Operaton 1.0.3',
 } as const satisfies Readonly<Record<Family, string>>
+
+/** Returns the release to which the version of an engine belongs. */
+export function releaseOf(family: Family): Release {
+  const release = RELEASES.find((one) => VERSIONS[family].startsWith(`${one}.`))
+  if (release === undefined) throw new Error(`The release of ${family} is not known`)
+  return release
+}
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')

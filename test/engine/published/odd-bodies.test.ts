@@ -1,16 +1,28 @@
 import { readFile } from 'node:fs/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Operation } from '../../../src/operations/table.ts'
 import { javaSkip } from '../../support/requirements.ts'
+import { Random } from '../../differential/random.ts'
+import { FAMILIES, type Family, releaseOf, VERSIONS } from '../build.ts'
 import { exchange } from '../exchange.ts'
 import { startGateway } from '../gateway.ts'
 import { CONNECTIONS } from '../readers/compare.ts'
 import { type OpenEngine, openEngine } from '../readers/open-engine.ts'
 import { openWire, type Told } from '../readers/wire.ts'
+import { seed } from '../../support/requirements.ts'
 import { type OddBody, oddBodies, operationsWithBody } from './odd-bodies.ts'
 
-/** The smallest share of the bodies that the engine refuses for their shape and that the gateway also refuses. */
-const SMALLEST_SHARE = 0.98
+/**
+ * The bodies that are sent to each engine. All bodies take two minutes, so the other engines get a part of them, which the seed chooses.
+ * `known` is the smallest share of the bodies that the engine refuses for their shape and that the gateway also refuses. Newer engines
+ * also refuse odd values of members and operations that Camunda 7.22 does not have. The gateway does not, because Camunda 7.22 ignores
+ * such members.
+ */
+const RUNS = {
+  camunda: { part: 1, known: 0.98 },
+  'camunda-7.24.0': { part: 0.1, known: 0.93 },
+  operaton: { part: 0.1, known: 0.93 },
+} as const satisfies Record<Family, { readonly part: number; readonly known: number }>
 
 /** What the engine and the gateway respond to one body. */
 interface Responses {
@@ -27,15 +39,21 @@ const DOCUMENTED: Readonly<Record<string, Reason>> = {
   'an expression runs code in the engine': ({ odd, gateway }) =>
     codeOf(gateway) === 'GW_HAZARD' && odd.place.endsWith('Expression'),
   'the engine would create objects from stored variables': ({ odd, gateway }) =>
-    codeOf(gateway) === 'GW_HAZARD' && odd.place.endsWith('.deserializeValues'),
+    codeOf(gateway) === 'GW_HAZARD' &&
+    /\.(?:deserializeValues|withTask(?:Local)?VariablesInReturn)$/.test(odd.place),
   'a query string cannot express these members of a query': ({ odd, gateway }) =>
     codeOf(gateway) === 'GW_ROWS_NOT_EXACT' && /\.historic(?:Batch|DecisionInstance)Query\b/.test(odd.place),
   'an unknown task is refused for its delegation state': ({ odd, engine, gateway }) =>
     codeOf(gateway) === 'GW_INVALID_BODY' && engine.status === 404 && odd.place === '$.delegationState',
 }
 
-t.test('the gateway refuses no body that the engine accepts', { skip: javaSkip }, async (t) => {
-  const engine = await openEngine(t)
+for (const family of FAMILIES)
+  t.test(`the gateway refuses no body that ${VERSIONS[family]} accepts`, { skip: javaSkip }, (t) =>
+    compareBodies(t, family),
+  )
+
+async function compareBodies(t: Test, family: Family): Promise<void> {
+  const engine = await openEngine(t, { family })
   const filterId = await deployModels(engine)
   const gateway = await startGateway(engine.base)
   const wire = openWire(gateway.base, CONNECTIONS)
@@ -43,8 +61,10 @@ t.test('the gateway refuses no body that the engine accepts', { skip: javaSkip }
     wire.close()
     await gateway.drain()
   })
-  const operations = operationsWithBody()
-  const bodies = oddBodies(operations)
+  const operations = operationsWithBody(releaseOf(family))
+  const random = new Random(seed)
+  const { part, known: smallestShare } = RUNS[family]
+  const bodies = oddBodies(operations).filter(() => random.chance(part))
   const tally = new Tally()
   await inParallel(
     operations.map((operation) => async () => {
@@ -58,15 +78,16 @@ t.test('the gateway refuses no body that the engine accepts', { skip: javaSkip }
     }),
   )
   const { refused, known, wrong, documented } = tally
-  const share = known / refused
+  const knownShare = known / refused
   t.comment(`${bodies.length} bodies of ${operations.length} operations: the engine refuses ${refused} for`)
-  t.comment(`their shape, and the gateway refuses ${known} of these (${(100 * share).toFixed(1)} %)`)
+  t.comment(`their shape, and the gateway refuses ${known} of these (${(100 * knownShare).toFixed(1)} %)`)
   for (const one of tally.missed()) t.comment(one)
   t.same(wrong, [], 'bodies that the gateway refuses and the engine accepts')
+  t.ok(knownShare >= smallestShare, `the gateway refuses ${knownShare} of these bodies`)
+  if (part < 1) return
   t.same([...documented].toSorted(), Object.keys(DOCUMENTED).toSorted(), 'every documented reason applies')
   t.same([...tally.read].toSorted(), operations.map(({ id }) => id).toSorted(), 'the engine reads each body')
-  t.ok(share >= SMALLEST_SHARE, `the gateway refuses ${share} of these bodies`)
-})
+}
 
 /** Counts the responses. */
 class Tally {

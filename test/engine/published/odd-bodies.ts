@@ -5,7 +5,7 @@ import {
   type PublishedFields,
   type PublishedType,
 } from '../../../src/operations/published/facts.ts'
-import { releasesOf } from '../../../src/operations/published/releases.ts'
+import { type Release, releasesOf } from '../../../src/operations/published/releases.ts'
 import type { Operation } from '../../../src/operations/table.ts'
 
 /** A JSON body with one odd value. */
@@ -52,11 +52,11 @@ const DATES = [
 /** Members that the engine reads besides the published ones, by the published member that implies them. */
 const UNPUBLISHED: Readonly<Record<string, readonly string[]>> = { sorting: ['sortBy', 'sortOrder'] }
 
-/** Returns the operations of Camunda 7.22 that have a JSON body. */
-export function operationsWithBody(): readonly Operation[] {
-  return OPERATIONS.filter(({ id, only }) => {
+/** Returns the operations of a release that have a JSON body. */
+export function operationsWithBody(release: Release): readonly Operation[] {
+  return OPERATIONS.filter(({ id }) => {
     const published = publishedOperation(id)
-    const isPresent = only === undefined && (releasesOf(id)?.includes('Camunda 7.22') ?? true)
+    const isPresent = releasesOf(id)?.includes(release) ?? true
     return isPresent && published?.body != null && published.consumes === 'application/json'
   })
 }
