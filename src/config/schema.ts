@@ -182,6 +182,7 @@ export const engineSettings = z.strictObject({
     .default(null)
     .describe(
       'The family and version of the engine. The gateway then refuses operations that this release does not have, with `GW_OPERATION_MISSING`. ' +
+        'Errors that the gateway writes in the words of the engine then name the classes of this release (Operaton). ' +
         'An engine reports only its version, so the gateway cannot recognize the family. ' +
         'If null, or if your release is not in the list, the engine responds to such operations itself.',
     ),

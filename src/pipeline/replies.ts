@@ -1,7 +1,9 @@
 import { targetPathOf } from '../request/target.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError, type GatewayCode } from '../errors.ts'
+import { type Release, withClassNames } from '../operations/published/releases.ts'
 import { bodyValue } from '../request/body.ts'
+import { isRecord } from '../request/value.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import { isOfCors, joinedVary, saysWhoReads } from '../proxy/wire/headers.ts'
 
@@ -39,13 +41,20 @@ export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineR
   if (variesByAccept(reply.request, error)) reply.header('vary', 'Accept')
   if (error instanceof EngineRefusal) {
     reply.headers(error.headers)
-    return error.body === undefined ? reply.send() : reply.send(bytesOf(error.body))
+    if (error.body === undefined) return reply.send()
+    return reply.send(bytesOf(inReleaseWords(error.body, reply.request.context.engine?.release ?? null)))
   }
   reply.headers({ ...error.headers, 'content-type': JSON_TYPE, 'x-gateway-error': error.code })
   if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
   // No other request can follow a body that was not read to its end.
   if (error.statusCode === 413 || error.statusCode === 408) reply.header('connection', 'close')
   return reply.send(bytesOf(error.body))
+}
+
+/** Returns the body of an engine's refusal with the names that classes have in the release of the engine. */
+function inReleaseWords(body: unknown, release: Release | null): unknown {
+  if (release === null || !isRecord(body) || typeof body['message'] !== 'string') return body
+  return { ...body, message: withClassNames(body['message'], release) }
 }
 
 /** Returns a 406 instead of an empty list if the client does not accept JSON. The engine checks `Accept` before it searches for items. */

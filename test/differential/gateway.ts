@@ -5,6 +5,7 @@ import bcrypt from 'bcrypt'
 import { pino } from 'pino'
 import { loadConfig } from '../../src/config/config.ts'
 import type { HazardRule } from '../../src/operations/hazard-rules.ts'
+import type { Release } from '../../src/operations/published/releases.ts'
 import { start } from '../support/start.ts'
 import type { Json } from './admin.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from './engine-settings.ts'
@@ -34,6 +35,8 @@ interface Contents {
   readonly account?: Readonly<Record<string, unknown>>
   /** Null: the default. */
   readonly filteredRows?: number | null
+  /** The release of the engine. Default: not configured. */
+  readonly release?: Release
   /** Hazards that the gateway accepts. Default: none. */
   readonly allowedHazards?: readonly HazardRule[]
 }
@@ -48,6 +51,7 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
   const node = {
     nodes: [engineBase],
     ...(contents.account !== undefined && { credentials: contents.account }),
+    ...(contents.release !== undefined && { release: contents.release }),
   }
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
   const users = sets.map(({ user, ownGroups, joins, tenants }) => ({

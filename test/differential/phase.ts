@@ -1,3 +1,4 @@
+import type { Release } from '../../src/operations/published/releases.ts'
 import type { Admin, Json } from './admin.ts'
 import { REMAINS } from './bundles.ts'
 import { outcomeOf, seenOf } from './compare.ts'
@@ -24,6 +25,7 @@ export interface Stage {
   readonly implied: boolean
   readonly engineSettings?: EngineSettings
   readonly adminGroup: string
+  readonly release: Release
   readonly filteredRows?: number | null
   readonly pageSize?: number | null
 }
@@ -54,6 +56,7 @@ export async function runPhase(
     implied: stage.implied,
     engineSettings,
     adminGroup: stage.adminGroup,
+    release: stage.release,
     filteredRows: stage.filteredRows ?? null,
   })
   const gateway = createClient(opened.base)

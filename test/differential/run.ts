@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Operation } from '../../src/operations/table.ts'
-import type { Family } from '../engine/build.ts'
+import { type Family, releaseOf } from '../engine/build.ts'
 import type { Engine } from '../engine/engine.ts'
 import { operationsOf } from './engine-settings.ts'
 import type { Side } from './names.ts'
@@ -53,6 +53,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     implied,
     engineSettings,
     adminGroup,
+    release: releaseOf(options.family),
     filteredRows,
     pageSize,
     secured: clients.secured,

@@ -1,3 +1,4 @@
+import { releaseOf } from './build.ts'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
@@ -47,6 +48,7 @@ void test('what is foreign to an operation is answered as by the engine', {
     names,
     implied: false,
     adminGroup: ADMIN_GROUP,
+    release: releaseOf('camunda'),
     secured: clients.secured,
     bareBase: bases.bare,
     report: {

@@ -30,6 +30,22 @@ function isRelease(text: string): text is Release {
   return Object.hasOwn(API_OF, text)
 }
 
+const CAMUNDA_PACKAGE = 'org.camunda.bpm'
+
+/** The Java package of the classes of a release. Releases that are missing here have not been run, or have Camunda's package. */
+const PACKAGE_OF: Readonly<Partial<Record<Release, string>>> = {
+  'Operaton 1.0': 'org.operaton.bpm',
+  'Operaton 2.1': 'org.operaton.bpm',
+}
+
+/** Matches the start of a message that begins with the name of a class of Camunda. */
+const CLASS_NAME = /^((?:Cannot invoke ")?)org\.camunda\.bpm(?=\.)/
+
+/** Returns a message of the engine in which a class has its name in a release. Ids of callers later in the message stay unchanged. */
+export function withClassNames(message: string, release: Release): string {
+  return message.replace(CLASS_NAME, `$1${PACKAGE_OF[release] ?? CAMUNDA_PACKAGE}`)
+}
+
 /** Returns the releases that have a published operation, or null if all have it or if no document publishes it. */
 export function releasesOf(operationId: string): readonly Release[] | null {
   const versions = publishedVersions(operationId)

@@ -30,6 +30,27 @@ t.test('the same operation passes if the release has it, or if no release is con
     t.notOk((await gateway.ask('demo', route)).headers['x-gateway-error'], route)
 })
 
+t.test('errors in the words of an engine name the classes of the configured release', async (t) => {
+  const { ask } = await openGateway(t, {
+    records: [],
+    engines: { operaton: { release: 'Operaton 1.0' }, young: { release: 'Camunda 7.24' } },
+    engine: (_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end('{"type":"InvalidRequestException","message":"not found","code":null}')
+    },
+  })
+  for (const [name, expected] of [
+    ['/engine/operaton', 'org.operaton.bpm'],
+    ['/engine/young', 'org.camunda.bpm'],
+    ['', 'org.camunda.bpm'],
+  ] as const)
+    t.match(
+      (await ask('mary', `GET ${name}/task/absent/deployed-form`)).body,
+      { message: new RegExp(`^Cannot invoke "${expected}.engine.impl.persistence.entity.TaskEntity.getId`) },
+      name,
+    )
+})
+
 // The statistics have the checks of the published GET of the same path.
 const ROUTES = Object.values(FORK_ROUTES)
   .flatMap((routes) => Object.values(routes))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
-import { isWithin, RELEASES, releasesOf } from '../../../src/operations/published/releases.ts'
+import { isWithin, RELEASES, releasesOf, withClassNames } from '../../../src/operations/published/releases.ts'
 
 t.test('the comment operations exist in every known release but Camunda 7.22', (t) => {
   const later = RELEASES.filter((release) => release !== 'Camunda 7.22')
@@ -35,5 +35,15 @@ t.test('versions are compared as numbers', (t) => {
     ['7.2', null, null, true],
   ] as const)
     t.equal(isWithin(version, { since, until }), expected, `${version} in ${since} to ${until}`)
+  t.end()
+})
+
+t.test('only a class at the start of a message gets the name of the release', (t) => {
+  const message = 'org.camunda.bpm.engine.AuthorizationException: no READ on org.camunda.bpm.x'
+  const renamed = 'org.operaton.bpm.engine.AuthorizationException: no READ on org.camunda.bpm.x'
+  t.equal(withClassNames(message, 'Operaton 1.0'), renamed)
+  t.equal(withClassNames(message, 'Camunda 7.24'), message)
+  t.equal(withClassNames('No org.camunda.bpm.x', 'Operaton 1.0'), 'No org.camunda.bpm.x')
+  t.equal(withClassNames('org.camunda.bpmx', 'Operaton 1.0'), 'org.camunda.bpmx')
   t.end()
 })
