@@ -23,6 +23,7 @@ export function engineStatusOf({ dependencies, sources, nodes: { own } }: Readab
     ],
     polls: own.polls.counts(),
     queue: own.waiting(),
+    slow: own.slow(),
     isQueueStanding: own.isQueueStanding(),
     nodes: own.nodes().map(nodeStatusOf),
   }

@@ -43,10 +43,18 @@ export function nodeOptionsOf(
   { config, metrics, log, traces }: NodeDependencies,
 ): Pick<
   UpstreamOptions,
-  'engine' | 'timeouts' | 'connections' | 'health' | 'queue' | 'onAttempt' | 'onNodeChange' | 'traced'
+  | 'engine'
+  | 'timeouts'
+  | 'connections'
+  | 'health'
+  | 'queue'
+  | 'slow'
+  | 'onAttempt'
+  | 'onNodeChange'
+  | 'traced'
 > {
   const { connect, headers, body, answer } = config.timeouts
-  const { connections, queue } = config.limits
+  const { connections, queue, slowShare } = config.limits
   return {
     engine: name,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, responseMs: answer },
@@ -58,10 +66,28 @@ export function nodeOptionsOf(
       targetMs: queue.target,
       onEnd: (result, waitedMs) => metrics.queued({ engine: name, result }, waitedMs / 1000),
     },
+    slow: slowShare === 1 ? undefined : slowOptionsOf(name, config.limits, metrics),
     onAttempt: ({ node, result, status, seconds }) =>
       metrics.attempt({ engine: name, node, result, status }, seconds),
     onNodeChange: createOnNodeChange(name, { metrics, log }),
     ...(traces === null ? {} : { traced: traces.startAttempt }),
+  }
+}
+
+function slowOptionsOf(
+  name: string,
+  { queue, slowShare }: Config['limits'],
+  metrics: Metrics,
+): UpstreamOptions['slow'] {
+  return {
+    share: slowShare,
+    queue: {
+      max: Math.ceil(queue.size * slowShare),
+      waitMs: queue.wait,
+      // A place is free only after seconds. A queue in which each request waits only for `target` would serve none.
+      targetMs: queue.wait,
+      onEnd: (result, waitedMs) => metrics.slowQueued({ engine: name, result }, waitedMs / 1000),
+    },
   }
 }
 
@@ -85,6 +111,7 @@ export function createNodeWatch(
       addGauge(metrics, all)
       addPollGauge(metrics, engines)
       addLimitGauges(metrics, all)
+      addSlowGauge(metrics, engines)
       addDeploymentGauge(metrics, engines)
     },
   }
@@ -138,6 +165,20 @@ function addLimitGauges(metrics: Metrics, all: readonly WatchedNodes[]): void {
       labels: ['engine'],
     },
     () => all.map(({ engine, own }) => ({ labels: { engine }, value: Number(own.isQueueStanding()) })),
+  )
+}
+
+function addSlowGauge(metrics: Metrics, engines: readonly WatchedNodes[]): void {
+  metrics.gauges(
+    {
+      name: 'gateway_slow_requests',
+      help: 'Number of requests of slow operations: running at the nodes, or waiting for a place.',
+      labels: ['engine', 'state'],
+    },
+    () =>
+      engines.flatMap(({ engine, own }) =>
+        Object.entries(own.slow()).map(([state, value]) => ({ labels: { engine, state }, value })),
+      ),
   )
 }
 

@@ -20,9 +20,9 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
   // The response names the created entities, and the audit log records them.
   const keepsResponse =
     operation.creates?.startsWith('answer:') === true && dependencies.config.log.audit !== 'off'
-  const { retry, conflict, newTasks } = operation
+  const { id, retry, conflict, newTasks } = operation
   return function outgoingRequest(context, request) {
-    const { engine, accessRequest, bytes, search, rows } = context
+    const { engine, principal, accessRequest, bytes, search, rows } = context
     const headers = callerHeadersOf(dependencies, context, request)
     headers['x-request-id'] = request.id
     // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
@@ -33,6 +33,8 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
     if (rows.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
     return {
       isStillPermitted: () => isStillDecided(context),
+      operation: id,
+      user: principal.userId,
       method: request.method,
       path: pathOf(accessRequest.params) + search,
       headers,
@@ -68,6 +70,6 @@ export function narrowedRequest(
   const query = rows.narrow(upstreamRequest, accessRequest.query)
   if (query === null) return null
   const { method, path, body } = query
-  const { headers, retry, conflict, newTasks, isStillPermitted } = upstreamRequest
-  return { method, path, headers, body, retry, conflict, newTasks, isStillPermitted }
+  const { headers, retry, conflict, newTasks, isStillPermitted, operation, user } = upstreamRequest
+  return { method, path, headers, body, retry, conflict, newTasks, isStillPermitted, operation, user }
 }

@@ -70,6 +70,7 @@ function createRequestOf({ prefix, nodes, requestPolicy, forwarded }: Applicatio
   return ({ id, context, method, raw, originalUrl, body }: FastifyRequest, address: string) => {
     const path = originalUrl.slice(prefix.length)
     return {
+      user: context.principal?.userId,
       method,
       path: isRemoved && !path.startsWith('/') ? `/${path}` : path,
       headers: {

@@ -18,6 +18,7 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_requests_in_flight: 'sum',
   gateway_long_polls: 'sum',
   gateway_upstream_queue: 'sum',
+  gateway_slow_requests: 'sum',
   gateway_node_concurrency_limit: 'sum',
   // The worst process decides.
   gateway_upstream_queue_standing: 'max',

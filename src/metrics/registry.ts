@@ -13,6 +13,7 @@ export interface Metrics extends Counters {
   readonly attempt: (attempt: AttemptLabels, seconds: number) => void
   /** Counts a request that no longer waits for a free node. */
   readonly queued: (wait: { readonly engine: string; readonly result: string }, seconds: number) => void
+  readonly slowQueued: Metrics['queued']
   /** Adds a gauge that is read at each scrape. */
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
   /**
@@ -93,6 +94,12 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     queued: createDurations({
       name: 'gateway_upstream_queue_wait_seconds',
       help: 'Time that requests waited for a free node, by the result of the wait.',
+      labels: ['engine', 'result'],
+      registry,
+    }),
+    slowQueued: createDurations({
+      name: 'gateway_slow_queue_wait_seconds',
+      help: 'Time that requests of slow operations waited for a place at a node, by the result of the wait.',
       labels: ['engine', 'result'],
       registry,
     }),

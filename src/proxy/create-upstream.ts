@@ -27,12 +27,18 @@ import { LongPollPools } from './long-polls/long-poll-pools.ts'
 import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts'
 import { lockedTasksIn } from './long-polls/poll-response.ts'
 import { type PollEnd, Polls } from './long-polls/polls.ts'
+import { SlowOperations } from './nodes/slow-operations.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
 import { checkNodeConnection } from './nodes/check-connection.ts'
 import { Queue, type QueueOptions } from './attempts/queue.ts'
 import { CLIENT_GONE, Relay } from './attempts/relay.ts'
 import type { StartAttempt } from '../request/attempt-span.ts'
-import { sendWithRetries, type SendOptions } from './attempts/send-with-retries.ts'
+import {
+  sendWaiting,
+  sendWithRetries,
+  type SendOptions,
+  type SlowLine,
+} from './attempts/send-with-retries.ts'
 import type { ProbeTimes, Upstream } from './upstream.ts'
 import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unlocks.ts'
 
@@ -65,6 +71,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly health?: HealthOptions
   /** How many requests may wait for a free node, and how long. More requests are refused with 503. Default: 1000 requests, 2 s. */
   readonly queue?: QueueOptions
+  /** The places of each node that slow operations may use together. Default: all places. */
+  readonly slow?: SlowOptions | undefined
   /** The limits of long polls. Default: few polls, and none is held longer than an engine would hold it. */
   readonly polls?: PollLimits
   /** The date format of the engine. Default: the engine's default format. */
@@ -81,6 +89,12 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly resolve?: ResolveHost
   /** How long a connection to the host name of a node is reused. Default: 30 s. */
   readonly renewedMs?: number
+}
+
+export interface SlowOptions {
+  /** The share of the places, less than 1. */
+  readonly share: number
+  readonly queue: QueueOptions
 }
 
 export interface PollLimits {
@@ -120,15 +134,22 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { now = () => performance.now(), random = Math.random } = options
   const nodes = createNodePool(options, now, (node) => {
     shared.prober?.reschedule(node)
-    sendOptions.queue.send()
+    sendWaiting(sendOptions)
     polls.send()
   })
+  const slow = createSlowLine(options.slow, now)
   const sendOptions: SendOptions = {
-    pick: createBalance(nodes, { policy: options.balancing ?? 'least-load', now, random }),
+    pick: createBalance(nodes, {
+      policy: options.balancing ?? 'least-load',
+      hasPlace: (node, operation) => slow?.operations.hasPlace(node, operation) ?? true,
+      now,
+      random,
+    }),
     hasNodes: nodes.live.length > 0,
     isUnreachable: () => nodes.isUnreachable,
     budget: createRetryBudget(options.connections, now),
     queue: new Queue({ now, ...(options.queue ?? { max: 1000, waitMs: 2000 }) }),
+    slow,
     now,
     random,
     onAttempt: options.onAttempt,
@@ -142,6 +163,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const nudges = createUpstreamNudges(options, { nodes, sendOptions, polls })
   const shared: UpstreamDependencies = { nodes, sendOptions, polls, unlocks, nudges, prober: null }
   return upstreamOf(options, shared)
+}
+
+function createSlowLine(options: SlowOptions | undefined, now: () => number): SlowLine | null {
+  if (options === undefined) return null
+  return {
+    operations: new SlowOperations(options.share, now),
+    queue: new Queue({ now, ...options.queue }),
+    isNext: false,
+  }
 }
 
 /** Limit for the response to an unlock request. */
@@ -244,6 +274,10 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
         checkConnection: (withinMs) => checkNodeConnection(node, { ...ownQuestionOf(options), withinMs }),
       })),
     waiting: () => sendOptions.queue.size,
+    slow: () => ({
+      running: sendOptions.slow?.operations.running() ?? 0,
+      waiting: sendOptions.slow?.queue.size ?? 0,
+    }),
     isQueueStanding: () => sendOptions.queue.isStanding,
     unlockTasks(response) {
       unlocks.unlock(lockedTasksIn(response))

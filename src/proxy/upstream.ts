@@ -24,6 +24,11 @@ export interface ReachableNode {
   readonly checkConnection: (withinMs: number) => Promise<string | null>
 }
 
+export interface SlowCounts {
+  readonly running: number
+  readonly waiting: number
+}
+
 /** An engine or an application, with its nodes. */
 export interface Upstream {
   readonly engine: string
@@ -46,6 +51,8 @@ export interface Upstream {
   reachable(): readonly ReachableNode[]
   /** Returns the number of requests that wait for a free node. */
   waiting(): number
+  /** Returns the number of requests of slow operations at the nodes, and of those that wait for a place. */
+  slow(): SlowCounts
   /** Returns true if requests have waited for so long that a new request may wait only for the queue's target time. */
   isQueueStanding(): boolean
   /** Unlocks all tasks of a response that no client receives. Resolves when the engine has responded. */

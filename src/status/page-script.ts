@@ -307,6 +307,7 @@ export function runStatusPage(): void {
   function engineNotes({
     polls,
     queue,
+    slow,
     isQueueStanding,
     sources,
     authorization,
@@ -320,6 +321,9 @@ export function runStatusPage(): void {
     return [
       `long polls ${polls.open} open, ${polls.waiting} waiting${polls.abandoned > 0 ? `, ${polls.abandoned} abandoned` : ''}`,
       `queue ${queue}${isQueueStanding ? ', standing' : ''}`,
+      ...(slow.running + slow.waiting === 0
+        ? []
+        : [`slow operations ${slow.running} running, ${slow.waiting} waiting`]),
       ...(authorization === 'enforce' ? [] : [`authorization: ${authorization}`]),
       ...(validation === 'enforce' ? [] : [`validation: ${validation}`]),
       ...problems,

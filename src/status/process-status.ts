@@ -1,6 +1,7 @@
 import type { SharedState } from '../cache/cache.ts'
 import { addTraffic, type Traffic } from '../metrics/traffic.ts'
 import type { PollCounts } from '../proxy/long-polls/long-polls.ts'
+import type { SlowCounts } from '../proxy/upstream.ts'
 import type { NodeState } from '../proxy/nodes/node-pool.ts'
 import { isRecord } from '../request/value.ts'
 
@@ -22,6 +23,8 @@ export interface EngineStatus {
   readonly polls: PollCounts
   /** Requests that wait for a free node. */
   readonly queue: number
+  /** Requests of slow operations. */
+  readonly slow: SlowCounts
   readonly isQueueStanding: boolean
   readonly nodes: readonly NodeStatus[]
 }
@@ -70,6 +73,7 @@ function addEngines(one: EngineStatus, other: EngineStatus): EngineStatus {
       abandoned: one.polls.abandoned + other.polls.abandoned,
     },
     queue: one.queue + other.queue,
+    slow: { running: one.slow.running + other.slow.running, waiting: one.slow.waiting + other.slow.waiting },
     isQueueStanding: one.isQueueStanding || other.isQueueStanding,
     nodes: one.nodes.map((state) => {
       const same = other.nodes.find(({ node }) => node === state.node)

@@ -27,6 +27,7 @@ const ENGINE: EngineStatus = {
   ],
   polls: { open: 1, waiting: 2, abandoned: 3 },
   queue: 1,
+  slow: { running: 2, waiting: 1 },
   isQueueStanding: false,
   nodes: [NODE],
 }

@@ -1,12 +1,16 @@
+import { Turns } from './turns.ts'
+
 /** A request that waits for a free node. */
 export interface QueuedRequest {
+  /** The id of the caller. Undefined for a request of the gateway itself. */
+  readonly user?: string | undefined
   /** The longest wait of this request, even if the queue allows more. */
   readonly waitMs: number
   /** Starts the request. Returns false if no node is free for it. It then continues to wait. */
   readonly start: () => boolean
-  /** True if only some nodes qualify. Requests behind it may start while it waits. */
+  /** True if only some nodes or some of their places qualify. Requests behind it may start while it waits. */
   readonly isSelective: boolean
-  /** Called when the request has waited for its longest time. */
+  /** Called when the request has waited for its longest time, or a full queue replaces it. */
   readonly expire: () => void
 }
 
@@ -38,7 +42,8 @@ const TARGET_MS = 100
 const INTERVAL_TARGETS = 10
 
 /**
- * The requests of one engine that wait for a free node: first come, first served.
+ * The requests of one engine that wait for a free node. Users take turns. A full queue refuses the newest request of the user with
+ * the most requests.
  *
  * A request of a burst may wait for the full time. A standing queue delays every request without increasing the throughput, so a
  * request that joins it waits only for the target time. The timeouts are those of "Fail at Scale" (B. Maurer, ACM Queue
@@ -56,7 +61,9 @@ export class Queue {
   readonly #onEnd: NonNullable<QueueOptions['onEnd']>
   readonly #now: () => number
   readonly #schedule: NonNullable<QueueOptions['schedule']>
+  /** In the order of arrival. */
   readonly #waiting = new Map<QueuedRequest, QueueEntry>()
+  readonly #turns = new Turns<QueuedRequest>()
   #isSending = false
   #isStanding = false
   /** The time since which no request has left within the target time. */
@@ -83,22 +90,20 @@ export class Queue {
     return this.#isStanding
   }
 
-  /** Adds a request. Returns false if the queue is full. */
+  /** Adds a request. Returns false if the queue is full and no user has more requests in it. */
   add(waiter: QueuedRequest): boolean {
     const sinceMs = this.#now()
     this.#checkOldest(sinceMs)
-    if (this.#waiting.size >= this.#max) {
+    if (this.#waiting.size >= this.#max && !this.#replaceOne(waiter)) {
       this.#onEnd('refused', 0)
       return false
     }
     const cancel = this.#schedule(
-      () => {
-        this.#end(waiter, 'refused')
-        waiter.expire()
-      },
+      () => this.#refuse(waiter),
       Math.min(this.#isStanding ? this.#targetMs : this.#waitMs, waiter.waitMs),
     )
     this.#waiting.set(waiter, { sinceMs, cancel })
+    this.#turns.add(waiter)
     return true
   }
 
@@ -110,16 +115,41 @@ export class Queue {
   /** Starts waiting requests. Call it when a node may be free. */
   send(): void {
     // A request that starts may fail immediately and free its node during this loop.
-    if (this.#isSending) return
+    if (this.#isSending || this.#waiting.size === 0) return
     this.#isSending = true
     try {
-      for (const waiter of this.#waiting.keys()) {
-        if (waiter.start()) this.#end(waiter, 'sent')
-        else if (!waiter.isSelective) break
-      }
+      const passed = new Set<QueuedRequest>()
+      while (this.#startNext(passed));
     } finally {
       this.#isSending = false
     }
+  }
+
+  /** Starts the next request for which a node is free. Returns false if there is none. `passed` collects requests that cannot start. */
+  #startNext(passed: Set<QueuedRequest>): boolean {
+    for (const waiter of this.#turns.inOrder()) {
+      if (passed.has(waiter)) continue
+      if (waiter.start()) {
+        this.#turns.onStarted(waiter)
+        this.#end(waiter, 'sent')
+        return true
+      }
+      if (!waiter.isSelective) return false
+      passed.add(waiter)
+    }
+    return false
+  }
+
+  /** Refuses a request of the user with the most requests. Returns false if the new request is of this user. */
+  #replaceOne(waiter: QueuedRequest): boolean {
+    const other = this.#turns.replaceableBy(waiter)
+    if (other !== null) this.#refuse(other)
+    return other !== null
+  }
+
+  #refuse(waiter: QueuedRequest): void {
+    this.#end(waiter, 'refused')
+    waiter.expire()
   }
 
   #end(waiter: QueuedRequest, result: WaitResult): void {
@@ -127,6 +157,7 @@ export class Queue {
     if (entry === undefined) return
     entry.cancel()
     this.#waiting.delete(waiter)
+    this.#turns.delete(waiter)
     const nowMs = this.#now()
     const waitedMs = nowMs - entry.sinceMs
     if (this.#waiting.size === 0) this.#onEmpty(nowMs)

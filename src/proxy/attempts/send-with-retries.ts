@@ -10,7 +10,8 @@ import type { AttemptEvent, AttemptResult, UpstreamRequest } from '../wire/upstr
 import { withTraceContext } from '../wire/headers.ts'
 import { recordOutcome } from '../nodes/record-outcome.ts'
 import type { Node } from '../nodes/node.ts'
-import type { Queue } from './queue.ts'
+import type { Queue, QueuedRequest } from './queue.ts'
+import type { SlowOperations } from '../nodes/slow-operations.ts'
 import type { Receiver } from './receiver.ts'
 import type { AttemptSpan, StartAttempt } from '../../request/attempt-span.ts'
 
@@ -22,6 +23,8 @@ export interface SendOptions {
   readonly isUnreachable: () => boolean
   readonly budget: RetryBudget
   readonly queue: Queue
+  /** Null if slow operations have no limit. */
+  readonly slow: SlowLine | null
   readonly now: () => number
   /** Returns a number from 0 to 1. */
   readonly random: () => number
@@ -31,6 +34,24 @@ export interface SendOptions {
   readonly engine: string
   /** Returns the function that traces the attempts of the current request, or null if they are not traced. */
   readonly traced: (() => StartAttempt | null) | undefined
+}
+
+/** The operations that are slow, and the queue of their requests. */
+export interface SlowLine {
+  readonly operations: SlowOperations
+  readonly queue: Queue
+  /** Whether the next free place is offered to this queue first. */
+  isNext: boolean
+}
+
+/** Starts waiting requests. Call it when a node may be free. The queues take turns, so that neither waits for the other to be empty. */
+export function sendWaiting({ queue, slow }: Pick<SendOptions, 'queue' | 'slow'>): void {
+  if (slow === null) return queue.send()
+  if (queue.size + slow.queue.size === 0) return
+  slow.isNext = !slow.isNext
+  const [first, second] = slow.isNext ? [slow.queue, queue] : [queue, slow.queue]
+  first.send()
+  second.send()
 }
 
 /** Sends a request until it has a final response or error. Retries it on another node if that is safe. Only this module retries requests. */
@@ -51,6 +72,12 @@ interface SendTask<T> {
   readonly receiver: Receiver<T>
   readonly resolve: (result: T) => void
   readonly reject: (error: Error) => void
+}
+
+const REFUSAL = { retryAfterSeconds: 1 }
+const SLOW_REFUSAL = {
+  ...REFUSAL,
+  message: 'The gateway is overloaded: slow operations use all places that they may use',
 }
 
 const NO_NODES: readonly Node[] = []
@@ -97,7 +124,7 @@ class RetryingSend<T> implements AttemptOwner {
     // Queued requests have precedence, unless they wait for other nodes.
     if (queue.size === 0 && this.#startOnFreeNode()) return
     if (!hasNodes) this.#rejectNoNode()
-    else if (!this.#rejectIfUnreachable()) this.#wait(queue)
+    else if (!this.#rejectIfUnreachable()) this.#wait()
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
@@ -120,7 +147,7 @@ class RetryingSend<T> implements AttemptOwner {
     } catch (error) {
       this.#task.reject(asError(error))
     }
-    this.#options.queue.send()
+    sendWaiting(this.#options)
   }
 
   #conclude(attempt: Attempt, cause: Error | null): void {
@@ -144,6 +171,13 @@ class RetryingSend<T> implements AttemptOwner {
     return node !== null
   }
 
+  /** Returns true if the request waits for the places of slow operations. */
+  #waitsApart(): boolean {
+    const { operation } = this.#task.upstreamRequest
+    const operations = this.#options.slow?.operations
+    return operations?.isSlow(operation) === true || operations?.isUntried(operation) === true
+  }
+
   #rejectIfUnreachable(): boolean {
     const isUnreachable = this.#options.isUnreachable()
     if (isUnreachable) this.#rejectNoNode()
@@ -154,12 +188,21 @@ class RetryingSend<T> implements AttemptOwner {
     this.#task.reject(new GatewayError('GW_NO_NODE', { retryAfterSeconds: 1 }))
   }
 
-  #wait(queue: Queue): void {
+  #wait(): void {
     const { upstreamRequest, request, receiver, resolve, reject } = this.#task
-    const refuse = (): void => reject(new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
-    const waiter = {
+    const { queue: usual, slow } = this.#options
+    const isApart = slow !== null && this.#waitsApart()
+    const queue = isApart ? slow.queue : usual
+    const refuse = (): void => reject(new GatewayError('GW_OVERLOADED', isApart ? SLOW_REFUSAL : REFUSAL))
+    const isPassed = (): boolean =>
+      isApart ? slow.operations.isUntried(upstreamRequest.operation) : this.#waitsApart()
+    const waiter: QueuedRequest = {
+      user: upstreamRequest.user,
       waitMs: request.headersMs,
-      isSelective: isSelective(upstreamRequest),
+      // The requests of slow operations wait for the same places, unless one of them also needs a certain node.
+      get isSelective() {
+        return isSelective(upstreamRequest) || isPassed()
+      },
       start: () => this.#startOnFreeNode() || this.#rejectIfUnreachable(),
       expire: refuse,
     }
@@ -168,7 +211,7 @@ class RetryingSend<T> implements AttemptOwner {
       queue.remove(waiter)
       resolve(result)
     })
-    queue.send()
+    sendWaiting(this.#options)
   }
 
   #attempt(node: Node): void {
@@ -180,6 +223,7 @@ class RetryingSend<T> implements AttemptOwner {
     this.#attemptStartedAtMs = this.#options.now()
     this.#headAtMs = 0
     receiver.onStart(attempt)
+    this.#options.slow?.operations.onStart(upstreamRequest.operation, attempt)
     const isDedicated =
       this.#needsDedicated ||
       (upstreamRequest.retry === 'unsent' && node.keepAlive.takeDedicated(this.#attemptStartedAtMs))
@@ -269,14 +313,15 @@ class RetryingSend<T> implements AttemptOwner {
     this.#renewed += 1
     if (!sent) return pick(this.#triedNodes, upstreamRequest) ?? node
     if (upstreamRequest.retry !== 'always' || !budget.withdraw()) return null
-    return pick([...this.#triedNodes, node]) ?? node
+    return pick([...this.#triedNodes, node], { operation: upstreamRequest.operation }) ?? node
   }
 
   /** Returns the node on which to retry a sent request: another node, or `last` if there is none. Returns null if it may not be retried. */
   #repeatOn(failed: Node, last: Node | null = null): Node | null {
-    if (this.#task.upstreamRequest.retry !== 'always' || this.#hasRepeated) return null
+    const { retry, operation } = this.#task.upstreamRequest
+    if (retry !== 'always' || this.#hasRepeated) return null
     this.#triedNodes = [...this.#triedNodes, failed]
-    const node = this.#options.pick(this.#triedNodes) ?? last
+    const node = this.#options.pick(this.#triedNodes, { operation }) ?? last
     if (node === null || !this.#options.budget.withdraw()) return null
     this.#hasRepeated = true
     return node
@@ -297,7 +342,9 @@ class RetryingSend<T> implements AttemptOwner {
       nowMs,
     })
     const { status } = attempt
-    if (result === 'ok' && status >= 200 && status < 300 && mayCreateTasks(this.#task.upstreamRequest))
+    const isComplete = result === 'ok' && status < 500
+    this.#options.slow?.operations.onEnd(this.#task.upstreamRequest.operation, attempt, isComplete)
+    if (result === 'ok' && mayHaveCreatedTasks(this.#task.upstreamRequest, status))
       this.#options.onWritten?.(attempt.node.name)
     this.#span?.end({ status, result })
     this.#options.onAttempt?.({
@@ -309,8 +356,8 @@ class RetryingSend<T> implements AttemptOwner {
   }
 }
 
-function mayCreateTasks({ retry, newTasks }: UpstreamRequest): boolean {
-  return retry === 'unsent' && newTasks !== 'none'
+function mayHaveCreatedTasks({ retry, newTasks }: UpstreamRequest, status: number): boolean {
+  return retry === 'unsent' && newTasks !== 'none' && status >= 200 && status < 300
 }
 
 /** Returns true if the request may wait for one node while other nodes are free. */

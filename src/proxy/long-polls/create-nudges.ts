@@ -94,6 +94,7 @@ function targetOf(
     ...sendOptions,
     pick: (tried) => (tried.length === 0 ? nudgeNode : null),
     queue: new Queue({ max: 0, waitMs: 0 }),
+    slow: null,
     traced: undefined,
     onWritten: undefined,
   }

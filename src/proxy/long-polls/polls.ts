@@ -162,7 +162,7 @@ export class Polls implements LongPolls {
       return upstreamPoll.poll === null ? null : pools.pick([...tried, ...poll.refusedBy])
     }
     sendWithRetries(
-      { ...sendOptions, pick, queue: this.#noQueue, traced: () => poll.startAttempt },
+      { ...sendOptions, pick, queue: this.#noQueue, slow: null, traced: () => poll.startAttempt },
       upstreamRequest,
       requestOf(upstreamRequest),
       upstreamPoll,

@@ -10,19 +10,21 @@ import type { NodePool } from './node-pool.ts'
  */
 export type Balance = (tried: readonly Node[], wanted?: NodePreference) => Node | null
 
-type NodePreference = Pick<UpstreamRequest, 'deployment' | 'preferredNode'>
+type NodePreference = Pick<UpstreamRequest, 'deployment' | 'preferredNode' | 'operation'>
 
 const ANY_NODE: NodePreference = {}
 
 export interface BalanceOptions extends PolicyOptions {
   readonly policy: BalancingPolicy
+  /** Returns false if an operation may use none of the free places of a node. */
+  readonly hasPlace: (node: Node, operation: string | undefined) => boolean
 }
 
 /** Creates a load balancer. The policy chooses among the nodes that qualify. */
-export function createBalance(nodes: NodePool, { policy, ...options }: BalanceOptions): Balance {
+export function createBalance(nodes: NodePool, { policy, hasPlace, ...options }: BalanceOptions): Balance {
   const { now } = options
   const choose = BALANCING_POLICIES[policy](options)
-  return function pick(tried, { deployment, preferredNode } = ANY_NODE) {
+  return function pick(tried, { deployment, preferredNode, operation } = ANY_NODE) {
     const isWanted = (node: Node): boolean =>
       (deployment !== undefined && node.registered.has(deployment)) ||
       (node.name === preferredNode && tried.length === 0)
@@ -31,6 +33,7 @@ export function createBalance(nodes: NodePool, { policy, ...options }: BalanceOp
       // A request that failed on another node does not wait.
       node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&
       !tried.includes(node) &&
+      hasPlace(node, operation) &&
       (!isSelective || isWanted(node))
     const isCandidate = (node: Node): boolean => isOpen(node) && !nodes.isSkipped(node)
     const chosen = nodes.trial(isOpen, now) ?? choose(nodes.used.filter(isCandidate))

@@ -49,6 +49,7 @@ function engineOf(name: string, more: Partial<EngineStatus> = {}): EngineStatus 
     ],
     polls: { open: 1, waiting: 0, abandoned: 0 },
     queue: 0,
+    slow: { running: 0, waiting: 0 },
     isQueueStanding: false,
     nodes: [NODE, { ...NODE, node: 'http://engine-b:8080/engine-rest' }],
     ...more,

@@ -66,6 +66,33 @@ t.test('the queue holds at most `max` requests, and each waits at most its own l
   t.same(log, ['hasty expired', 'patient expired'])
 })
 
+t.test('users take turns, so that a user with many requests does not delay the others', (t) => {
+  const queue = new Queue({ max: 10, waitMs: 10_000 })
+  const log: string[] = []
+  let places = 0
+  const mayStart = () => (places -= 1) >= 0
+  for (const name of ['a1', 'a2', 'a3']) queue.add(waiter(name, log, { user: 'a', mayStart }))
+  queue.add(waiter('b1', log, { user: 'b', mayStart }))
+  places = 2
+  queue.send()
+  t.same(log, ['a1', 'b1'])
+  t.equal(queue.size, 2)
+  t.end()
+})
+
+t.test('a full queue refuses the newest request of the user with the most requests', (t) => {
+  const ends: WaitResult[] = []
+  const queue = new Queue({ max: 3, waitMs: 10_000, onEnd: (result) => ends.push(result) })
+  const log: string[] = []
+  for (const name of ['a1', 'a2', 'a3']) t.ok(queue.add(waiter(name, log, { user: 'a' })))
+  t.ok(queue.add(waiter('b1', log, { user: 'b' })))
+  t.same(log, ['a3 expired'])
+  t.notOk(queue.add(waiter('b2', log, { user: 'b' })), 'a has no more than b would have')
+  t.same(ends, ['refused', 'refused'])
+  t.equal(queue.size, 3)
+  t.end()
+})
+
 t.test('a removed request neither starts nor expires', async (t) => {
   const queue = new Queue({ max: 2, waitMs: 10 })
   const log: string[] = []

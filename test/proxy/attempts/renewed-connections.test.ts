@@ -55,6 +55,7 @@ async function send(
     isUnreachable: () => false,
     budget: { deposit: () => undefined, withdraw: () => hasBudget },
     queue: new Queue({ max: 0, waitMs: 0 }),
+    slow: null,
     now: () => 0,
     random: () => 0,
     onAttempt: undefined,

@@ -7,7 +7,7 @@ const SECOND_MS = 1000
 
 /** Creates a balance that chooses the first of equal nodes by default. */
 function balanceOf({ set, clock }: OpenNodes, random = () => 0): Balance {
-  return createBalance(set, { policy: 'least-load', now: () => clock.nowMs, random })
+  return createBalance(set, { policy: 'least-load', hasPlace: () => true, now: () => clock.nowMs, random })
 }
 
 /** Returns how many of 1000 requests each node receives if no request ends. */

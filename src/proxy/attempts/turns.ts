@@ -1,0 +1,57 @@
+interface Waiting {
+  /** The id of the caller. Undefined for a request of the gateway itself. */
+  readonly user?: string | undefined
+}
+
+/**
+ * The order in which waiting requests start. Users take turns, so that the requests of one user do not delay all others. The requests
+ * of one user keep their order. Requests of the gateway itself are needed for the decisions about all users. Therefore they alternate
+ * with the requests of users.
+ */
+export class Turns<T extends Waiting> {
+  /** The first user is the next. */
+  readonly #byUser = new Map<string, Set<T>>()
+  readonly #own = new Set<T>()
+  #isOwnNext = true
+
+  add(waiting: T): void {
+    const { user } = waiting
+    const others = user === undefined ? this.#own : (this.#byUser.get(user) ?? new Set())
+    others.add(waiting)
+    if (user !== undefined) this.#byUser.set(user, others)
+  }
+
+  delete(waiting: T): void {
+    const { user } = waiting
+    if (user === undefined) this.#own.delete(waiting)
+    else {
+      const others = this.#byUser.get(user)
+      others?.delete(waiting)
+      if (others?.size === 0) this.#byUser.delete(user)
+    }
+  }
+
+  /** Ends the turn of the user whose request has started. */
+  onStarted({ user }: T): void {
+    this.#isOwnNext = user !== undefined
+    const others = user === undefined ? undefined : this.#byUser.get(user)
+    if (user === undefined || others === undefined) return
+    this.#byUser.delete(user)
+    this.#byUser.set(user, others)
+  }
+
+  /** Yields the requests of the user whose turn is the next, then those of the user after it. */
+  *inOrder(): Generator<T> {
+    if (this.#isOwnNext) yield* this.#own
+    for (const requests of this.#byUser.values()) yield* requests
+    if (!this.#isOwnNext) yield* this.#own
+  }
+
+  /** Returns the newest request of the user with the most requests. Returns null if this user has hardly more than the user of `waiting`. */
+  replaceableBy({ user }: T): T | null {
+    const mine = user === undefined ? this.#own : this.#byUser.get(user)
+    let longest: ReadonlySet<T> = new Set()
+    for (const requests of this.#byUser.values()) if (requests.size > longest.size) longest = requests
+    return longest.size > (mine?.size ?? 0) + 1 ? ([...longest].at(-1) ?? null) : null
+  }
+}
