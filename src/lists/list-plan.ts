@@ -84,6 +84,6 @@ export const FILTER = { strategy: 'scan' } as const satisfies ListPlan
 /** Creates the plan on demand, because this may require requests to the engine. */
 export interface PlanRows {
   (): Promise<ListPlan>
-  /** Returns whether the plan first reads the ids of instances, and there may be many. */
-  readonly readsInstances: () => boolean
+  /** Returns whether the plan first reads the ids of instances, and there may be many. Absent if no plan of the operation does. */
+  readonly readsInstances?: () => boolean
 }

@@ -2,14 +2,14 @@ import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { ResponseForm } from '../../operations/notation.ts'
 import { isPagedList } from '../../operations/paged-list.ts'
-import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
+import { prefilterOf } from '../../operations/prefilters.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasHal, otherFormOf } from '../../request/accept.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
 import type { Postfilter } from '../list-decision.ts'
-import type { ListPlan } from '../list-plan.ts'
+import type { ListPlan, PlanRows, SubqueryPlan } from '../list-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { longCounts, topTimes } from '../merge/list-observations.ts'
@@ -57,53 +57,92 @@ function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | nu
   }
 }
 
+/** A query of which the caller may see some items. */
+interface SubqueryRequest extends Omit<SubqueryListInput, 'plan'> {
+  readonly observe?: RowFilter['observe']
+}
+
+/** The same query with its planner. */
+interface PlannedRequest extends SubqueryRequest {
+  readonly planRows: PlanRows
+}
+
 /** Returns null if all items have to be read and filtered. */
 async function answerPlanned(
   listRequest: ListRequest,
-  filtering: RowFilter,
+  { postfilter, plan: planRows, ...filtering }: RowFilter,
   paging: Paging,
 ): Promise<BufferedResponse | null> {
-  const { postfilter, plan: planRows, observe } = filtering
   if (postfilter === null || planRows === undefined) return null
-  const few = await countFew(listRequest, filtering)
-  if (few !== null) return few
-  const isTried = planRows.readsInstances()
-  const early = isTried ? await answerTop(listRequest, { ...filtering, paging, most: STEP_ITEMS }) : null
+  const planned = { ...filtering, postfilter, planRows, paging }
+  // Only lists and counts have a prefilter.
+  return listRequest.context.operation.items?.form === 'count'
+    ? answerCount(listRequest, planned)
+    : answerPage(listRequest, planned)
+}
+
+async function answerCount(
+  listRequest: ListRequest,
+  planned: PlannedRequest,
+): Promise<BufferedResponse | null> {
+  const few = mayBeFew(listRequest) ? await countFew(listRequest, planned) : null
+  return few ?? answerByPlan(listRequest, planned, await planned.planRows())
+}
+
+async function answerPage(
+  listRequest: ListRequest,
+  planned: PlannedRequest,
+): Promise<BufferedResponse | null> {
+  const readsInstances = planned.planRows.readsInstances?.() === true
+  const early = readsInstances ? await answerTop(listRequest, { ...planned, most: STEP_ITEMS }) : null
   if (early !== null) return early
-  const plan = await planRows()
+  const plan = await planned.planRows()
+  const most = plan.strategy === 'union' && !readsInstances ? topOf(plan, listRequest) : 0
+  const top = most > 0 ? await answerTop(listRequest, { ...planned, most }) : null
+  return top ?? answerByPlan(listRequest, planned, plan)
+}
+
+/** Executes a plan. Returns null if all items have to be read and filtered. */
+async function answerByPlan(
+  listRequest: ListRequest,
+  planned: SubqueryRequest,
+  plan: ListPlan,
+): Promise<BufferedResponse | null> {
   if (plan.strategy === 'scan') return null
-  const top = isTried
-    ? null
-    : await answerTop(listRequest, { ...filtering, paging, most: topOf(plan, listRequest) })
-  if (top !== null) return top
   const response =
     plan.strategy === 'denied'
-      ? await answerNone(listRequest, plan.isValid, { ...filtering, paging })
-      : await answerSubqueries(listRequest, { ...filtering, postfilter, plan, paging })
-  if (response !== null) observe?.onPlan(plan.strategy)
+      ? await answerNone(listRequest, plan.isValid, planned)
+      : await answerSubqueries(listRequest, { ...planned, plan })
+  if (response !== null) planned.observe?.onPlan(plan.strategy)
   return response
 }
 
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
-function topOf(plan: ListPlan, { context: { engine, operation } }: ListRequest): number {
-  if (plan.strategy !== 'union') return 0
+function topOf(plan: SubqueryPlan, { context: { engine, operation } }: ListRequest): number {
   const [subqueryCount, instanceCount] = [plan.subqueries.length, plan.instances.length]
   const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instanceCount
   if (subqueryCount + (isSlow ? 0 : instanceCount) <= MAX_PARALLEL_READS) return 0
   return Math.min(Math.max(STEP_ITEMS, (subqueryCount + instanceCount) * FIRST_READ_ITEMS), MAX_READ_ITEMS)
 }
 
-/**
- * Counts a short list by reading its items if the plan would take several requests. Returns null if the list is long, or if the
- * query has parameters.
- */
-async function countFew(listRequest: ListRequest, filtering: RowFilter): Promise<BufferedResponse | null> {
-  const { engine, operation, accessRequest } = listRequest.context
-  const { form, prefilter } = operation.items ?? {}
-  const query = prefilterOf(prefilter)
-  const isLong = query !== null && takesSeveral(query)
-  if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
-  if (longCounts.of(engine, operation.id) === true) return null
+/** Returns whether reading the items of a short list is cheaper than the requests of its plan. */
+function mayBeFew({ context: { engine, operation, accessRequest } }: ListRequest): boolean {
+  const query = prefilterOf(operation.items?.prefilter)
+  const takesSeveral = query !== null && (query.by !== 'keys' || query.nullGroup !== undefined)
+  return (
+    takesSeveral &&
+    operation.method === 'GET' &&
+    accessRequest.query.size === 0 &&
+    longCounts.of(engine, operation.id) !== true
+  )
+}
+
+/** Counts a short list by reading its items. Returns null if the list is long. */
+async function countFew(
+  listRequest: ListRequest,
+  filtering: SubqueryRequest,
+): Promise<BufferedResponse | null> {
+  const { engine, operation } = listRequest.context
   const response = await readWhole(listRequest)
   if (response.status !== 200) return response
   const count = bodyValue(jsonIn(response.body), 'count')
@@ -115,12 +154,7 @@ async function countFew(listRequest: ListRequest, filtering: RowFilter): Promise
   return null
 }
 
-function takesSeveral({ by, nullGroup }: Prefilter): boolean {
-  return by !== 'keys' || nullGroup !== undefined
-}
-
-interface TopRowsRequest extends RowFilter {
-  readonly paging: Paging
+interface TopRowsRequest extends SubqueryRequest {
   /** Maximum number of items that are read. */
   readonly most: number
 }
@@ -131,8 +165,7 @@ async function answerTop(
   { postfilter, paging: { first, max }, observe, ...bounds }: TopRowsRequest,
 ): Promise<BufferedResponse | null> {
   const most = Math.min(bounds.most, bounds.limits.filteredRows)
-  if (listRequest.context.operation.items?.form === 'count' || Math.max(FIRST_READ_ITEMS, first) > most)
-    return null
+  if (Math.max(FIRST_READ_ITEMS, first) > most) return null
   const list = new StableScan((from, size) => readPage(listRequest, { postfilter, form: 'list', from, size }))
   const shown: ReadRow[] = []
   const { engine, operation } = listRequest.context

@@ -53,6 +53,8 @@ export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequ
   const isBody = method === 'POST'
   const members = isBody ? membersOf(request.body) : request.query
   if (members === null) return null
+  const names = new Set([...members.keys()].filter((name) => !isPaging(name)))
+  if (names.size === 0) return NO_CONDITION
   let isReadable = true
   const read = <T>(value: ParsedValue<T>): T | null => {
     if (value !== UNREADABLE) return value
@@ -61,7 +63,6 @@ export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequ
   }
   const text = (name = '') => read(readText(members.get(name)))
   const list = (name = '') => read(readList(members.get(name), isBody))
-  const names = new Set([...members.keys()].filter((name) => !isPaging(name)))
   const known = [query.key, query.keys, query.exceptKeys, query.definition, query.instances, query.instance]
   const own: OwnQuery = {
     key: text(query.key),

@@ -21,7 +21,6 @@ import {
   type SubqueryPlan,
   type QueryMembers,
   type Subquery,
-  type NullGroup,
   type ListPlan,
   type PlanRows,
 } from '../list-plan.ts'
@@ -50,81 +49,148 @@ export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
   readonly dateFormat: DateFormat
 }
 
-export interface PlanInput extends CompiledPrefilter {
-  readonly method: Method
-  readonly restriction: CompiledRestriction
+/** The facts of one request from which a plan is made. */
+export interface PlanInput {
   readonly subject: ListSubject
   readonly accessRequest: AccessRequest
-  readonly options: PlanOptions
   /** Whether the client accepts the response form, and the paging can be read. */
   readonly isAnswerable: boolean
   /** Whether there may be items of cases. Every caller sees them if the restriction exempts cases. */
   readonly hasCases: boolean
 }
 
+export type Planner = (input: PlanInput) => PlanRows
+
+/** The facts about an operation that are known before a request. */
+interface PlannerInput extends CompiledPrefilter {
+  readonly method: Method
+  readonly restriction: CompiledRestriction
+  readonly options: PlanOptions
+}
+
 /**
- * Creates the plan of a query: how to request the items that the caller may see. The caller's own conditions are read first, and
- * only once. A query for items that the caller may not see causes no request. A restriction that the parameters of the table
- * cannot express exactly is applied by a filter.
+ * Creates the planner of an operation with a prefilter. It has only the steps that the operation needs. The plan of a query says how
+ * to request the items that the caller may see. The caller's own conditions are read first, and only once. A query for items that
+ * the caller may not see causes no request. A restriction that the parameters of the table cannot express exactly is applied by a
+ * filter.
  */
-export function createPlan(planning: PlanInput): PlanRows {
-  const { restriction, query, subjects, subject } = planning
-  let read: { readonly context: PlanContext | null } | undefined
-  const contextOnce = () => (read ??= { context: contextOf(planning) }).context
-  const planRows = async (): Promise<ListPlan> => {
-    if (hasDisabled(restriction, subject) || namesTasks(subjects, subject)) return FILTER
-    const context = contextOnce()
-    if (context === null) return FILTER
-    return context.own.instance === null ? planKeys(context) : planInstance(context, context.own.instance)
+export function createPlanner(planner: PlannerInput): Planner {
+  const { restriction, query, subjects } = planner
+  const steps = STEPS.flatMap(([step, isNeeded]) => (isNeeded(planner) ? [step] : []))
+  const mayReadInstances = query.by === 'instances' || query.by === 'instance'
+  return (input) => {
+    const { subject } = input
+    let read: { readonly context: PlanContext | null } | undefined
+    const contextOnce = () => (read ??= { context: contextOf({ ...planner, ...input }) }).context
+    const planRows = async (): Promise<ListPlan> => {
+      if (subject.records.disabled.size > 0 && hasDisabled(restriction, subject)) return FILTER
+      if (subjects.task !== null && namesTasks(subject)) return FILTER
+      const context = contextOnce()
+      if (context === null) return FILTER
+      return context.own.instance === null
+        ? planSteps(context, steps)
+        : planInstance(context, context.own.instance)
+    }
+    // The ids of instances that are granted one by one are known.
+    const readsInstances = (): boolean => {
+      const context = contextOnce()
+      return context !== null && context.own.instance === null && !isNone(context.keys)
+    }
+    return mayReadInstances ? Object.assign(planRows, { readsInstances }) : planRows
   }
-  // The ids of instances that are granted one by one are known.
-  const readsInstances = (): boolean => {
-    if (query.by !== 'instances' && query.by !== 'instance') return false
-    const context = contextOnce()
-    return context !== null && context.own.instance === null && !isNone(context.keys)
-  }
-  return Object.assign(planRows, { readsInstances })
 }
 
-/** Reads the query. Returns null if a part of it cannot be read with certainty. */
-function contextOf(planning: PlanInput): PlanContext | null {
-  const { method, restriction, query, subjects, subject, accessRequest } = planning
-  const own = ownQueryOf(query, method, accessRequest)
-  if (own === null) return null
-  const visible = visibleSetOf(restriction, subjects, subject)
-  return { ...planning, own, instances: visible.instances, keys: keysOf(visible, own) }
+/** The subqueries of a plan, as far as its steps have added them. */
+interface PlanContent extends Omit<SubqueryPlan, 'strategy' | 'postForm'> {
+  /** The subqueries include all visible items, so no further step adds any. */
+  readonly isComplete?: true
 }
 
-async function planKeys(context: PlanContext): Promise<ListPlan> {
-  const { keys, restriction, subject } = context
+/** Adds the subqueries for some of the visible items to a plan. Returns null if no query expresses them. */
+type PlanStep = (context: PlanContext, content: PlanContent) => Promise<PlanContent | null>
+
+const EMPTY: PlanContent = {
+  subqueries: [],
+  instances: [],
+  excluded: [],
+  nullGroup: null,
+  isExact: true,
+  order: null,
+}
+
+/** All steps in their order, each with the operations that need it. */
+const STEPS: readonly (readonly [step: PlanStep, isNeeded: (planner: PlannerInput) => boolean])[] = [
+  [subtractInstances, (planner) => isByInstances(planner) && maySubtract(planner)],
+  [addVisibleInstances, isByInstances],
+  [addKeys, (planner) => !isByInstances(planner)],
+  [subtractKeys, (planner) => !isByInstances(planner) && maySubtract(planner) && !isOfHistory(planner)],
+  [addCases, ({ restriction }) => restriction.exempt === 'case'],
+  [addNamedInstances, (planner) => !isByInstances(planner) && planner.subjects.instance !== null],
+  [addNullGroup, hasNullGroup],
+]
+
+function isByInstances({ query }: PlannerInput): boolean {
+  return query.by === 'instances'
+}
+
+/** The history may contain items of deleted definitions, which a list of hidden keys would miss. */
+function isOfHistory({ query }: PlannerInput): boolean {
+  return query.isHistory === true
+}
+
+/** The items of cases have their own subqueries. */
+function hasNullGroup({ restriction: { exempt } }: PlannerInput): boolean {
+  return exempt !== null && exempt !== 'case'
+}
+
+/** The count of all items includes the null group, so every caller must see it. */
+function maySubtract(planner: PlannerInput): boolean {
+  return (
+    planner.restriction.form === 'count' && hasNullGroup(planner) && planner.query.nullGroup !== undefined
+  )
+}
+
+async function planSteps(context: PlanContext, steps: readonly PlanStep[]): Promise<ListPlan> {
+  const { keys, subject } = context
   if ([...keys.ids, ...(subject.tenants ?? [])].some((id) => !isListable(id))) return FILTER
-  const isCount = restriction.form === 'count'
-  const allButExcluded = isCount ? await countWithoutExcluded(context) : null
-  if (allButExcluded !== null) return planOf(context, allButExcluded)
-  const subqueries = await keySubqueries(context)
-  const allButSome = isCount ? await countWithoutExcludedKeys(context, subqueries) : null
-  if (allButSome !== null) return planOf(context, allButSome)
-  const cases = await caseSubqueries(context)
-  const instances = await instanceSubqueries(context)
-  if (subqueries === null || cases === null || instances === null) return FILTER
-  const nullGroup = await nullGroupOf(context)
-  if (nullGroup === 'unknown') return FILTER
-  const isExact = instances.excluded.length === 0 && !subqueries.some(({ isCrossTenant }) => isCrossTenant)
-  return planOf(context, {
-    subqueries: [...subqueries, ...cases],
-    ...instances,
-    nullGroup,
-    isExact,
-    order: orderOf(context),
-  })
+  let content: PlanContent = { ...EMPTY, order: orderOf(context) }
+  for (const step of steps) {
+    const added = await step(context, content)
+    if (added === null) return FILTER
+    content = added
+    if (content.isComplete === true) break
+  }
+  return planOf(context, content)
 }
 
-interface PlanContext extends PlanInput {
+/** A query with the facts that its plan depends on. */
+interface PlanContext extends PlannerInput, PlanInput, TenantSelection {
   readonly own: OwnQuery
   /** The instances that records name. */
   readonly instances: VisibleSet['instances']
   /** The visible keys that the query selects. */
   readonly keys: IdSet
+}
+
+/** Reads the query. Returns null if a part of it cannot be read with certainty. */
+function contextOf(planning: PlannerInput & PlanInput): PlanContext | null {
+  const { method, restriction, query, subjects, subject, accessRequest } = planning
+  const own = ownQueryOf(query, method, accessRequest)
+  if (own === null) return null
+  const visible = visibleSetOf(restriction, subjects, subject)
+  return {
+    ...planning,
+    ...tenantSelectionOf(planning, query, own),
+    own,
+    instances: visible.instances,
+    keys: keysOf(visible, own),
+  }
+}
+
+/** Returns the context of another query for the same caller. The caller has set no conditions in it. */
+function contextOfQuery(context: PlanContext, query: Prefilter): PlanContext {
+  const own = NO_CONDITION
+  return { ...context, ...tenantSelectionOf(context, query, own), query, own }
 }
 
 /** Returns whether a permission is disabled. A check leaves a disabled permission out, but the engine's lists treat it differently. */
@@ -152,11 +218,8 @@ async function planInstance(context: PlanContext, id: string): Promise<ListPlan>
   const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(found, name))
   const isOpen = isVisible({ ...restriction, exempt: null }, {}, attribute, subject)
   return planOf(context, {
+    ...EMPTY,
     subqueries: isOpen ? [{ set: {}, constants: constantsOf(found['definitionId']) }] : [],
-    ...NO_INSTANCES,
-    nullGroup: null,
-    isExact: true,
-    order: null,
   })
 }
 
@@ -168,21 +231,23 @@ function constantsOf(definitionId: string | null | undefined): Readonly<Record<s
   return typeof definitionId === 'string' ? { processDefinitionId: definitionId } : {}
 }
 
-const NO_INSTANCES = { instances: [], excluded: [] }
-
-function planOf(context: PlanContext, plan: Omit<SubqueryPlan, 'strategy' | 'postForm'>): ListPlan {
-  const { subqueries, instances, excluded, nullGroup } = plan
+function planOf(context: PlanContext, content: PlanContent): ListPlan {
+  const { subqueries, instances, excluded, nullGroup, isExact, order } = content
+  const { query, method, own, options } = context
   const all = [...subqueries, ...instances, ...excluded, ...(nullGroup?.all ?? [])]
-  if (all.length === 0) return { strategy: 'denied', isValid: context.own.isPlain && context.isAnswerable }
-  const postForm = postFormOf(context)
-  const isTooLong = postForm === null && all.some(({ set }) => lengthOf(set) > roomOf(context))
-  if (all.length > context.options.limits.rowParts || isTooLong) return FILTER
-  return { strategy: all.length === 1 && nullGroup === null ? 'rewrite' : 'union', postForm, ...plan }
+  if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && context.isAnswerable }
+  if (all.length > options.limits.rowParts) return FILTER
+  const postForm = query.postForm === undefined ? null : postFormOf(context)
+  if (method !== 'POST' && postForm === null) {
+    const room = roomOf(context)
+    if (all.some(({ set }) => lengthOf(set) > room)) return FILTER
+  }
+  const strategy = all.length === 1 && nullGroup === null ? 'rewrite' : 'union'
+  return { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm }
 }
 
-/** Returns how many characters one more condition of the query may have. */
-function roomOf({ method, accessRequest }: PlanContext): number {
-  if (method === 'POST') return Number.POSITIVE_INFINITY
+/** Returns how many characters one more condition of the query string may have. */
+function roomOf({ accessRequest }: PlanContext): number {
   return QUERY_CHARS - lengthOf(Object.fromEntries(accessRequest.query))
 }
 
@@ -199,15 +264,26 @@ function lengthOf(set: QueryMembers): number {
   return Object.values(set).reduce((sum, value) => sum + encodeURIComponent(String(value)).length, 0)
 }
 
+/** Adds the items that are visible by their key. */
+async function addKeys(context: PlanContext, content: PlanContent): Promise<PlanContent | null> {
+  const subqueries = await keySubqueries(context)
+  if (subqueries === null) return null
+  return { ...content, subqueries, isExact: !subqueries.some(({ isCrossTenant }) => isCrossTenant) }
+}
+
 /** Returns the subqueries for items that are visible by their key, or null if no query expresses this. */
 async function keySubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
   const { query, own, keys } = context
-  if (isAll(keys) && own.definition === null && tellsTenants(context)) return inTenants(context, [{}])
-  if (query.by === 'instances') return visibleInstances(context)
+  if (seesAllKeys(context)) return inTenants(context, [{}])
   if (isNone(keys)) return []
   if (own.definition !== null) return ownDefinition(context, own.definition)
   if (query.by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
   return query.by === 'key' ? keyedSubqueries(context) : listedSubqueries(context)
+}
+
+/** Returns whether the query itself selects the visible items, except by tenant. */
+function seesAllKeys(context: PlanContext): boolean {
+  return isAll(context.keys) && context.own.definition === null && context.selectsTenants
 }
 
 /** Returns one subquery for each key. For process definitions, only existing keys are used if they can be listed. */
@@ -215,27 +291,23 @@ async function keyedSubqueries(context: PlanContext): Promise<readonly Subquery[
   const { query, keys } = context
   const visible = await visibleKeys(context)
   if (visible === null && keys.isAllBut) return null
-  return withDeleted(context, inTenants(context, [...(visible ?? keys.ids)].map(setOf(query.key ?? ''))))
-}
-
-/** Returns whether the query itself can select tenants. */
-function tellsTenants(context: PlanContext): boolean {
-  return context.query.tenants !== 'definitions' || !isRestricted(context)
+  const subqueries = inTenants(context, setsOf(query.key ?? '', [...(visible ?? keys.ids)]))
+  return query.keysMissDeleted === true ? withDeleted(context, subqueries) : subqueries
 }
 
 /** Returns subqueries by lists of keys if the query supports lists, otherwise one for each definition. */
 async function listedSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
   const { query } = context
   const listed = query.by === 'keys' ? await listedKeys(context) : null
-  return listed === null ? definitionSubqueries(context) : withDeleted(context, listed)
+  if (listed === null) return definitionSubqueries(context)
+  return query.keysMissDeleted === true ? withDeleted(context, listed) : listed
 }
 
-/** Adds subqueries for the items of deleted definitions to subqueries by keys if the keys do not find these items. */
+/** Adds the items of deleted definitions to subqueries by keys that do not find these items. */
 async function withDeleted(
   context: PlanContext,
   subqueries: readonly Subquery[],
 ): Promise<readonly Subquery[] | null> {
-  if (context.query.keysMissDeleted !== true) return subqueries
   const deleted = await deletedOf(context)
   const others = deleted === null ? null : await ofDefinitions(context, deleted.filter(isVisibleIn(context)))
   return others === null ? null : [...subqueries, ...others]
@@ -250,11 +322,12 @@ async function listedKeys(context: PlanContext): Promise<readonly Subquery[] | n
   }
   const named = keys.isAllBut ? await visibleKeys(context) : keys.ids
   if (query.keys === undefined || named === null) return null
-  return inTenants(context, [...listsOf([...named], method)].map(setOf(query.keys)))
+  return inTenants(context, setsOf(query.keys, [...listsOf([...named], method)]))
 }
 
-function setOf(name: string): (value: string | readonly string[]) => QueryMembers {
-  return (value) => ({ [name]: value })
+/** Returns for each value the member of a query that has it. */
+function setsOf(name: string, values: readonly (string | readonly string[])[]): readonly QueryMembers[] {
+  return values.map((value) => ({ [name]: value }))
 }
 
 function listsOf(ids: readonly string[], method: Method): Iterable<readonly string[]> {
@@ -279,7 +352,7 @@ async function definitionSubqueries(context: PlanContext): Promise<readonly Subq
   if (query.definition === undefined) return null
   const visible = await visibleDefinitions(context)
   if (visible !== null) return ofDefinitions(context, visible)
-  return query.key === undefined || !tellsTenants(context) ? null : keyedSubqueries(context)
+  return query.key === undefined || !context.selectsTenants ? null : keyedSubqueries(context)
 }
 
 /** Returns the visible definitions, including deleted ones. Null if there are more than the maximum number of subqueries, or too many are deleted. */
@@ -332,7 +405,7 @@ async function ofDefinitions(
 ): Promise<readonly Subquery[] | null> {
   const { query, restriction, options, accessRequest } = context
   const untenanted = definitions.filter(({ tenantId }) => tenantId === null).map(({ key }) => key)
-  const isOpen = isRestricted(context) && query.tenants === 'definitions' && untenanted.length > 0
+  const isOpen = context.isRestricted && query.tenants === 'definitions' && untenanted.length > 0
   const isCounted = restriction.form === 'count'
   const keys = [...new Set(untenanted)]
   const idsOnly = isOpen && (isCounted || isFar(accessRequest))
@@ -357,7 +430,7 @@ function definitionSubqueriesOf(
 ): readonly Subquery[] {
   const { definition } = context.query
   const own = set ?? (definition === undefined ? {} : { [definition]: id })
-  const sets = tenantId === null ? tenantSets(context) : [{}]
+  const sets = tenantId === null ? context.tenantSets : [{}]
   const isCrossTenant = context.isCrossTenant && tenantId === null
   return sets.map((tenants) => ({
     set: { ...own, ...tenants },
@@ -369,82 +442,73 @@ function definitionSubqueriesOf(
 /** Returns subqueries for the same items, restricted to the caller's tenants and to items without a tenant. */
 function inTenants(context: PlanContext, sets: readonly QueryMembers[]): readonly Subquery[] {
   return sets.flatMap((set) =>
-    tenantSets(context).map((tenants) => ({ set: { ...set, ...tenants }, constants: {} })),
+    context.tenantSets.map((tenants) => ({ set: { ...set, ...tenants }, constants: {} })),
   )
 }
 
-function isRestricted({ restriction, subject }: PlanInput): boolean {
-  return restriction.tenanted && subject.tenants !== null
+/** How a query selects the tenants of its items. */
+interface TenantSelection {
+  /** Whether tenants restrict the items that the caller sees. */
+  readonly isRestricted: boolean
+  /** Whether the query itself can select tenants. */
+  readonly selectsTenants: boolean
+  /** The members that select the caller's tenants, for one subquery or for two. They are empty if only definitions determine tenants. */
+  readonly tenantSets: readonly QueryMembers[]
 }
 
-/** Returns the members that select the caller's tenants, for one subquery or for two. They are empty if only definitions determine tenants. */
-function tenantSets(context: PlanContext): readonly QueryMembers[] {
-  const { query, own, subject } = context
-  if (!isRestricted(context) || query.tenants === 'definitions' || query.tenants === 'none') return [{}]
-  const tenants = [...(subject.tenants ?? [])]
+function tenantSelectionOf(
+  { restriction, subject }: PlannerInput & PlanInput,
+  { tenants: mode }: Prefilter,
+  own: OwnQuery,
+): TenantSelection {
+  const { tenants } = subject
+  if (!restriction.tenanted || tenants === null)
+    return { isRestricted: false, selectsTenants: true, tenantSets: [{}] }
+  if (mode === 'definitions') return { isRestricted: true, selectsTenants: false, tenantSets: [{}] }
+  const tenantSets = mode === 'none' ? [{}] : tenantSetsOf([...tenants], mode, own)
+  return { isRestricted: true, selectsTenants: true, tenantSets }
+}
+
+function tenantSetsOf(
+  tenants: readonly string[],
+  mode: Exclude<Prefilter['tenants'], 'definitions' | 'none'>,
+  own: OwnQuery,
+): readonly QueryMembers[] {
   // A query with both conditions has no plan: own-query.ts.
   if (own.isWithoutTenant) return [{}]
   if (own.tenantIds !== null) {
-    const asking = own.tenantIds.filter((id) => tenants.includes(id))
-    return asking.length === 0 ? [] : [{ tenantIdIn: asking }]
+    const selected = own.tenantIds.filter((id) => tenants.includes(id))
+    return selected.length === 0 ? [] : [{ tenantIdIn: selected }]
   }
   const ofNone = { withoutTenantId: true } as const
   if (tenants.length === 0) return [ofNone]
-  const isTwo = query.tenants === 'two queries'
-  return isTwo ? [ofNone, { tenantIdIn: tenants }] : [{ tenantIdIn: tenants, [query.tenants]: true }]
+  return mode === 'two queries' ? [ofNone, { tenantIdIn: tenants }] : [{ tenantIdIn: tenants, [mode]: true }]
 }
 
 /**
- * Plans a count by lists of instances if not more instances are hidden than visible: all items minus those of the hidden
- * instances. Null otherwise.
+ * Counts items by lists of instances if not more instances are hidden than visible: all items minus those of the hidden instances.
+ * Otherwise the next step counts the visible instances.
  */
-async function countWithoutExcluded(
-  context: PlanContext,
-): Promise<Omit<SubqueryPlan, 'strategy' | 'postForm'> | null> {
-  const { query } = context
-  const isKnown = query.by === 'instances' && query.nullGroup !== undefined && tellsTenants(context)
-  // The count of all items includes items without an instance, so every caller must see those.
-  if (!isKnown || !mayFindNullGroup(context)) return null
+async function subtractInstances(context: PlanContext, content: PlanContent): Promise<PlanContent> {
+  if (!context.selectsTenants || !mayFindNullGroup(context)) return content
   const ids = await excludedInstances(context, othersOf(context))
   const excluded = ids === null ? null : listsOfInstances(context, ids)
-  const subqueries = inTenants(context, [{}])
-  return excluded === null
-    ? null
-    : {
-        subqueries,
-        instances: [],
-        excluded: excluded.map(withEstimatedShare),
-        nullGroup: null,
-        isExact: false,
-        order: null,
-      }
+  return excluded === null ? content : allBut(context, excluded.map(withEstimatedShare))
 }
 
-/**
- * Plans a count of running items if most keys are visible: all items minus those of the other keys. Null otherwise. The
- * history may contain items of deleted definitions, which a list of hidden keys would miss.
- */
-async function countWithoutExcludedKeys(
-  context: PlanContext,
-  visible: readonly Subquery[] | null,
-): Promise<Omit<SubqueryPlan, 'strategy' | 'postForm'> | null> {
-  const { query } = context
-  if (query.isHistory === true || visible === null || visible.length <= 1) return null
+/** Counts running items if most keys are visible: all items minus those of the other keys. */
+async function subtractKeys(context: PlanContext, content: PlanContent): Promise<PlanContent> {
+  const visible = content.subqueries
   const { granted, revoked } = context.instances
-  const isKnown =
-    query.nullGroup !== undefined && tellsTenants(context) && granted.length + revoked.length === 0
-  // The count of all items includes items without a key, so every caller must see those.
-  if (!isKnown || !mayFindNullGroup(context)) return null
+  if (visible.length <= 1 || granted.length + revoked.length > 0) return content
+  if (!context.selectsTenants || !mayFindNullGroup(context)) return content
   const excluded = await keySubqueries(othersOf(context))
-  if (excluded === null || excluded.length + 1 >= visible.length) return null
-  return {
-    subqueries: inTenants(context, [{}]),
-    instances: [],
-    excluded,
-    nullGroup: null,
-    isExact: false,
-    order: null,
-  }
+  return excluded === null || excluded.length + 1 >= visible.length ? content : allBut(context, excluded)
+}
+
+/** Returns a complete plan for a count: all items of the caller's tenants minus some. */
+function allBut(context: PlanContext, excluded: readonly Subquery[]): PlanContent {
+  return { ...EMPTY, subqueries: inTenants(context, [{}]), excluded, isExact: false, isComplete: true }
 }
 
 /** Returns the same request for all keys except the visible ones. */
@@ -467,36 +531,33 @@ async function excludedInstances(
   return visible === null || excluded === null || excluded > visible ? null : idsOfDefinitions(others)
 }
 
-/** Returns lists of the cases whose items every caller sees. Null if no query expresses this, or there are too many. */
-async function caseSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
-  const { query, own, keys, restriction, hasCases } = context
+/** Adds lists of the cases whose items every caller sees. */
+async function addCases(context: PlanContext, content: PlanContent): Promise<PlanContent | null> {
+  const { query, own, keys, hasCases } = context
   // An item of a process instance does not belong to a case.
-  if (!hasCases || restriction.exempt !== 'case' || own.instances !== null) return []
-  if (isAll(keys) && tellsTenants(context)) return []
+  if (!hasCases || own.instances !== null) return content
+  if (isAll(keys) && context.selectsTenants) return content
   const name = query.cases
   if (name === undefined || own.names.has(name)) return null
-  const ids = await idsIn(
-    context,
-    'case-instance',
-    inTenants({ ...context, query: CASES, own: NO_CONDITION }, [{}]),
-  )
-  if (ids === null) return null
+  const ids = await idsIn(context, 'case-instance', inTenants(contextOfQuery(context, CASES), [{}]))
+  const lists =
+    ids === null ? null : listsOfInstances({ ...context, query: { ...query, instances: name } }, ids)
+  if (lists === null) return null
   // A case may have more or fewer items than a process instance, so these lists have no estimated share.
-  return (
-    listsOfInstances({ ...context, query: { ...query, instances: name } }, ids)?.map(instancesSubquery) ??
-    null
-  )
+  return { ...content, subqueries: [...content.subqueries, ...lists.map(instancesSubquery)] }
 }
 
 /** Selects the tenants of cases. */
 const CASES: Prefilter = { by: 'instances', tenants: 'two queries' }
 
-/** Returns lists of the visible instances. Null if there are too many, or items without an instance are visible, too. */
-async function visibleInstances(context: PlanContext): Promise<readonly Subquery[] | null> {
+/** Adds lists of the visible instances. Null if there are too many, or items without an instance are visible, too. */
+async function addVisibleInstances(context: PlanContext, content: PlanContent): Promise<PlanContent | null> {
   const { query, own, keys } = context
+  if (seesAllKeys(context)) return { ...content, subqueries: inTenants(context, [{}]) }
   if (keys.isAllBut && query.hasRowsOfNone === true && own.instances === null) return null
   const ids = own.instances === null ? await idsOfKeys(context) : await idsAmong(context, own.instances)
-  return (ids === null ? null : listsOfInstances(context, ids))?.map(withEstimatedShare) ?? null
+  const lists = ids === null ? null : listsOfInstances(context, ids)
+  return lists === null ? null : { ...content, subqueries: lists.map(withEstimatedShare) }
 }
 
 /** Returns the subquery for a list of instances. */
@@ -514,7 +575,7 @@ function withEstimatedShare(set: QueryMembers): Subquery {
 function listsOfInstances(context: PlanContext, ids: readonly string[]): readonly QueryMembers[] | null {
   const { query, method } = context
   if (!ids.every(isListable)) return null
-  const isShort = method !== 'POST' && postFormOf(context) === null
+  const isShort = method !== 'POST' && (query.postForm === undefined || postFormOf(context) === null)
   const chars = isShort ? roomOf(context) : Number.POSITIVE_INFINITY
   const lists = [...inQueries(ids, chars, MAX_CONDITION_VALUES)]
   const dealt = dealtOut(ids, lists.length).flatMap((list) => [
@@ -594,7 +655,7 @@ async function countInstances(context: PlanContext): Promise<number | null> {
 /** Returns the queries for the instances of visible definitions. Null if there are too many, or no query expresses this. */
 async function subqueriesOfInstances(context: PlanContext): Promise<readonly Subquery[] | null> {
   const instances = PREFILTERS[context.query.isHistory ? 'historicProcessInstances' : 'processInstances']
-  const subqueries = await keySubqueries({ ...context, query: instances, own: NO_CONDITION, method: 'POST' })
+  const subqueries = await keySubqueries({ ...contextOfQuery(context, instances), method: 'POST' })
   return subqueries === null || subqueries.length > context.options.limits.rowParts ? null : subqueries
 }
 
@@ -602,17 +663,13 @@ function kindOf({ query }: PlanContext): InstanceKind {
   return query.isHistory === true ? 'history/process-instance' : 'process-instance'
 }
 
-/** Returns the subqueries for items that are visible, or hidden, by their instance alone. Null if no query expresses this. */
-async function instanceSubqueries(
-  context: PlanContext,
-): Promise<Pick<SubqueryPlan, 'instances' | 'excluded'> | null> {
+/** Adds the items that are visible, or hidden, by their instance alone. */
+async function addNamedInstances(context: PlanContext, content: PlanContent): Promise<PlanContent | null> {
   const { query, own, keys, restriction, subject, options, accessRequest, method } = context
-  // The subqueries are lists of instances already.
-  if (query.by === 'instances') return NO_INSTANCES
   const { granted, revoked } = context.instances
   const isAsked = (id: string) => own.instances === null || own.instances.includes(id)
   const [opened, closed] = [granted.filter(isAsked), revoked.filter(isAsked)]
-  if (opened.length + closed.length === 0) return NO_INSTANCES
+  if (opened.length + closed.length === 0) return content
   const name = query.instances ?? query.instance
   const isRefused = query.instances !== undefined && query.instancesNotWith?.some((one) => own.names.has(one))
   if (name === undefined || isRefused === true) return null
@@ -635,46 +692,44 @@ async function instanceSubqueries(
     const values = query.instances === undefined ? ids : [...listsOf(ids, method)]
     return values.map((value) => ({ set: { [name]: value }, constants: {} }))
   }
+  const excluded = subqueries(closed.filter(isBy(true)))
   return {
+    ...content,
     instances: subqueries(opened.filter(isBy(false))),
-    excluded: subqueries(closed.filter(isBy(true))),
+    excluded,
+    isExact: content.isExact && excluded.length === 0,
   }
 }
 
-/** Returns the plan for items that every caller sees. Null if the query finds no such items, `unknown` if they cannot be requested. */
-async function nullGroupOf(context: PlanContext): Promise<NullGroup | null | 'unknown'> {
+/** Adds the items that every caller sees because they lack a member. */
+async function addNullGroup(context: PlanContext, content: PlanContent): Promise<PlanContent | null> {
   const { query, own, method, options } = context
-  const { nullGroup } = query
-  if (!mayFindNullGroup(context)) return null
+  if (!mayFindNullGroup(context)) return content
   // A body may have its own sort order.
-  if (nullGroup === undefined || (method === 'POST' && own.names.has('sortBy'))) return 'unknown'
+  if (query.nullGroup === undefined || (method === 'POST' && own.names.has('sortBy'))) return null
   // These items are read in an order of the plan. The engine would not get the caller's order, and could not refuse it.
-  if (own.sort !== null && orderOf(context) === null) return 'unknown'
+  if (own.sort !== null && content.order === null) return null
+  const { member, sortBy } = query.nullGroup
   const first = await options.nullsFirst()
   const all = inTenants(context, [{}])
   const orders = first === null ? BOTH : [first]
-  return {
-    all,
-    sorted: all.map((subquery) =>
-      orders.map((sortOrder) => ({ ...subquery, sort: { sortBy: nullGroup.sortBy, sortOrder } })),
-    ),
-    member: nullGroup.member,
-    isCrossTenant: !tellsTenants(context),
-  }
+  const sorted = all.map((subquery) =>
+    orders.map((sortOrder) => ({ ...subquery, sort: { sortBy, sortOrder } })),
+  )
+  return { ...content, nullGroup: { all, sorted, member, isCrossTenant: !context.selectsTenants } }
 }
 
 const BOTH = ['asc', 'desc'] as const
 
+/** Returns whether the query may find items that lack the member. */
 function mayFindNullGroup(context: PlanContext): boolean {
-  const { own, keys, restriction } = context
+  const { own, keys } = context
   const names = [own.key, own.keys, own.definition, own.instances]
-  // The items of cases have their own subqueries.
-  if (restriction.exempt === null || restriction.exempt === 'case' || names.some((one) => one !== null))
-    return false
-  // In this case the subqueries already include every item.
-  return !(isAll(keys) && tellsTenants(context))
+  // If every key is visible, the subqueries already include every item.
+  return names.every((one) => one === null) && !(isAll(keys) && context.selectsTenants)
 }
 
+/** Returns the order of the items, or null if it is not known. */
 function orderOf({ query, own, options: { dateFormat } }: PlanContext): SubqueryPlan['order'] {
   const { sort } = own
   if (sort === null)

@@ -33,15 +33,12 @@ export function visibleSetOf(
   const isAllBut = isOpen(null)
   const named = candidatesOf(keyTypes, subject)
   const ids = new Set([...named].filter((id) => isOpen(id) !== isAllBut))
-  return { keys: { isAllBut, ids }, instances: instancesOf(instance, subject) }
+  const instances = instance === null ? NO_INSTANCES : instancesOf(instance, subject)
+  return { keys: { isAllBut, ids }, instances }
 }
 
 /** Returns whether records or links on tasks may open items. A set of keys and instances cannot express this. */
-export function namesTasks(
-  { task }: ItemPermissions,
-  { records, principal, implicitGrants }: ListSubject,
-): boolean {
-  if (task === null) return false
+export function namesTasks({ records, principal, implicitGrants }: ListSubject): boolean {
   const isLinked = implicitGrants !== null && implicitGrants.user.size + implicitGrants.groups.size > 0
   return isLinked || namedIds(records, principal, RESOURCES.TASK.id).size > 0
 }
@@ -56,18 +53,16 @@ function candidatesOf(
   return ids
 }
 
-function instancesOf(
-  permission: Permission | null,
-  { records, principal }: ListSubject,
-): VisibleSet['instances'] {
+const NO_INSTANCES: VisibleSet['instances'] = { granted: [], revoked: [] }
+
+function instancesOf(permission: Permission, { records, principal }: ListSubject): VisibleSet['instances'] {
   const granted: string[] = []
   const revoked: string[] = []
-  if (permission !== null)
-    for (const id of namedIds(records, principal, RESOURCES[permission.resource].id)) {
-      const response = isAuthorized(records, principal, { ...permission, id })
-      if (response === true) granted.push(id)
-      if (response === false) revoked.push(id)
-    }
+  for (const id of namedIds(records, principal, RESOURCES[permission.resource].id)) {
+    const response = isAuthorized(records, principal, { ...permission, id })
+    if (response === true) granted.push(id)
+    if (response === false) revoked.push(id)
+  }
   return { granted, revoked }
 }
 

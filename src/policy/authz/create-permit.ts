@@ -22,7 +22,7 @@ import { missingForRows } from '../../lists/visibility/missing-rows.ts'
 import { grantedTasks, isNothing } from '../../lists/rewrite/granted-tasks.ts'
 import { canNarrow, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
 import { isFullyJudged } from '../validation/validate.ts'
-import { createPlan, type PlanOptions } from '../../lists/prefilter/plan-list.ts'
+import { createPlanner, type Planner, type PlanOptions } from '../../lists/prefilter/plan-list.ts'
 import { narrowTopics } from '../../lists/rewrite/narrow-topics.ts'
 import { seesEmbedded, seesWhole, subjectOf } from '../../lists/visibility/list-subject.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
@@ -85,20 +85,39 @@ function createRows(
   compiled: CompiledRestriction,
   options: PermitOptions,
 ): Permit['rows'] {
+  const planners = new Map<CompiledRestriction, Planner | null>()
+  for (const restriction of [compiled, ...(compiled.where === null ? [] : [compiled.where.restriction])])
+    planners.set(restriction, plannerOf(operation, restriction, options))
   return (accessRequest, other) => {
     const restriction = restrictionFor(compiled, accessRequest)
+    const planner = planners.get(restriction) ?? null
     // Only the engine knows whether it supports this response form and this paging, and which dates it accepts in a custom
     // format.
     const isAnswerable =
       other !== 'neither' && pagingOf(accessRequest.query) !== null && options.dateFormat.isDefault
     const isValid = () => isAnswerable && isFullyJudged(operation, accessRequest)
-    return decideList({ operation, restriction, options, isValid, isAnswerable }, accessRequest, other)
+    return decideList(
+      { operation, restriction, planner, options, isValid, isAnswerable },
+      accessRequest,
+      other,
+    )
   }
+}
+
+/** Returns the planner of an operation. Null if the table defines no query for the visible items. */
+function plannerOf(
+  { method }: Operation,
+  restriction: CompiledRestriction,
+  options: PermitOptions,
+): Planner | null {
+  const { prefilter } = restriction
+  return prefilter === null ? null : createPlanner({ ...prefilter, method, restriction, options })
 }
 
 interface ListDecisionInput {
   readonly operation: Operation
   readonly restriction: CompiledRestriction
+  readonly planner: Planner | null
   readonly options: PermitOptions
   /** Returns whether the query has been validated completely: the engine would not refuse it. */
   readonly isValid: () => boolean
@@ -254,26 +273,14 @@ function plannedFor(
   subject: ListSubject,
   hasCases: boolean,
 ): ListDecision {
-  const { operation, restriction, options, isAnswerable } = input
-  const filtered = {
+  const { planner, isAnswerable } = input
+  const plan = planner?.({ subject, accessRequest, isAnswerable, hasCases })
+  return {
     visibility: 'conditional',
     strategy: 'scan',
     postfilter: postfilterOf(input, subject),
-  } as const
-  const { prefilter } = restriction
-  if (prefilter === null) return filtered
-  const { method } = operation
-  const planning = {
-    ...prefilter,
-    method,
-    restriction,
-    subject,
-    accessRequest,
-    options,
-    isAnswerable,
-    hasCases,
+    ...(plan !== undefined && { plan }),
   }
-  return { ...filtered, plan: createPlan(planning) }
 }
 
 /** Returns a rewritten task query, or null if no task query selects the visible tasks. `caseKey` is the key of all cases. */
