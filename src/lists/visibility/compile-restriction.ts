@@ -61,14 +61,14 @@ function compilePrefilter(
   { form }: ItemRestriction,
   conditions: readonly ItemCondition[],
 ): CompiledPrefilter {
-  const subjects = itemPermissionsOf(conditions)
+  const permissions = itemPermissionsOf(conditions)
   if (form !== undefined && form !== 'count')
     throw new Error(`the form ${form} of a response has no prefilter`)
   if (query[query.by] === undefined)
     throw new Error(`the prefilter is by ${query.by}, and names no parameter for it`)
-  if (subjects.instance !== null && query.isHistory === true)
+  if (permissions.instance !== null && query.isHistory === true)
     throw new Error('instances that are running decide no history')
-  return { query, subjects }
+  return { query, permissions }
 }
 
 /**

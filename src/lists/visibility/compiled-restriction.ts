@@ -26,7 +26,7 @@ export interface CompiledRestriction {
 /** The query for the visible items of a list, and the permissions that decide them. */
 export interface CompiledPrefilter {
   readonly query: Prefilter
-  readonly subjects: ItemPermissions
+  readonly permissions: ItemPermissions
 }
 
 /** The permissions that decide items: on a key, with an optional instance before it or task after it. */

@@ -1,0 +1,187 @@
+import { type PlanContext, inTenants, constantsOf } from './plan-context.ts'
+import type { PlanContent } from './plan-step.ts'
+import type { Subquery, QueryMembers } from '../list-plan.ts'
+import { isNone, isAll, has } from '../visibility/visible-set.ts'
+import { MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_READ_ITEMS, FEW_ITEMS } from '../limits.ts'
+import type { Method } from '../../operations/table.ts'
+import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
+import { isOfTenants } from '../visibility/visibility.ts'
+import type { DefinitionRow } from '../facts/definition-lists.ts'
+import type { MaybePromise } from '../../request/maybe-promise.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
+import { pagingOf } from '../../request/paging.ts'
+
+/** Adds the items that are visible by their key. */
+export async function addKeys(context: PlanContext, content: PlanContent): Promise<PlanContent | null> {
+  const subqueries = await keySubqueries(context)
+  if (subqueries === null) return null
+  return { ...content, subqueries, isExact: !subqueries.some(({ isCrossTenant }) => isCrossTenant) }
+}
+
+/** Returns the subqueries for items that are visible by their key, or null if no query expresses this. */
+export async function keySubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query, own, keys } = context
+  if (seesAllKeys(context)) return inTenants(context, [{}])
+  if (isNone(keys)) return []
+  if (own.definition !== null) return ownDefinition(context, own.definition)
+  if (query.by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
+  return query.by === 'key' ? keyedSubqueries(context) : listedSubqueries(context)
+}
+
+/** Returns whether the query itself selects the visible items, except by tenant. */
+export function seesAllKeys(context: PlanContext): boolean {
+  return isAll(context.keys) && context.own.definition === null && context.selectsTenants
+}
+
+/** Returns one subquery for each key. For process definitions, only existing keys are used if they can be listed. */
+async function keyedSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query, keys } = context
+  const visible = await visibleKeys(context)
+  if (visible === null && keys.isAllBut) return null
+  const subqueries = inTenants(context, setsOf(query.key ?? '', [...(visible ?? keys.ids)]))
+  return query.keysMissDeleted === true ? withDeleted(context, subqueries) : subqueries
+}
+
+/** Returns subqueries by lists of keys if the query supports lists, otherwise one for each definition. */
+async function listedSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query } = context
+  const listed = query.by === 'keys' ? await listedKeys(context) : null
+  if (listed === null) return definitionSubqueries(context)
+  return query.keysMissDeleted === true ? withDeleted(context, listed) : listed
+}
+
+/** Adds the items of deleted definitions to subqueries by keys that do not find these items. */
+async function withDeleted(
+  context: PlanContext,
+  subqueries: readonly Subquery[],
+): Promise<readonly Subquery[] | null> {
+  const deleted = await deletedOf(context)
+  const others = deleted === null ? null : await ofDefinitions(context, deleted.filter(isVisibleIn(context)))
+  return others === null ? null : [...subqueries, ...others]
+}
+
+/** Returns subqueries by lists of keys, or null if no list expresses the keys. */
+async function listedKeys(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query, own, keys, method } = context
+  if (keys.isAllBut && query.exceptKeys !== undefined) {
+    const except = [...new Set([...keys.ids, ...(own.exceptKeys ?? [])])]
+    return except.length > MAX_CONDITION_VALUES ? null : inTenants(context, [{ [query.exceptKeys]: except }])
+  }
+  const named = keys.isAllBut ? await visibleKeys(context) : keys.ids
+  if (query.keys === undefined || named === null) return null
+  return inTenants(context, setsOf(query.keys, [...listsOf([...named], method)]))
+}
+
+/** Returns for each value the member of a query that has it. */
+function setsOf(name: string, values: readonly (string | readonly string[])[]): readonly QueryMembers[] {
+  return values.map((value) => ({ [name]: value }))
+}
+
+export function listsOf(ids: readonly string[], method: Method): Iterable<readonly string[]> {
+  return inQueries(ids, method === 'POST' ? Number.POSITIVE_INFINITY : MAX_LIST_CHARS, MAX_CONDITION_VALUES)
+}
+
+/** Plans a query for one definition. */
+async function ownDefinition(context: PlanContext, id: string): Promise<readonly Subquery[] | null> {
+  const { keys, subject, options } = context
+  const found = await options.lookUp('processDefinition', id)
+  const key = found?.['key'] ?? null
+  // The definition may be deleted while its items still exist.
+  if (found === null || key === null) return null
+  const definition = { id, key, tenantId: found['tenantId'] ?? null }
+  if (!has(keys, key) || !isOfTenants(definition.tenantId, subject.tenants)) return []
+  return ofDefinitions(context, [definition], {})
+}
+
+/** Returns one subquery for each visible definition, or for each key if there are too many definitions. */
+async function definitionSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
+  const { query } = context
+  if (query.definition === undefined) return null
+  const visible = await visibleDefinitions(context)
+  if (visible !== null) return ofDefinitions(context, visible)
+  return query.key === undefined || !context.selectsTenants ? null : keyedSubqueries(context)
+}
+
+/** Returns the visible definitions, including deleted ones. Null if there are more than the maximum number of subqueries, or too many are deleted. */
+async function visibleDefinitions(context: PlanContext): Promise<readonly DefinitionRow[] | null> {
+  const { definitions, limits } = context.options
+  const deleted = await deletedOf(context)
+  const found = deleted === null ? null : await definitions(keysAskedFor(context), limits.rowParts)
+  if (deleted === null || found === null) return null
+  return [...found, ...goneOf(deleted, found)].filter(isVisibleIn(context))
+}
+
+/** Returns the deleted definitions whose items still exist. */
+function deletedOf({ query, options }: PlanContext): MaybePromise<readonly DefinitionRow[] | null> {
+  return query.isHistory === true ? options.deleted() : []
+}
+
+/** Returns the keys of visible process definitions, including deleted ones. Null if items have other keys, or there are too many. */
+async function visibleKeys(context: PlanContext): Promise<ReadonlySet<string> | null> {
+  if (context.query.definition === undefined) return null
+  const deleted = await deletedOf(context)
+  const found = await context.options.latestDefinitions(keysAskedFor(context), MAX_READ_ITEMS)
+  if (deleted === null || found === null) return null
+  return new Set([...found, ...deleted].filter(isVisibleIn(context)).map(({ key }) => key))
+}
+
+function keysAskedFor({ keys }: PlanContext): readonly string[] | null {
+  return keys.isAllBut ? null : [...keys.ids]
+}
+
+function isVisibleIn({ keys, subject }: PlanContext): (definition: DefinitionRow) => boolean {
+  return ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, subject.tenants)
+}
+
+function goneOf(
+  deleted: readonly DefinitionRow[],
+  found: readonly DefinitionRow[],
+): readonly DefinitionRow[] {
+  const ids = new Set(found.map(({ id }) => id))
+  return deleted.filter(({ id }) => !ids.has(id))
+}
+
+/**
+ * Returns the subqueries for definitions. An engine may assign tenants to the instances of a definition without a tenant,
+ * and no query can exclude these. Returns null if they would be counted.
+ */
+async function ofDefinitions(
+  context: PlanContext,
+  definitions: readonly DefinitionRow[],
+  set?: QueryMembers,
+): Promise<readonly Subquery[] | null> {
+  const { query, restriction, options, accessRequest } = context
+  const untenanted = definitions.filter(({ tenantId }) => tenantId === null).map(({ key }) => key)
+  const isOpen = context.isRestricted && query.tenants === 'definitions' && untenanted.length > 0
+  const isCounted = restriction.form === 'count'
+  const keys = [...new Set(untenanted)]
+  const idsOnly = isOpen && (isCounted || isFar(accessRequest))
+  const hasOwn = idsOnly && (await options.hasOwnTenants(keys.length > MAX_CONDITION_VALUES ? null : keys))
+  if (isCounted && hasOwn) return null
+  const isCrossTenant = hasOwn || (isOpen && !idsOnly)
+  return definitions.flatMap((definition) =>
+    definitionSubqueriesOf({ ...context, isCrossTenant }, definition, set),
+  )
+}
+
+/** Returns whether the page starts so late that the items before it are counted, if possible, instead of read. */
+function isFar({ query }: AccessRequest): boolean {
+  return (pagingOf(query)?.first ?? 0) >= FEW_ITEMS
+}
+
+/** Returns the subqueries for one definition. The items of a tenant's definition belong to the same tenant. */
+function definitionSubqueriesOf(
+  context: PlanContext & { readonly isCrossTenant: boolean },
+  { id, tenantId }: DefinitionRow,
+  set?: QueryMembers,
+): readonly Subquery[] {
+  const { definition } = context.query
+  const own = set ?? (definition === undefined ? {} : { [definition]: id })
+  const sets = tenantId === null ? context.tenantSets : [{}]
+  const isCrossTenant = context.isCrossTenant && tenantId === null
+  return sets.map((tenants) => ({
+    set: { ...own, ...tenants },
+    constants: constantsOf(id),
+    ...(isCrossTenant && { isCrossTenant }),
+  }))
+}

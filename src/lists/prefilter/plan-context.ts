@@ -1,0 +1,135 @@
+import type { LookUps } from '../../policy/authz/entities/look-ups.ts'
+import type { DefinitionLists } from '../facts/definition-lists.ts'
+import type { InstanceLists } from '../facts/instance-lists.ts'
+import type { ListLimits } from '../limits.ts'
+import type { DateFormat } from '../../request/date-format.ts'
+import type {
+  ListSubject,
+  CompiledPrefilter,
+  CompiledRestriction,
+} from '../visibility/compiled-restriction.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
+import type { Method } from '../../operations/table.ts'
+import { type OwnQuery, ownQueryOf, NO_CONDITION } from './own-query.ts'
+import { type VisibleSet, type IdSet, visibleSetOf, intersect } from '../visibility/visible-set.ts'
+import type { Prefilter } from '../../operations/prefilters.ts'
+import { isNameable } from '../../policy/authz/entities/lookup.ts'
+import type { Attributes } from '../../request/attributes.ts'
+import type { QueryMembers, Subquery } from '../list-plan.ts'
+
+/** The options of a plan. */
+export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
+  readonly limits: ListLimits
+  readonly dateFormat: DateFormat
+}
+
+/** The facts of one request from which a plan is made. */
+export interface PlanInput {
+  readonly subject: ListSubject
+  readonly accessRequest: AccessRequest
+  /** Whether the client accepts the response form, and the paging can be read. */
+  readonly isAnswerable: boolean
+  /** Whether there may be items of cases. Every caller sees them if the restriction exempts cases. */
+  readonly hasCases: boolean
+}
+
+/** The facts about an operation that are known before a request. */
+export interface PlannerInput extends CompiledPrefilter {
+  readonly method: Method
+  readonly restriction: CompiledRestriction
+  readonly options: PlanOptions
+}
+
+/** A query with the facts that its plan depends on. */
+export interface PlanContext extends PlannerInput, PlanInput, TenantSelection {
+  readonly own: OwnQuery
+  /** The instances that records name. */
+  readonly instances: VisibleSet['instances']
+  /** The visible keys that the query selects. */
+  readonly keys: IdSet
+}
+
+/** Reads the query. Returns null if a part of it cannot be read with certainty. */
+export function planContextOf(planning: PlannerInput & PlanInput): PlanContext | null {
+  const { method, restriction, query, permissions, subject, accessRequest } = planning
+  const own = ownQueryOf(query, method, accessRequest)
+  if (own === null) return null
+  const visible = visibleSetOf(restriction, permissions, subject)
+  return {
+    ...planning,
+    ...tenantSelectionOf(planning, query, own),
+    own,
+    instances: visible.instances,
+    keys: keysOf(visible, own),
+  }
+}
+
+/** Returns the context of another query for the same caller. The caller has set no conditions in it. */
+export function contextOfQuery(context: PlanContext, query: Prefilter): PlanContext {
+  const own = NO_CONDITION
+  return { ...context, ...tenantSelectionOf(context, query, own), query, own }
+}
+
+function keysOf(visible: VisibleSet, { key, keys }: OwnQuery): IdSet {
+  const ofKey = key === null ? visible.keys : intersect(visible.keys, [key])
+  return keys === null ? ofKey : intersect(ofKey, keys)
+}
+
+/** Returns whether an id can be an element of a list. In a query string a comma separates two ids. */
+export function isListable(id: string): boolean {
+  return isNameable(id) && !id.includes(',')
+}
+
+export function attributeOf({ processDefinitionKey = null, tenantId = null }: Attributes, name: string) {
+  return name === 'tenantId' ? tenantId : processDefinitionKey
+}
+
+export function constantsOf(definitionId: string | null | undefined): Readonly<Record<string, string>> {
+  return typeof definitionId === 'string' ? { processDefinitionId: definitionId } : {}
+}
+
+/** Returns subqueries for the same items, restricted to the caller's tenants and to items without a tenant. */
+export function inTenants(context: PlanContext, sets: readonly QueryMembers[]): readonly Subquery[] {
+  return sets.flatMap((set) =>
+    context.tenantSets.map((tenants) => ({ set: { ...set, ...tenants }, constants: {} })),
+  )
+}
+
+/** How a query selects the tenants of its items. */
+interface TenantSelection {
+  /** Whether tenants restrict the items that the caller sees. */
+  readonly isRestricted: boolean
+  /** Whether the query itself can select tenants. */
+  readonly selectsTenants: boolean
+  /** The members that select the caller's tenants, for one subquery or for two. They are empty if only definitions determine tenants. */
+  readonly tenantSets: readonly QueryMembers[]
+}
+
+function tenantSelectionOf(
+  { restriction, subject }: PlannerInput & PlanInput,
+  { tenants: mode }: Prefilter,
+  own: OwnQuery,
+): TenantSelection {
+  const { tenants } = subject
+  if (!restriction.tenanted || tenants === null)
+    return { isRestricted: false, selectsTenants: true, tenantSets: [{}] }
+  if (mode === 'definitions') return { isRestricted: true, selectsTenants: false, tenantSets: [{}] }
+  const tenantSets = mode === 'none' ? [{}] : tenantSetsOf([...tenants], mode, own)
+  return { isRestricted: true, selectsTenants: true, tenantSets }
+}
+
+function tenantSetsOf(
+  tenants: readonly string[],
+  mode: Exclude<Prefilter['tenants'], 'definitions' | 'none'>,
+  own: OwnQuery,
+): readonly QueryMembers[] {
+  // A query with both conditions has no plan: own-query.ts.
+  if (own.isWithoutTenant) return [{}]
+  if (own.tenantIds !== null) {
+    const selected = own.tenantIds.filter((id) => tenants.includes(id))
+    return selected.length === 0 ? [] : [{ tenantIdIn: selected }]
+  }
+  const ofNone = { withoutTenantId: true } as const
+  if (tenants.length === 0) return [ofNone]
+  return mode === 'two queries' ? [ofNone, { tenantIdIn: tenants }] : [{ tenantIdIn: tenants, [mode]: true }]
+}
