@@ -20,10 +20,10 @@ export function textOfExplained(explained: RequestExplanation): string {
     `${principal.userId}: groups ${listOf(principal.groups)}; tenants ${listOf(principal.tenants)}`,
     ...modeLines(explained),
     '',
-    ...(explained.open ? ['open: everybody may ask, also without credentials', ''] : []),
+    ...(explained.open ? ['open: this request needs no credentials', ''] : []),
     ...(policy === null ? [] : policy.checks.flatMap(checkLines)),
     ...(policy?.checks.length === 0 && policy.rows === null
-      ? ['no check: being authenticated is enough', '']
+      ? ['no check: every authenticated user may send this request', '']
       : []),
     ...(policy === null || policy.rows === null ? [] : rowsLines(policy.rows)),
     ...responseLines(explained),
@@ -64,10 +64,12 @@ function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['
   const permissions =
     terms.length < 2 ? terms.join('') : `${allOf === undefined ? 'any' : 'all'} of ${terms.join(', ')}`
   return [
-    [...(admin === true ? ['an admin'] : []), ...(permissions === '' ? [] : [permissions])].join(', or '),
+    [...(admin === true ? ['an administrator'] : []), ...(permissions === '' ? [] : [permissions])].join(
+      ', or ',
+    ),
     ...(each === undefined ? [] : [`for each of ${each}`]),
     ...(when === undefined ? [] : [`when ${when}`]),
-    ...(after === true ? ['after the engine has done it'] : []),
+    ...(after === true ? ['checked after the engine has executed the request'] : []),
   ].join(', ')
 }
 
@@ -99,36 +101,48 @@ export function decidedBy(record: DecidingRecord | null): string {
 function rowsLines(explanation: RowsExplanation): string[] {
   const { sees, plan, conditions, oneRecord, exempt, tenants, linkedTasks } = explanation
   return [
-    `rows: ${sees}`,
-    ...(plan === null ? [] : [`  asked for: ${PLANS[plan]}`]),
+    `visible items: ${VISIBLE[sees]}`,
+    ...(plan === null ? [] : [`  plan: ${PLANS[plan]}`]),
     ...conditions.flatMap(({ anyOf }) => [
-      '  every row needs one of',
+      '  each item needs one of',
       ...anyOf.map((term) => `    ${rowsPermissionLine(term)}`),
     ]),
-    ...(oneRecord ? ['  and one record has to grant all of it'] : []),
-    ...(exempt === null ? [] : [`  open to all: rows with ${exempt}`]),
-    ...(linkedTasks === null ? [] : [`  ${counted(linkedTasks, 'task')} by links to the user or the groups`]),
-    ...(tenants === null ? [] : [`  only rows of no tenant, or of ${listOf(tenants)}`]),
+    ...(oneRecord ? ['  and a single record must grant all of them'] : []),
+    ...(exempt === null ? [] : [`  visible to every user: items with ${exempt}`]),
+    ...(linkedTasks === null
+      ? []
+      : [`  visible through links to the user or the groups: ${counted(linkedTasks, 'task')}`]),
+    ...(tenants === null
+      ? []
+      : [`  only items without a tenant${tenants.length === 0 ? '' : `, or of ${listOf(tenants)}`}`]),
     '',
   ]
 }
 
+/** The visible items, as `policy.rows.sees` of the JSON names them. */
+const VISIBLE: Readonly<Record<RowsExplanation['sees'], string>> = {
+  'all rows': 'all',
+  'some rows': 'some',
+  'no rows': 'none',
+  'cannot be told exactly': 'cannot be determined',
+}
+
 const PLANS = {
-  none: 'not at all, or for no rows to hear whether the query is valid',
-  narrowed: 'in one query for these rows alone',
-  parts: 'in several queries for these rows alone',
-  filter: 'all rows of the query, which are filtered',
+  none: 'no request to the engine, or one that returns no items and checks the query',
+  narrowed: 'one query for the visible items',
+  parts: 'several queries for the visible items',
+  filter: 'all items of the query, from which the gateway removes the others',
 } as const
 
 function rowsPermissionLine({ permission, resource, record, ids, idCount }: RowsPermission): string {
   const some = idCount > ids.length ? `${ids.join(', ')} and ${idCount - ids.length} more` : ids.join(', ')
-  return `${permission} on ${resource}: all: ${decidedBy(record)}; single ones: ${some === '' ? 'none' : some}`
+  return `${permission} on ${resource}: for all ids: ${decidedBy(record)}; for single ids: ${some === '' ? 'none' : some}`
 }
 
 function responseLines(explained: RequestExplanation): string[] {
   const { decision, stage, answer } = explained
-  if (showsNothing(explained)) return ['Permitted, but no row is answered: some record has to open them']
-  if (decision === 'permitted' || answer === null) return ['Permitted: the request goes on to the engine']
+  if (showsNothing(explained)) return ['Permitted, but no item is visible: a record must grant it']
+  if (decision === 'permitted' || answer === null) return ['Permitted: the request is sent to the engine']
   const error = answer.error === null ? '' : ` (${answer.error})`
   const words = wordsOf(answer.body)
   // The message of a visible refusal already contains the reason.
@@ -150,8 +164,8 @@ function grantLines({ policy }: RequestExplanation): string[] {
   if (policy === null || policy.missing.length === 0) return []
   const head =
     policy.sufficient === true
-      ? 'It would be permitted with (tried):'
-      : 'Missing, but not enough by itself (tried):'
+      ? 'These records would permit it (tested):'
+      : 'These records are needed, but do not suffice (tested):'
   return [
     '',
     'Missing:',
@@ -165,7 +179,10 @@ function grantLines({ policy }: RequestExplanation): string[] {
 function otherRefusalLines({ otherRefusal }: Explanation): string[] {
   if (otherRefusal === null) return []
   const { status, error, reason } = otherRefusal
-  return [`With it, the request is refused: ${status}${error === null ? '' : ` (${error})`}`, `  ${reason}`]
+  return [
+    `With these records, the request is still refused: ${status}${error === null ? '' : ` (${error})`}`,
+    `  ${reason}`,
+  ]
 }
 
 function missingLines(missing: readonly MissingPermission[]): string[] {

@@ -35,25 +35,28 @@ t.test('explain shows the checks, missing permissions and sufficient records for
   t.match(out, /^Refused at stage permit: 403\n {2}AuthorizationException: The user with id 'mary'/m)
   t.match(
     out,
-    /^It would be permitted with \(tried\):\n {2}- \{ type: 1, userId: mary, resourceType: 6, resourceId: catching, permissions: \[UPDATE_INSTANCE\] \} # process definition$/m,
+    /^These records would permit it \(tested\):\n {2}- \{ type: 1, userId: mary, resourceType: 6, resourceId: catching, permissions: \[UPDATE_INSTANCE\] \} # process definition$/m,
   )
 })
 
 t.test('explain says that a request is permitted', async (t) => {
   const { code, out } = await ask('demo', 'GET /decision-definition/key/discount/diagram')
   t.equal(code, 0)
-  t.match(out, /^Permitted: the request goes on to the engine$/m)
+  t.match(out, /^Permitted: the request is sent to the engine$/m)
   t.notMatch(out, /Missing/)
 })
 
 t.test('explain shows which items of a list are visible', async (t) => {
   const { code, out } = await ask('mary', 'GET /task')
   t.equal(code, 0)
-  t.match(out, /^rows: some rows$/m)
-  t.match(out, /^ {4}READ_TASK on ProcessDefinition: all: no record; single ones: review$/m)
-  t.match(out, /^ {2}1 task by links to the user or the groups$/m)
-  t.match(out, /^ {2}only rows of no tenant, or of acme$/m)
-  t.match((await ask('demo', 'GET /task')).out, /^ {2}4 tasks by links/m)
+  t.match(out, /^visible items: some$/m)
+  t.match(out, /^ {4}READ_TASK on ProcessDefinition: for all ids: no record; for single ids: review$/m)
+  t.match(out, /^ {2}visible through links to the user or the groups: 1 task$/m)
+  t.match(out, /^ {2}only items without a tenant, or of acme$/m)
+  t.match(
+    (await ask('demo', 'GET /task')).out,
+    /^ {2}visible through links to the user or the groups: 4 tasks$/m,
+  )
 })
 
 t.test('explain exits with 1 for a fetch of external tasks if the caller may see none', async (t) => {
@@ -61,9 +64,9 @@ t.test('explain exits with 1 for a fetch of external tasks if the caller may see
   writeFileSync(fetch, '{"workerId":"w","maxTasks":1,"topics":[{"topicName":"work","lockDuration":1000}]}')
   const { code, out } = await ask('mary', 'POST /external-task/fetchAndLock', '--body', fetch)
   t.equal(code, 1)
-  t.match(out, /^rows: no rows$/m)
-  t.match(out, /^ {4}UPDATE_INSTANCE on ProcessDefinition: all: no record; single ones: none$/m)
-  t.match(out, /^Permitted, but no row is answered/m)
+  t.match(out, /^visible items: none$/m)
+  t.match(out, /^ {4}UPDATE_INSTANCE on ProcessDefinition: for all ids: no record; for single ids: none$/m)
+  t.match(out, /^Permitted, but no item is visible/m)
 })
 
 t.test('explain prints JSON with --format json', async (t) => {

@@ -233,7 +233,7 @@ t.test('no permission is checked for an open operation, and explain says that it
   const ask = ['nobody', 'POST /identity/verify', { username: 'mary', password: 'mary' }] as const
   const open = await openExplain(t, [], { identity })
   t.match(await open.why(...ask), { open: true, decision: 'permitted', policy: null })
-  t.match(textOfExplained(await open.why(...ask)), /\nopen: everybody may ask, also without credentials\n/)
+  t.match(textOfExplained(await open.why(...ask)), /\nopen: this request needs no credentials\n/)
   const closed = await openExplain(t, [])
   t.match(await closed.why(...ask), { open: false, decision: 'refused', policy: { checks: [{}] } })
 })

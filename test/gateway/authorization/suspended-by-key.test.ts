@@ -162,8 +162,12 @@ t.test('explain and the request agree, with and without the record that explain 
       t.equal(explained.policy?.sufficient, isPermitted, `${route} ${key}`)
       const text = textOfExplained(explained)
       for (const grant of grants) t.ok(text.includes(lineOfRecord(grant)))
-      t.equal(text.includes('It would be permitted with (tried):'), isPermitted, text)
-      t.equal(text.includes('With it, the request is refused: 403 (GW_CHECK_NOT_EXACT)'), !isPermitted, text)
+      t.equal(text.includes('These records would permit it (tested):'), isPermitted, text)
+      t.equal(
+        text.includes('With these records, the request is still refused: 403 (GW_CHECK_NOT_EXACT)'),
+        !isPermitted,
+        text,
+      )
     }
 })
 
