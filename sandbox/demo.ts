@@ -1,21 +1,27 @@
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { openRuntime } from '../src/assembly/open-runtime.ts'
 import { exitWith } from '../src/cli/command-line.ts'
 import { runUntilSignal } from '../src/cli/until-signal.ts'
-import { ConfigError, loadConfig } from '../src/config/config.ts'
+import { type Config, ConfigError, loadConfig } from '../src/config/config.ts'
 import { createLogger } from '../src/log.ts'
 import { startSandbox } from './sandbox.ts'
 import type { RunningGateway } from '../src/server/running.ts'
 import { start } from '../src/server/start.ts'
-import { tourOf } from './tour.ts'
+import { ownEngineTourOf, tourOf } from './tour.ts'
 
 const CONFIG = fileURLToPath(new URL('../config/gateway.yaml', import.meta.url))
 const log = createLogger({ level: 'warn' })
 
-/** Runs the gateway of `config/gateway.yaml` in front of an engine in this process, and prints a tour. */
-async function startDemo(): Promise<RunningGateway> {
-  const sandbox = await startSandbox()
-  const config = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
+/**
+ * Runs the gateway of `config/gateway.yaml` in front of the engine at this URL, or else of an engine in this process, and prints a
+ * tour.
+ */
+async function startDemo(engine: string | undefined): Promise<RunningGateway> {
+  const sandbox =
+    engine === undefined ? await startSandbox() : { base: engine, close: () => Promise.resolve() }
+  const loaded = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
+  const config = engine === undefined ? loaded : reportingOf(loaded)
   // The console shows only the tour.
   const quiet = { ...config, log: { ...config.log, audit: 'off' } }
   const running = await start({ config: quiet, log, open: openRuntime, file: null }).catch(
@@ -24,13 +30,25 @@ async function startDemo(): Promise<RunningGateway> {
       throw withPortHint(error)
     },
   )
-  process.stdout.write(tourOf({ base: running.address + config.basePath, admin: running.adminAddress }))
+  const origins = { base: running.address + config.basePath, admin: running.adminAddress }
+  process.stdout.write(engine === undefined ? tourOf(origins) : ownEngineTourOf({ ...origins, engine }))
   return {
     ...running,
     drain: async () => {
       await running.drain()
       await sandbox.close()
     },
+  }
+}
+
+/** Returns the configuration with one engine, and with modes that refuse nothing. */
+function reportingOf({ engines: { default: engine }, ...config }: Config): Config {
+  if (engine === undefined) throw new Error(`${CONFIG} has no engine default`)
+  return {
+    ...config,
+    engines: { default: engine },
+    authorization: { ...config.authorization, mode: 'report' },
+    validation: { ...config.validation, mode: 'report' },
   }
 }
 
@@ -46,4 +64,6 @@ function withPortHint(error: unknown): unknown {
   return new ConfigError('The demo', problems)
 }
 
-exitWith(startDemo().then((running) => runUntilSignal(running, log)))
+const { values } = parseArgs({ options: { engine: { type: 'string' } } })
+
+exitWith(startDemo(values.engine).then((running) => runUntilSignal(running, log)))

@@ -31,3 +31,36 @@ curl -s ${admin}/metrics | grep '^gateway_'
 
 `
 }
+
+/** Returns the tour for an engine of the user. Every line that does not begin with `#` can be pasted into a shell. */
+export function ownEngineTourOf({
+  base,
+  admin,
+  engine,
+}: {
+  readonly base: string
+  readonly admin: string
+  readonly engine: string
+}): string {
+  return `
+engine-gateway listens at ${base} (admin: ${admin})
+It is in front of ${engine}, and refuses no request of its users. It counts what it would refuse.
+Users: demo/demo and mary/mary. There are no other users. config/authorizations.yaml has the records of demo and mary.
+
+# 1. A request to your engine
+curl -siw '\\n' -u demo:demo ${base}/version
+
+# 2. Mary may not read this report. The request is sent all the same
+curl -siw '\\n' -u mary:mary ${base}/task/report/candidate-group-count
+
+# 3. Would it be refused, and why?
+curl -s -H 'X-Requested-By: curl' -H 'Content-Type: application/json' -d '{"user":"mary","request":"GET /task/report/candidate-group-count","text":true}' ${admin}/explain
+
+# 4. The number of requests that the mode enforce would refuse
+curl -s ${admin}/metrics | grep -e '-report"'
+
+# 5. The status page for a browser
+curl -sL ${admin} | head -c 100
+
+`
+}

@@ -36,6 +36,19 @@ for (const page of PAGES) {
   })
 }
 
+for (const page of PAGES) {
+  t.test(`${page} has no comments after the commands that readers copy`, (t) => {
+    const text = readFileSync(join(ROOT, page), 'utf8')
+    const blocks = matchesOf(/^```(?:sh|bash|console)(?: [\w -]+)?\n([\s\S]*?)^```$/gm, text)
+    // The shell zsh passes the words of such a comment as arguments.
+    t.same(
+      blocks.flatMap((block) => block.split('\n').filter((line) => /^[^#'"]*\S.*\s#\s/.test(line))),
+      [],
+    )
+    t.end()
+  })
+}
+
 t.test('docs/faults.md refers only to tests that exist', (t) => {
   const rows = readFileSync(join(ROOT, 'docs/faults.md'), 'utf8').match(/^\| .*\|$/gm) ?? []
   const tests = rows.flatMap((row) => matchesOf(/`([^`]+)`/g, row.split(' | ').at(-1) ?? ''))

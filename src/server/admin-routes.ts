@@ -58,6 +58,16 @@ export const ADMIN_ROUTES = {
     purpose: 'the metrics of all processes, for Prometheus',
     answer: async ({ metrics }) => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
   },
+  start: {
+    method: 'GET',
+    path: '/',
+    purpose: 'leads a browser to the status page',
+    // Relative, because a proxy may serve the listener below a path.
+    answer: () => ({
+      ...textAnswerOf(302, 'The status page is at status\n'),
+      headers: { location: 'status' },
+    }),
+  },
   statusPage: {
     method: 'GET',
     path: '/status',

@@ -55,6 +55,16 @@ t.test('/livez responds with 200 even if the process is not ready', async (t) =>
   t.equal(answer.headers.get('cache-control'), 'no-store')
 })
 
+t.test('/ leads to the status page, also below a path of a proxy', async (t) => {
+  const { get, admin } = await openAdmin(t)
+  const response = await get('/', { redirect: 'manual' })
+  t.equal(response.status, 302)
+  t.equal(response.headers.get('location'), 'status')
+  const page = await get('/')
+  t.equal(page.url, `${admin.address}/status`)
+  t.match(await page.text(), 'how it is')
+})
+
 t.test('/readyz evaluates the readiness for each request', async (t) => {
   let ready = true
   const { get } = await openAdmin(t, { readiness: () => ({ ready, checks: {} }) })
@@ -83,7 +93,7 @@ t.test('/metrics responds with the Prometheus content type, also for HEAD', asyn
 
 t.test('other paths and methods are refused by the admin listener', async (t) => {
   const { get } = await openAdmin(t)
-  for (const path of ['/', '/metrics/', '/engine-rest/task', '/%'])
+  for (const path of ['/x', '/metrics/', '/engine-rest/task', '/%'])
     t.ok((await get(path)).status >= 400, path)
   t.ok((await get('/metrics', { method: 'POST', body: 'xy' })).status >= 400)
 })

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { startSandbox } from '../../sandbox/sandbox.ts'
 import { tourOf } from '../../sandbox/tour.ts'
 import { buildGateway } from '../engine/build.ts'
 import { freePort } from '../support/free-port.ts'
@@ -20,6 +21,8 @@ const ENGINE = {
   health: { probe: false },
 }
 const STDIO: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+
+const STDIO_OF_SHELL: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit']
 
 interface Ran {
   readonly code: number | null
@@ -93,7 +96,7 @@ t.test('the demo listens, the commands of its tour work, and it exits on SIGTERM
   const lines = said
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#') && !/^(engine-gateway|Users)/.test(line))
-  const shell = spawn('sh', [], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const shell = spawn('sh', [], { stdio: STDIO_OF_SHELL })
   let shown = ''
   shell.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
   shell.stdin.end(lines.join('\n'))
@@ -111,6 +114,38 @@ t.test('the demo listens, the commands of its tour work, and it exits on SIGTERM
   await once(child, 'exit')
   t.equal(child.exitCode, 0)
 })
+
+t.test(
+  'the demo in front of an engine of the user refuses nothing, and its tour shows what it would refuse',
+  async (t) => {
+    const sandbox = await startSandbox()
+    t.teardown(() => sandbox.close())
+    const [port, adminPort] = [await freePort(), await freePort()]
+    const settings = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`]
+    const child = spawn('env', [...settings, process.execPath, DEMO, '--engine', sandbox.base], {
+      stdio: STDIO,
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    let said = ''
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    while (!said.includes('head -c 100')) await once(child.stdout, 'data')
+    const commands = said.split('\n').filter((line) => line.startsWith('curl '))
+    t.equal(commands.length, 5)
+    const shell = spawn('sh', [], { stdio: STDIO_OF_SHELL })
+    let shown = ''
+    shell.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
+    shell.stdin.end(commands.join('\n'))
+    await once(shell, 'close')
+    t.match(shown, /\{"version":"7\.22\.0"\}/)
+    t.equal(shown.match(/^HTTP\/1\.1 200 OK/gm)?.length, 2, 'also the request that mary may not send')
+    t.match(shown, /"decision":"refused"/)
+    t.match(shown, /gateway_refusals_total\{.*stage="permit-report".*\} 1/)
+    t.match(shown, /<!doctype html>/)
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    t.equal(child.exitCode, 0)
+  },
+)
 
 t.test('the sandbox listens, prints its address, and exits on SIGTERM', async (t) => {
   const child = spawn(process.execPath, [SANDBOX, '--port', '0'], { stdio: STDIO })
