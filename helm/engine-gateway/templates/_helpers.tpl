@@ -29,6 +29,19 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
+{{- /* Labels and annotations of an object. Takes `root`, and `labels` and `annotations` of the object, which have precedence. */ -}}
+{{- define "engine-gateway.metadata" -}}
+labels:
+  {{- include "engine-gateway.labels" .root | nindent 2 }}
+  {{- with merge (dict) (default (dict) .labels) .root.Values.commonLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) (default (dict) .annotations) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{- define "engine-gateway.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "engine-gateway.fullname" .) .Values.serviceAccount.name -}}
@@ -220,4 +233,29 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- /* The scheme of probes: `HTTPS` if the admin listener has a certificate. */ -}}
 {{- define "engine-gateway.adminScheme" -}}
 {{- if dig "admin" "tls" nil .Values.config }}HTTPS{{ else }}HTTP{{ end -}}
+{{- end -}}
+
+{{- /* The groups of files/alerts.yaml with the changes of `prometheusRule`. Fails if a change names an alert that does not exist. */ -}}
+{{- define "engine-gateway.alertGroups" -}}
+{{- $changes := .Values.prometheusRule.alerts -}}
+{{- $base := trimSuffix "/" .Values.prometheusRule.runbookBaseUrl -}}
+{{- $file := .Files.Get "files/alerts.yaml" | replace "https://runbooks.example/engine-gateway" $base | fromYaml -}}
+{{- $names := list -}}
+{{- range $group := $file.groups -}}
+{{- $rules := list -}}
+{{- range $rule := $group.rules -}}
+{{- $names = append $names $rule.alert -}}
+{{- $change := default (dict) (get $changes $rule.alert) -}}
+{{- if dig "enabled" true $change -}}
+{{- $rules = append $rules (mergeOverwrite $rule (omit $change "enabled")) -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $group "rules" $rules -}}
+{{- end -}}
+{{- range $name := keys $changes | sortAlpha -}}
+{{- if not (has $name $names) -}}
+{{- fail (printf "prometheusRule.alerts.%s: there is no such alert; the alerts are %s" $name (join ", " $names)) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $file.groups -}}
 {{- end -}}

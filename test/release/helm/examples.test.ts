@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pino } from 'pino'
@@ -6,10 +5,20 @@ import t, { type Test } from 'tap'
 import { build } from '../../../src/assembly/build.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { helmSkip, kubernetesSkip } from '../../support/requirements.ts'
-import { at, CHART, configFolderOf, helm, type Json, objectsOf, podOf } from './render.ts'
+import {
+  at,
+  CHART,
+  configFolderOf,
+  CRDS,
+  helm,
+  type Json,
+  listAt,
+  objectsOf,
+  podOf,
+  runOn,
+} from './render.ts'
 
 const ROOT = join(CHART, '../..')
-const CRDS = join(ROOT, 'node_modules/.cache/crds')
 const EXAMPLES = globSync('helm/examples/*.yaml', { cwd: ROOT }).toSorted()
 /** Content of the secrets of the examples, by environment variable of the container. */
 const SECRETS = {
@@ -45,14 +54,14 @@ for (const example of EXAMPLES) {
 
     await t.test('the rendered objects are valid in Kubernetes', { skip: kubernetesSkip() }, async (t) => {
       t.ok(existsSync(CRDS), 'helm/install-tools has made node_modules/.cache/crds')
-      const { status, said } = run(t, text, 'kubectl-validate', '--local-crds', CRDS)
+      const { status, said } = runOn(t, text, 'kubectl-validate', '--local-crds', CRDS)
       t.equal(status, 0, said)
     })
 
     await t.test('kube-score reports nothing critical', { skip: kubernetesSkip() }, async (t) => {
       // The pod of `helm test` exits after its run.
       const pods = helm('template', 'gw', CHART, ...values, '--skip-tests')
-      const { status, said } = run(t, pods, 'kube-score', 'score', ...CHOSEN)
+      const { status, said } = runOn(t, pods, 'kube-score', 'score', ...CHOSEN)
       t.equal(status, 0, said)
       t.match(said, 'apps/v1/Deployment')
     })
@@ -83,16 +92,4 @@ function moveSecrets(t: Test, objects: readonly Json[], folder: string): void {
     writeFileSync(join(folder, path), 's'.repeat(32))
   }
   writeFileSync(file, text.replaceAll('${file:/run/', `\${file:${folder}/run/`))
-}
-
-function listAt(value: unknown, path: string): readonly unknown[] {
-  const list = at(value, path)
-  return Array.isArray(list) ? list : []
-}
-
-/** Runs a program on a file with these objects. */
-function run(t: Test, objects: string, program: string, ...args: readonly string[]) {
-  const file = join(t.testdir({ 'all.yaml': objects }), 'all.yaml')
-  const { status, stdout, stderr } = spawnSync(program, [...args, file], { encoding: 'utf8' })
-  return { status, said: `${stdout}${stderr}` }
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { helmSkip } from '../../support/requirements.ts'
-import { at, find, render } from './render.ts'
+import { at, find, listAt, render } from './render.ts'
 
 const ON = ['networkPolicy.enabled=true', 'networkPolicy.egress.enabled=true']
 const EGRESS = 'networkPolicy.egress'
@@ -37,6 +37,19 @@ t.test('the NetworkPolicy and the HTTPRoute of the chart', { skip: helmSkip }, a
     t.same(at(policyOf(), 'ingress'), [{ ports: [{ port: 'http', protocol: 'TCP' }] }])
     t.same(at(policyOf(), 'policyTypes'), ['Ingress'])
     t.equal(at(policyOf(), 'egress'), undefined)
+  })
+
+  await t.test('only the listed peers and the pod of helm test reach the traffic port', async (t) => {
+    const labels = { 'kubernetes.io/metadata.name': 'ingress-nginx' }
+    const from = 'networkPolicy.from[0].namespaceSelector.matchLabels.kubernetes\\.io/metadata\\.name'
+    const peer = { namespaceSelector: { matchLabels: labels } }
+    t.same(at(policyOf(`${from}=ingress-nginx`, 'tests.enabled=false'), 'ingress.0.from'), [peer])
+    const test = at(find(render(), 'Pod', 'gw-engine-gateway-refuses-strangers'), 'metadata.labels')
+    const [first, second] = listAt(policyOf(`${from}=ingress-nginx`), 'ingress.0.from')
+    t.same(first, peer)
+    const selected = at(second, 'podSelector.matchLabels')
+    t.match(selected, { 'app.kubernetes.io/component': 'test', 'app.kubernetes.io/instance': 'gw' })
+    t.match(test, selected)
   })
 
   await t.test('restricted egress allows only DNS, engines and listed rules', async (t) => {

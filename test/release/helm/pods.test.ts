@@ -1,6 +1,6 @@
 import t from 'tap'
 import { helmSkip } from '../../support/requirements.ts'
-import { at, find, podOf, render } from './render.ts'
+import { at, find, listAt, podOf, render, renderWith } from './render.ts'
 
 const container = (...sets: readonly string[]) => at(podOf(render(...sets)), 'spec.containers.0')
 const budgetOf = (...sets: readonly string[]) => at(find(render(...sets), 'PodDisruptionBudget'), 'spec')
@@ -141,6 +141,32 @@ t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
       ])
     }
     t.equal(at(container(), 'env'), undefined)
+  })
+
+  await t.test('a rolling update has the configured strategy and readiness time', async (t) => {
+    const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 }
+    const set = ['type=RollingUpdate', 'rollingUpdate.maxSurge=1', 'rollingUpdate.maxUnavailable=0']
+    const strategy = set.map((one) => `strategy.${one}`)
+    t.match(at(find(render(...strategy, 'minReadySeconds=10'), 'Deployment'), 'spec'), {
+      strategy: { type: 'RollingUpdate', rollingUpdate },
+      minReadySeconds: 10,
+    })
+    const spec = Object(at(find(render(), 'Deployment'), 'spec'))
+    t.same([spec.strategy, spec.minReadySeconds], [undefined, undefined])
+  })
+
+  await t.test('a pod has the configured priority and containers', async (t) => {
+    const init = { name: 'wait', image: 'busybox:1.37', command: ['true'] }
+    const proxy = { name: 'proxy', image: 'envoy:1.33' }
+    const spec = at(
+      podOf(renderWith({ priorityClassName: 'critical', initContainers: [init], extraContainers: [proxy] })),
+      'spec',
+    )
+    t.equal(at(spec, 'priorityClassName'), 'critical')
+    t.same(at(spec, 'initContainers'), [init])
+    t.match(at(spec, 'containers'), [{ name: 'gateway' }, proxy])
+    t.same(at(podOf(render()), 'spec.initContainers'), undefined)
+    t.equal(listAt(podOf(render()), 'spec.containers').length, 1)
   })
 
   await t.test('the records of one engine can be read from the file of all engines', async (t) => {
