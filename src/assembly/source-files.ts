@@ -1,4 +1,5 @@
 import { type Config, ConfigError, settingsOf } from '../config/config.ts'
+import { fileReasonOf } from '../config/file-text.ts'
 import { shownPath } from '../config/shown-name.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -29,16 +30,20 @@ export interface FileSetting {
  * @throws ConfigError that names every problem of every file
  */
 export async function openSourceFiles(config: Config, log: Logger, isServing: boolean): Promise<SourceFiles> {
-  const settings = Object.values(config.engines).map((engine) => settingsOf(config, engine))
+  const settings = Object.entries(config.engines).map(([name, engine]) => ({
+    ...settingsOf(config, engine),
+    identityPath: engine.identity === undefined ? 'identity' : `engines.${name}.identity`,
+    recordsPath: `${engine.authorization === undefined ? '' : `engines.${name}.`}authorization.records`,
+  }))
   const problems: string[] = []
   const parser = createParser()
   if (isServing) parser.startServing()
   const users = await openEach(
-    settings.map(({ identity }) => identity),
+    settings.map(({ identity, identityPath }) => ({ ...identity, path: identityPath })),
     { parse: parser.users, log, problems },
   )
   const records = await openEach(
-    settings.map(({ authorization }) => authorization.records),
+    settings.map(({ authorization, recordsPath }) => ({ ...authorization.records, path: recordsPath })),
     { parse: parser.records, log, problems },
   )
   const all = [...users.values(), ...records.values()]
@@ -66,14 +71,17 @@ interface SourceFileOptions<T> {
   readonly problems: string[]
 }
 
+/** A setting, and the path of its section in the configuration. */
+type SourceSetting = (FileSetting | { readonly source: 'engine' }) & { readonly path: string }
+
 async function openEach<T>(
-  settings: readonly (FileSetting | { readonly source: 'engine' })[],
+  settings: readonly SourceSetting[],
   { parse, log, problems }: SourceFileOptions<T>,
 ): Promise<ReadonlyMap<string, WatchedFile<T>>> {
   const files = new Map<string, WatchedFile<T>>()
   for (const setting of settings) {
     if (!('file' in setting) || files.has(settingKeyOf(setting))) continue
-    const { file, staleAfter } = setting
+    const { file, staleAfter, path } = setting
     try {
       const watched = await openWatchedFile({
         path: file,
@@ -83,7 +91,12 @@ async function openEach<T>(
       })
       files.set(settingKeyOf(setting), watched)
     } catch (error) {
-      problems.push(...problemsOf(error).map((problem) => `${shownPath(file)}: ${problem}`))
+      const reason = fileReasonOf(error)
+      problems.push(
+        ...(reason === null
+          ? problemsOf(error).map((problem) => `${shownPath(file)}: ${problem}`)
+          : [`${path}.file: ${shownPath(file)} ${reason}`]),
+      )
     }
   }
   return files
@@ -113,8 +126,6 @@ function logLook(log: Logger, file: string, problems: readonly string[] | null):
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems
-  // A system error ends with the path: `ENOENT: no such file or directory, stat '/users.yaml'`.
-  return [
-    error instanceof Error && 'syscall' in error ? messageOf(error).replace(/, .*/s, '') : messageOf(error),
-  ]
+  const reason = fileReasonOf(error)
+  return [reason === null ? messageOf(error) : `the file ${reason}`]
 }

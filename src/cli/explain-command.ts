@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { fileReasonOf } from '../config/file-text.ts'
 import { messageOf } from '../errors.ts'
 import { QuestionError } from '../pipeline/explain.ts'
 import { showsNothing, textOfExplained } from '../pipeline/explain-text.ts'
@@ -59,6 +60,7 @@ export function readBody(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (cause) {
-    throw new QuestionError(messageOf(cause), { cause })
+    const reason = fileReasonOf(cause)
+    throw new QuestionError(reason === null ? messageOf(cause) : `--body: the file ${reason}`, { cause })
   }
 }

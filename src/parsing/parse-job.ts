@@ -1,3 +1,4 @@
+import { textIn } from '../config/file-text.ts'
 import { recordsOf } from '../files/records-file.ts'
 import { type User, usersOf } from '../files/users-file.ts'
 import { type RecordRows, tableOf } from '../policy/authz/records/record-table.ts'
@@ -26,10 +27,10 @@ export interface ParseJob<Kind extends keyof ParsedLists = keyof ParsedLists> {
 
 const RUN: { readonly [Kind in keyof ParsedLists]: (content: Buffer, file: string) => ParsedLists[Kind] } = {
   users: (content, file) => {
-    const { all, dummyHash } = usersOf(content.toString('utf8'), file)
+    const { all, dummyHash } = usersOf(textIn(content), file)
     return { head: { dummyHash }, items: all }
   },
-  records: (content, file) => listOf(tableOf(recordsOf(content.toString('utf8'), file))),
+  records: (content, file) => listOf(tableOf(recordsOf(textIn(content), file))),
   stored: (content) => listOf(tableOf(storedRecordsOf(content))),
 }
 

@@ -88,11 +88,14 @@ t.test('all unusable files are reported together, and none remains open', async 
     identity: { source: 'file', file: 'nosuch.yaml' },
     log: { audit: 'audit.log' },
   }
-  t.match(await problemsOf(t, settings), [/^passthrough\[0\]\.prefix: /, /^nosuch\.yaml: ENOENT/])
+  t.match(await problemsOf(t, settings), [
+    /^passthrough\[0\]\.prefix: /,
+    /^identity\.file: nosuch\.yaml does not exist/,
+  ])
   await until(() => !opensAny('audit.log'))
   t.match(await problemsOf(t, { ...settings, log: { audit: '/none/audit.log' } }), [
     /^passthrough\[0\]\.prefix: /,
-    /^nosuch\.yaml: ENOENT/,
+    /^identity\.file: nosuch\.yaml does not exist/,
     /^log\.audit: /,
   ])
 })

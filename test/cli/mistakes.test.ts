@@ -454,7 +454,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'users that are not there',
     files: replacing(IDENTITY, 'identity: { source: file, file: nosuch.yaml }'),
-    says: [['', 'no such file or directory']],
+    says: [['', 'does not exist']],
   },
   {
     is: 'a password in place of its hash',
@@ -570,6 +570,16 @@ const MISTAKES: readonly Mistake[] = [
     args: ['explain', '--config', 'FILE', '--user', 'mary', 'POST /task/x/complete'],
     says: [['Engine default', 'No node of the engine can be reached: connect ECONNREFUSED 127.0.0.1:9']],
     code: 2,
+  },
+  {
+    is: 'a folder instead of a file of records',
+    files: replacing(AUTHORIZATION, 'authorization: { records: { source: file, file: . } }'),
+    says: [['authorization.records.file', 'is a folder, not a file']],
+  },
+  {
+    is: 'the records of one engine in a file that is not there',
+    files: engine(`{ nodes: [${NODE}], authorization: { records: { source: file, file: none.yaml } } }`),
+    says: [['engines.default.authorization.records.file', 'none.yaml does not exist']],
   },
   {
     is: 'a misspelt command',

@@ -94,7 +94,7 @@ t.test('who-can reports invalid arguments', async (t) => {
     [['GET /task', '--path', 'id=x'], /--path is for an operationId/m],
     [['GET /tusk'], /^There is no operation GET \/tusk$/m],
     [['GET /task', '--engine', 'nope'], /^There is no engine nope, but default, second$/m],
-    [['throwSignal', '--body', 'nosuch.json'], /ENOENT/],
+    [['throwSignal', '--body', 'nosuch.json'], /--body: the file does not exist/],
   ] as const)
     t.match(await whoCan(...argv), { code: 2, out: '', err: line }, argv.join(' '))
 })

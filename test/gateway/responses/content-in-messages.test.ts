@@ -62,7 +62,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'users in place of their file': {
     gateway: GOOD.replace('users.yaml', 'users:\\n- hush'),
-    says: /\(a path that is not shown\): ENOENT: no such file or directory/,
+    says: /\(a path that is not shown\) does not exist/,
   },
   'a password that begins with an asterisk': {
     gateway: engine('credentials: { username: gw, password: *hush }'),
