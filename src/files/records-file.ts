@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isMapping } from '../config/mapping.ts'
 import { OF_A_FILE } from '../config/config-problems.ts'
 import { ConfigError } from '../config/config.ts'
 import { closestOf } from '../config/closest.ts'
@@ -47,9 +48,7 @@ const mapping = z.strictObject({ authorizations: list }, OF_A_FILE)
 export function recordsOf(content: string, file = 'authorizations.yaml'): readonly AuthorizationRecord[] {
   const value = parseText(file, content)
   const root = Array.isArray(value) ? '' : 'authorizations'
-  const records = Array.isArray(value)
-    ? shaped(file, list, value)
-    : shaped(file, mapping, value).authorizations
+  const records = validRecordsIn(value) ?? shapedRecords(file, value)
   const seen = new Map<string, number>()
   const problems = records.flatMap((one, at) => {
     const key = recordKeyOf(one)
@@ -61,7 +60,21 @@ export function recordsOf(content: string, file = 'authorizations.yaml'): readon
     )
   })
   if (problems.length > 0) throw new ConfigError(file, problems)
-  return records.map(asRecord)
+  return records
+}
+
+/** Returns the records, or null if one is invalid. The records are not copied, because the copy of a long list needs much memory. */
+function validRecordsIn(value: unknown): readonly FileRecord[] | null {
+  const items = isMapping(value) && Object.keys(value).length === 1 ? value['authorizations'] : value
+  return Array.isArray(items) && items.every(isFileRecord) ? items : null
+}
+
+function isFileRecord(value: unknown): value is FileRecord {
+  return record.safeParse(value).success
+}
+
+function shapedRecords(file: string, value: unknown): readonly FileRecord[] {
+  return Array.isArray(value) ? shaped(file, list, value) : shaped(file, mapping, value).authorizations
 }
 
 function subjectProblems({ type, userId, groupId }: FileRecord): string[] {
@@ -101,24 +114,4 @@ function recordKeyOf({ type, userId, groupId, resourceType, resourceId }: FileRe
     resourceType,
     resourceId,
   ])
-}
-
-function asRecord({
-  id,
-  type,
-  permissions,
-  userId,
-  groupId,
-  resourceType,
-  resourceId,
-}: FileRecord): AuthorizationRecord {
-  return {
-    id: id ?? null,
-    type,
-    permissions,
-    userId: userId ?? null,
-    groupId: groupId ?? null,
-    resourceType,
-    resourceId,
-  }
 }

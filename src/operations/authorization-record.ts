@@ -7,12 +7,12 @@ export const REVOKE = 2
 
 /** An authorization as the engine's REST API shows it. */
 export interface StoredRecord {
-  readonly id?: string | null
+  readonly id?: string | null | undefined
   readonly type: typeof GLOBAL | typeof GRANT | typeof REVOKE
   /** Permission names of the resource type. A REVOKE record lists the permissions that are revoked. */
   readonly permissions: readonly string[]
-  readonly userId?: string | null
-  readonly groupId?: string | null
+  readonly userId?: string | null | undefined
+  readonly groupId?: string | null | undefined
   readonly resourceType: number
   /** Null if the record was created without a resource id, which the engine allows. Such a record applies to no id, not even to `*`. */
   readonly resourceId: string | null

@@ -62,7 +62,8 @@ export function* indexTable({ names, rows }: RecordTable): Generator<undefined, 
     addEntry(index, entryAt(at, names, rows))
     if (at % RECORDS_OF_A_STEP === RECORDS_OF_A_STEP - 1) yield
   }
-  return index
+  const { rights, named, revoking } = index
+  return { rights, named, revoking }
 }
 
 function entryAt(at: number, names: readonly string[], { numbers, resourceTypes }: RecordRows): RecordEntry {

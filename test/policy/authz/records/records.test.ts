@@ -2,6 +2,7 @@ import t from 'tap'
 import { resourceOfType, type AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { indexRecords, usesRevokes } from '../../../../src/policy/authz/records/records.ts'
 import { isAuthorized } from '../../../../src/policy/authz/decision/decide.ts'
+import { recordOf } from '../../../support/record-lines.ts'
 
 const anna = { userId: 'anna', groups: ['clerks'], tenants: [] }
 const grant: AuthorizationRecord = {
@@ -85,3 +86,40 @@ function counting<K, V>(map: ReadonlyMap<K, V>, look: { ups: number }): Readonly
     },
   })
 }
+
+t.test('a second record for an id changes no other id with the same subject and rights', (t) => {
+  const lines = ['grant anna TASK:t1 READ', 'grant anna TASK:t2 READ', 'grant @clerks TASK:t3 READ']
+  const more = ['grant @clerks TASK:t1 UPDATE', 'revoke anna TASK:t1 READ', 'global * TASK:t3 UPDATE']
+  const before = indexRecords(lines.map(recordOf)).rights.get(7)
+  const { rights } = indexRecords([...lines, ...more].map(recordOf))
+  const after = rights.get(7)
+  t.strictSame(after?.get('t2'), before?.get('t2'))
+  t.strictSame(after?.get('t1')?.users, new Map([['anna', { granted: 2, revoked: 2 }]]))
+  t.strictSame(after?.get('t1')?.groups, new Map([['clerks', { granted: 4, revoked: 0 }]]))
+  t.strictSame(after?.get('t3')?.groups, new Map([['clerks', { granted: 2, revoked: 0 }]]))
+  t.equal(after?.get('t3')?.global?.granted, 4)
+  t.end()
+})
+
+t.test('records of different types, rights and subjects do not share their subjects', (t) => {
+  const lines = ['grant anna', 'grant @anna', 'revoke anna', 'global *', 'grant *', 'grant bob']
+  const all = lines.flatMap((line) => [`${line} TASK:x READ`, `${line} TASK:x UPDATE`])
+  const records = all.map((line, at) => ({ ...recordOf(line), resourceId: `t${at}` }))
+  const together = indexRecords(records).rights.get(7)
+  for (const record of records) {
+    const alone = indexRecords([record]).rights.get(7)?.get(record.resourceId)
+    t.strictSame(together?.get(record.resourceId), alone, record.resourceId)
+  }
+  t.end()
+})
+
+t.test('a record without a subject grants nothing, also not to a group without a name', (t) => {
+  const empty = { type: 1, permissions: ['READ'], groupId: '', resourceType: 7, resourceId: 't1' } as const
+  const { groupId, ...nobodys } = empty
+  const records = indexRecords([empty, { ...nobodys, resourceId: 't2' }])
+  const caller = { userId: 'anna', groups: [groupId], tenants: [] }
+  const may = (id: string) => isAuthorized(records, caller, { resource: 'TASK', permission: 'READ', id })
+  t.equal(may('t1'), true)
+  t.equal(may('t2'), null)
+  t.end()
+})
