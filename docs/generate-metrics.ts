@@ -93,6 +93,8 @@ const NOTES: Readonly<Record<string, string>> = {
     '`plan`: `none`, `narrowed`, `parts`, `filter` ([plans](decisions/0011-row-plans.md)). If `filter` is the usual plan of an operation, its queries or the permissions of its callers [cannot be expressed as an engine query](deviations.md#rows-that-are-filtered)',
   gateway_rows_read_total:
     '`result`: `shown` (visible; a response to a count contains only their number), `hidden`. `hidden` should not grow much faster than `shown`',
+  gateway_cache_purges_total:
+    '`result`: `purged`, `incomplete` (a worker did not respond), `refused` (the selection is not valid). See [purge](configuration/caching.md#purge)',
   gateway_slow_queue_wait_seconds:
     '`result`: `sent`, `refused`, `left` (the client disconnected). If `refused` rises, see [slow operations](configuration/balancing.md#slow-operations)',
   gateway_slow_requests:

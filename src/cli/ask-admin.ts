@@ -61,19 +61,22 @@ function originIn(text: string): string {
 const WITHIN_MS = 30_000
 const MAX_BYTES = 16 * 1024 ** 2
 
-/** Returns the JSON response of a running gateway to a GET. @throws CommandError with the reason if there is no response */
+/** Returns the JSON response of a running gateway. @throws CommandError with the reason if there is no response */
 export async function askAdmin(
   { origin, token }: AdminAddress,
-  { path }: Pick<AdminRoute, 'path'> & { readonly method: 'GET' },
+  { method, path }: Pick<AdminRoute, 'method' | 'path'>,
+  question?: unknown,
 ): Promise<unknown> {
   const signal = AbortSignal.timeout(WITHIN_MS)
   const headers = {
     accept: 'application/json',
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(method === 'POST' && { 'x-requested-by': 'engine-gateway', 'content-type': 'application/json' }),
   }
+  const body = question === undefined ? null : JSON.stringify(question)
   try {
     // A redirect would send the token to another server.
-    const response = await fetch(origin + path, { headers, signal, redirect: 'error' })
+    const response = await fetch(origin + path, { method, headers, body, signal, redirect: 'error' })
     const text = await textWithin(response)
     if (response.status !== 200)
       throw new CommandError(`${origin}${path}: ${refusalOf(response.status, text)}`)

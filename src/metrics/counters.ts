@@ -101,6 +101,11 @@ function createOtherCounters(registry: Registry) {
       ['result'],
       'Number of reloads of the configuration, by result.',
     ),
+    cachePurge: counter(
+      'gateway_cache_purges_total',
+      ['result'],
+      'Number of purges of the cache through the admin listener, by result.',
+    ),
     gaugeFailure: counter(
       'gateway_engine_gauges_failures_total',
       ['engine', 'query'],

@@ -11,6 +11,12 @@ export interface CachePolicy {
 /** The tag of responses that a deployment, or its deletion, makes stale. */
 export const DEPLOYMENT_TAG = 'deployment'
 
+/** The tag of responses that name the topics of external tasks. */
+const EXTERNAL_TASK_TAG = 'external-task'
+
+/** The tags of all cached responses. Each response has one of them. */
+export const CACHE_TAGS: readonly string[] = [DEPLOYMENT_TAG, EXTERNAL_TASK_TAG]
+
 /** A definition does not change, but it may be deleted through another gateway. */
 const DEFINITION_SECONDS = 3600
 /** A deployment changes the latest version of a key, so a response by key is stored for a shorter time than a response by id. */
@@ -20,7 +26,7 @@ const NAMES_SECONDS = 2
 
 /** Returns how the response of an operation with this path template is cached. */
 export function cachePolicyOf(content: CachedContent, template: string): CachePolicy {
-  if (content === 'names') return { seconds: NAMES_SECONDS, tags: ['external-task'], content }
+  if (content === 'names') return { seconds: NAMES_SECONDS, tags: [EXTERNAL_TASK_TAG], content }
   const seconds = template.includes('/:key') ? KEY_SECONDS : DEFINITION_SECONDS
   return { seconds, tags: [DEPLOYMENT_TAG], content }
 }

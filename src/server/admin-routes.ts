@@ -9,6 +9,7 @@ import { jsonAnswerOf, oneLine } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { isRecord } from '../request/value.ts'
 import { EXPLAIN, type ServingProcesses } from './questions.ts'
+import type { Purge } from './purge.ts'
 import type { Reload } from './reload.ts'
 
 /** The gateway as the admin listener reads and controls it, with one process or with several workers. */
@@ -25,6 +26,7 @@ export interface AdministeredGateway {
   /** The configuration in force, without its secrets. */
   readonly configuration: () => Promise<unknown>
   readonly reload: Pick<Reload, 'run'>
+  readonly purge: Purge
 }
 
 interface AdminRouteDeclaration extends Omit<AdminRoute, 'answer'> {
@@ -107,6 +109,13 @@ export const ADMIN_ROUTES = {
       const reloaded = await reload.run('request')
       return jsonAnswerOf({ status: reloaded.result === 'applied' ? 200 : 422, value: reloaded })
     },
+  },
+  purge: {
+    method: 'POST',
+    path: '/cache/purge',
+    purpose: 'removes cached responses: all, or those of `{ engine, tag }`',
+    maxBodyBytes: 4096,
+    answer: async ({ purge }, { body }) => jsonAnswerOf(await purge(body)),
   },
 } as const satisfies Readonly<Record<string, AdminRouteDeclaration>>
 

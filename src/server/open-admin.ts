@@ -2,9 +2,11 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { type Admin, createAdmin, type Readiness } from '../metrics/admin-listener.ts'
+import type { Metrics } from '../metrics/registry.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { type AdministeredGateway, adminRoutesOf } from './admin-routes.ts'
+import { createPurge } from './purge.ts'
 import { STATUS } from './questions.ts'
 import { type Status, statusOf } from '../status/status.ts'
 import { createStatusPage } from '../status/status-page.ts'
@@ -12,7 +14,8 @@ import type { Reload } from './reload.ts'
 import { createRunningConfig } from './running-config.ts'
 import { versionOf } from './version.ts'
 
-interface AdminDependencies extends Pick<AdministeredGateway, 'metrics' | 'readiness' | 'processes'> {
+interface AdminDependencies extends Pick<AdministeredGateway, 'readiness' | 'processes'> {
+  readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'cachePurge'>
   /** Returns the configuration in force. */
   readonly current: () => Config
   readonly reload: Reload
@@ -51,6 +54,7 @@ export function openAdmin(
     statusPage: createStatusPage(OPERATIONS),
     configuration: createRunningConfig(current),
     reload,
+    purge: createPurge({ processes, metrics, log }),
   })
   return createAdmin({
     host,

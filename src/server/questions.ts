@@ -2,6 +2,7 @@ import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
+import { purgeCache, type PurgeResult } from './purge-cache.ts'
 import type { ServingProcess } from './serving.ts'
 
 /**
@@ -71,8 +72,16 @@ export const REOPEN_AUDIT: ProcessQuestion<unknown> = {
   isAnswer: (_value): _value is unknown => true,
 }
 
+/** Removes cached responses. The parameters are the selection of the client. */
+export const PURGE: ProcessQuestion<PurgeResult> = {
+  name: 'purge',
+  withinMs: 5000,
+  answer: (serving, selection) => purgeCache(serving.current().gateway, selection),
+  isAnswer: isPurgeResult,
+}
+
 const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
-  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT].map((question) => [question.name, question]),
+  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, PURGE].map((question) => [question.name, question]),
 )
 
 /** Returns the question with this name. Null if there is none. */
@@ -92,6 +101,11 @@ export function onlyProcess(serving: ServingProcess): ServingProcesses {
 function isReadiness(value: unknown): value is Readiness {
   if (!isRecord(value) || typeof value['ready'] !== 'boolean' || !isRecord(value['checks'])) return false
   return Object.values(value['checks']).every((state) => typeof state === 'string')
+}
+
+function isPurgeResult(value: unknown): value is PurgeResult {
+  if (!isRecord(value)) return false
+  return typeof value['problem'] === 'string' || typeof value['evicted'] === 'number'
 }
 
 function isJsonResponse(value: unknown): value is JsonResponse {

@@ -56,7 +56,11 @@ export async function startWorkers({
   })
   const admin = await openAdmin(config.admin, {
     current: () => workerPool.config,
-    metrics: { contentType: metrics.contentType, text: () => workerPool.metricsText() },
+    metrics: {
+      contentType: metrics.contentType,
+      text: () => workerPool.metricsText(),
+      cachePurge: metrics.cachePurge,
+    },
     readiness: () => workerPool.readiness(),
     processes: workerPool,
     reload,

@@ -63,6 +63,13 @@ t.test('the status includes all workers', async (t) => {
   t.match((await gateway.admin('/status')).text, /^<!doctype html>/)
 })
 
+t.test('all workers purge their caches', async (t) => {
+  const { status, text } = await gateway.admin('/cache/purge', { method: 'POST' })
+  t.equal(status, 200, text)
+  t.same(JSON.parse(text), { evicted: 0, processes: 2, redis: 'none' })
+  t.equal(await gateway.metric('gateway_cache_purges_total{result="purged"}'), 1)
+})
+
 t.test('workers explain permissions', async (t) => {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
   const asked = { user: 'demo', request: 'GET /task/count' }
