@@ -17,8 +17,16 @@ export function valuesSchema(): unknown {
 function chartConfigSchema(): unknown {
   const schema = withoutFilledIn(configJsonSchema('draft-7'))
   if (!isMapping(schema)) throw new Error('the configuration has no schema')
-  const { $schema: _, ...rest } = schema
-  return rest
+  const { $schema: _, properties, ...rest } = schema
+  if (!isMapping(properties) || !isMapping(properties['engines'])) throw new Error('the configuration has no engines')
+  return { ...rest, properties: { ...properties, engines: withNull(properties['engines']) } }
+}
+
+/** Returns the schema of engines, each of which may be null: Helm then removes an engine that another file of values has added. */
+function withNull(engines: Readonly<Record<string, unknown>>): unknown {
+  const engine = engines['additionalProperties']
+  if (!isMapping(engine)) throw new Error('the engines have no schema')
+  return { ...engines, additionalProperties: { ...engine, type: ['object', 'null'] } }
 }
 
 function withoutFilledIn(value: unknown): unknown {

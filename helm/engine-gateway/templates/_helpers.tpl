@@ -51,6 +51,9 @@ annotations:
 {{- end -}}
 
 {{- define "engine-gateway.image" -}}
+{{- if not .Values.image.repository -}}
+{{- fail "image.repository is not set: docs/releases.md describes how to build and push an image. Then set image.repository, and image.digest or image.tag" -}}
+{{- end -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
 {{- else -}}
@@ -61,6 +64,16 @@ annotations:
 {{- /* The configuration with the settings that depend on the pod: the listeners, the mounted files, and Redis. */ -}}
 {{- define "engine-gateway.config" -}}
 {{- $config := deepCopy .Values.config -}}
+{{- $engines := dict -}}
+{{- range $name, $engine := $config.engines -}}
+{{- if $engine -}}
+{{- $_ := set $engines $name $engine -}}
+{{- end -}}
+{{- end -}}
+{{- if not (or $engines .Values.existingConfigMap) -}}
+{{- fail "config.engines is empty: add your engines, for example --set 'config.engines.default.nodes={http://engine:8080/engine-rest}'" -}}
+{{- end -}}
+{{- $_ := set $config "engines" $engines -}}
 {{- $_ := set $config "listen" (merge (dict "host" "0.0.0.0" "port" .Values.containerPorts.http) (default (dict) $config.listen)) -}}
 {{- $admin := default (dict) $config.admin -}}
 {{- $service := printf "%s-admin" (include "engine-gateway.fullname" .) -}}
@@ -75,10 +88,10 @@ annotations:
 {{- $_ := set $config.identity "file" "users.yaml" -}}
 {{- end -}}
 {{- range $engine := $config.engines -}}
-{{- if and $engine (eq (dig "identity" "source" "" $engine) "file") -}}
+{{- if eq (dig "identity" "source" "" $engine) "file" -}}
 {{- $_ := set $engine.identity "file" (default "users.yaml" $engine.identity.file) -}}
 {{- end -}}
-{{- if and $engine (eq (dig "authorization" "records" "source" "" $engine) "file") -}}
+{{- if eq (dig "authorization" "records" "source" "" $engine) "file" -}}
 {{- $_ := set $engine.authorization.records "file" (default "authorizations.yaml" $engine.authorization.records.file) -}}
 {{- end -}}
 {{- end -}}
@@ -98,7 +111,7 @@ annotations:
 {{- define "engine-gateway.readsUsers" -}}
 {{- $config := include "engine-gateway.config" . | fromYaml -}}
 {{- range $settings := prepend (values $config.engines) $config -}}
-{{- if eq (dig "identity" "file" "" (default (dict) $settings)) "users.yaml" -}}yes{{- end -}}
+{{- if eq (dig "identity" "file" "" $settings) "users.yaml" -}}yes{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -230,6 +243,11 @@ annotations:
   {{- end }}
 {{- end -}}
 
+{{- /* The scheme of requests to the gateway. */ -}}
+{{- define "engine-gateway.scheme" -}}
+{{- if dig "listen" "tls" nil .Values.config }}https{{ else }}http{{ end -}}
+{{- end -}}
+
 {{- /* The scheme of probes: `HTTPS` if the admin listener has a certificate. */ -}}
 {{- define "engine-gateway.adminScheme" -}}
 {{- if dig "admin" "tls" nil .Values.config }}HTTPS{{ else }}HTTP{{ end -}}
@@ -258,4 +276,80 @@ annotations:
 {{- end -}}
 {{- end -}}
 {{- toYaml $file.groups -}}
+{{- end -}}
+
+{{- /*
+The objects that pods need before they start, as `{ objects: [{ kind, name, keys, use }] }`. An object without keys is mounted or read
+as a whole.
+*/ -}}
+{{- define "engine-gateway.required" -}}
+{{- $objects := list -}}
+{{- with .Values.existingConfigMap -}}
+{{- $objects = append $objects (dict "kind" "configmap" "name" . "keys" (list "gateway.yaml") "use" "the configuration") -}}
+{{- end -}}
+{{- $sources := list (dict "from" .Values.authorizations "use" "the authorization records") (dict "from" .Values.trustedCertificates "use" "trusted certificates") -}}
+{{- if include "engine-gateway.usersFile" . -}}
+{{- $sources = prepend $sources (dict "from" .Values.users "use" "the users") -}}
+{{- end -}}
+{{- range $sources -}}
+{{- $keys := list .from.key -}}
+{{- if .from.existingSecret -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" .from.existingSecret "keys" $keys "use" .use) -}}
+{{- else if .from.existingConfigMap -}}
+{{- $objects = append $objects (dict "kind" "configmap" "name" .from.existingConfigMap "keys" $keys "use" .use) -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.redis -}}
+{{- if .existingSecret -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" .existingSecret "keys" (compact (list .key .signingKey)) "use" "Redis") -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.adminToken -}}
+{{- if .existingSecret -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" .existingSecret "keys" (list .key) "use" "the token of the admin port") -}}
+{{- end -}}
+{{- end -}}
+{{- $config := toYaml .Values.config -}}
+{{- range $secret := .Values.secretFiles -}}
+{{- $keys := list -}}
+{{- $folder := printf "/run/secrets/%s/" $secret -}}
+{{- range regexFindAll (printf "%s[A-Za-z0-9._-]+" (replace "." "[.]" $folder)) $config -1 -}}
+{{- $keys = append $keys (trimPrefix $folder .) -}}
+{{- end -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" $secret "keys" (uniq $keys) "use" (printf "files in /run/secrets/%s" $secret)) -}}
+{{- end -}}
+{{- range .Values.extraEnv -}}
+{{- $use := printf "the variable %s" .name -}}
+{{- $valueFrom := default (dict) .valueFrom -}}
+{{- with $valueFrom.secretKeyRef -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" .name "keys" (list .key) "use" $use) -}}
+{{- end -}}
+{{- with $valueFrom.configMapKeyRef -}}
+{{- $objects = append $objects (dict "kind" "configmap" "name" .name "keys" (list .key) "use" $use) -}}
+{{- end -}}
+{{- end -}}
+{{- range .Values.extraVolumes -}}
+{{- $use := printf "the volume %s" .name -}}
+{{- with .secret -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" .secretName "keys" list "use" $use) -}}
+{{- end -}}
+{{- with .configMap -}}
+{{- $objects = append $objects (dict "kind" "configmap" "name" .name "keys" list "use" $use) -}}
+{{- end -}}
+{{- end -}}
+{{- range .Values.imagePullSecrets -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" .name "keys" list "use" "the registry of the image") -}}
+{{- end -}}
+{{- with .Values.ingress -}}
+{{- if .enabled -}}
+{{- $names := list .tlsSecret -}}
+{{- range .tls -}}
+{{- $names = append $names .secretName -}}
+{{- end -}}
+{{- range $names | compact | uniq -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" . "keys" (list "tls.crt" "tls.key") "use" "the certificate of the ingress") -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson (dict "objects" $objects) -}}
 {{- end -}}

@@ -1,5 +1,5 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { build } from '../../../src/assembly/build.ts'
@@ -41,9 +41,9 @@ for (const example of EXAMPLES) {
     await t.test('the values render a valid configuration without a warning', async (t) => {
       const objects = objectsOf(text)
       const folder = configFolderOf(t, objects)
-      writeFileSync(join(folder, 'users.yaml'), JSON.stringify({ users: CLERKS }))
+      writeFileSync(join(folder, 'users.yaml'), contentOf('users.yaml'))
       if (isMounted(objects, 'authorizations.yaml'))
-        writeFileSync(join(folder, 'authorizations.yaml'), JSON.stringify({ authorizations: [] }))
+        writeFileSync(join(folder, 'authorizations.yaml'), contentOf('authorizations.yaml'))
       moveSecrets(t, objects, folder)
       // As the command `check` does.
       const config = loadConfig(join(folder, 'gateway.yaml'), secretsOf(objects))
@@ -80,16 +80,23 @@ function secretsOf(objects: readonly Json[]): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(SECRETS).filter(([name]) => names.includes(name)))
 }
 
+/** Returns the content of a file of a secret. */
+function contentOf(name: string): string {
+  if (name === 'users.yaml') return JSON.stringify({ users: CLERKS })
+  if (name === 'authorizations.yaml') return JSON.stringify({ authorizations: [] })
+  // As long as a signing key must be.
+  return 's'.repeat(32)
+}
+
 /** Replaces files below /run/secrets in the configuration by files below its own folder. Checks that the pod mounts a secret for each. */
 function moveSecrets(t: Test, objects: readonly Json[], folder: string): void {
   const mounted = listAt(podOf(objects), 'spec.containers.0.volumeMounts').map((one) => at(one, 'mountPath'))
   const file = join(folder, 'gateway.yaml')
   const text = readFileSync(file, 'utf8')
-  for (const [, path = ''] of text.matchAll(/\$\{file:(\/run\/secrets\/[^}]+)\}/g)) {
+  for (const [, path = ''] of text.matchAll(/(?<=file: ?)(\/run\/secrets\/[\w./-]+)/g)) {
     t.ok(mounted.includes(dirname(path)), path)
     mkdirSync(join(folder, dirname(path)), { recursive: true })
-    // As long as a signing key must be.
-    writeFileSync(join(folder, path), 's'.repeat(32))
+    writeFileSync(join(folder, path), contentOf(basename(path)))
   }
-  writeFileSync(file, text.replaceAll('${file:/run/', `\${file:${folder}/run/`))
+  writeFileSync(file, text.replaceAll(/(?<=file: ?)(?=\/run\/)/g, folder))
 }

@@ -8,33 +8,37 @@ export type Json = Readonly<Record<string, unknown>>
 /** The folder of the chart. */
 export const CHART = join(import.meta.dirname, '../../../helm/engine-gateway')
 
+/** The values that the chart requires. */
+export const LEAST_VALUES = join(import.meta.dirname, 'least-values.yaml')
+
 /** The definitions of custom resources that `helm/install-tools` downloads. */
 export const CRDS = join(CHART, '../../node_modules/.cache/crds')
 
 /**
- * Returns the objects of a release `gw` with values in the form of `--set`.
+ * Returns the objects of a release `gw` with the least values, and with values in the form of `--set`.
  * @throws with the message of Helm if it renders nothing
  */
 export function render(...sets: readonly string[]): readonly Json[] {
   return renderAt(CHART, sets)
 }
 
-/** Returns the objects of the chart in another folder. */
+/** Returns the objects of the chart in another folder, with the least values. */
 export function renderAt(folder: string, sets: readonly string[]): readonly Json[] {
-  return objectsOf(helm('template', 'gw', folder, ...sets.flatMap((set) => ['--set', set])))
+  const settings = sets.flatMap((set) => ['--set', set])
+  return objectsOf(helm('template', 'gw', folder, '--values', LEAST_VALUES, ...settings))
 }
 
 /**
- * Returns the objects of a release `gw` with these values.
+ * Returns the objects of a release `gw` with the least values and these values.
  * @throws with the message of Helm if it renders nothing
  */
 export function renderWith(values: Json): readonly Json[] {
   return objectsOf(textWith(values))
 }
 
-/** Returns the output of `helm template` for a release `gw` with these values. */
+/** Returns the output of `helm template` for a release `gw` with the least values and these values. */
 export function textWith(values: Json): string {
-  return runHelm(['template', 'gw', CHART, '--values', '-'], JSON.stringify(values))
+  return runHelm(['template', 'gw', CHART, '--values', LEAST_VALUES, '--values', '-'], JSON.stringify(values))
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { helmSkip } from '../../support/requirements.ts'
-import { at, CHART, render } from './render.ts'
+import { at, CHART, helm, render } from './render.ts'
 
 const schema: unknown = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))
 const values: unknown = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'))
@@ -87,6 +87,21 @@ t.test('an unknown value is refused with its path', { skip: helmSkip }, async (t
     ['prometheusRule.alerts.GatewayDown.severity=a', /at '\/prometheusRule\/alerts\/GatewayDown'/],
   ] as const)
     t.throws(() => render(set), { message }, set)
+})
+
+/** Renders the chart with these values only. */
+function template(...sets: readonly string[]): string {
+  return helm('template', 'gw', CHART, ...sets.flatMap((set) => ['--set', set]))
+}
+
+t.test('a chart without an image or an engine is refused', { skip: helmSkip }, async (t) => {
+  const image = 'image.repository=registry.example/engine-gateway'
+  const engine = 'config.engines.orders.nodes={http://orders:8080/engine-rest}'
+  t.throws(() => template(engine), /image\.repository is not set: docs\/releases\.md describes/)
+  t.throws(() => template(image), /config\.engines is empty: add your engines/)
+  t.throws(() => template(image, 'config.engines.default=null'), /config\.engines is empty/)
+  t.doesNotThrow(() => template(image, engine))
+  t.doesNotThrow(() => template(image, 'existingConfigMap=mine'))
 })
 
 t.test('docs/helm.md names every example', async (t) => {
