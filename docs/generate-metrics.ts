@@ -131,6 +131,8 @@ export async function describeMetrics(): Promise<readonly MetricDescription[]> {
   const { metrics } = dependencies
   activate()
   createReload({
+    file: null,
+    verify: async () => {},
     load: () => config,
     current: () => config,
     warnings: () => [],

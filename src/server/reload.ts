@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { changesBetween, restartProblems } from '../config/config-changes.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
@@ -23,11 +24,18 @@ export interface Reload {
 }
 
 interface ReloadOptions {
+  /** The path of the configuration. Null if there is no file. */
+  readonly file: string | null
   /** @throws ConfigError */
   readonly load: () => Config
   readonly current: () => Config
   /** Returns the warnings of the configuration in force. */
   readonly warnings: () => readonly string[]
+  /**
+   * Reads the files that the configuration in force names.
+   * @throws ConfigError if one of them could not be used
+   */
+  readonly verify: () => Promise<unknown>
   /** Puts the configuration in force as a whole, or rejects. */
   readonly replace: (config: Config) => Promise<void>
   /** Reopens the audit file if it was renamed. Called at every reload, whether it succeeds or not. */
@@ -42,6 +50,8 @@ export function createReload(options: ReloadOptions): Reload {
   let isApplied = true
   let appliedAtMs = Date.now()
   let lastReload: LastReload | null = null
+  /** The text of the last reload, and its result. */
+  let last: { readonly text: string | null; readonly result: ReloadResult } | null = null
   metrics.gauge(
     'gateway_config_last_reload_successful',
     'Whether the last reload of the configuration was applied.',
@@ -54,7 +64,11 @@ export function createReload(options: ReloadOptions): Reload {
   )
 
   async function runNow(cause: Parameters<Reload['run']>[0]): Promise<ReloadResult> {
-    const reloaded = await attempt(options)
+    const text = textOf(options.file)
+    // A request or a signal has already read this change.
+    if (cause === 'file' && last !== null && text !== null && last.text === text) return last.result
+    const reloaded = await attempt(options, cause)
+    last = { text, result: reloaded }
     await options.reopenAudit()
     isApplied = reloaded.result === 'applied'
     if (reloaded.result === 'applied' && reloaded.changed.length > 0) appliedAtMs = Date.now()
@@ -71,8 +85,20 @@ export function createReload(options: ReloadOptions): Reload {
   }
 }
 
+/** Returns null if the file cannot be read. */
+function textOf(file: string | null): string | null {
+  try {
+    return file === null ? null : readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}
+
 /** Validates the configuration, builds the runtime and replaces the current one. */
-async function attempt({ load, current, warnings, replace, log }: ReloadOptions): Promise<ReloadResult> {
+async function attempt(
+  { load, current, warnings, verify, replace, log }: ReloadOptions,
+  cause: Parameters<Reload['run']>[0],
+): Promise<ReloadResult> {
   try {
     const before = current()
     const config = load()
@@ -82,7 +108,7 @@ async function attempt({ load, current, warnings, replace, log }: ReloadOptions)
     if (changed.length > 0) {
       await replace(config)
       logWarnings(warnings(), log)
-    }
+    } else if (cause !== 'file') await verify()
     if (config.log.level !== before.log.level) log.level = config.log.level
     return { result: 'applied', changed }
   } catch (error) {

@@ -22,6 +22,11 @@ export interface RuntimeReplacement {
    * in force
    */
   readonly replace: (config: Config) => Promise<void>
+  /**
+   * Builds the configuration in force once more, and closes it.
+   * @throws ConfigError if a file that it names could not be used
+   */
+  readonly verify: () => Promise<void>
   /** Reopens the audit files of all open runtimes. */
   readonly reopenAudit: () => Promise<void>
   /** Responds to the waiting long polls of all open runtimes. */
@@ -110,11 +115,17 @@ export async function openFirstRuntime({
     retiring.set(old, retire(oldNumber, serve(next.handle)))
   }
 
+  async function verify(): Promise<void> {
+    const { gateway, handover } = current().dependencies
+    await close(await open({ config: gateway.config, before: handover, successor: () => null }))
+  }
+
   live.set(0, await open({ config: firstConfig, successor: () => successorOf(0) }))
   const all = () => [current(), ...retiring.keys()].map(({ dependencies }) => dependencies)
   return {
     current,
     replace,
+    verify,
     reopenAudit: async () =>
       void (await Promise.all(all().map((runtime) => runtime.questions.reopenAudit()))),
     endPolls: () => all().forEach((runtime) => runtime.endPolls()),

@@ -13,6 +13,8 @@ export interface ServingProcess {
   readonly current: () => RuntimeDependencies
   /** Replaces the configuration. @throws ConfigError; the current configuration then stays in force */
   readonly replace: (config: Config) => Promise<void>
+  /** Reads the files that the configuration in force names. @throws ConfigError if one of them could not be used */
+  readonly verify: () => Promise<void>
   /** Returns as JSON whether a user may do something under the configuration in force. */
   readonly explain: Runtime['explain']
   /** Puts the first runtime in force and reads users and records. */
@@ -63,6 +65,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
     current,
     explain: (question) => replacement.current().explain(question),
     replace: replacement.replace,
+    verify: replacement.verify,
     begin: async () => {
       current().activate()
       await current().start()

@@ -18,13 +18,15 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   // Watch the file before the first build, so that changes during the build are noticed.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
   const serving = await openServing({ config, log, open })
-  const { current, replace, reopenAudit, readiness, begin, listen, drain } = serving
+  const { current, replace, verify, reopenAudit, readiness, begin, listen, drain } = serving
   const { metrics } = current().gateway
   const load = () => (file === null ? current().gateway.config : loadConfig(file))
   const reload = createReload({
+    file,
     load,
     current: () => current().gateway.config,
     warnings: () => current().questions.warnings,
+    verify,
     replace,
     reopenAudit,
     metrics,

@@ -46,9 +46,11 @@ export async function startWorkers({
     latest.warnings = questions.warnings
   }
   const reload = createReload({
+    file,
     load: () => loadConfig(file),
     current: () => workerPool.config,
     warnings: () => latest.warnings,
+    verify: () => check(workerPool.config),
     replace,
     reopenAudit: async () => void (await workerPool.askEach(REOPEN_AUDIT)),
     metrics,

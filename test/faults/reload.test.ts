@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -103,6 +103,31 @@ t.test('the response of a reload lists the changes', async (t) => {
     result: 'applied',
     changed: ['engines.second', 'limits.body'],
   })
+})
+
+t.test('a reload has one log line and one count, also after the file is noticed', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  await gateway.reload(TWO)
+  // The watcher looks at the file at the latest after five seconds.
+  await wait(6000)
+  const lines = gateway.log.filter(({ msg }) => msg === 'configuration reloaded')
+  t.equal(await gateway.metric(APPLIED), lines.length)
+  // On a busy machine, the watcher may have noticed the file before the request.
+  t.equal(lines.at(-1)?.['cause'], 'request')
+})
+
+t.test('a reload without a change fails if a file of users is missing, and changes nothing', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const users = join(dirname(gateway.file), 'users.yaml')
+  const content = await readFile(users, 'utf8')
+  await rm(users)
+  const response = await askToReload(gateway.running)
+  t.equal(response.status, 422)
+  t.match(await response.json(), { result: 'refused', problems: [/^identity\.file: .* does not exist$/] })
+  t.equal((await gateway.ask('demo', '/version')).status, 200)
+  await writeFile(users, content)
+  t.equal((await askToReload(gateway.running)).status, 200)
+  t.equal((await gateway.ask('demo', '/version')).status, 200)
 })
 
 t.test('no response and no log line shows the content of the file', async (t) => {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError, type Config } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
@@ -28,26 +30,34 @@ t.test('the first hundred of many problems are shown', (t) => {
 })
 
 /** Returns a reload that waits in `replace` until the test continues it. */
-function openReload(t: Parameters<typeof configOf>[0]) {
+function openReload(t: Parameters<typeof configOf>[0], file: string | null = null) {
   const config = configOf(t, 'http://engine.invalid')
   const held: (() => void)[] = []
   const replaced: Config[] = []
   let loaded = 0
   let next: Config | ConfigError = config
+  const counted: string[] = []
+  const verified: (string | null)[] = []
+  let unusable: string | null = null
   const reload = createReload({
+    file,
     load: () => {
       loaded += 1
       if (next instanceof Error) throw next
       return next
     },
     current: () => replaced.at(-1) ?? config,
+    verify: async () => {
+      verified.push(unusable)
+      if (unusable !== null) throw new ConfigError('x', [unusable])
+    },
     replace: async (to) => {
       await new Promise<void>((resolve) => held.push(resolve))
       replaced.push(to)
     },
     warnings: () => [],
     reopenAudit: async () => {},
-    metrics: { reload: () => {}, gauge: () => {} },
+    metrics: { reload: ({ result }) => void counted.push(result), gauge: () => {} },
     log: createLogger({ level: 'silent', destination: { write: () => {} } }),
   })
   return {
@@ -55,6 +65,9 @@ function openReload(t: Parameters<typeof configOf>[0]) {
     held,
     replaced,
     loaded: () => loaded,
+    counted,
+    verified,
+    spoil: (problem: string) => (unusable = problem),
     fail: (problems: readonly string[]) => {
       next = new ConfigError('x', problems)
     },
@@ -115,4 +128,30 @@ t.test('the status contains the last reload and its problems', async (t) => {
     isApplied: true,
     lastReload: { cause: 'signal', result: 'applied', problems: [] },
   })
+})
+
+t.test('a change that a request has read is not read again when the file is noticed', async (t) => {
+  const file = join(t.testdir({ 'gateway.yaml': 'version: 1\n' }), 'gateway.yaml')
+  const { reload, counted, held, change } = openReload(t, file)
+  change(1)
+  const first = reload.run('request')
+  while (held.length === 0) await Promise.resolve()
+  held.shift()?.()
+  t.same(await first, { result: 'applied', changed: ['limits.body'] })
+  t.same(await reload.run('file'), await first)
+  t.same(counted, ['applied'])
+  writeFileSync(file, 'version: 1 # changed\n')
+  t.same(await reload.run('file'), { result: 'applied', changed: [] })
+  t.same(await reload.run('request'), { result: 'applied', changed: [] })
+  t.same(counted, ['applied', 'applied', 'applied'], 'each request has a result of its own')
+})
+
+t.test('a request or a signal fails if a file that the configuration names could not be used', async (t) => {
+  const { reload, spoil, verified } = openReload(t)
+  t.same(await reload.run('request'), { result: 'applied', changed: [] })
+  spoil('identity.file: users.yaml does not exist')
+  const refused = { result: 'refused', problems: ['identity.file: users.yaml does not exist'] }
+  t.same(await reload.run('request'), refused)
+  t.same(await reload.run('signal'), refused)
+  t.equal(verified.length, 3)
 })
