@@ -52,7 +52,7 @@ annotations:
 
 {{- define "engine-gateway.image" -}}
 {{- if not .Values.image.repository -}}
-{{- fail "image.repository is not set: docs/releases.md describes how to build and push an image. Then set image.repository, and image.digest or image.tag" -}}
+{{- fail "image.repository is not set: build and push an image with release/build-image, or use a chart that release/package-chart has made (docs/releases.md). Then set image.repository, and image.digest or image.tag" -}}
 {{- end -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
