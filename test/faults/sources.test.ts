@@ -78,6 +78,25 @@ t.test('a partially written or invalid file changes nothing', async (t) => {
   t.match(metrics, 'gateway_source_up{engine="default",source="records"} 0\n')
 })
 
+t.test(
+  'a long records file takes effect without a reload, and a mistake in it changes nothing',
+  async (t) => {
+    const { gateway, records, users, becomes } = await openWithFiles(t)
+    await writeFile(users, usersText('mary', 'demo'))
+    const others = Array.from({ length: 500 }, (_, at) => `user${at}`)
+    const long = recordsText(...others, 'demo')
+    await writeFile(records, long)
+    await becomes('mary:mary', 404)
+    await becomes('demo:demo', 200)
+    await writeFile(records, `${long}  - { type: 1, userId: mary ]\n`)
+    await until(async () => (await gateway.admin('/readyz?verbose')).text.includes('[-] records of default:'))
+    t.equal(await gateway.statusOf('demo:demo', MARYS), 200)
+    await writeFile(records, recordsText(...others, 'mary'))
+    await becomes('mary:mary', 200)
+    await becomes('demo:demo', 404)
+  },
+)
+
 t.test('without its records file, a gateway works for a while and then returns 503', async (t) => {
   const { gateway, records, becomes } = await openWithFiles(t)
   await rename(records, `${records}.away`)

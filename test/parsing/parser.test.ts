@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
+import { openWatchedFile } from '../../src/files/watched-file.ts'
 import { parseLimits } from '../../src/parsing/parse-limits.ts'
 import { createParser } from '../../src/parsing/parser.ts'
 import type { StoredRecord } from '../../src/operations/authorization-record.ts'
@@ -127,4 +130,24 @@ t.test('long contents are parsed without a thread only before the first request'
   await t.resolves(parser.records(jsonOf(RECORDS), 'records.json'))
   parser.startServing()
   await t.rejects(parser.records(jsonOf(RECORDS), 'records.json'), { message: /^parsing takes more/ })
+})
+
+t.test('if the thread fails, the last content of the file stays in force', async (t) => {
+  const path = join(t.testdir({ 'records.json': '[]' }), 'records.json')
+  const parser = open(t, { inlineBytes: 0, threadMs: 0 })
+  const problems: (string | null)[] = []
+  const file = await openWatchedFile({
+    path,
+    parse: (content) => parser.records(content, path),
+    staleAfterMs: 60_000,
+    settleMs: 0,
+    onLook: (problem) => void problems.push(problem),
+  })
+  t.teardown(() => file.close())
+  parser.startServing()
+  const before = file.current()
+  await writeFile(path, `${JSON.stringify(RECORDS)}\n`)
+  await file.look()
+  t.equal(file.current(), before)
+  t.same(problems, ['parsing takes more than 0 s'])
 })
