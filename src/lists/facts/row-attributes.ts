@@ -6,32 +6,42 @@ import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
 export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttributes {
   return async function readRowAttributes(template, rows) {
-    const homeless = rows.filter(
-      (row) => definitionIdOf(row) === null && stringOf(row['processDefinitionKey']) === null,
-    )
-    const instanceIds = new Set(
-      homeless.map((row) => stringOf(row['processInstanceId'])).filter((id) => id !== null),
-    )
-    const instances = isKnownByInstance(template)
-      ? await lookUpAll('processInstance', [...instanceIds])
-      : NONE
-    const definitionOf = (row: ListRow): string | null =>
-      definitionIdOf(row) ?? instances.get(stringOf(row['processInstanceId']) ?? '')?.['definitionId'] ?? null
-    const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
+    const definitionIds = isKnownByInstance(template)
+      ? await definitionIdsByInstance(rows, lookUpAll)
+      : rows.map(definitionIdOf)
+    const ids = new Set(definitionIds.filter((id) => id !== null))
     const definitions = await lookUpAll('processDefinition', [...ids])
     const tenants = template === OPERATION_LOG ? await tenantsOfEntries(rows, definitions, lookUp) : null
-    return rows.map((row) => (name) => {
-      if (name === 'tenantId' && tenants !== null) return tenants.get(row) ?? null
-      const definition = definitions.get(definitionOf(row) ?? '')
-      const value = attributeOf(template, row, name) ?? inheritedAttribute(row, name, definition)
-      const isOfDefinition = name === 'tenantId' && definition !== undefined
-      if (value === null && !isOfDefinition) requireMember(template, row, name)
-      return value
+    return rows.map((row, index) => {
+      const definition = definitions.get(definitionIds[index] ?? '')
+      return (name) => {
+        if (name === 'tenantId' && tenants !== null) return tenants.get(row) ?? null
+        const value = attributeOf(template, row, name) ?? inheritedAttribute(row, name, definition)
+        const isOfDefinition = name === 'tenantId' && definition !== undefined
+        if (value === null && !isOfDefinition) requireMember(template, row, name)
+        return value
+      }
     })
   }
 }
 
-const NONE: ReadonlyMap<string, Attributes> = new Map()
+/** Returns the definition of each item. An item that does not name its definition has the definition of its process instance. */
+async function definitionIdsByInstance(
+  rows: readonly ListRow[],
+  lookUpAll: LookUps['lookUpAll'],
+): Promise<readonly (string | null)[]> {
+  const unnamed = rows.filter(
+    (row) => definitionIdOf(row) === null && stringOf(row['processDefinitionKey']) === null,
+  )
+  const ids = new Set(unnamed.map((row) => stringOf(row['processInstanceId'])).filter((id) => id !== null))
+  const instances = await lookUpAll('processInstance', [...ids])
+  return rows.map(
+    (row) =>
+      definitionIdOf(row) ??
+      instances.get(stringOf(row['processInstanceId']) ?? '')?.['definitionId'] ??
+      null,
+  )
+}
 
 /** Returns whether the items of a list name their instance, but not their definition. */
 function isKnownByInstance(template: string): boolean {

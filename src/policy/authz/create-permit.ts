@@ -255,14 +255,6 @@ function restrictedTo(
   const mayBeSelf = subject.impliesIdentity && restriction.concernsIdentity
   if (visibility === 'none' && !mayBeSelf && (restriction.exempt === null || restriction.exempt === 'case'))
     return { visibility: 'none', valid: isValid() }
-  return someOf(input, accessRequest, { visibility, subject })
-}
-
-function someOf(
-  input: ListDecisionInput,
-  accessRequest: AccessRequest,
-  { visibility, subject }: CallerVisibility,
-): ListDecision {
   const narrowed = narrowedTasks(input, accessRequest, { visibility, subject }, null)
   return narrowed ?? plannedFor(input, accessRequest, subject, false)
 }
