@@ -16,7 +16,7 @@ import { addKeys } from './key-subqueries.ts'
 import { addNullGroup } from './null-group-subqueries.ts'
 import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
 import { isVisible } from '../visibility/visibility.ts'
-import { postFormOf, roomOf, queryLengthOf } from './query-length.ts'
+import { fitInQueryString, postFormOf } from './query-length.ts'
 
 export type Planner = (input: PlanInput) => PlanRows
 
@@ -124,10 +124,9 @@ function planOf(context: PlanContext, content: PlanContent): ListPlan {
   if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && context.isAnswerable }
   if (all.length > options.limits.rowParts) return FILTER
   const postForm = postFormOf(context)
-  if (method !== 'POST' && postForm === null) {
-    const room = roomOf(context)
-    if (all.some(({ set }) => queryLengthOf(set) > room)) return FILTER
-  }
+  const isInQueryString = method !== 'POST' && postForm === null
+  const sets = all.map(({ set }) => set)
+  if (isInQueryString && !fitInQueryString(context, sets)) return FILTER
   const strategy = all.length === 1 && nullGroup === null ? 'rewrite' : 'union'
   return { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm }
 }

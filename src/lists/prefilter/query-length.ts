@@ -2,6 +2,12 @@ import type { PlanContext } from './plan-context.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import type { SubqueryPlan, QueryMembers } from '../list-plan.ts'
 
+/** Returns whether each of the conditions fits into the query string of the request. */
+export function fitInQueryString(context: PlanContext, sets: readonly QueryMembers[]): boolean {
+  const room = roomOf(context)
+  return sets.every((set) => queryLengthOf(set) <= room)
+}
+
 /** Returns how many characters one more condition of the query string may have. */
 export function roomOf({ accessRequest }: PlanContext): number {
   return QUERY_CHARS - queryLengthOf(Object.fromEntries(accessRequest.query))
@@ -16,6 +22,6 @@ export function postFormOf({ query, method, own, accessRequest }: PlanContext): 
   return isSaid ? postForm : null
 }
 
-export function queryLengthOf(set: QueryMembers): number {
+function queryLengthOf(set: QueryMembers): number {
   return Object.values(set).reduce((sum, value) => sum + encodeURIComponent(String(value)).length, 0)
 }

@@ -27,13 +27,13 @@ export function visibleSetOf(
   { key: keyName, instance, keyTypes }: ItemPermissions,
   subject: ListSubject,
 ): VisibleSet {
+  const named = candidatesOf(keyTypes, subject)
+  const instances = instance === null ? NO_INSTANCES : instancesOf(instance, subject)
   const untenanted = { ...restriction, exempt: null, tenanted: false }
   const isOpen = (key: string | null) =>
     isVisible(untenanted, {}, (name) => (name === keyName ? key : null), subject)
   const isAllBut = isOpen(null)
-  const named = candidatesOf(keyTypes, subject)
   const ids = new Set([...named].filter((id) => isOpen(id) !== isAllBut))
-  const instances = instance === null ? NO_INSTANCES : instancesOf(instance, subject)
   return { keys: { isAllBut, ids }, instances }
 }
 
