@@ -1,0 +1,123 @@
+import t from 'tap'
+import { OPERATIONS } from '../../../src/operations/all.ts'
+import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
+import { createPlanner } from '../../../src/lists/prefilter/plan-list.ts'
+import type { PlanOptions } from '../../../src/lists/prefilter/plan-context.ts'
+import type { ListPlan } from '../../../src/lists/list-plan.ts'
+import { createDateFormat } from '../../../src/request/date-format.ts'
+import { recordsOf } from '../../support/record-lines.ts'
+
+const KEYS = ['a', 'b', 'c', 'd', 'e']
+const DEFINITIONS = KEYS.map((key) => ({ id: `${key}:1`, key, tenantId: null }))
+
+const definitions: PlanOptions['definitions'] = async (keys) =>
+  DEFINITIONS.filter(({ key }) => keys === null || keys.includes(key))
+
+/** Returns whether a query for instances selects only those of the hidden key. */
+const isHidden = (query: Readonly<Record<string, unknown>>) =>
+  JSON.stringify(query['processDefinitionKeyIn']) === '["e"]'
+
+const OPTIONS: PlanOptions = {
+  definitions,
+  latestDefinitions: definitions,
+  deleted: async () => [],
+  hasOwnTenants: async () => false,
+  nullsFirst: async () => 'asc',
+  instanceIds: async (_kind, query) => (isHidden(query) ? ['hidden'] : ['visible', 'other']),
+  countInstances: async (_kind, query) => (isHidden(query) ? 1 : 2),
+  lookUp: async () => null,
+  lookUpAll: async () => new Map(),
+  limits: { filteredRows: 1000, rowParts: 200 },
+  dateFormat: createDateFormat(),
+}
+
+/** Mary sees every key except one. */
+const ALL_BUT_E = [
+  'grant mary PROCESS_DEFINITION:* READ_INSTANCE,READ_HISTORY',
+  'revoke mary PROCESS_DEFINITION:e READ_INSTANCE,READ_HISTORY',
+]
+
+async function planOf(id: string, lines: readonly string[]): Promise<ListPlan> {
+  const operation = OPERATIONS.find((one) => one.id === id)
+  if (operation?.items === undefined) throw new Error(`${id} lists no items`)
+  const restriction = compileRestriction(operation.items)
+  if (restriction.prefilter === null) throw new Error(`${id} has no prefilter`)
+  const planner = createPlanner({
+    ...restriction.prefilter,
+    method: operation.method,
+    restriction,
+    options: OPTIONS,
+  })
+  const principal = { userId: 'mary', groups: [], tenants: [] }
+  const subject = {
+    principal,
+    records: recordsOf(lines),
+    tenants: null,
+    implicitGrants: null,
+    impliesIdentity: false,
+  }
+  const accessRequest = { principal, params: {}, query: new Map<string, string>(), body: undefined }
+  return planner({ subject, accessRequest, isAnswerable: true, hasCases: false })()
+}
+
+t.test('a count of running items subtracts the hidden keys if they are few', async (t) => {
+  const count = await planOf('getIncidentsCount', ALL_BUT_E)
+  t.match(count, {
+    strategy: 'union',
+    subqueries: [{ set: {} }],
+    excluded: [{ set: { processDefinitionId: 'e:1' } }],
+    nullGroup: null,
+  })
+})
+
+t.test('a list adds the visible keys, and the items that every caller sees', async (t) => {
+  const list = await planOf('getIncidents', ALL_BUT_E)
+  const ids = ['a:1', 'b:1', 'c:1', 'd:1']
+  t.match(list, {
+    strategy: 'union',
+    subqueries: ids.map((processDefinitionId) => ({ set: { processDefinitionId } })),
+    excluded: [],
+    nullGroup: { member: 'processDefinitionId' },
+  })
+})
+
+t.test(
+  'a count of the history adds the visible keys, because items of deleted definitions may be hidden',
+  async (t) => {
+    const count = await planOf('getHistoricJobLogsCount', ALL_BUT_E)
+    t.match(count, {
+      strategy: 'union',
+      subqueries: KEYS.filter((key) => key !== 'e').map((key) => ({
+        set: { processDefinitionId: `${key}:1` },
+      })),
+      excluded: [],
+      nullGroup: { member: 'processDefinitionId' },
+    })
+  },
+)
+
+t.test('a count by instances subtracts the hidden instances if they are few', async (t) => {
+  t.match(await planOf('getHistoricDetailsCount', ALL_BUT_E), {
+    strategy: 'union',
+    subqueries: [{ set: {} }],
+    excluded: [{ set: { processInstanceIdIn: ['hidden'] } }],
+    nullGroup: null,
+  })
+  t.match(await planOf('getHistoricDetails', ALL_BUT_E), {
+    strategy: 'union',
+    subqueries: [{ set: { processInstanceIdIn: ['visible', 'other'] } }],
+    excluded: [],
+    nullGroup: { member: 'processInstanceId' },
+  })
+})
+
+t.test('a plan of items that cannot lack a definition has no null group', async (t) => {
+  const list = await planOf('getProcessInstances', ['grant mary PROCESS_DEFINITION:a READ_INSTANCE'])
+  t.match(list, {
+    strategy: 'rewrite',
+    subqueries: [{ set: { processDefinitionKeyIn: ['a'] } }],
+    nullGroup: null,
+  })
+  const none = await planOf('getProcessInstances', [])
+  t.same(none, { strategy: 'denied', isValid: true })
+})
