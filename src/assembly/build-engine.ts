@@ -10,7 +10,8 @@ import { withSpecificVariablePermissions } from '../operations/variable-permissi
 import { askerOf, bytesReaderOf, readerOf, withTracedLookUps } from './engine-client.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
-import { createRememberedTokens, type TokenMemoryState } from '../policy/authn/token-memory.ts'
+import { createRenewals } from '../policy/authn/renewals.ts'
+import { createRememberedTokens } from '../policy/authn/token-memory.ts'
 import {
   createTokenAuthenticator,
   type TokenAuthenticator,
@@ -107,17 +108,18 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   )
   const policies = policiesFor(authorization)
   const tokens = options.handoverState?.tokens ?? createRememberedTokens()
+  const renewals = createRenewals({
+    lastGoodMs: identity.staleAfter,
+    onResult: (result) => metrics.renewal({ engine: name, result }),
+  })
   const authenticator = createAuthenticator({
     engine: name,
     source: sources.identity,
     ttlMs: identity.remember,
     failureTtlMs: identity.rememberFailures,
     throttle: sources.throttle,
-    renewals: {
-      lastGoodMs: identity.staleAfter,
-      onResult: (result) => metrics.renewal({ engine: name, result }),
-    },
-    tokens: buildTokens(options, sources, tokens),
+    renewals,
+    tokens: buildTokens(options, { sources, renewals, remembered: tokens }),
     ...(options.handoverState === null ? {} : { handoverState: options.handoverState }),
     onResult: (result, method) => metrics.authentication({ engine: name, result, method }),
   })
@@ -225,8 +227,10 @@ function buildMaxResults({ maxResults }: ReturnType<typeof settingsOf>): MaxResu
 /** Returns null if bearer tokens are not accepted. */
 function buildTokens(
   { name, engineConfig, config, metrics, issuers, verifications }: EngineOptions,
-  { identity: source }: EngineSources,
-  remembered: TokenMemoryState,
+  {
+    sources: { identity: source },
+    ...memory
+  }: { readonly sources: EngineSources } & Pick<TokensOptions, 'renewals' | 'remembered'>,
 ): TokenAuthenticator | null {
   const { remember, rememberFailures, tokens } = settingsOf(config, engineConfig).identity
   if (tokens === null) return null
@@ -234,7 +238,7 @@ function buildTokens(
     engine: name,
     issuers: trustedIssuersOf(tokens, issuers),
     source,
-    remembered,
+    ...memory,
     rememberMs: tokens.remember,
     rememberSourceMs: remember,
     rememberFailuresMs: rememberFailures,

@@ -47,7 +47,7 @@ function createRequestCounters(registry: Registry) {
     renewal: counter(
       'gateway_auth_renewals_total',
       ['engine', 'result'],
-      'Number of renewals of remembered credentials in the background, by result.',
+      'Number of renewals of remembered credentials and tokens in the background, by result.',
     ),
     /** The `plan` is one of `none`, `narrowed`, `parts` and `filter`. */
     rowsPlan: counter(

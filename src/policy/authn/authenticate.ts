@@ -9,7 +9,7 @@ import {
   readBasic,
 } from './credentials.ts'
 import type { IdentitySource } from './identity-source.ts'
-import { createRenewals, type RenewalsOptions } from './renewals.ts'
+import { createRenewals } from './renewals.ts'
 import type { Throttle, ThrottleOptions } from './throttle.ts'
 import { createThrottle, networkOf } from './throttle.ts'
 import { outcomeOf } from './throttled.ts'
@@ -24,12 +24,11 @@ export type AuthenticationResult = 'remembered' | 'verified' | 'expired' | 'fail
 /** The method by which a request authenticates. `none`: the request contains no credentials of a known method. */
 export type AuthenticationMethod = TokenMethod | 'none'
 
-export interface AuthenticatorOptions extends Omit<CredentialMemoryOptions, 'renewals'> {
+export interface AuthenticatorOptions extends CredentialMemoryOptions {
   /** The engine's name, which is the realm of the challenge. */
   readonly engine: string
   readonly source: Pick<IdentitySource, 'verify' | 'stampOf' | 'noticesAll' | 'principalOf'>
   readonly throttle?: ThrottleOptions
-  readonly renewals?: Omit<RenewalsOptions, 'now'>
   /** The authenticator of bearer tokens. If absent or null, bearer tokens are not accepted. */
   readonly tokens?: TokenAuthenticator | null
   /** The state of a previous authenticator for the same users. */
@@ -80,7 +79,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     throttle: createThrottle(now === undefined ? options.throttle : { now, ...options.throttle }),
   }
   const { throttle } = kept
-  const renewals = createRenewals({ ...options.renewals, ...(now === undefined ? {} : { now }) })
+  const { renewals = createRenewals(now === undefined ? {} : { now }) } = options
   const memory = createCredentialMemory({ ...options, renewals }, kept.credentials)
   /** The users of certificates. They are separate from credentials, so that an Authorization header never matches a user name. */
   const certificateUsers = createCredentialMemory({ ...options, renewals })

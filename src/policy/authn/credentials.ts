@@ -1,8 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../request/principal.ts'
+import { RENEWAL_SHARE } from '../../request/renewal-share.ts'
 import { SingleFlight } from '../../request/single-flight.ts'
-import { createRenewals, RENEWAL_SHARE, type RenewalState, type Renewals } from './renewals.ts'
+import { createRenewals, createRenewalState, type RenewalState, type Renewals } from './renewals.ts'
 
 export interface BasicCredential {
   readonly user: string
@@ -175,7 +176,7 @@ export function createCredentialMemory(
     // The age of a renewed credential counts from the time when the source was asked, so that a change at the source is noticed as soon
     // as by a request that waits. If the source is slow, the credential still remains fresh until the next renewal.
     const at = renewed === null ? now() : Math.max(startedAt, now() - (1 - RENEWAL_SHARE) * ttlMs)
-    const entry = { principal, user, stamp, at, renewal: { isRunning: false, notBeforeMs: 0 } }
+    const entry = { principal, user, stamp, at, renewal: createRenewalState() }
     memory.set(key, entry)
     if (principal !== null) byPrincipal.set(principal, entry)
     return principal

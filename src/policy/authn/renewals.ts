@@ -23,7 +23,7 @@ export interface RenewalsOptions {
   readonly onResult?: (result: RenewalResult) => void
 }
 
-/** The renewals of everything that one source of users has verified. */
+/** The renewals of the credentials and tokens that depend on one source of users. */
 export interface Renewals {
   /** Runs a renewal of the entry in the background, unless one runs, one failed just now, or too many run. */
   readonly begin: (entry: RenewalState, renew: () => Promise<Exclude<RenewalResult, 'failed'>>) => void
@@ -43,8 +43,11 @@ export interface Renewals {
   ) => Promise<T>
 }
 
-/** The share of its time after which an entry that is used is renewed. */
-export const RENEWAL_SHARE = 0.7
+/** Returns the state of an entry without a renewal. */
+export function createRenewalState(): RenewalState {
+  return { isRunning: false, notBeforeMs: 0 }
+}
+
 /** The time between a renewal that failed and the next one of the same entry. */
 const RETRY_MS = 1_000
 /** The time after which a verification counts as one without a response. Slow engines need 800 ms. */

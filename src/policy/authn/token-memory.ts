@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../request/principal.ts'
 import { createHeaderHash } from './credentials.ts'
+import type { RenewalState } from './renewals.ts'
 import type { TokenFault } from './token-faults.ts'
 import type { VerificationKey } from './verification-key.ts'
 
@@ -12,8 +13,13 @@ export interface VerifiedToken {
   readonly key: VerificationKey
   /** The stamp of the user in the identity source, or undefined if the source was not used. */
   readonly stamp: unknown
-  /** The end of caching, on the monotonic clock. */
+  /** The beginning of the verification, on the monotonic clock. */
+  readonly at: number
+  /** The time from which a use of the token renews it. */
+  readonly dueAt: number
+  /** The end of caching, on the monotonic clock. The same as `at` if the token is not cached. */
   readonly until: number
+  readonly renewal: RenewalState
   /** `exp` with the skew, on the wall clock. */
   readonly expiresAtSeconds: number
 }

@@ -3,6 +3,8 @@ import { SingleFlight } from '../../request/single-flight.ts'
 import { brokenRuleOf, readBearer, type TokenRules, type UnverifiedToken } from './bearer.ts'
 import type { IdentitySource } from './identity-source.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
+import { RENEWAL_SHARE } from '../../request/renewal-share.ts'
+import { createRenewalState, type Renewals } from './renewals.ts'
 import { networkOf, type Throttle, type ThrottleAttempt, type ThrottleOptions } from './throttle.ts'
 import { outcomeOf } from './throttled.ts'
 import { type ClaimSettings, principalIn } from './token-claims.ts'
@@ -38,6 +40,8 @@ export interface TokensOptions {
   readonly rememberSourceMs: number
   /** How long a wrong signature is refused without another verification. */
   readonly rememberFailuresMs: number
+  /** The renewals of the identity source. */
+  readonly renewals: Renewals
   /** Limits the verifications of the process. */
   readonly verificationQueue: VerificationQueue
   /** Limits the verifications of one address after many wrong signatures. */
@@ -49,7 +53,8 @@ export interface TokensOptions {
   readonly nowSeconds?: () => number
 }
 
-export type TokenResult = 'remembered' | 'verified' | 'failed' | 'throttled'
+/** As for credentials: `expired` is a token whose identity source did not respond in time. */
+export type TokenResult = 'remembered' | 'verified' | 'expired' | 'failed' | 'throttled'
 /** The method of a token. `bearer`: a token whose issuer is not known. */
 export type TokenMethod = Authentication['method'] | 'bearer'
 
@@ -86,7 +91,7 @@ export interface TokenAuthenticator {
 
 /** Creates the authentication by bearer tokens (RFC 6750) of issuers, and by session tokens of a shared secret. */
 export function createTokenAuthenticator(options: TokensOptions): TokenAuthenticator {
-  const { issuers, source, remembered } = options
+  const { issuers, source, remembered, renewals } = options
   const { now = () => performance.now(), nowSeconds = () => Date.now() / 1000 } = options
   const { keyOf, right, wrong, byPrincipal } = remembered
   const flights = new SingleFlight<Principal | TokenFault>()
@@ -94,7 +99,26 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
   /** @throws GatewayError if no decision is possible any more */
   function recall(key: string): VerifiedToken | null {
     const entry = right.get(key)
-    return entry !== undefined && now() < entry.until && isValid(entry) ? entry : null
+    return entry !== undefined && isUsable(entry) && isValid(entry) ? entry : null
+  }
+
+  function isUsable({ at, until, renewal }: VerifiedToken): boolean {
+    const nowMs = now()
+    return nowMs < until || (until > at && renewals.isUsable(renewal, nowMs - at))
+  }
+
+  function lastGood(key: string): Principal | null {
+    try {
+      return recall(key)?.principal ?? null
+    } catch {
+      // The users or the keys are too old for a decision.
+      return null
+    }
+  }
+
+  function isExpired(principal: Principal): boolean {
+    const entry = byPrincipal.get(principal)
+    return entry !== undefined && entry.until > entry.at && now() >= entry.until
   }
 
   function isValid(entry: VerifiedToken): boolean {
@@ -109,7 +133,12 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
   }
 
   /** Verifies a token. Only this step is more expensive than parsing a token, so few verifications run at a time, in turns by origin. */
-  async function verify(candidate: ReadToken, key: string, address: string): Promise<Principal | TokenFault> {
+  async function verify(
+    candidate: ReadToken,
+    key: string,
+    address: string,
+    renewed: VerifiedToken | null = null,
+  ): Promise<Principal | TokenFault> {
     const { token, issuer, principal } = candidate
     const verifying = await issuer.keys.find(token.kid, token.alg)
     if (verifying === null) return 'key'
@@ -119,27 +148,67 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     const at = now()
     const { compact, alg } = token
     const signed = { compact, alg, nowSeconds: nowSeconds(), skewSeconds: issuer.skewSeconds }
-    const claim = { from: networkOf(address), proven: right.has(key) }
+    const claim = { from: networkOf(address), proven: right.has(key), inBackground: renewed !== null }
     const look = () => options.verificationQueue(() => isSignedBy(verifying, signed), claim)
     const isSigned = claim.proven ? await look() : await attempt(look, { user: principal.userId, address })
     const known = isSigned ? await withSource(principal, issuer) : 'signature'
     // The source may have changed while it was read.
-    if (stampOf(issuer, principal) !== stamp) return known
-    if (typeof known === 'string')
-      wrong.set(key, { fault: known, key: verifying, stamp, until: at + options.rememberFailuresMs })
-    else {
-      const entry = {
-        principal: known,
-        issuer: issuer.iss,
-        key: verifying,
-        stamp,
-        until: at + rememberMsOf(issuer),
-        expiresAtSeconds: Number(token.claims['exp']) + issuer.skewSeconds,
-      }
-      right.set(key, entry)
-      byPrincipal.set(known, entry)
-    }
+    if (stampOf(issuer, principal) === stamp)
+      remember(key, known, { candidate, verifyingKey: verifying, stamp, at, renewed })
     return known
+  }
+
+  function remember(key: string, known: Principal | TokenFault, by: Verification): void {
+    const { candidate, verifyingKey, stamp, at, renewed } = by
+    const { token, issuer } = candidate
+    if (typeof known === 'string') {
+      right.delete(key)
+      wrong.set(key, { fault: known, key: verifyingKey, stamp, until: at + options.rememberFailuresMs })
+      return
+    }
+    // A later verification may have replaced or removed the entry.
+    if (renewed !== null && right.peek(key) !== renewed) return
+    const entry = {
+      principal: known,
+      issuer: issuer.iss,
+      key: verifyingKey,
+      stamp,
+      at,
+      ...timesOf(issuer, at, renewed !== null),
+      renewal: createRenewalState(),
+      expiresAtSeconds: Number(token.claims['exp']) + issuer.skewSeconds,
+    }
+    right.set(key, entry)
+    byPrincipal.set(known, entry)
+  }
+
+  /** Returns when a token is due and when its time is over. If its renewal was slow, it still remains fresh until the next one. */
+  function timesOf(issuer: TokenIssuer, at: number, isRenewed: boolean) {
+    const rememberMs = rememberMsOf(issuer)
+    const restMs = (1 - RENEWAL_SHARE) * rememberMs
+    const until = isRenewed ? Math.max(at + rememberMs, now() + restMs) : at + rememberMs
+    return { until, dueAt: until - restMs }
+  }
+
+  function renew(entry: VerifiedToken, header: string, key: string, address: string): void {
+    const readToken = read(header)
+    if ('fault' in readToken) return
+    renewals.begin(entry.renewal, async () =>
+      typeof (await verify(readToken, key, address, entry)) === 'string' ? 'refused' : 'renewed',
+    )
+  }
+
+  /** Verifies a token for which a request waits. */
+  function verifyForRequest(
+    readToken: ReadToken,
+    key: string,
+    address: string,
+  ): Promise<Principal | TokenFault> {
+    const known = right.peek(key)
+    const verification = verify(readToken, key, address)
+    return known === undefined
+      ? verification
+      : renewals.orLastGood(known.renewal, verification, () => lastGood(key))
   }
 
   async function attempt(look: () => Promise<boolean>, who: ThrottleAttempt): Promise<boolean> {
@@ -192,7 +261,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
   ): Promise<Principal> {
     const principal = await outcomeOf(proof, () => options.onResult?.('throttled', method))
     if (typeof principal === 'string') throw refusal({ fault: principal, method }, header)
-    options.onResult?.('verified', method)
+    options.onResult?.(isExpired(principal) ? 'expired' : 'verified', method)
     return principal
   }
 
@@ -210,13 +279,19 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
       const key = keyOf(header)
       const known = recall(key)
       if (known !== null) {
-        options.onResult?.('remembered', known.principal.authentication?.method ?? 'bearer')
-        return known.principal
+        const { principal, dueAt, until } = known
+        const nowMs = now()
+        if (nowMs >= dueAt) renew(known, header, key, address)
+        options.onResult?.(
+          nowMs < until ? 'remembered' : 'expired',
+          principal.authentication?.method ?? 'bearer',
+        )
+        return principal
       }
       const readToken = read(header)
       if ('fault' in readToken) throw refusal(readToken, header)
       const running = flights.running(key)?.result
-      const proof = running ?? flights.begin(key, null, () => verify(readToken, key, address))
+      const proof = running ?? flights.begin(key, null, () => verifyForRequest(readToken, key, address))
       return conclude(proof, readToken.issuer.authentication.method, header)
     },
   }
@@ -227,6 +302,14 @@ interface ReadToken {
   readonly issuer: TokenIssuer
   /** The principal as in the claims. */
   readonly principal: Principal
+}
+
+/** A verification of a token that has a result. */
+interface Verification extends Pick<VerifiedToken, 'stamp' | 'at'> {
+  readonly candidate: ReadToken
+  readonly verifyingKey: VerifiedToken['key']
+  /** The entry that a verification in the background renews. Null if a request waits for the result. */
+  readonly renewed: VerifiedToken | null
 }
 
 interface TokenRefusal {

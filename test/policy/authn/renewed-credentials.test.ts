@@ -3,7 +3,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import type { Principal } from '../../../src/request/principal.ts'
 import { createAuthenticator, type AuthenticatorOptions } from '../../../src/policy/authn/authenticate.ts'
 import type { Proof } from '../../../src/policy/authn/identity-source.ts'
-import type { RenewalResult } from '../../../src/policy/authn/renewals.ts'
+import { createRenewals, type RenewalResult } from '../../../src/policy/authn/renewals.ts'
 import { createFakeTime } from '../../support/fake-time.ts'
 
 const HOME = '10.0.0.1'
@@ -39,7 +39,12 @@ function open(options: Partial<AuthenticatorOptions> = {}) {
     },
     now,
     ttlMs: 5_000,
-    renewals: { lastGoodMs: LAST_GOOD_MS, schedule, onResult: (result) => renewals.push(result) },
+    renewals: createRenewals({
+      lastGoodMs: LAST_GOOD_MS,
+      now,
+      schedule,
+      onResult: (result) => renewals.push(result),
+    }),
     onResult: (result) => results.push(result),
     ...options,
   })

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { GatewayError } from '../../../src/errors.ts'
+import { createRenewals } from '../../../src/policy/authn/renewals.ts'
 import { createRememberedTokens } from '../../../src/policy/authn/token-memory.ts'
 import {
   createTokenAuthenticator,
@@ -88,6 +89,7 @@ function open({
     rememberMs: 60_000,
     rememberSourceMs: 5_000,
     rememberFailuresMs: 5_000,
+    renewals: createRenewals({ lastGoodMs: 60_000, now: () => clock.ms, schedule: time.schedule }),
     verificationQueue: counted,
     throttle: createThrottle({
       ...TOKEN_THROTTLE,
@@ -119,7 +121,7 @@ t.test('a verified token is remembered and then accepted at once', async (t) => 
     tenants: [],
     authentication: { method: 'oidc', issuer: 'company' },
   })
-  clock.ms = 59_999
+  clock.ms = 41_999
   t.equal(tokens.authenticate(header, '::1'), first)
   t.equal(counts.verified, 1)
   clock.ms = 60_000
@@ -272,6 +274,118 @@ t.test('a token is refused if its source is unavailable', async (t) => {
   await t.rejects(async () => tokens.authenticate(await headerOf(), '::1'), {
     code: 'GW_RECORDS_UNAVAILABLE',
   })
+})
+
+/** Opens an authenticator whose source responds when and how the test says, and verifies a first token. */
+async function openWithSource() {
+  const pending: PromiseWithResolvers<Principal | null>[] = []
+  const opened = open({
+    issuer: fromSource,
+    source: {
+      principalOf: () => {
+        const one = Promise.withResolvers<Principal | null>()
+        pending.push(one)
+        return one.promise
+      },
+      stampOf: () => 1,
+    },
+  })
+  const header = await headerOf()
+  const use = () => {
+    const result = (async () => opened.tokens.authenticate(header, '::1'))()
+    // A test may look at the result later than it is known.
+    result.catch(() => undefined)
+    return result
+  }
+  const isAsked = async () => {
+    for (let tries = 0; pending.length === 0 && tries < 1_000; tries += 1) await wait(1)
+    if (pending.length === 0) throw new Error('the source was not asked')
+  }
+  const respond = async (result: Principal | null | Error) => {
+    await isAsked()
+    const first = pending.shift()
+    if (result instanceof Error) first?.reject(result)
+    else first?.resolve(result)
+    await wait(5)
+  }
+  const first = use()
+  await respond(MARY)
+  await first
+  return { ...opened, use, respond, isAsked, pending }
+}
+
+t.test('a token in use is renewed in the background, with the groups of the source', async (t) => {
+  const { use, respond, isAsked, clock, results, pending } = await openWithSource()
+  clock.ms = 3_499
+  await use()
+  t.equal(pending.length, 0)
+  clock.ms = 3_500
+  for (let count = 0; count < 3; count += 1) t.match(await use(), { groups: ['clerks'] })
+  await isAsked()
+  t.equal(pending.length, 1)
+  await respond({ ...MARY, groups: ['bosses'] })
+  clock.ms = 8_499
+  t.match(await use(), { groups: ['bosses'] })
+  t.same(new Set(results), new Set(['verified oidc', 'remembered oidc']))
+})
+
+t.test('a token of a user whom the source removed is refused after its renewal', async (t) => {
+  const { use, respond, clock } = await openWithSource()
+  clock.ms = 4_000
+  await use()
+  await respond(null)
+  await t.rejects(use(), refusedFor('unknown-user'))
+})
+
+t.test('while the source is away, a known token continues until the maximum age', async (t) => {
+  const { use, respond, clock, results } = await openWithSource()
+  for (clock.ms = 4_000; clock.ms < 60_000; clock.ms += 4_000) {
+    t.match(await use(), { groups: ['clerks'] })
+    await respond(new GatewayError('GW_NO_NODE'))
+  }
+  t.equal(results.at(-1), 'expired oidc')
+  const refused = use()
+  await respond(new GatewayError('GW_NO_NODE'))
+  await t.rejects(refused, { code: 'GW_NO_NODE' })
+})
+
+t.test(
+  'a token that is used again after a pause waits for the source, and continues without it',
+  async (t) => {
+    const { use, respond, clock, results, held } = await openWithSource()
+    clock.ms = 30_000
+    const both = [use(), use()]
+    await respond(new GatewayError('GW_UPSTREAM_TIMEOUT'))
+    t.match(await Promise.all(both), [{ groups: ['clerks'] }, { groups: ['clerks'] }])
+    t.same(results.slice(-2), ['expired oidc', 'expired oidc'])
+    held.keys = []
+    await t.rejects(use(), refusedFor('key'), 'but not without its key')
+  },
+)
+
+t.test('the late result of a renewal does not replace a later refusal', async (t) => {
+  const { use, respond, isAsked, clock, pending } = await openWithSource()
+  clock.ms = 4_000
+  await use()
+  await isAsked()
+  const renewal = pending.shift()
+  clock.ms = 60_000
+  const refused = use()
+  await respond(null)
+  await t.rejects(refused, refusedFor('unknown-user'))
+  renewal?.resolve(MARY)
+  await wait(5)
+  await t.rejects(use(), refusedFor('unknown-user'))
+})
+
+t.test('a token never continues after its expiry', async (t) => {
+  const { use, respond, clock } = await openWithSource()
+  clock.ms = 4_000
+  await use()
+  await respond(new GatewayError('GW_NO_NODE'))
+  t.match(await use(), { userId: 'mary' })
+  clock.ms = 301_000
+  await t.rejects(use(), { code: 'GW_TOKEN_INVALID' })
 })
 
 t.test('a principal is not remembered if the source changes while it is read', async (t) => {
