@@ -7,6 +7,7 @@ import { listByIds } from './lookup-lists.ts'
 import { entityIn, type Item, readList } from './lookup-response.ts'
 import type { ListedName, LookUps, ReadEngine } from './look-ups.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
+import { RENEWAL_SHARE } from '../../../request/renewal-share.ts'
 import { SingleFlight } from '../../../request/single-flight.ts'
 import { COMPOSITES, type LookupRule, LOOKUPS, shapeOf } from './lookup-rules.ts'
 
@@ -52,6 +53,8 @@ class EntityLookUps {
   readonly #read: ReadEngine
   readonly #remembered: LRUCache<string, Attributes>
   readonly #inFlight = new SingleFlight<Attributes | MissingReason>()
+  /** The stored attributes for which a renewal was tried. Each entry is renewed once at most, so that a failure is not repeated. */
+  readonly #renewed = new WeakSet<Attributes>()
 
   constructor({ read, maxRemembered = 10_000, nowMs = () => performance.now() }: LookUpOptions) {
     this.#read = read
@@ -81,8 +84,24 @@ class EntityLookUps {
     if (!isNameable(id)) return NOT_FOUND
     const key = `${name} ${id}`
     const loaded = this.#remembered.get(key)
-    if (loaded !== undefined) return loaded
+    if (loaded !== undefined) {
+      this.#renewIfDue(name, id, loaded)
+      return loaded
+    }
     return this.#inFlight.running(key)?.result ?? this.#inFlight.begin(key, null, () => this.#load(name, id))
+  }
+
+  /** Reads an entity in the background if most of its time is over, so that no request waits at the end of this time. */
+  #renewIfDue(name: LookupName, id: string, loaded: Attributes): void {
+    const { ttl = 0 } = KEPT[name] ?? {}
+    const key = `${name} ${id}`
+    if (this.#remembered.getRemainingTTL(key) > (1 - RENEWAL_SHARE) * ttl || this.#renewed.has(loaded)) return
+    this.#renewed.add(loaded)
+    const forgetMissing = (found: Attributes | MissingReason) => {
+      if (typeof found === 'string' && this.#remembered.peek(key) === loaded) this.#remembered.delete(key)
+    }
+    // The next request that needs the entity after its time reports the failure.
+    this.#inFlight.begin(key, null, () => this.#load(name, id)).then(forgetMissing, () => undefined)
   }
 
   async lookUpAll(
