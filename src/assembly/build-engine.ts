@@ -37,7 +37,7 @@ import { createFindCondition } from '../policy/authz/entities/engine-condition.t
 import { createFindTargets } from '../policy/authz/entities/targets.ts'
 import { createMaxResults, type MaxResults } from '../policy/limits/max-results.ts'
 import { acceptDateText, isDateText } from '../policy/validation/schemas/jackson.ts'
-import { createUpstream } from '../proxy/create-upstream.ts'
+import { createUpstream, type UpstreamOptions } from '../proxy/create-upstream.ts'
 import type { NudgeSettings } from '../proxy/long-polls/create-nudges.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { type EngineNodes, nodeOptionsOf, probeTimesOf } from './running-nodes.ts'
@@ -353,6 +353,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
     },
     tls,
     dateFormat,
+    share: shareOptionsOf(options),
     ...nodeOptionsOf(name, options),
     health: settingsOf(config, engineConfig).health,
     polls: {
@@ -365,6 +366,13 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
       nudges: nudgeSettingsOf(options),
     },
   })
+}
+
+/** Returns undefined if each count is sent. */
+function shareOptionsOf({ name, config, metrics }: EngineOptions): UpstreamOptions['share'] {
+  const { counts } = config.cache
+  if (counts === false) return undefined
+  return { keepMs: counts.keep, onResult: (result) => metrics.sharedCount({ engine: name, result }) }
 }
 
 /** Returns undefined if nodes are not nudged. */

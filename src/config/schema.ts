@@ -15,6 +15,7 @@ import { OF_A_FILE } from './config-problems.ts'
 import { adminTls, clientTls, listenTls } from './tls-settings.ts'
 import { traces } from './trace-settings.ts'
 import {
+  age,
   adminHost,
   bearerToken,
   engineName,
@@ -100,6 +101,30 @@ const admin = z.strictObject({
         'If null, the listener uses plain HTTP.',
     ),
 })
+
+const MAX_KEEP_MS = 1000
+/** The setting `cache.counts`. */
+const sharedCounts = z
+  .union(
+    [
+      z.literal(false),
+      z.strictObject({
+        keep: age()
+          .refine((ms) => ms <= MAX_KEEP_MS, 'must be at most 1s')
+          .meta({ title: 'duration from 0s to 1s' })
+          .default(0)
+          .describe(
+            'Time for which the response to a count is kept for identical requests. A write through the same process ends it.',
+          ),
+      }),
+    ],
+    'false or { keep } is needed',
+  )
+  .default(false)
+  .describe(
+    'Whether identical counts of several callers that arrive at the same time share one request to the engine. `{}` enables this. ' +
+      'Danger: if several workers or replicas run, a caller may get a count from before a write of this caller. If false, each count is sent.',
+  )
 
 const forwarded = z.enum(['none', 'x-forwarded', 'forwarded'])
 export const engineSettings = z.strictObject({
@@ -291,6 +316,7 @@ export const schema = z.strictObject(
           })
           .prefault({})
           .describe('The cache of each process.'),
+        counts: sharedCounts,
         redis: redis
           .nullable()
           .default(null)

@@ -19,7 +19,9 @@ export function fromEngine(
 ): (handlerContext: HandlerContext) => Promise<FastifyReply | undefined> {
   if (isAlwaysRead(operation)) return serveRead
   return (handlerContext) =>
-    isAnotherForm(handlerContext) || hasOtherLinks(handlerContext)
+    isAnotherForm(handlerContext) ||
+    hasOtherLinks(handlerContext) ||
+    handlerContext.upstreamRequest.isShareable === true
       ? serveRead(handlerContext)
       : serveRelayed(handlerContext)
 }

@@ -20,7 +20,8 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
   // The response names the created entities, and the audit log records them.
   const keepsResponse =
     operation.creates?.startsWith('answer:') === true && dependencies.config.log.audit !== 'off'
-  const { id, retry, conflict, newTasks } = operation
+  const { id, retry, conflict, newTasks, template } = operation
+  const isShareable = dependencies.config.cache.counts !== false && template.endsWith('/count')
   return function outgoingRequest(context, request) {
     const { engine, principal, accessRequest, bytes, search, rows } = context
     const headers = callerHeadersOf(dependencies, context, request)
@@ -43,6 +44,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
       conflict,
       newTasks,
       keepsResponse,
+      isShareable,
     }
   }
 }
@@ -70,6 +72,19 @@ export function narrowedRequest(
   const query = rows.narrow(upstreamRequest, accessRequest.query)
   if (query === null) return null
   const { method, path, body } = query
-  const { headers, retry, conflict, newTasks, isStillPermitted, operation, user } = upstreamRequest
-  return { method, path, headers, body, retry, conflict, newTasks, isStillPermitted, operation, user }
+  const { headers, retry, conflict, newTasks, isStillPermitted, operation, user, isShareable } =
+    upstreamRequest
+  return {
+    method,
+    path,
+    headers,
+    body,
+    retry,
+    conflict,
+    newTasks,
+    isStillPermitted,
+    operation,
+    user,
+    isShareable,
+  }
 }

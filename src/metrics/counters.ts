@@ -101,6 +101,11 @@ function createOtherCounters(registry: Registry) {
       ['result'],
       'Number of reloads of the configuration, by result.',
     ),
+    sharedCount: counter(
+      'gateway_shared_counts_total',
+      ['engine', 'result'],
+      'Number of counts that may share a response of the engine, by result.',
+    ),
     cachePurge: counter(
       'gateway_cache_purges_total',
       ['result'],

@@ -27,6 +27,7 @@ import { LongPollPools } from './long-polls/long-poll-pools.ts'
 import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts'
 import { lockedTasksIn } from './long-polls/poll-response.ts'
 import { type PollEnd, Polls } from './long-polls/polls.ts'
+import { SharedFetches, type ShareOptions } from './attempts/shared-fetches.ts'
 import { SlowOperations } from './nodes/slow-operations.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
 import { checkNodeConnection } from './nodes/check-connection.ts'
@@ -73,6 +74,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly queue?: QueueOptions
   /** The places of each node that slow operations may use together. Default: all places. */
   readonly slow?: SlowOptions | undefined
+  /** Whether identical counts share a response. Default: each count is sent. */
+  readonly share?: ShareOptions | undefined
   /** The limits of long polls. Default: few polls, and none is held longer than an engine would hold it. */
   readonly polls?: PollLimits
   /** The date format of the engine. Default: the engine's default format. */
@@ -127,6 +130,8 @@ interface UpstreamDependencies {
   readonly polls: Polls
   readonly unlocks: Unlocks
   readonly nudges: UpstreamNudges
+  /** Null if no responses are shared. */
+  readonly sharedFetches: SharedFetches | null
   prober: Prober | null
 }
 
@@ -138,6 +143,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     polls.send()
   })
   const slow = createSlowLine(options.slow, now)
+  const sharedFetches = options.share === undefined ? null : new SharedFetches(options.share, now)
   const sendOptions: SendOptions = {
     pick: createBalance(nodes, {
       policy: options.balancing ?? 'least-load',
@@ -156,12 +162,21 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     engine: options.engine,
     traced: options.traced,
     onWritten: (node) => nudges.written(node),
+    onWrite: sharedFetches === null ? undefined : () => sharedFetches.onWrite(),
   }
   // Unlocks belong to no request, because the client that waited for the tasks has disconnected.
   const unlocks = createUpstreamUnlocks(options, { ...sendOptions, traced: undefined })
   const polls = createPolls(options, { nodes, sendOptions, unlocks }, () => nudges.watch())
   const nudges = createUpstreamNudges(options, { nodes, sendOptions, polls })
-  const shared: UpstreamDependencies = { nodes, sendOptions, polls, unlocks, nudges, prober: null }
+  const shared: UpstreamDependencies = {
+    nodes,
+    sendOptions,
+    polls,
+    unlocks,
+    nudges,
+    sharedFetches,
+    prober: null,
+  }
   return upstreamOf(options, shared)
 }
 
@@ -231,7 +246,7 @@ function createUpstreamNudges(
 
 function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Upstream {
   const { engine, timeouts, responsePolicy = API_RESPONSES } = options
-  const { nodes, sendOptions, polls, unlocks, nudges } = shared
+  const { nodes, sendOptions, polls, unlocks, nudges, sharedFetches } = shared
   const requestOf = createRequestOf(options)
   return {
     engine,
@@ -251,13 +266,14 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
       )
     },
     fetch(upstreamRequest, limitBytes) {
-      const receiver = new Collector(upstreamRequest.method, limitBytes, responsePolicy)
-      return sendWithRetries(
-        sendOptions,
-        upstreamRequest,
-        requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
-        receiver,
-      )
+      const send = () =>
+        sendWithRetries(
+          sendOptions,
+          upstreamRequest,
+          requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
+          new Collector(upstreamRequest.method, limitBytes, responsePolicy),
+        )
+      return sharedFetches === null ? send() : sharedFetches.fetch(upstreamRequest, send)
     },
     withCredentials: (credentials) => upstreamOf({ ...options, credentials }, shared),
     startProbes(times) {

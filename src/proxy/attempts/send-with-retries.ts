@@ -31,6 +31,8 @@ export interface SendOptions {
   readonly onAttempt: ((event: AttemptEvent) => void) | undefined
   /** Called when a request that may have created external tasks succeeded at this node. Default: not reported. */
   readonly onWritten?: ((node: string) => void) | undefined
+  /** Called when an attempt to send a write has ended, before its client gets the complete response. Default: not reported. */
+  readonly onWrite?: (() => void) | undefined
   readonly engine: string
   /** Returns the function that traces the attempts of the current request, or null if they are not traced. */
   readonly traced: (() => StartAttempt | null) | undefined
@@ -142,6 +144,7 @@ class RetryingSend<T> implements AttemptOwner {
   }
 
   ended(attempt: Attempt, cause: Error | null): void {
+    if (this.#task.upstreamRequest.retry === 'unsent') this.#options.onWrite?.()
     try {
       this.#conclude(attempt, cause)
     } catch (error) {

@@ -31,6 +31,8 @@ export interface UpstreamRequest {
   readonly shownHeaders?: (headers: ParsedHeaders, node: string) => ParsedHeaders
   /** `none`: a successful request creates and unlocks no external task. Default: it may do so, unless `retry` is `always`. */
   readonly newTasks?: 'none' | undefined
+  /** True if an identical request may get the response to this one. Only counts are shared. Default: no response is shared. */
+  readonly isShareable?: boolean | undefined
   /** Replaces the upstream's `headersMs` for this request: a long poll waits longer than a lookup. */
   readonly headersMs?: number
 }
