@@ -202,15 +202,16 @@ function sumOf(
   findings: readonly string[] | null,
   connections: readonly ConnectionResult[] | null,
 ): string {
-  const failed = (connections ?? []).filter(({ ok }) => !ok).length
-  const parts = [
-    ...(failed > 0 ? [`${failed} of ${counted(connections?.length ?? 0, 'connection')} failed`] : []),
-    ...((findings ?? []).length > 0
-      ? [
-          `${counted(findings?.length ?? 0, 'setting')} ${findings?.length === 1 ? 'is' : 'are'} not for production`,
-        ]
-      : []),
-  ]
+  const parts = [failedText(connections ?? []), findingsText(findings ?? [])].filter((text) => text !== '')
   if (parts.length > 0) return `${file} has no errors; ${parts.join('; ')}`
   return connections === null ? `${file} is good` : `${file} is good, and all connections succeeded`
+}
+
+function failedText(connections: readonly ConnectionResult[]): string {
+  const failed = connections.filter(({ ok }) => !ok).length
+  return failed === 0 ? '' : `${failed} of ${counted(connections.length, 'connection')} failed`
+}
+
+function findingsText({ length }: readonly string[]): string {
+  return length === 0 ? '' : `${counted(length, 'setting')} ${length === 1 ? 'is' : 'are'} not for production`
 }

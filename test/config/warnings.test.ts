@@ -123,8 +123,9 @@ t.test('permissions that are not checked, and names of no permission, cause a wa
   ])
 })
 
+const node = (drain: boolean) => ({ url: 'http://engine:8080/engine-rest', drain })
+
 t.test('an engine of which all nodes are drained causes a warning', async (t) => {
-  const node = (drain: boolean) => ({ url: 'http://engine:8080/engine-rest', drain })
   const warnings = (nodes: unknown) => warningsOf(loadSettings(t, settingsWith({}, { nodes })))
   t.match(warnings([node(true)]), [/^engines\.default\.nodes: all nodes have drain/])
   t.same(warnings([node(true), { ...node(false), url: 'http://other:8080/engine-rest' }]), [])
