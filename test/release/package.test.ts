@@ -1,6 +1,14 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 
@@ -23,7 +31,20 @@ const npm = (cwd: string, ...args: readonly string[]) =>
 function copySources(folder: string): void {
   const tracked = execFileSync(
     'git',
-    ['ls-files', '-z', 'src', 'config', '*.json', '*.md', 'LICENSE', '.npmrc'],
+    [
+      'ls-files',
+      '-z',
+      'src',
+      'config',
+      'docs',
+      'examples',
+      'helm',
+      '*.json',
+      '*.md',
+      'LICENSE',
+      '.npmrc',
+      '.gitignore',
+    ],
     {
       cwd: ROOT,
       encoding: 'utf8',
@@ -61,10 +82,25 @@ function lockOf(tarball: string): object {
   }
 }
 
+/** Returns the relative links of pages that lead to no file of the package. */
+function brokenLinks(folder: string, packed: readonly string[]): readonly string[] {
+  const pages = packed.filter((file) => file.endsWith('.md'))
+  return pages.flatMap((page) => {
+    const links = [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\(([^)\s#]+)/g)]
+    const relative = links.flatMap(([, link]) => (link === undefined || /^\w+:/.test(link) ? [] : [link]))
+    return relative
+      .filter((link) => !existsSync(join(folder, dirname(page), link)))
+      .map((link) => `${page}: ${link}`)
+  })
+}
+
 t.test('the packed project is installed without build dependencies, and its command runs', async (t) => {
   const folder = t.testdir({ sources: {}, home: {} })
   const [sources, home] = [join(folder, 'sources'), join(folder, 'home')]
   copySources(sources)
+  // Files with secrets that the example creates.
+  const secrets = ['examples/compose/.env', 'examples/compose/gateway/users.yaml']
+  for (const file of secrets) writeFileSync(join(sources, file), 'secret')
   const [{ filename, files }] = JSON.parse(
     npm(sources, 'pack', '--json', '--loglevel=silent').replace(/^[^[]*/, ''),
   )
@@ -75,17 +111,33 @@ t.test('the packed project is installed without build dependencies, and its comm
     'config/gateway.yaml',
     'config/users.yaml',
     'README.md',
+    'SECURITY.md',
+    'helm/engine-gateway/Chart.yaml',
+    'examples/compose/.env.example',
   ])
     t.ok(packed.includes(file), file)
   t.same(
-    packed.filter((file) => /^(src|sandbox|test|node_modules|\.tap|helm|bench)\//.test(file)),
+    packed.filter((file) => /^(src|sandbox|test|node_modules|\.tap|release)\/|(?<!\.d)\.ts$/.test(file)),
     [],
+  )
+  t.same(
+    packed.filter(
+      (file) =>
+        /^(helm|bench)\//.test(file) && !/^(helm\/(engine-gateway|examples)\/|bench\/README\.md)/.test(file),
+    ),
+    [],
+  )
+  t.same(
+    packed.filter((file) => secrets.includes(file)),
+    [],
+    'the package contains no secret',
   )
   t.notOk(packed.some((file) => file.includes('sandbox')))
   const tarball = join(sources, filename)
   writeFileSync(join(home, 'package.json'), JSON.stringify({ dependencies: { [NAME]: `file:${tarball}` } }))
   writeFileSync(join(home, 'package-lock.json'), JSON.stringify(lockOf(tarball)))
   npm(home, 'ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund')
+  t.same(brokenLinks(join(home, 'node_modules', NAME), packed), [], 'links lead to files of the package')
   const command = (...args: readonly string[]) => {
     const path = `PATH=${dirname(process.execPath)}:/usr/bin:/bin`
     const bin = join(home, 'node_modules', '.bin', NAME)
