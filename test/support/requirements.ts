@@ -26,6 +26,9 @@ export const kubernetesSkip = () =>
 /** Returns why tests of shell completion are skipped, or false if they run. A function, so that a missing shell fails only the tests that need it. */
 export const shellSkip = (shell: 'zsh' | 'fish') => skipOf(`the shell ${shell}`, [shell])
 
+/** Returns why tests of the systemd unit are skipped, or false if they run. A function, so that a missing tool fails only the tests that need it. */
+export const systemdSkip = () => skipOf('systemd', ['systemd-analyze'])
+
 /** Returns why drills of certificates are skipped, or false if they run. A function, so that a missing tool fails only the tests that need it. */
 export const opensslSkip = () => skipOf('certificates that end soon', ['openssl'])
 
