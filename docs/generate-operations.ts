@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS } from '../src/operations/all.ts'
 import type { Check, CheckTargetSet, PermissionTerm, ItemRestriction } from '../src/operations/notation.ts'
+import { queryParametersOf } from '../src/operations/published/query-parameters.ts'
 import type { Operation } from '../src/operations/table.ts'
 import { contractOf } from '../src/policy/validation/schemas/contracts.ts'
 
@@ -21,8 +22,9 @@ open. A dash means that every authenticated caller may use the operation. An adm
 **Refusal.** How a secured engine, and the gateway, respond if the first check refuses. With 404 and 400 the engine hides that the entity exists.
 
 **Notes.** *repeated*: a read, which the gateway repeats if a node fails. *cached*: how long a response is shared between permitted callers.
-*validated*: the gateway checks the body or the query against the engine's schema and rules. *types*: the gateway checks the types of the
-members of the body. *key*: the operation accepts an [\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *only*: the releases that have the operation,
+*body: types*: the gateway checks the names and types of the members of the body, as the engine reads them. *body: rules*: it also checks the
+engine's rules for them. *query: types* and *query: rules*: the same for the parameters of the query string; *query: page*: only \`firstResult\`
+and \`maxResults\` have a type. *key*: the operation accepts an [\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *only*: the releases that have the operation,
 of those that are known. Other operations exist in all of them. An operation with *only* that requires an administrator was not compared with a
 running engine.
 `
@@ -169,16 +171,22 @@ function refusalOf({ checks, items, notFound }: Operation): string {
   return DENIALS[first.denied] ?? `${first.denied}`
 }
 
-function typesNote(operation: Operation): readonly string[] {
-  return contractOf(operation) === null ? [] : ['types']
+function validationNotes(operation: Operation): readonly string[] {
+  const { body, query } = operation
+  const kinds = [...queryParametersOf(operation).kinds.values()].filter((kind) => kind !== 'text')
+  const queryTypes = kinds.length === 0 ? [] : [kinds.every((kind) => kind === 'page') ? 'page' : 'types']
+  return [
+    ...(contractOf(operation) === null ? [] : [`body: ${body === undefined ? 'types' : 'rules'}`]),
+    ...(query === undefined ? queryTypes : ['rules']).map((note) => `query: ${note}`),
+  ]
 }
 
 function notesOf(operation: Operation): readonly string[] {
-  const { effect, cache, body, query, idempotencyKey, handler, only, open } = operation
+  const { effect, cache, idempotencyKey, handler, only, open } = operation
   return [
     ...(effect === 'read' ? ['repeated'] : []),
     ...(cache === undefined ? [] : [`cached ${cache.seconds} s`]),
-    ...(body === undefined && query === undefined ? typesNote(operation) : ['validated']),
+    ...validationNotes(operation),
     ...(idempotencyKey === true ? ['key'] : []),
     ...(handler === 'long poll' ? ['long poll'] : []),
     ...(open === undefined

@@ -33,14 +33,11 @@ export type BodyName =
  */
 export type AcceptedForm = 'csv' | 'hal' | 'hal with variables'
 
-/** The name of a query-string schema. `src/policy/validation` resolves it. */
+/** The name of the rules for a query string. `src/policy/validation` resolves it. */
 export type QueryName =
   | 'ActivityStatisticsQuery'
   | 'AuthorizationCheckQuery'
   | 'EventSubscriptionQuery'
-  | 'HistoricDecisionInstanceOptions'
-  | 'HistoryCleanupOptions'
-  | 'Paging'
   | 'SchemaLogQuery'
   | 'TaskQuery'
   | 'TopicNamesQuery'
@@ -155,7 +152,7 @@ export interface OperationEntry {
    * not take is refused with 415.
    */
   readonly body?: BodyName | 'multipart' | 'none'
-  /** The schema of the query string. Default: any query string, which the engine validates. */
+  /** The rules for the query string. Default: only the types of published parameters are checked. */
   readonly query?: QueryName
   /**
    * `none`: the operation creates and unlocks no external task. Default: it may do so, and the gateway then makes the other nodes

@@ -60,9 +60,9 @@ const NINETEEN = {
   getEventSubscriptions: [null, 'EventSubscriptionQuery'],
   signalExecution: ['ExecutionTriggerDto', null],
   getTopicNames: [null, 'TopicNamesQuery'],
-  getHistoricDecisionInstance: [null, 'HistoricDecisionInstanceOptions'],
-  queryHistoricExternalTaskLogs: ['HistoricExternalTaskLogQueryDto', 'Paging'],
-  cleanupAsync: [null, 'HistoryCleanupOptions'],
+  getHistoricDecisionInstance: [null, null],
+  queryHistoricExternalTaskLogs: ['HistoricExternalTaskLogQueryDto', null],
+  cleanupAsync: [null, null],
   executeMigrationPlan: ['MigrationExecutionDto', null],
   executeMigrationPlanAsync: ['MigrationExecutionDto', null],
   submitFormByKey: ['StartProcessInstanceFormDto', null],
@@ -70,7 +70,7 @@ const NINETEEN = {
   getProcessInstanceComments: [null, null],
   setProcessInstanceVariable: ['VariableValueDto', null],
   throwSignal: ['SignalDto', null],
-  queryTasks: ['TaskQueryDto', 'Paging'],
+  queryTasks: ['TaskQueryDto', null],
   getTaskCountByCandidateGroup: [null, null],
   updateTask: ['TaskDto', null],
 }
@@ -260,7 +260,7 @@ t.test('an operation that takes no JSON has no body schema and is not retried', 
   t.end()
 })
 
-t.test('nineteen known operations name the schemas of their bodies and queries', (t) => {
+t.test('nineteen known operations name the rules of their bodies and queries', (t) => {
   const named = Object.keys(NINETEEN).map((id) => {
     const row = OPERATIONS.find((one) => one.id === id)
     return [id, [row?.body ?? null, row?.query ?? null]]

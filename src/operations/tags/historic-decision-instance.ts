@@ -14,7 +14,6 @@ export const historicDecisionInstance = [
   {
     getHistoricDecisionInstance: {
       route: 'GET /history/decision-instance/:id',
-      query: 'HistoricDecisionInstanceOptions',
       checks: [
         { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, foundBy: 'query' },
       ],

@@ -7,7 +7,7 @@ export const historicExternalTaskLog = [
     path: '/history/external-task-log',
     operations: {
       GET: 'getHistoricExternalTaskLogs',
-      POST: { id: 'queryHistoricExternalTaskLogs', body: 'HistoricExternalTaskLogQueryDto', query: 'Paging' },
+      POST: { id: 'queryHistoricExternalTaskLogs', body: 'HistoricExternalTaskLogQueryDto' },
       'GET count': 'getHistoricExternalTaskLogsCount',
       'POST count': 'queryHistoricExternalTaskLogsCount',
     },

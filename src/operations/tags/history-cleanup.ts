@@ -6,7 +6,6 @@ export const historyCleanup = {
     route: 'POST /history/cleanup',
     creates: 'answer:id',
     body: 'none',
-    query: 'HistoryCleanupOptions',
     checks: [{ admin: true, denied: 403 }],
   },
   getHistoryCleanupConfiguration: {

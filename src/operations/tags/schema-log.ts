@@ -11,7 +11,6 @@ export const schemaLog = {
   querySchemaLog: {
     route: 'POST /schema/log',
     effect: 'read',
-    query: 'Paging',
     paging: true,
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
   },

@@ -7,7 +7,7 @@ export const task = [
     path: '/task',
     operations: {
       GET: { id: 'getTasks', query: 'TaskQuery', accept: 'hal', handler: 'added variables' },
-      POST: { id: 'queryTasks', body: 'TaskQueryDto', query: 'Paging', handler: 'added variables' },
+      POST: { id: 'queryTasks', body: 'TaskQueryDto', handler: 'added variables' },
       'GET count': { id: 'getTasksCount', query: 'TaskQuery' },
       'POST count': { id: 'queryTasksCount', body: 'TaskQueryDto' },
     },

@@ -1,4 +1,5 @@
 import { GatewayError, jsonRefusalOf } from '../../errors.ts'
+import { queryParametersOf } from '../../operations/published/query-parameters.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
 import { isPaging } from '../../request/paging.ts'
@@ -7,7 +8,7 @@ import {
   type Contract,
   contractOf,
   JUDGED_MEMBERS,
-  JUDGED_PARAMETERS,
+  JUDGED_QUERIES,
   QUERIES,
   SELECTORS,
 } from './schemas/contracts.ts'
@@ -20,6 +21,7 @@ import type {
 } from './schemas/engine-error.ts'
 import { DEFER, itemsOf, membersOf } from './schemas/engine-error.ts'
 import { isDateText } from './schemas/jackson.ts'
+import { type QueryContract, readQuery } from './schemas/query-text.ts'
 import { checkCountOf, type RuleStage, stageOf } from './rule-stages.ts'
 
 export type { RequestData as Received } from './schemas/engine-error.ts'
@@ -55,7 +57,7 @@ export function checkRules(
   received: RequestData,
   options: RuleOptions = {},
 ): void {
-  if (operation.query === undefined && contractOf(operation) === null) return
+  if (contractOf(operation) === null) return
   const context = { operation, received, isDateText: options.isDateText ?? isDateText }
   if (options.passed !== undefined) return checkAt(options.passed, context)
   if (options.refused !== undefined) return checkAt(`refusal of ${options.refused}`, context)
@@ -95,11 +97,10 @@ export function isFullyJudged(operation: ValidatedOperation, received: RequestDa
 }
 
 function isParametersJudged(operation: ValidatedOperation, received: RequestData): boolean {
-  const { query } = operation
-  if (query === undefined) return true
-  const known = JUDGED_PARAMETERS[query] ?? NO_NAMES
-  const isKnown = [...received.query.keys()].every((name) => known.has(name) || isPaging(name))
-  return isKnown && findAt(0, QUERIES[query], { operation, received, isDateText }) === null
+  const { kinds } = queryParametersOf(operation)
+  const isJudged = JUDGED_QUERIES.has(operation.query)
+  const isKnown = [...received.query.keys()].every((name) => isPaging(name) || (isJudged && kinds.has(name)))
+  return isKnown && findInQuery({ operation, received, isDateText }) === null
 }
 
 function isBodyJudged(operation: ValidatedOperation, received: RequestData): boolean {
@@ -119,8 +120,8 @@ const NO_CHECKS: ValidatedOperation = { id: '', template: '', checks: [] }
 
 function checkAt(stage: RuleStage, context: Context): void {
   const { operation, received } = context
-  if (operation.query !== undefined)
-    refuse(findAt(stage, QUERIES[operation.query], context), 'GW_INVALID_QUERY')
+  // The engine reads the query string before it checks a permission.
+  if (stage === 0) refuse(findInQuery(context), 'GW_INVALID_QUERY')
   const contract = contractOf(operation)
   if (contract === null) return
   const { type, readAfter, rules } = contract
@@ -138,6 +139,16 @@ interface Context {
   readonly received: RequestData
   readonly isDateText: IsDateText
 }
+
+function findInQuery({ operation, received, isDateText: isDate }: Context): RuleResult {
+  const contract = operation.query === undefined ? NO_RULES : QUERIES[operation.query]
+  if (received.query.size === 0 && contract.find === undefined) return null
+  const parameters = queryParametersOf(operation)
+  const text = readQuery(received.query, { ...contract, parameters, isDateText: isDate })
+  return contract.find === undefined ? text.finding : contract.find(text, received)
+}
+
+const NO_RULES: QueryContract = {}
 
 function findAt(stage: RuleStage, rules: readonly ValidationRule[], context: Context): RuleResult {
   const { operation, received } = context

@@ -50,6 +50,7 @@ const REFUSED: readonly (readonly [operation: string, body: unknown, message: st
   ['queryJobs', { sortBy: null }, '$.sortBy: is not a legal value'],
   ['queryJobs', { sortBy: '' }, '$.sortBy: is not a legal value'],
   ['queryJobs', { sortBy: '5' }, '$.sortBy: is not a legal value'],
+  ['queryJobs', { sortBy: 'JobId' }, '$.sortBy: is not a legal value'],
   [
     'deleteAsync',
     { historicDecisionInstanceQuery: { sortBy: null } },

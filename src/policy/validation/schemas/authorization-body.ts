@@ -119,12 +119,10 @@ function subjectFinding({ userId, groupId }: Members): RuleResult {
     : null
 }
 
-/** The engine looks up the permission by its name before it checks READ on authorizations. */
-export const authorizationCheckRules: readonly ValidationRule[] = [
-  { find: ({ query }) => checkQueryFinding(query) },
-]
-
-/** Returns the first error of a query of `GET /authorization/check`, or null. */
+/**
+ * Returns the first error of a query of `GET /authorization/check`, or null. The engine looks up the permission by its name before it
+ * checks READ on authorizations.
+ */
 export function checkQueryFinding(query: RequestData['query']): EngineError | null {
   const type = integerOf(query.get('resourceType'))
   if (Number.isNaN(type))

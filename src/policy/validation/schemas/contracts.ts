@@ -1,11 +1,7 @@
 import type { CheckName } from '../../../operations/notation.ts'
 import type { Selector } from '../../../operations/body-selectors.ts'
 import type { BodyName, Operation, QueryName } from '../../../operations/table.ts'
-import {
-  authorizationCheckRules,
-  authorizationRules,
-  authorizationUpdateRules,
-} from './authorization-body.ts'
+import { checkQueryFinding, authorizationRules, authorizationUpdateRules } from './authorization-body.ts'
 import { decisionRules, signalRules, triggerRules, variableRules } from './execution-trigger.ts'
 import { externalTaskLogRules } from './external-task-log.ts'
 import { historicBatchQuery, historicBatchRules, historicDecisionInstanceRules } from './history-queries.ts'
@@ -13,17 +9,14 @@ import { generationRules, migrationRules, planRules } from './migration-plan.ts'
 import type { ValidationRule } from './engine-error.ts'
 import type { JavaType } from './jackson.ts'
 import {
-  activityStatisticsRules,
-  EVENT_SUBSCRIPTION_PARAMETERS,
-  eventSubscriptionRules,
-  pagingRules,
-  schemaLogRules,
-  TOPIC_NAME_PARAMETERS,
-  topicNameRules,
+  activityStatisticsParameters,
+  eventSubscriptionParameters,
+  schemaLogParameters,
+  topicNameParameters,
 } from './parameters.ts'
 import { memberTypesOf, PUBLISHED_BODIES, publishedType } from './published-bodies.ts'
-import { TASK_QUERY_PARAMETERS } from './task-query.ts'
-import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
+import type { QueryContract } from './query-text.ts'
+import { taskParameters, taskQueryRules } from './task-query-rules.ts'
 import { taskRules } from './task-body.ts'
 
 /** The type of a body, and the engine's rules for it. */
@@ -78,17 +71,14 @@ export const SELECTORS = {
   },
 } as const satisfies Partial<Record<Selector, Contract>>
 
-/** The rules for query strings. Flags of clean-up, topic names and decision instances accept any text: a text other than `true` is false. */
-export const QUERIES: Readonly<Record<QueryName, readonly ValidationRule[]>> = {
-  ActivityStatisticsQuery: activityStatisticsRules,
-  AuthorizationCheckQuery: authorizationCheckRules,
-  EventSubscriptionQuery: eventSubscriptionRules,
-  HistoricDecisionInstanceOptions: [],
-  HistoryCleanupOptions: [],
-  Paging: pagingRules,
-  SchemaLogQuery: schemaLogRules,
-  TaskQuery: [...pagingRules, ...taskParameterRules],
-  TopicNamesQuery: topicNameRules,
+/** The rules for query strings. */
+export const QUERIES: Readonly<Record<QueryName, QueryContract>> = {
+  ActivityStatisticsQuery: activityStatisticsParameters,
+  AuthorizationCheckQuery: { find: (_text, { query }) => checkQueryFinding(query) },
+  EventSubscriptionQuery: eventSubscriptionParameters,
+  SchemaLogQuery: schemaLogParameters,
+  TaskQuery: taskParameters,
+  TopicNamesQuery: topicNameParameters,
 }
 
 /** The members that the rules of a list's body judge, by schema. Only the engine judges other members. */
@@ -97,9 +87,9 @@ export const JUDGED_MEMBERS: Readonly<Partial<Record<BodyName, ReadonlySet<strin
   TaskQueryDto: new Set(Object.keys(memberTypesOf('TaskQueryDto'))),
 }
 
-/** The parameters that the rules of a query string judge, in addition to the paging parameters. */
-export const JUDGED_PARAMETERS: Readonly<Partial<Record<QueryName, ReadonlySet<string>>>> = {
-  EventSubscriptionQuery: EVENT_SUBSCRIPTION_PARAMETERS,
-  TaskQuery: TASK_QUERY_PARAMETERS,
-  TopicNamesQuery: TOPIC_NAME_PARAMETERS,
-}
+/** The queries whose published parameters the rules judge. Only the engine judges other parameters. */
+export const JUDGED_QUERIES: ReadonlySet<QueryName | undefined> = new Set([
+  'EventSubscriptionQuery',
+  'TaskQuery',
+  'TopicNamesQuery',
+])

@@ -91,9 +91,9 @@ export function oneOf(values: readonly string[]): JavaType {
 export const name: JavaType = (value) =>
   typeof value === 'string' && isName(value) ? null : misfit('is not a legal value')
 
-/** Returns whether a text has the form of a name: a letter, and then letters and digits. */
+/** Returns whether a text has the form of a name in the API: a small letter, and then letters and digits. */
 export function isName(text: string): boolean {
-  return /^[A-Za-z]\w*$/.test(text)
+  return /^[a-z][A-Za-z0-9]*$/.test(text)
 }
 
 function scalar(fits: (value: unknown) => boolean, what: string): JavaType {
@@ -135,8 +135,8 @@ function isWhole(value: unknown, range: NumberRange): boolean {
  * Returns whether a number is read as a whole number of that type. The fraction is cut off if the number is in the range.
  * After parsing, the largest long is 2^63.
  */
-export function isWholeNumber(value: number, type: NumberRange | 'integer'): boolean {
-  const { min, max } = type === 'integer' ? INT : type
+export function isWholeNumber(value: number, type: NumberRange | 'integer' | 'long'): boolean {
+  const { min, max } = type === 'integer' ? INT : type === 'long' ? LONG : type
   return value >= Number(min) && value <= Number(max)
 }
 

@@ -21,7 +21,7 @@ export interface Sorts {
   readonly byVariable?: readonly string[]
 }
 
-const ORDERS = ['asc', 'desc']
+export const ORDERS = ['asc', 'desc']
 const SORTABLE: ReadonlySet<string> = new Set([
   'boolean',
   'date',
@@ -57,13 +57,11 @@ export function sortMembers(sorts?: Sorts): Readonly<Record<string, JavaType>> {
   return { sortBy: sorts === undefined ? name : oneOf(sorts.by), sortOrder: oneOf(ORDERS), sorting: SORTING }
 }
 
-/** Returns the query parameters of a sorted query in the form that `readQuery` expects. */
-export function sortParameters({ by }: Sorts): Readonly<Record<'sortBy' | 'sortOrder', readonly string[]>> {
-  return { sortBy: by, sortOrder: ORDERS }
-}
-
-/** Returns the engine's refusal while it applies the order of a query. Only the outermost query is sorted. */
-export function sortingFinding(query: Members, sorts: Sorts): RuleResult {
+/**
+ * Returns the engine's refusal while it applies the order of a query. Only the outermost query is sorted. `sorts` has the criteria of
+ * `sorting`, which a query string does not have.
+ */
+export function sortingFinding(query: Members, sorts: Sorts = { by: [] }): RuleResult {
   if (isGiven(query['sortBy']) !== isGiven(query['sortOrder']))
     return invalid('Only a single sorting parameter specified. sortBy and sortOrder required')
   const state: SortingState = { last: isGiven(query['sortBy']) ? 'directed' : 'none' }

@@ -1,6 +1,5 @@
 import { isNullText } from './jackson.ts'
 import {
-  restFailure,
   firstOf,
   isGiven,
   itemsOf,
@@ -15,7 +14,8 @@ import { isObject } from '../../../request/value.ts'
 import { isTrue } from '../../../request/java-text.ts'
 import { directionFinding, sortingFinding } from './sorting.ts'
 import { delegationFinding } from './task-body.ts'
-import { ALIASES, readTaskQuery, taskSorts } from './task-query.ts'
+import type { QueryContract } from './query-text.ts'
+import { ALIASES, taskSorts } from './task-query.ts'
 import { comparesObjects, filtersFinding, type FilterKind } from './variable-filters.ts'
 
 const TASK: FilterKind = { name: 'task variable', disorder: 500 }
@@ -33,15 +33,11 @@ export const taskQueryRules: readonly ValidationRule[] = [
 ]
 
 /** The rules for a task query in a query string. */
-export const taskParameterRules: readonly ValidationRule[] = [
-  {
-    find({ query }, { isDateText }) {
-      if (query.has('orQueries')) return restFailure('IllegalArgumentException', 'argument type mismatch')
-      const text = readTaskQuery(query, isDateText)
-      return text.finding ?? queryFinding(text.query)
-    },
-  },
-]
+export const taskParameters: QueryContract = {
+  criteria: taskSorts.by,
+  names: ALIASES,
+  find: (text) => text.finding ?? queryFinding(text.query),
+}
 
 /** Returns the engine's refusal, in its order: filters, sort order, then errors that occur when it runs the query. */
 function queryFinding(query: Members): RuleResult {
