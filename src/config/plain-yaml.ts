@@ -6,6 +6,8 @@ const OTHER_CHARACTER = /[^\n\x20-\x7e\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u3
 
 const DOCUMENT_START = /--- *(?=\n|$)/y
 const KEY = /([A-Za-z][\w-]{0,63}):(?: +|(?=\n|$))/y
+/** A key as in JSON. A value may follow the colon at once. */
+const QUOTED_KEY = /"([A-Za-z][\w-]{0,63})" *: */y
 const DASH = /-( +)/y
 /** The end of a line, with or without a comment. */
 const END = / *(?: #[^\n]*)?(?=\n|$)/y
@@ -33,8 +35,8 @@ type PlainItem = Record<string, PlainScalar | readonly PlainScalar[]>
 class NotPlain extends Error {}
 
 /**
- * Parses the form that lists of users and records usually have: a list of flat mappings, at the top level or below one key. A
- * member is a scalar or a list of scalars. Returns null for every other text, valid or not, which the YAML library must parse.
+ * Parses the form that lists of users and records usually have: a list of flat mappings, at the top level or below one key, also as
+ * JSON. A member is a scalar or a list of scalars. Returns null for every other text, valid or not, which the YAML library must parse.
  *
  * The library takes 90 µs for each record, and 20 KB of memory. This parser takes 4 µs. Both must give the same value for the same text, so
  * everything unusual is left to the library: an escape sequence, a number that is not a decimal integer, an anchor, a tag, a
@@ -55,6 +57,8 @@ class PlainReader {
   #at = 0
   /** The indentation of the current line, which has content. -1 after the last line. */
   #indent = -1
+  /** Whether the whole text is in braces, so that a line break is a space. */
+  #isInBraces = false
 
   constructor(text: string) {
     this.#text = text
@@ -64,10 +68,31 @@ class PlainReader {
   read(): unknown {
     if (this.#indent === 0 && this.#take(DOCUMENT_START) !== null) this.#nextLine()
     if (this.#indent !== 0) throw new NotPlain()
+    if (this.#skip('{')) return this.#rootInBraces()
     const key = this.#take(KEY)
     if (key === null) return this.#items()
     this.#endLine()
     const items = this.#items()
+    return { [nameOf(key)]: items }
+  }
+
+  /** Reads the object of a JSON text, which has one member: a list of objects. */
+  #rootInBraces(): unknown {
+    this.#isInBraces = true
+    this.#skipSpaces()
+    const key = this.#require(QUOTED_KEY)
+    this.#skipSpaces()
+    const items: PlainItem[] = []
+    if (!this.#skip('[')) throw new NotPlain()
+    do {
+      this.#skipSpaces()
+      if (!this.#skip('{')) throw new NotPlain()
+      items.push(this.#flowMapping())
+    } while (this.#hasNext(']'))
+    this.#skipSpaces()
+    if (!this.#skip('}')) throw new NotPlain()
+    this.#endLine()
+    if (this.#indent !== -1) throw new NotPlain()
     return { [nameOf(key)]: items }
   }
 
@@ -82,7 +107,11 @@ class PlainReader {
 
   #item(indent: number): PlainItem {
     const dash = this.#require(DASH)
-    if (this.#skip('{')) return this.#flowMapping()
+    if (this.#skip('{')) {
+      const mapping = this.#flowMapping()
+      this.#endLine()
+      return mapping
+    }
     const item: PlainItem = {}
     // Members are below the first one, which follows the dash.
     const column = indent + dash[0].length
@@ -124,10 +153,10 @@ class PlainReader {
     const item: PlainItem = {}
     this.#skipSpaces()
     do {
-      const key = keyIn(item, this.#require(KEY))
+      const key = keyIn(item, this.#take(KEY) ?? this.#require(QUOTED_KEY))
+      this.#skipSpaces()
       item[key] = this.#skip('[') ? this.#flowList() : this.#scalar(FLOW_SCALAR)
     } while (this.#hasNext('}'))
-    this.#endLine()
     return item
   }
 
@@ -161,7 +190,7 @@ class PlainReader {
   }
 
   #skipSpaces(): void {
-    while (this.#text[this.#at] === ' ') this.#at += 1
+    while (this.#text[this.#at] === ' ' || (this.#isInBraces && this.#text[this.#at] === '\n')) this.#at += 1
   }
 
   #require(token: RegExp): RegExpExecArray {

@@ -31,6 +31,8 @@ t.test('the usual forms of lists of users and records are parsed without the lib
     stringify({ users: USERS }, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' }),
     stringify({ users: USERS }, { singleQuote: true }),
     stringify(RECORDS),
+    JSON.stringify({ authorizations: RECORDS }),
+    `${JSON.stringify({ users: USERS }, null, 2)}\n`,
     `---\n# all records\nauthorizations:\n${RECORDS.map((record) => `  - ${stringify(record, { collectionStyle: 'flow', lineWidth: 0 })}`).join('')}`,
     await readFile(new URL('../../config/authorizations.yaml', import.meta.url), 'utf8'),
     await readFile(new URL('../../config/users.yaml', import.meta.url), 'utf8'),
@@ -110,6 +112,7 @@ function generated(random: Random): string {
     indentSeq: random.chance(0.5),
     flowCollectionPadding: random.chance(0.5),
   }
+  if (random.chance(0.3)) return JSON.stringify({ users: list }, null, random.below(3))
   if (random.chance(0.5)) return stringify(list, options)
   if (random.chance(0.5)) return stringify({ users: list }, { ...options, singleQuote: random.chance(0.5) })
   return `users:\n${list.map((item) => `  - ${stringify(item, { ...options, collectionStyle: 'flow' })}`).join('')}`
