@@ -1,6 +1,7 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { textOf } from '../differential/admin.ts'
 import { javaSkip } from '../support/requirements.ts'
+import { type Family, VERSIONS } from './build.ts'
 import { startEngine } from './engine.ts'
 import { type Ask, exchange } from './exchange.ts'
 import { startGateway } from './gateway.ts'
@@ -31,10 +32,23 @@ const MODEL = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" 
 <serviceTask id="external" camunda:type="external" camunda:topic="objects"/>
 <sequenceFlow id="f5" sourceRef="external" targetRef="end"/><endEvent id="end"/></process></definitions>`
 
-t.test('responses contain the stored text of objects, or are refused', { skip: javaSkip }, async (t) => {
+/** The engines, with the start of the names of their properties. */
+const ENGINES = [
+  ['camunda-7.24.0', 'camunda'],
+  ['operaton', 'operaton'],
+] as const
+
+for (const [family, prefix] of ENGINES)
+  t.test(
+    `${VERSIONS[family]} returns the stored text of objects, or the gateway refuses`,
+    { skip: javaSkip },
+    (t) => readObjects(t, family, prefix),
+  )
+
+async function readObjects(t: Test, family: Family, prefix: string): Promise<void> {
   const engine = await startEngine({
-    family: 'camunda-7.24.0',
-    args: ['--camunda.bpm.generic-properties.properties.javaSerializationFormatEnabled=true'],
+    family,
+    args: [`--${prefix}.bpm.generic-properties.properties.javaSerializationFormatEnabled=true`],
   })
   t.teardown(() => engine.stop())
   const gateway = await startGateway(engine.base)
@@ -161,7 +175,7 @@ t.test('responses contain the stored text of objects, or are refused', { skip: j
       'external tasks',
     )
   })
-})
+}
 
 /** Matches a response with the stored text of the object. */
 const returned = { status: 200, text: new RegExp(TEXT) }
