@@ -77,7 +77,7 @@ export class MergedRows {
 
   /**
    * Yields the first `wanted` items. It reads from each subquery only as much as that takes.
-   * @throws OrderUnknown; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
+   * @throws UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
    */
   async *upTo(wanted: number): AsyncGenerator<ReadRow> {
     const held = this.#isMerged ? this.#readers.length : 1

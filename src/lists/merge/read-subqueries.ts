@@ -22,7 +22,7 @@ import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS, type ListLimits
 
 /**
  * Counts each subquery. Returns null if too many items must be decided one by one.
- * @throws SubqueryRefused
+ * @throws SubqueryRefusal
  */
 export async function countSubqueries(
   listRequest: ListRequest,
@@ -125,7 +125,7 @@ export interface SubqueryListInput {
 /**
  * Returns a page of the items of the subqueries. Each item is still decided: a subquery that finds too much costs time, but reveals
  * nothing. Returns null if the items of several subqueries have no known order.
- * @throws SubqueryRefused, OrderUnknown; GatewayError GW_ROWS_NOT_EXACT
+ * @throws SubqueryRefusal, UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT
  */
 export async function listSubqueries(
   listRequest: ListRequest,
@@ -247,7 +247,7 @@ async function sizesOf(
 
 /**
  * Returns a reader of items that a query cannot select.
- * @throws SubqueryRefused when the reader is called
+ * @throws SubqueryRefusal when the reader is called
  */
 function readerOf(
   listRequest: ListRequest,
@@ -305,7 +305,7 @@ function readersOf(
 
 /**
  * Yields the visible items of all subqueries, one subquery after another. Each item has only its id and `member`.
- * @throws SubqueryRefused; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
+ * @throws SubqueryRefusal; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
 export async function* eachRow(
   listRequest: ListRequest,

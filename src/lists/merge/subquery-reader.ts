@@ -16,7 +16,7 @@ export interface RowPlace {
 
 /**
  * Returns items that are already read in the form of a subquery.
- * @throws OrderUnknown
+ * @throws UnknownOrderError
  */
 export function readSorted(rows: readonly ReadRow[], order: ListOrder): ReadList {
   const placed = rows.map((row) => ({ ...row, value: valueOf(row.row, order) }))
@@ -176,7 +176,7 @@ function compareIn(order: ListOrder | null, one: RowPlace, other: RowPlace): num
 
 /**
  * Returns the value by which an item is sorted.
- * @throws OrderUnknown for null, whose position depends on the database, and for a value of another type
+ * @throws UnknownOrderError for null, whose position depends on the database, and for a value of another type
  */
 function valueOf(row: ListRow, order: ListOrder): string | number {
   const { kind } = order
