@@ -49,23 +49,24 @@ export class ParsingThreads {
   async #run<Kind extends keyof ParsedLists>(job: ParseJob<Kind>): Promise<ParsedLists[Kind]> {
     if (this.#closed) throw new Error('parsing was stopped')
     const content = ownBytesOf(job.content)
+    const heapMiB = this.#limits.heapMiB()
     const worker = new Worker(ENTRY, {
       name: 'parser',
       workerData: { ...job, content },
       transferList: [content.buffer],
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMiB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB },
     })
     this.#worker = worker
     try {
-      return await listOfReply(await this.#replyOf(worker), job)
+      return await listOfReply(await this.#replyOf(worker, heapMiB), job)
     } finally {
       this.#worker = null
       void worker.terminate()
     }
   }
 
-  #replyOf(worker: Worker): Promise<ParseReply> {
-    const { heapMiB, threadMs } = this.#limits
+  #replyOf(worker: Worker, heapMiB: number): Promise<ParseReply> {
+    const { threadMs } = this.#limits
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new Error(`parsing takes more than ${threadMs / 1000} s`)),

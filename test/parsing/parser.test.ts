@@ -95,7 +95,7 @@ t.test('a thread reports every problem of a file, with the position and without 
 
 t.test('a thread that needs too much memory or time fails, and the next one works', async (t) => {
   const text = `a: ${'&a [ '.repeat(20)}${'x, '.repeat(60_000)}`
-  const small = openThreaded(t, { heapMiB: 24 })
+  const small = openThreaded(t, { heapMiB: () => 24 })
   await t.rejects(small.records(Buffer.from(text), 'records.yaml'), {
     message: 'parsing needs more than 24 MiB of memory',
   })
