@@ -202,6 +202,23 @@ t.test('changes that are not committed, and wrong arguments, are refused', async
   t.notOk(docker().includes('build'))
 })
 
+t.test('pages and the chart name only scripts that exist', async (t) => {
+  const files = [
+    'README.md',
+    'docs/releases.md',
+    'helm/engine-gateway/values.yaml',
+    'helm/engine-gateway/templates/_helpers.tpl',
+  ]
+  const named = files.flatMap((file) => [
+    ...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?<![\w/.])release\/(?!out\b)[\w.-]*\w/g),
+  ])
+  t.ok(named.length > 5)
+  t.same(
+    named.filter(([path]) => !existsSync(join(ROOT, path))).map(([path]) => path),
+    [],
+  )
+})
+
 t.test('the packaged chart installs exactly the image that was built', { skip: helmSkip }, async (t) => {
   const { run, folder, git } = openRelease(t)
   t.match(run('package-chart', []), { status: 1, stderr: /run release\/build-image first/ })

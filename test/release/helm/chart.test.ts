@@ -300,6 +300,8 @@ t.test('the rendered chart', { skip }, async (t) => {
     for (const line of lines) t.match(notes, `  ${line}\n`)
     const objects = lines.map((line) => line.split(/[: ]/).slice(0, 2).join('/'))
     t.match(notes, `kubectl -n default get ${objects.join(' ')}\n`)
+    const one = 'authorizations.existingSecret=engine-gateway-users'
+    t.match(notesOf(t, one), /get secret\/engine-gateway-users\n/, 'an object with two files is named once')
     const least = ['config.identity.source=engine', 'tests.enabled=false']
     t.notMatch(notesOf(t, ...least), /needs these objects/)
     t.match(notesOf(t, 'existingConfigMap=mine'), 'configmap mine with gateway.yaml: the configuration')
