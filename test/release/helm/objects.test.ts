@@ -210,6 +210,8 @@ t.test('the objects of the chart', { skip: helmSkip }, async (t) => {
       'summary',
     ])
     t.equal(at(down, 'labels.severity'), 'critical')
+    const enabled = { alerts: { GatewayDown: { enabled: true } } }
+    t.same(alertsOf(enabled), rules, 'a rule has no member `enabled`')
     t.throws(
       () => alertsOf({ alerts: { GatewayNodesEjected: { enabled: false } } }),
       /prometheusRule\.alerts\.GatewayNodesEjected: there is no such alert; the alerts are .*GatewayNodeEjected/,
