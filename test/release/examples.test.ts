@@ -126,7 +126,7 @@ t.test('the configuration of the example is valid when its users have passwords'
   t.match(check(t.testdir(), example), { status: 1, said: /users\[0\]\.passwordHash/ })
   const demo = readFileSync(join(ROOT, 'config/users.yaml'), 'utf8')
   const [hash = ''] = /\$argon2id[^"]+/.exec(demo) ?? []
-  const good = check(t.testdir({}), example.replaceAll('HASH,', `"${hash}",`))
+  const good = check(t.testdir({}), example.replaceAll('"HASH",', `"${hash}",`))
   t.equal(good.status, 0)
   t.match(good.said, /^\S+ is good\n$/, 'without a warning')
   t.end()
