@@ -129,8 +129,8 @@ function createFiles(directory: string, { records, form }: Setting): () => void 
   const replaceFile = () => {
     version += 1
     const more = Array.from({ length: records }, (_, at) => recordOf(at, version))
-    // The YAML library is needed for an escape sequence.
-    if (form === 'library') more.push(recordOf(records, version).replace('user', '"\\u0075ser"'))
+    // The YAML library is needed for an anchor.
+    if (form === 'library') more.push(recordOf(records, version).replace('userId: ', 'userId: &name '))
     writeFileSync(`${file}.new`, [own, ...more, ''].join('\n'))
     renameSync(`${file}.new`, file)
   }
