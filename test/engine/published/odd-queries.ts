@@ -1,7 +1,7 @@
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import { publishedOperation, type PublishedType } from '../../../src/operations/published/facts.ts'
 import { queryParametersOf } from '../../../src/operations/published/query-parameters.ts'
-import { releasesOf } from '../../../src/operations/published/releases.ts'
+import { type Release, releasesOf } from '../../../src/operations/published/releases.ts'
 import type { Operation } from '../../../src/operations/table.ts'
 
 /** A query string with one odd value, encoded. */
@@ -59,12 +59,12 @@ const REPEATED = [
 ] as const
 
 /**
- * Returns the operations of Camunda 7.22 that read a query string. The check of an authorization is left out: an engine without
+ * Returns the operations of a release that read a query string. The check of an authorization is left out: an engine without
  * authorization responds to it with 401.
  */
-export function operationsWithQuery(): readonly Operation[] {
+export function operationsWithQuery(release: Release): readonly Operation[] {
   return OPERATIONS.filter(({ id, only, handler }) => {
-    const isPresent = only === undefined && (releasesOf(id)?.includes('Camunda 7.22') ?? true)
+    const isPresent = only === undefined && (releasesOf(id)?.includes(release) ?? true)
     return isPresent && handler !== 'authorization check' && namesOf(id).length > 0
   })
 }
