@@ -7,6 +7,7 @@ import {
 } from '../../../src/operations/published/facts.ts'
 import { type Release, releasesOf } from '../../../src/operations/published/releases.ts'
 import type { Operation } from '../../../src/operations/table.ts'
+import { memberTypesOf } from '../../../src/policy/validation/schemas/published-bodies.ts'
 
 /** A JSON body with one odd value. */
 export interface OddBody {
@@ -49,9 +50,6 @@ const DATES = [
   '"2020-13-45T25:61:61.999+0000"',
 ]
 
-/** Members that the engine reads besides the published ones, by the published member that implies them. */
-const UNPUBLISHED: Readonly<Record<string, readonly string[]>> = { sorting: ['sortBy', 'sortOrder'] }
-
 /** Returns the operations of a release that have a JSON body. */
 export function operationsWithBody(release: Release): readonly Operation[] {
   return OPERATIONS.filter(({ id }) => {
@@ -91,9 +89,10 @@ interface Position {
 
 function membersOf(schema: string, parent: Position, seen: Set<string>): Omit<OddBody, 'operation'>[] {
   const members = publishedSchema(schema)
-  const hidden = Object.entries(UNPUBLISHED).flatMap(([name, names]) => (members.has(name) ? names : []))
+  // Members that the engine reads besides the published ones.
+  const hidden = Object.keys(memberTypesOf(schema)).filter((name) => !members.has(name))
   return [
-    ...hidden.map((name): [string, PublishedType] => [name, { kind: 'any' }]),
+    ...hidden.map((name): [string, PublishedType] => [name, ANY_TEXT]),
     ...[...members].map(([name, { type }]): [string, PublishedType] => [name, type]),
   ].flatMap(([name, type]) => {
     const others = kindIn(members, name)
@@ -107,6 +106,8 @@ function membersOf(schema: string, parent: Position, seen: Set<string>): Omit<Od
     ]
   })
 }
+
+const ANY_TEXT: PublishedType = { kind: 'string', format: 'date-time', values: null }
 
 /** Returns the other member without which the engine does not choose the class of an object: the type of an instruction. */
 function kindIn(members: PublishedFields, name: string): string {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { EngineRefusal } from '../../../src/errors.ts'
 import { PUBLISHED_IDS, publishedOperation } from '../../../src/operations/published/facts.ts'
 import { acceptDateText } from '../../../src/policy/validation/schemas/jackson.ts'
-import { checkShape } from '../../../src/policy/validation/validate.ts'
+import { checkShape, isFullyJudged } from '../../../src/policy/validation/validate.ts'
 import { queryOf } from '../../../src/request/canonical.ts'
 import { operationOf } from './cases/case.ts'
 
@@ -21,6 +21,8 @@ const ACCEPTED: readonly (readonly [operation: string, query: string])[] = [
   ['getJobs', 'firstResult=%2B1&maxResults='],
   // Another engine may have more criteria.
   ['getJobs', 'sortBy=ofAnotherEngine&sortOrder=asc'],
+  // This criterion is not published.
+  ['getTasks', 'sortBy=tenantId&sortOrder=asc'],
   ['getDeployments', 'after=2020-01-01T00:00:00.000%2B0000&before=null'],
   ['getExecutions', 'variables=a_eq_b,c_neq_d&variables=text'],
   ['getJobsCount', 'firstResult=text'],
@@ -130,4 +132,22 @@ t.test('a query string with two bad parameters is left to the engine, which name
 
 t.test('dates are not checked for an engine with another date format', async (t) => {
   t.doesNotThrow(() => check('getDeployments', 'after=31.01.2026', acceptDateText))
+})
+
+t.test('a query is judged completely only if rules know all of its parameters', async (t) => {
+  for (const [operation, query, isJudged] of [
+    ['getTasks', 'priority=5&firstResult=1', true],
+    ['getTasks', 'priority=text', false],
+    ['getTasks', 'noSuchParameter=5', false],
+    // The engine has rules for these parameters besides their types.
+    ['getSchemaLog', 'version=5', false],
+    ['getHistoricActivityStatistics', 'canceled=true', false],
+    ['queryTasks', 'firstResult=1', true],
+    ['queryTasks', 'firstResult=text', false],
+    ['queryTasks', 'priority=5', false],
+    ['getJobs', '', false],
+  ] as const) {
+    const received = { params: {}, query: queryOf(`/?${query}`), body: undefined }
+    t.equal(isFullyJudged(operationOf({ operation }), received), isJudged, `${operation} ${query}`)
+  }
 })
