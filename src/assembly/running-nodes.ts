@@ -82,7 +82,7 @@ function slowOptionsOf(
   return {
     share: slowShare,
     queue: {
-      max: Math.ceil(queue.size * slowShare),
+      max: queue.size,
       waitMs: queue.wait,
       // A place is free only after seconds. A queue in which each request waits only for `target` would serve none.
       targetMs: queue.wait,

@@ -178,7 +178,7 @@ export const limits = z.strictObject({
     .prefault({})
     .describe('Requests that wait for a free node.'),
   slowShare: decimal(0.1, 1)
-    .default(0.5)
+    .default(0.75)
     .describe(
       'Share of the connections to each node that slow operations may use together. An operation is slow if its requests usually take a second or longer. ' +
         'More requests of slow operations wait in a queue of their own, and then get 503 `GW_OVERLOADED`. If 1, slow operations have no limit.',

@@ -226,7 +226,7 @@ class RetryingSend<T> implements AttemptOwner {
     this.#attemptStartedAtMs = this.#options.now()
     this.#headAtMs = 0
     receiver.onStart(attempt)
-    this.#options.slow?.operations.onStart(upstreamRequest.operation, attempt)
+    this.#options.slow?.operations.onStart(upstreamRequest.operation, attempt, this.#attemptStartedAtMs)
     const isDedicated =
       this.#needsDedicated ||
       (upstreamRequest.retry === 'unsent' && node.keepAlive.takeDedicated(this.#attemptStartedAtMs))
@@ -346,7 +346,7 @@ class RetryingSend<T> implements AttemptOwner {
     })
     const { status } = attempt
     const isComplete = result === 'ok' && status < 500
-    this.#options.slow?.operations.onEnd(this.#task.upstreamRequest.operation, attempt, isComplete)
+    this.#options.slow?.operations.onEnd(this.#task.upstreamRequest.operation, attempt, { isComplete, nowMs })
     if (result === 'ok' && mayHaveCreatedTasks(this.#task.upstreamRequest, status))
       this.#options.onWritten?.(attempt.node.name)
     this.#span?.end({ status, result })

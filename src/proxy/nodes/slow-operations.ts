@@ -58,16 +58,20 @@ export class SlowOperations {
     return [...this.#loads.values()].reduce((sum, load) => sum + (load.isSlow(nowMs) ? load.running : 0), 0)
   }
 
-  onStart(operation: string | undefined, attempt: RunningAttempt): void {
+  onStart(operation: string | undefined, attempt: RunningAttempt, nowMs: number): void {
     if (operation === undefined) return
     const load = this.#loads.get(operation) ?? new OperationLoad()
     this.#loads.set(operation, load)
-    load.onStart(attempt, this.#now())
+    load.onStart(attempt, nowMs)
   }
 
   /** @param isComplete whether the engine processed the request. The duration of another request counts only if it was longer. */
-  onEnd(operation: string | undefined, attempt: RunningAttempt, isComplete: boolean): void {
-    this.#loadOf(operation)?.onEnd(attempt, isComplete, this.#now())
+  onEnd(
+    operation: string | undefined,
+    attempt: RunningAttempt,
+    { isComplete, nowMs }: { readonly isComplete: boolean; readonly nowMs: number },
+  ): void {
+    this.#loadOf(operation)?.onEnd(attempt, isComplete, nowMs)
   }
 
   #loadOf(operation: string | undefined): OperationLoad | undefined {

@@ -15,10 +15,10 @@ function openPlaces() {
   const begin = (operation: string, at: Node = node(0)) => {
     const attempt = { node: at }
     at.inFlight += 1
-    operations.onStart(operation, attempt)
+    operations.onStart(operation, attempt, clock.nowMs)
     return (isComplete = true) => {
       at.inFlight -= 1
-      operations.onEnd(operation, attempt, isComplete)
+      operations.onEnd(operation, attempt, { isComplete, nowMs: clock.nowMs })
     }
   }
   /** Lets the operation have completed requests that took this long. */
