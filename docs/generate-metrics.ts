@@ -42,7 +42,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_auth_total:
     '`result`: `remembered`, `verified`, `expired` (a credential or token that was correct earlier, while the source of users does not respond), `failed`, `missing`, `throttled`, `open` (no credentials are required). `method`: `basic`, `certificate`, `oidc`, `session`, `bearer` (a token of an unknown issuer), `none`. If `failed` or `throttled` of `basic` rises, [a client guesses passwords](runbooks/GatewayPasswordGuessing.md) or uses an old password',
   gateway_cache_requests_total:
-    '`tier`: `memory`, `redis`, and `upstream` for the engine. If nearly all responses come from `upstream`, [the cache is ineffective](runbooks/GatewayCacheIneffective.md). `redis` with `corrupt`: Redis contains values that no gateway has written',
+    '`tier`: `memory`, `redis`, and `upstream` for the engine. `stale`: a response was served after its time (`cache.staleWhileRevalidate`, `cache.staleIfError`). If nearly all responses come from `upstream`, [the cache is ineffective](runbooks/GatewayCacheIneffective.md). `redis` with `corrupt`: Redis contains values that no gateway has written',
   gateway_config_applied_timestamp_seconds:
     'If it is later than the last change that you know, there was an unexpected one',
   gateway_config_last_reload_successful:

@@ -1,8 +1,9 @@
+import { type GatewayCode, GatewayError } from '../errors.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
 import { SingleFlight } from '../request/single-flight.ts'
 import type { CacheHit, Entry, CacheRule } from './entry.ts'
 import { cacheHitOf, cacheableOf } from './entry.ts'
-import { MemoryTier, entryBytesOf } from './memory.ts'
+import { MemoryTier, entryBytesOf, isServable } from './memory.ts'
 import type { SharedEntry, SharedReading, SharedTier } from './shared-tier.ts'
 import { isStorable } from './storable.ts'
 
@@ -10,7 +11,7 @@ export type CacheTier = 'memory' | 'redis' | 'upstream'
 
 /**
  * The result of a cache access. `joined`: the request waited for the fill of another request. `refused`: the response was not
- * stored. `displaced`: an entry was removed to make room. `skipped`: Redis is unreachable. `gap`: evictions of other replicas may
+ * stored. `stale`: the response was served after its time. `displaced`: an entry was removed to make room. `skipped`: Redis is unreachable. `gap`: evictions of other replicas may
  * have been missed, so all tagged entries were dropped.
  */
 export type CacheResult =
@@ -21,6 +22,7 @@ export type CacheResult =
   | 'failed'
   | 'stored'
   | 'refused'
+  | 'stale'
   | 'evicted'
   | 'displaced'
   | 'corrupt'
@@ -43,7 +45,10 @@ export type SharedState = 'none' | 'unknown' | 'up' | 'down'
 export interface Cache {
   /** Returns a fresh entry of this process without waiting, or null. */
   peek(key: string): CacheHit | null
-  /** Reads Redis, then calls `fill` once for all concurrent callers. Call it after a `peek` without a result. Rejects only if `fill` does. */
+  /**
+   * Reads Redis, then calls `fill` once for all concurrent callers. Call it after a `peek` without a result. Rejects only if `fill`
+   * does. Resolves to an entry of this process whose time is over if the rule permits it, and calls `fill` in the background.
+   */
   load(key: string, rule: CacheRule, fill: () => Promise<BufferedResponse>): Promise<CacheHit>
   /** Evicts the entries of this process before it returns. The promise is for Redis and the other replicas, and never rejects. */
   evict(tags: readonly string[]): Promise<void>
@@ -62,12 +67,26 @@ interface Fill {
   evicted: boolean
 }
 
+/** The time between a failed `fill` in the background and the next one for the same entry. */
+const RETRY_MS = 1_000
+
+/** The errors that say nothing about the response: the engine, or the way to it, does not work. */
+const FAILURES: ReadonlySet<GatewayCode> = new Set([
+  'GW_NO_NODE',
+  'GW_OVERLOADED',
+  'GW_UPSTREAM_FAILED',
+  'GW_UPSTREAM_INVALID',
+  'GW_UPSTREAM_TIMEOUT',
+])
+
 const NO_REDIS: SharedReading = { result: 'skipped', found: null, tokens: null }
 
 class TieredCache implements Cache {
   readonly #options: CacheOptions
   readonly #memory: MemoryTier
   readonly #fills = new SingleFlight<CacheHit, Fill>()
+  /** When the last `fill` for an entry whose time is over failed. */
+  readonly #failedAtMs = new WeakMap<Entry, number>()
 
   constructor(options: CacheOptions) {
     const { maxBytes, redis, onEvent } = options
@@ -96,17 +115,23 @@ class TieredCache implements Cache {
   }
 
   load(key: string, rule: CacheRule, fill: () => Promise<BufferedResponse>): Promise<CacheHit> {
+    const nowMs = this.#options.now()
     const running = this.#fills.running(key)
+    const last = this.#memory.getStale(key, nowMs)
+    if (last !== undefined && this.#needsNoWait(last, nowMs)) {
+      const isPaused = nowMs < (this.#failedAtMs.get(last) ?? Number.NEGATIVE_INFINITY) + RETRY_MS
+      // The failure is counted, and the next request after the stale time reports it.
+      if (running === undefined && !isPaused) this.#beginFill(key, rule, fill).catch(() => undefined)
+      return Promise.resolve(this.#staleHit(last, nowMs))
+    }
     if (running !== undefined) {
       this.#options.onEvent('upstream', 'joined')
       return running.result
     }
     // The entry may have been filled since the caller's `peek`.
-    const nowMs = this.#options.now()
     const entry = this.#memory.get(key, nowMs)
     if (entry !== undefined) return Promise.resolve(cacheHitOf(entry, 'memory', nowMs))
-    const fillState = { tags: rule.tags, evicted: false }
-    return this.#fills.begin(key, fillState, () => this.#fillShared(key, rule, fill, fillState))
+    return this.#beginFill(key, rule, fill)
   }
 
   evict(tags: readonly string[]): Promise<void> {
@@ -117,6 +142,53 @@ class TieredCache implements Cache {
   async close(): Promise<void> {
     this.#memory.clear()
     await this.#options.redis?.close()
+  }
+
+  /** Returns true if an entry whose time is over is served at once. */
+  #needsNoWait(last: Entry, nowMs: number): boolean {
+    const { whileRevalidate = 0, ifError = 0 } = last.stale ?? {}
+    return (
+      isServable(last, whileRevalidate, nowMs) ||
+      (this.#failedAtMs.has(last) && isServable(last, ifError, nowMs))
+    )
+  }
+
+  #staleHit(last: Entry, nowMs: number): CacheHit {
+    this.#options.onEvent('memory', 'stale')
+    return cacheHitOf(last, 'memory', nowMs)
+  }
+
+  #beginFill(key: string, rule: CacheRule, fill: () => Promise<BufferedResponse>): Promise<CacheHit> {
+    const fillState = { tags: rule.tags, evicted: false }
+    return this.#fills.begin(key, fillState, () => this.#fillOrLast(key, rule, fill, fillState))
+  }
+
+  async #fillOrLast(
+    key: string,
+    rule: CacheRule,
+    fill: () => Promise<BufferedResponse>,
+    fillState: Fill,
+  ): Promise<CacheHit> {
+    try {
+      const hit = await this.#fillShared(key, rule, fill, fillState)
+      if (hit.response.status >= 500) return this.#lastAfterFailure(key) ?? hit
+      // The engine has another response now, for example because the definition was deleted.
+      if (!hit.stored && !fillState.evicted) this.#memory.delete(key)
+      return hit
+    } catch (error) {
+      const isFailure = error instanceof GatewayError && FAILURES.has(error.code)
+      const last = isFailure ? this.#lastAfterFailure(key) : null
+      if (last === null) throw error
+      return last
+    }
+  }
+
+  #lastAfterFailure(key: string): CacheHit | null {
+    const nowMs = this.#options.now()
+    const last = this.#memory.getStale(key, nowMs)
+    if (last === undefined) return null
+    this.#failedAtMs.set(last, nowMs)
+    return isServable(last, last.stale?.ifError ?? 0, nowMs) ? this.#staleHit(last, nowMs) : null
   }
 
   async #fillShared(
@@ -149,27 +221,29 @@ class TieredCache implements Cache {
   #store(key: string, rule: CacheRule, response: BufferedResponse, fillState: Fill): CacheHit {
     const { now, onEvent } = this.#options
     const nowMs = now()
-    const { seconds, tags, accepts } = rule
+    const { accepts, ...times } = rule
+    const { seconds } = times
     const isKept = !fillState.evicted && seconds > 0 && isStorable(response) && this.#fits(key, response)
     // `accepts` can parse the body, so it comes after the check of the size.
     if (!isKept || !accepts(response)) {
       onEvent('memory', 'refused')
       return { response, ageSeconds: 0, ttlSeconds: 0, from: 'upstream', stored: false }
     }
-    const entry = { seconds, tags, response: cacheableOf(response), storedAtMs: nowMs }
+    const entry = { ...times, response: cacheableOf(response), storedAtMs: nowMs }
     this.#memory.set(key, entry)
     onEvent('memory', 'stored')
     return cacheHitOf(entry, 'upstream', nowMs)
   }
 
   /** Stores an entry from Redis in memory, with its remaining time. */
-  #adopt(key: string, { tags }: CacheRule, found: SharedEntry): CacheHit {
+  #adopt(key: string, rule: CacheRule, found: SharedEntry): CacheHit {
     const nowMs = this.#options.now()
     const { response, seconds, ttlMs } = found
+    const { accepts: _, ...times } = rule
     const entry: Entry = {
+      ...times,
       response: cacheableOf(response),
       seconds,
-      tags,
       storedAtMs: nowMs - (seconds * 1000 - ttlMs),
     }
     if (this.#fits(key, response)) this.#memory.set(key, entry)

@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { BufferedResponse } from '../request/buffered-response.ts'
 
+/** How long a response may be served after its time, in seconds (RFC 5861). */
+export interface StaleTimes {
+  /** While another response is read in the background. */
+  readonly whileRevalidate: number
+  /** If the engine does not respond, or responds with a status of 500 or more. */
+  readonly ifError: number
+}
+
 /** How long the response of an operation is cached. An eviction of one of the tags removes it. */
 export interface CacheRule {
   readonly seconds: number
   readonly tags: readonly string[]
+  /** Default: the response is not served after its time. */
+  readonly stale?: StaleTimes
   /** Returns true if the response may be stored. Other responses are passed on and not stored. */
   readonly accepts: (response: BufferedResponse) => boolean
 }
@@ -19,7 +29,7 @@ export interface Entry extends Omit<CacheRule, 'accepts'> {
 export interface CacheHit {
   readonly response: BufferedResponse
   readonly ageSeconds: number
-  /** The remaining time. 0 for a response that is not cached. */
+  /** The remaining time. 0 for a response that is not cached, negative for one that is served after its time. */
   readonly ttlSeconds: number
   readonly from: 'memory' | 'redis' | 'upstream'
   /** True if the response came from upstream and is now cached, or was cached before. */
@@ -28,8 +38,13 @@ export interface CacheHit {
 
 export function cacheHitOf(entry: Entry, from: CacheHit['from'], nowMs: number): CacheHit {
   const ageSeconds = Math.max(0, Math.floor((nowMs - entry.storedAtMs) / 1000))
-  const ttlSeconds = Math.max(0, entry.seconds - ageSeconds)
-  return { response: entry.response, ageSeconds, ttlSeconds, from, stored: true }
+  return {
+    response: entry.response,
+    ageSeconds,
+    ttlSeconds: entry.seconds - ageSeconds,
+    from,
+    stored: true,
+  }
 }
 
 /** Returns the form in which a response is cached and shared: frozen, with a strong `etag`, and with its body in a separate buffer. */

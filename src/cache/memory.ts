@@ -42,8 +42,25 @@ export class MemoryTier {
 
   /** Returns a fresh entry, or `undefined`. */
   get(key: string, nowMs: number): Entry | undefined {
+    const entry = this.#usable(key, nowMs)
+    return entry !== undefined && isServable(entry, 0, nowMs) ? entry : undefined
+  }
+
+  /** Returns an entry whose time is over, and which may still be served in some cases, or `undefined`. */
+  getStale(key: string, nowMs: number): Entry | undefined {
+    const entry = this.#usable(key, nowMs)
+    return entry === undefined || isServable(entry, 0, nowMs) ? undefined : entry
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  #usable(key: string, nowMs: number): Entry | undefined {
     const entry = this.#entries.get(key)
-    if (entry === undefined || nowMs - entry.storedAtMs < entry.seconds * 1000) return entry
+    if (entry === undefined) return undefined
+    const { whileRevalidate = 0, ifError = 0 } = entry.stale ?? {}
+    if (isServable(entry, Math.max(whileRevalidate, ifError), nowMs)) return entry
     this.#entries.delete(key)
     return undefined
   }
@@ -82,6 +99,11 @@ export class MemoryTier {
       if (keys?.size === 0) this.#keysByTag.delete(tag)
     }
   }
+}
+
+/** Returns true if the time of an entry was over at most `staleSeconds` ago. */
+export function isServable({ storedAtMs, seconds }: Entry, staleSeconds: number, nowMs: number): boolean {
+  return nowMs - storedAtMs < (seconds + staleSeconds) * 1000
 }
 
 /** Returns the bytes of an entry that count towards the limit. */

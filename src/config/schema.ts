@@ -317,6 +317,18 @@ export const schema = z.strictObject(
           .prefault({})
           .describe('The cache of each process.'),
         counts: sharedCounts,
+        staleWhileRevalidate: age()
+          .default(10_000)
+          .describe(
+            'How long a cached response is served after its time while the gateway reads it again in the background. ' +
+              'It is never longer than the time for which the operation is cached. If zero, the first request after this time waits for the engine.',
+          ),
+        staleIfError: age()
+          .default(0)
+          .describe(
+            'How long a cached diagram or definition XML is served after its time if the engine does not respond, or responds with a status of 500 or more. ' +
+              'The permission is decided for each request. If zero, such a request gets the error.',
+          ),
         redis: redis
           .nullable()
           .default(null)

@@ -53,10 +53,16 @@ export async function serveCached({
   reply,
 }: HandlerContext): Promise<FastifyReply> {
   const { engine, operation } = context
-  const { seconds = 0, tags = [], content = null } = operation.cache ?? {}
+  const { seconds = 0, tags = [], content = null, mayBeStale = false } = operation.cache ?? {}
+  const { staleWhileRevalidate, staleIfError } = dependencies.config.cache
+  const stale = {
+    // A response that changes often is also served after its time only for a short time.
+    whileRevalidate: Math.min(staleWhileRevalidate / 1000, seconds),
+    ifError: mayBeStale ? staleIfError / 1000 : 0,
+  }
   const fill = (): Promise<BufferedResponse> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const accepts = (response: BufferedResponse): boolean => content !== null && hasContent(response, content)
-  const rule = { seconds, tags: tagsOf(engine, tags), accepts }
+  const rule = { seconds, stale, tags: tagsOf(engine, tags), accepts }
   return sendCached(await dependencies.cache.load(entryKeyOf(context, request), rule, fill), request, reply)
 }
 

@@ -6,6 +6,8 @@ export interface CachePolicy {
   readonly seconds: number
   readonly tags: readonly string[]
   readonly content: CachedContent
+  /** Whether the response may be served after its time if the engine does not respond. */
+  readonly mayBeStale: boolean
 }
 
 /** The tag of responses that a deployment, or its deletion, makes stale. */
@@ -26,7 +28,7 @@ const NAMES_SECONDS = 2
 
 /** Returns how the response of an operation with this path template is cached. */
 export function cachePolicyOf(content: CachedContent, template: string): CachePolicy {
-  if (content === 'names') return { seconds: NAMES_SECONDS, tags: [EXTERNAL_TASK_TAG], content }
+  if (content === 'names') return { seconds: NAMES_SECONDS, tags: [EXTERNAL_TASK_TAG], content, mayBeStale: false }
   const seconds = template.includes('/:key') ? KEY_SECONDS : DEFINITION_SECONDS
-  return { seconds, tags: [DEPLOYMENT_TAG], content }
+  return { seconds, tags: [DEPLOYMENT_TAG], content, mayBeStale: true }
 }
