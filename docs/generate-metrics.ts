@@ -83,6 +83,8 @@ const NOTES: Readonly<Record<string, string>> = {
     '`kind`: `event-loop`, `heap`, `memory`. If it is 1, see [overload](runbooks/GatewayOverloaded.md)',
   gateway_pressure_ratio:
     '`kind`: the same as for `gateway_pressure`. If `heap` or `memory` stays above 0.85, see [memory](runbooks/GatewayMemoryHigh.md)',
+  gateway_decisions_compared_total:
+    '`result`: `equal`, `stricter`, `wider`, `unknown`. With `authorization.mode: report` in front of an engine that knows the caller: see [comparing decisions](from-a-secured-engine.md#2-compare)',
   gateway_queries_changed_total:
     '`rule`: `deserialization` ([hazards](deviations.md#hazards-refused-with-400-gw_hazard-unless-validationallow-opens-them)), `limits.maxResults` ([limits](configuration/limits.md)). Requests that leave the parameter out are included. A request that named another value has an [audit line](audit.md)',
   gateway_redis_up: 'If it is 0, [Redis is not available](runbooks/GatewayRedisDown.md)',

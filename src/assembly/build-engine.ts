@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Admission, UserHandoverState } from './runtime.ts'
 import { monotonicMs } from './build-cache.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
-import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } from '../config/config.ts'
+import {
+  type AuthorizationConfig,
+  type Config,
+  type EngineConfig,
+  settingsOf,
+  tellsCaller,
+} from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
@@ -84,6 +90,11 @@ export interface BuiltEngine {
   readonly close: () => Promise<void>
 }
 
+/** Returns whether the engine decides itself, and the gateway only reports. */
+function isComparedWith(config: Config, engine: EngineConfig): boolean {
+  return settingsOf(config, engine).authorization.mode === 'report' && tellsCaller(engine)
+}
+
 /** Builds everything that belongs to one engine only. */
 export function buildEngine(options: EngineOptions): BuiltEngine {
   const { name, engineConfig, config, metrics } = options
@@ -137,6 +148,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     takeRate: options.admission.takeRate(name, engineConfig),
     maxResults: buildMaxResults(settingsOf(config, engineConfig)),
     authorization: authorization.mode,
+    isComparedWith: isComparedWith(config, engineConfig),
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),
     scripts: scriptsModeOf(validation),

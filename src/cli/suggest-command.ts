@@ -1,10 +1,8 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
-import { messageOf, type MissingPermission } from '../errors.ts'
+import type { MissingPermission } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
 import { Suggester, type Suggestion } from '../policy/authz/explain/suggest.ts'
+import { type LineCounts, readAuditLines } from './audit-lines.ts'
 import { collected, type CommandContext, type CommandStreams, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
 import { counted } from '../pipeline/plural.ts'
@@ -46,10 +44,10 @@ async function suggest(
   { stdin, stdout, stderr }: CommandStreams,
 ): Promise<number> {
   const summary = new AuditLogSummary(options)
-  const unread = await read(options.file ?? stdin, summary)
-  const { unreadable } = summary
+  const read = await readAuditLines(options.file ?? stdin, (line) => summary.add(line))
+  const { unreadable } = read
   if (unreadable > 0) stderr.write(`${counted(unreadable, 'line')} could not be read as JSON\n`)
-  const problem = unread ?? problemOf(summary, options.engine)
+  const problem = read.problem ?? problemOf(summary, read, options.engine)
   if (problem !== null) {
     stderr.write(`${problem}\n`)
     return 2
@@ -58,7 +56,7 @@ async function suggest(
   const unknown = unknownOf(summary)
   printResponse({ stdout }, format, {
     text: () => formatSuggestion(suggestion, summary, unknown),
-    json: () => jsonOf(suggestion, summary, unknown),
+    json: () => ({ ...jsonOf(suggestion, summary, unknown), unreadable }),
   })
   return suggestion.unmet === 0 && unknown.length === 0 ? 0 : 1
 }
@@ -69,22 +67,10 @@ interface Options {
   readonly group?: string | undefined
 }
 
-/** Reads the lines. Returns the problem that stopped the reading, if any. */
-async function read(from: string | Readable, summary: AuditLogSummary): Promise<string | null> {
-  const input = typeof from === 'string' ? createReadStream(from) : from
-  try {
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-      summary.add(line)
-    return null
-  } catch (cause) {
-    const name = typeof from === 'string' ? from : 'standard input'
-    return `${name}: ${messageOf(cause)}`
-  }
-}
-
 /** Returns the reason why no record can be suggested, or null. */
 function problemOf(
-  { engines, audited, readable, unreadable }: AuditLogSummary,
+  { engines, audited }: AuditLogSummary,
+  { readable, unreadable }: LineCounts,
   engine?: string,
 ): string | null {
   if (unreadable > 0 && readable === 0) return 'There is no audit line'
@@ -124,8 +110,6 @@ class AuditLogSummary {
   /** Requests that the gateway reported and the engine itself refused, with their counts. No record would permit them. */
   readonly byEngine = new Map<string, number>()
   readonly seen = new Set<string>()
-  readable = 0
-  unreadable = 0
   requests = 0
   /** Number of requests that were really refused. Their first refusal hides further ones. */
   refused = 0
@@ -136,17 +120,9 @@ class AuditLogSummary {
     this.suggester = new Suggester(options.group ?? null)
   }
 
-  add(text: string): void {
-    if (text.trim() === '') return
-    const value = valueOf(text)
-    if (value === null) {
-      this.unreadable += 1
-      return
-    }
-    this.readable += 1
-    if (value['stream'] !== 'audit') return
-    if (typeof value['engine'] === 'string') this.audited.add(value['engine'])
-    this.#count(lineOf(value))
+  add(line: Readonly<Record<string, unknown>>): void {
+    if (typeof line['engine'] === 'string') this.audited.add(line['engine'])
+    this.#count(lineOf(line))
   }
 
   #count(line: AuditLine | null): void {
@@ -213,16 +189,6 @@ function lineOf(line: Readonly<Record<string, unknown>>): AuditLine | null {
   }
 }
 
-/** Returns null if the text is not a JSON object. */
-function valueOf(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) && !Array.isArray(value) ? value : null
-  } catch {
-    return null
-  }
-}
-
 function isMissingPermission(value: unknown): value is MissingPermission {
   if (!isRecord(value)) return false
   const { permission, resource, resourceId, need } = value
@@ -283,9 +249,9 @@ function timesLines(counts: Iterable<readonly [what: string, times: number]>): r
  */
 function jsonOf(
   { records, needs, unmet, crowded }: Suggestion,
-  { requests, refused, users, others, byEngine, unreadable }: AuditLogSummary,
+  { requests, refused, users, others, byEngine }: AuditLogSummary,
   unknown: NameTally,
-): unknown {
+): object {
   return {
     records,
     requests,
@@ -297,7 +263,6 @@ function jsonOf(
     noRecord: countsOf(others),
     refusedByEngine: countsOf(byEngine),
     unknown: countsOf(unknown),
-    unreadable,
   }
 }
 

@@ -1,6 +1,13 @@
 import { isMapping } from './mapping.ts'
 import type { z } from 'zod'
-import { applicationNodesOf, type Config, engineSettings, type EngineConfig, schema } from './schema.ts'
+import {
+  applicationNodesOf,
+  type Config,
+  engineSettings,
+  type EngineConfig,
+  schema,
+  tellsCaller,
+} from './schema.ts'
 import { engineName } from './values.ts'
 
 /** Returns problems between settings that are valid on their own. An invalid setting does not hide problems elsewhere. */
@@ -140,7 +147,7 @@ function credentialProblems(
   { identity, authorization }: Pick<ValidSettings, 'identity' | 'authorization'>,
 ): string[] {
   // An engine that makes the decisions itself must know the user.
-  if (!tellsCaller(credentials))
+  if (!tellsCaller({ credentials }))
     return authorization?.mode === 'engine'
       ? ['credentials: must be forward or { header } if authorization.mode is engine']
       : []
@@ -154,10 +161,6 @@ function credentialProblems(
   return gauges === null
     ? []
     : ['service: is required if credentials is forward or { header }, and gauges is set']
-}
-
-function tellsCaller(credentials: EngineConfig['credentials']): boolean {
-  return credentials === 'forward' || (typeof credentials === 'object' && 'header' in credentials)
 }
 
 /** Returns a problem if no node uses HTTPS, because the settings would then have no effect. */

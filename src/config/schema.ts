@@ -496,6 +496,11 @@ export type EngineConfig = Config['engines'][string]
 export type AuthorizationConfig = Config['authorization']
 export type IdentityConfig = Config['identity']
 
+/** Returns whether the engine knows the caller, so that it can decide itself. */
+export function tellsCaller({ credentials: sent }: Pick<EngineConfig, 'credentials'>): boolean {
+  return sent === 'forward' || (typeof sent === 'object' && 'header' in sent)
+}
+
 /** Returns the nodes to which requests with a prefix are forwarded. */
 export function applicationNodesOf({
   upstream,

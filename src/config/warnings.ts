@@ -1,7 +1,7 @@
 import { RESOURCES } from '../operations/permissions.ts'
 import { closestOf } from './closest.ts'
 import { meantText } from './plain-messages.ts'
-import { applicationNodesOf, type Config, settingsOf } from './schema.ts'
+import { applicationNodesOf, type Config, settingsOf, tellsCaller } from './schema.ts'
 import { certificateFilesOf, certificateEndOf } from './tls-files.ts'
 
 /**
@@ -59,6 +59,8 @@ function modeWarnings(config: Config): readonly string[] {
     for (const [name, engine] of Object.entries(config.engines)) {
       const { mode } = settingsOf(config, engine)[section]
       if (mode !== 'report' && mode !== 'off') continue
+      // The engine still decides.
+      if (section === 'authorization' && tellsCaller(engine)) continue
       const path = engine[section] === undefined ? section : `engines.${name}.${section}`
       const warning = `${path}.mode: ${mode} ${EFFECTS[section][mode]}`
       byPath.set(warning, [...(byPath.get(warning) ?? []), name])

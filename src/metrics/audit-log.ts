@@ -43,6 +43,8 @@ export interface Audit {
    * The refusal that remains if everything in `missing` is granted: a `GW_…` code or a reason. Null if no other refusal is known.
    */
   readonly otherRefusal: string | null
+  /** How the decision differs from that of an engine that decides itself. Null if they are not compared. */
+  readonly comparison: 'equal' | 'stricter' | 'wider' | 'unknown' | null
   /** The status of the response as sent. */
   readonly status: number
   /** From the head of the request to the end of its response. */
@@ -83,6 +85,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     rule: bounded(audit.rule),
     missing: missing.length === 0 ? undefined : missing.slice(0, MAX_MISSING).map(missingPermissionRecordOf),
     otherRefusal: audit.otherRefusal === null ? undefined : bounded(audit.otherRefusal),
+    comparison: audit.comparison ?? undefined,
     status: audit.status,
     durationMs: roundedMs(audit.durationMs),
   }

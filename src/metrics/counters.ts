@@ -65,6 +65,11 @@ function createRequestCounters(registry: Registry) {
       ['engine', 'operation', 'rule'],
       'Number of requests whose query string a rule changed instead of refusing the request.',
     ),
+    comparison: counter(
+      'gateway_decisions_compared_total',
+      ['engine', 'operation', 'result'],
+      'Number of requests in report mode whose decision was compared with the response of an engine that decides itself.',
+    ),
     idempotent: counter(
       'gateway_idempotent_requests_total',
       ['engine', 'result'],

@@ -17,12 +17,13 @@ const NONE: readonly Audit[] = []
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write has one
- * line, and a read has one for each rule that replaced a value in its query string.
+ * Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write or a
+ * request that only the engine refuses has one line, and a read has one for each rule that replaced a value in its query string.
  */
 export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Audit[] {
   const { refusal, reports, changes, stage, isWithheld, passwordCheck } = request.context
-  if (refusal === null && reports.length === 0 && !isWrite(request))
+  const isRecorded = isAlwaysRecorded(request, end)
+  if (refusal === null && reports.length === 0 && !isRecorded)
     return changes.length === 0 ? NONE : changedLinesOf(changes, commonOf(request, end))
   const of = commonOf(request, end)
   const audits = reports.map((report) => auditOf(of, 'reported', report))
@@ -30,9 +31,13 @@ export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Au
     audits.push(auditOf(of, 'refused', { stage, refusal, denialReason: refusal.denialReason }))
   else if (passwordCheck !== 'none' && passwordCheck.result === 'wrong')
     audits.push(auditOf(of, 'refused', WRONG_PASSWORD))
-  else if (audits.length === 0 && isWrite(request))
+  else if (audits.length === 0 && isRecorded)
     audits.push(auditOf(of, 'permitted', isWithheld ? rowsReport('permit', 'rows: none') : null))
   return audits
+}
+
+function isAlwaysRecorded(request: FastifyRequest, { comparison }: ResponseEnd): boolean {
+  return isWrite(request) || comparison === 'wider'
 }
 
 function changedLinesOf(changes: readonly QueryChange[], of: CommonAuditFields): readonly Audit[] {
@@ -43,7 +48,7 @@ function changedLinesOf(changes: readonly QueryChange[], of: CommonAuditFields):
 
 const NOTHING_MISSING = { missing: [], otherRefusal: null } as const
 
-type ResponseEnd = Pick<Audit, 'status' | 'durationMs' | 'traceId'>
+type ResponseEnd = Pick<Audit, 'status' | 'durationMs' | 'traceId' | 'comparison'>
 
 type CommonAuditFields = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing' | 'otherRefusal'>
 
@@ -77,7 +82,10 @@ const WRONG_PASSWORD: Report = {
   denialReason: { rule: 'credentials', missing: [] },
 }
 
-function commonOf(request: FastifyRequest, { status, durationMs, traceId }: ResponseEnd): CommonAuditFields {
+function commonOf(
+  request: FastifyRequest,
+  { status, durationMs, traceId, comparison }: ResponseEnd,
+): CommonAuditFields {
   const { context } = request
   const { id, address, principal, engine, operation, passthrough } = context
   return {
@@ -95,6 +103,7 @@ function commonOf(request: FastifyRequest, { status, durationMs, traceId }: Resp
     path: passedPathOf(request),
     params: operation === null ? NO_PARAMS : visibleParamsOf(request),
     created: operation === null || status > 299 ? NO_IDS : visibleIdsOf(operation, context),
+    comparison,
     status,
     durationMs,
   }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { attemptedUserOf, auditsOf, passedPathOf } from './audit.ts'
+import { comparisonOf } from './compare-decision.ts'
 import type { GatewayError } from '../errors.ts'
 import { accessRecordOf, bounded, shownPathOf } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
@@ -75,6 +76,8 @@ function createRecord({ metrics, log, audit }: Dependencies) {
     const reason = refusal === null ? null : codeOf(refusal)
     const cut = cutOf(raw)
     countDecision(metrics, context, reason)
+    const comparison = comparisonOf(context, status)
+    if (comparison !== null) metrics.comparison({ engine, operation, result: comparison })
     if (refusal !== null) reportRequest(log, requestId, refusal)
     writeRecord(
       accessRecordOf({
@@ -96,7 +99,7 @@ function createRecord({ metrics, log, audit }: Dependencies) {
         error: refusal === null ? cut : errorOf(refusal),
       }),
     )
-    for (const each of auditsOf(request, { status, durationMs, traceId })) audit(each)
+    for (const each of auditsOf(request, { status, durationMs, traceId, comparison })) audit(each)
     span?.end(() => spanSummaryOf(request, reply, { status, reason, isCut: cut !== null }))
   }
 }

@@ -20,6 +20,8 @@ export interface Report {
   readonly denialReason: DenialReason | null
   /** Finds the missing permissions for the items that would be hidden. Absent if they are found, or if no item would be hidden. */
   readonly findMissing?: FindMissingRows | undefined
+  /** True if the items of the response were read to find the permissions that are missing for them. */
+  readonly areItemsRead?: true
 }
 
 /** Returns the report of a response in which some or all items are hidden, or would be. */
@@ -32,5 +34,5 @@ export function withMissingRows(report: Report, missing: readonly MissingPermiss
   const { stage, refusal, denialReason } = report
   return refusal !== null || denialReason === null
     ? report
-    : { stage, refusal, denialReason: { ...denialReason, missing } }
+    : { stage, refusal, denialReason: { ...denialReason, missing }, areItemsRead: true }
 }

@@ -40,6 +40,7 @@ const AUDIT = {
   rule: 'x'.repeat(250),
   missing: [],
   otherRefusal: null,
+  comparison: null,
   status: 403,
 } as const
 

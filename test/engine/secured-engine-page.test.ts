@@ -1,0 +1,19 @@
+import { test } from 'tap'
+import { freePort } from '../support/free-port.ts'
+import { javaSkip } from '../support/requirements.ts'
+import { runPage } from '../support/run-page.ts'
+import { startEngine } from './engine.ts'
+
+void test('the commands of docs/from-a-secured-engine.md print what the page says, before a secured engine', {
+  skip: javaSkip,
+  timeout: 600_000,
+}, async (t) => {
+  const engine = await startEngine({ secured: true })
+  t.teardown(() => engine.stop())
+  const [api, admin] = [await freePort(), await freePort()]
+  await runPage(t, {
+    page: 'docs/from-a-secured-engine.md',
+    without: [],
+    replaced: { '8081': String(engine.port), '8080': String(api), '9090': String(admin) },
+  })
+})
