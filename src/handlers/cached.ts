@@ -90,6 +90,9 @@ function notModified({ headers }: BufferedResponse): BufferedResponse {
 }
 
 /** Returns the cache tags of one engine. Engines do not share tags. */
-export function tagsOf({ name }: EngineDependencies, tags: readonly string[]): readonly string[] {
+export function tagsOf(
+  { name }: Pick<EngineDependencies, 'name'>,
+  tags: readonly string[],
+): readonly string[] {
   return tags.map((tag) => `${name}:${tag}`)
 }

@@ -1,4 +1,5 @@
 import type { SharedState } from '../cache/cache.ts'
+import { tagsOf } from '../handlers/cached.ts'
 import { CACHE_TAGS } from '../operations/cached-content.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import { isObject } from '../request/value.ts'
@@ -24,9 +25,7 @@ export async function purgeCache(
   const selected = selectionOf(selection, [...engines.keys()])
   if ('problem' in selected) return selected
   const before = cache.size.entries
-  const isShared = cache.evict(
-    selected.engines.flatMap((name) => selected.tags.map((tag) => `${name}:${tag}`)),
-  )
+  const isShared = cache.evict(selected.engines.flatMap((name) => tagsOf({ name }, selected.tags)))
   // The entries of this process are evicted before the promise exists.
   const evicted = before - cache.size.entries
   await isShared

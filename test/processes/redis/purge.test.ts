@@ -5,6 +5,12 @@ import { startRedis } from '../../support/redis.ts'
 import { type Reloadable, startReloadable } from '../../support/reloadable.ts'
 import { redisSkip } from '../../support/requirements.ts'
 
+/** Reads a diagram through a gateway, and returns its `Cache-Status`. */
+async function read({ ask }: Reloadable): Promise<string> {
+  const { headers } = await ask('demo', '/process-definition/a/diagram')
+  return headers.get('cache-status') ?? ''
+}
+
 t.test(
   'a purge at one gateway also removes the responses of other gateways',
   { skip: redisSkip },
@@ -23,8 +29,6 @@ t.test(
     const one = await startReloadable(t, settings)
     const other = await startReloadable(t, settings)
     const diagrams = () => node.seen.filter(({ url }) => url.endsWith('/diagram')).length
-    const read = async ({ ask }: Reloadable) =>
-      (await ask('demo', '/process-definition/a/diagram')).headers.get('cache-status') ?? ''
     await until(async () => (await other.metric('gateway_redis_up')) === 1)
     await read(one)
     // The entry is written to Redis after the response.
