@@ -92,11 +92,14 @@ export function destinationOf(log: Logger): DestinationStream | undefined {
   return (log as unknown as Record<symbol, DestinationStream>)[symbols.streamSym]
 }
 
-/** Creates a writer that does not depend on the logger's level. */
-export function createLineWriter(stream: DestinationStream | undefined): WriteRecord {
+/** Creates a writer that does not depend on the logger's level. `seal` may add members to the end of each line. */
+export function createLineWriter(
+  stream: DestinationStream | undefined,
+  seal: (line: string) => string = (line) => line,
+): WriteRecord {
   const isoTime = createClock()
   return function writeRecord(record) {
-    stream?.write(`{"level":"info","time":"${isoTime()}",${JSON.stringify(record).slice(1)}\n`)
+    stream?.write(`${seal(`{"level":"info","time":"${isoTime()}",${JSON.stringify(record).slice(1)}`)}\n`)
   }
 }
 

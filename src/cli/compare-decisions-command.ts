@@ -17,7 +17,7 @@ export function addCompareDecisionsCommand(program: Command, context: CommandCon
     .action(
       context.exits(
         async ({ file, format }) => {
-          const differences = new Map<string, Difference>()
+          const differences = new Map<string, DecisionDifference>()
           const { problem, readable, unreadable } = await readAuditLines(file ?? context.stdin, (line) =>
             addLine(differences, line),
           )
@@ -53,7 +53,7 @@ also those without an audit line.`,
 } as const
 
 /** The differing decisions of one kind about one operation of one user. */
-interface Difference {
+interface DecisionDifference {
   readonly result: string
   readonly engine: string
   readonly operation: string
@@ -65,7 +65,10 @@ interface Difference {
 
 const MAX_MISSING = 5
 
-function addLine(differences: Map<string, Difference>, line: Readonly<Record<string, unknown>>): void {
+function addLine(
+  differences: Map<string, DecisionDifference>,
+  line: Readonly<Record<string, unknown>>,
+): void {
   const { comparison, engine, operation, user, missing } = line
   if (comparison !== 'stricter' && comparison !== 'wider') return
   const names = [engine, operation, user].map((name) => (typeof name === 'string' ? name : ''))
@@ -96,7 +99,7 @@ function missingTexts(missing: unknown): readonly string[] {
   })
 }
 
-function textOf(differences: readonly Difference[]): string {
+function textOf(differences: readonly DecisionDifference[]): string {
   const times = differences.reduce((sum, one) => sum + one.times, 0)
   return linesText([
     ...tableLines(

@@ -11,6 +11,7 @@ import { addPolicyCommand } from './policy-command.ts'
 import { addPurgeCommand } from './purge-command.ts'
 import { addSchemaCommand } from './schema-command.ts'
 import { addStartCommand, addWorkerCommand } from './start-command.ts'
+import { addAuditCommand } from './audit-command.ts'
 import { addCompareDecisionsCommand } from './compare-decisions-command.ts'
 import { addSuggestCommand } from './suggest-command.ts'
 import { addWhoCanCommand } from './who-can-command.ts'
@@ -68,6 +69,7 @@ const COMMANDS: readonly ((program: Command, context: CommandContext) => void)[]
   addWhoCanCommand,
   addSuggestCommand,
   addCompareDecisionsCommand,
+  addAuditCommand,
   addPolicyCommand,
   addHashPasswordCommand,
   addSchemaCommand,

@@ -4,6 +4,7 @@ import { messageOf } from '../errors.ts'
 import type { MissingPermission } from '../errors.ts'
 import { createLineWriter, destinationOf, openDestination } from '../log.ts'
 import type { Destination, Logger } from '../log.ts'
+import { createSeal } from './audit-chain.ts'
 import { bounded, roundedMs } from './access-log.ts'
 
 /**
@@ -122,7 +123,7 @@ interface AuditOptions {
 export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditStream {
   if (to === 'off') return { write: () => undefined, reopen: async () => undefined, close: () => undefined }
   const file = to === 'stdout' ? null : openRotatedFile(to, log, onLoss)
-  const writeLine = createLineWriter(file ?? destinationOf(log))
+  const writeLine = createLineWriter(file ?? destinationOf(log), createSeal())
   return {
     write: (audit) => writeLine(auditRecordOf(audit)),
     reopen: async () => file?.reopen(),

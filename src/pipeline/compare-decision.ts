@@ -5,13 +5,13 @@ import type { RequestContext } from './context.ts'
  * the request or hide items of the response. `wider`: the engine refuses a request that the gateway would permit. `unknown`: the
  * response does not show what the engine decided.
  */
-export type DecisionComparison = 'equal' | 'stricter' | 'wider' | 'unknown'
+export type DecisionAgreement = 'equal' | 'stricter' | 'wider' | 'unknown'
 
 /**
  * Compares the decision about a request with the status of its response. Returns null unless the gateway only reports, and the
  * engine knows the caller and has responded.
  */
-export function comparisonOf(context: RequestContext, status: number): DecisionComparison | null {
+export function comparisonOf(context: RequestContext, status: number): DecisionAgreement | null {
   if (!isCompared(context)) return null
   const denied = context.reports.find((report) => report.stage === 'permit' && report.refusal !== null)
   if (denied?.refusal != null) return comparisonOfDenial(denied.refusal.statusCode, status)
@@ -24,13 +24,13 @@ function isCompared({ engine, operation, principal, origin, refusal }: RequestCo
   return operation !== null && principal !== null && origin.kind === 'node'
 }
 
-function comparisonOfDenial(ofGateway: number, ofEngine: number): DecisionComparison {
+function comparisonOfDenial(ofGateway: number, ofEngine: number): DecisionAgreement {
   if (ofEngine === ofGateway) return 'equal'
   return ofEngine < 400 ? 'stricter' : 'unknown'
 }
 
 /** The engine has removed the items that the caller may not see. The gateway should find nothing else to remove. */
-function comparisonOfItems({ reports }: Pick<RequestContext, 'reports'>): DecisionComparison {
+function comparisonOfItems({ reports }: Pick<RequestContext, 'reports'>): DecisionAgreement {
   const [ofItems] = reports.filter(({ stage, refusal }) => stage === 'permit' && refusal === null)
   if (ofItems === undefined) return 'equal'
   if ((ofItems.denialReason?.missing.length ?? 0) > 0) return 'stricter'
