@@ -22,7 +22,13 @@ async function openQueued(t: Test, route: string, body?: object): Promise<Queued
   const gateway = await openParked(t, {
     records: [GRANT],
     settings: {
-      limits: { connections: 1, pressure: { eventLoopDelay: null }, queue: { wait: '30s', target: '30s' } },
+      limits: {
+        connections: 1,
+        // The operation of the waiting request has no queue of its own.
+        slowShare: 1,
+        pressure: { eventLoopDelay: null },
+        queue: { wait: '30s', target: '30s' },
+      },
     },
     answer: (path, response) => {
       if (path === '/group/held') held.push(response)
