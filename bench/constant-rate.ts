@@ -48,7 +48,8 @@ class Load {
   }
 
   send(dueAt: number): void {
-    const socket = this.#free.pop()
+    // In turn, because the server closes a connection without requests.
+    const socket = this.#free.shift()
     if (socket === undefined) this.#waiting.push(dueAt)
     else this.#write(socket, dueAt)
   }
