@@ -83,22 +83,18 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 }
 
 function problemOf(check: LineCheck, isPartial: boolean): string | null {
-  switch (check.result) {
-    case 'intact':
-      return null
-    case 'without seal':
-      return 'the line has no digest'
-    case 'earlier lines absent':
-      return isPartial
-        ? null
-        : `lines 1 to ${check.sequence - 1} of writer ${check.writer} are missing: give the earlier files too, or use --partial`
-    case 'lines missing':
-      return check.from === check.to
-        ? `line ${check.from} of writer ${check.writer} is missing`
-        : `lines ${check.from} to ${check.to} of writer ${check.writer} are missing`
-    case 'changed':
-      return `line ${check.sequence} of writer ${check.writer}, or a line before it, was changed`
-  }
+  if (check.result === 'intact') return null
+  if (check.result === 'without seal') return 'the line has no digest'
+  const { writer } = check
+  if (check.result === 'changed')
+    return `line ${check.sequence} of writer ${writer}, or a line before it, was changed`
+  if (check.result === 'earlier lines absent')
+    return isPartial
+      ? null
+      : `lines 1 to ${check.sequence - 1} of writer ${writer} are missing: give the earlier files too, or use --partial`
+  return check.from === check.to
+    ? `line ${check.from} of writer ${writer} is missing`
+    : `lines ${check.from} to ${check.to} of writer ${writer} are missing`
 }
 
 function textOf({ lines, writers, problems }: Verified): string {

@@ -31,7 +31,8 @@ interface LastLine {
 
 /** The result of a line. Its number in the chain is `sequence`. */
 export type LineCheck =
-  | { readonly result: 'intact' | 'without seal' }
+  | { readonly result: 'intact' }
+  | { readonly result: 'without seal' }
   /** The first line of a writer, whose earlier lines were not given. */
   | { readonly result: 'earlier lines absent'; readonly writer: string; readonly sequence: number }
   | { readonly result: 'lines missing'; readonly writer: string; readonly from: number; readonly to: number }
