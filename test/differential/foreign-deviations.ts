@@ -79,14 +79,6 @@ export const DEVIATIONS: readonly Deviation[] = [
     gateway: /^200/,
     documented: '`GET /history/decision-requirements-definition/{id}/statistics` of an unknown id',
   },
-  {
-    kinds: ['percent'],
-    caller: 'stranger',
-    operations: ['getSchemaLog', 'getCleanableHistoricBatchesReport'],
-    engine: /^400 InvalidRequestException Cannot set query parameter 'sort/,
-    gateway: /^(200|403)/,
-    documented: 'a `sortBy` or `sortOrder` that there is not',
-  },
 ]
 
 /** Returns the part of a response that is compared, for example `403 AuthorizationException The user …`. */
