@@ -180,12 +180,16 @@ async function measure(
     authorization: AUTHORIZATION,
     ...(body === undefined ? {} : { body }),
   })
-  for (const contender of contenders)
-    await load(askOf(contender), contender.server, { ...plan, seconds: WARM_UP_SECONDS })
   const former = results.get(title) ?? contenders.map(({ name }) => ({ name, measured: [] }))
   results.set(title, former)
+  // The first server of a fixed order was 7 % slower than the second, with the same code. The order changes with each start and round.
+  const start = (former[0]?.measured.length ?? 0) / plan.rounds
+  const orderOf = (turn: number) =>
+    turn % 2 === 0 ? [...contenders.entries()] : [...contenders.entries()].toReversed()
+  for (const [, contender] of orderOf(start))
+    await load(askOf(contender), contender.server, { ...plan, seconds: WARM_UP_SECONDS })
   for (let round = 0; round < plan.rounds; round += 1)
-    for (const [index, contender] of contenders.entries())
+    for (const [index, contender] of orderOf(start + round))
       former[index]?.measured.push(await load(askOf(contender), contender.server, plan))
 }
 
