@@ -1,13 +1,12 @@
-import { once } from 'node:events'
 import { mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
-import type { ConstantRateOptions, ConstantRateResult } from './constant-rate.ts'
+import type { ConstantRateResult } from './constant-rate.ts'
 import { freePorts, type Server, startServer } from './processes.ts'
+import { sendAtRate } from './send-at-rate.ts'
 import { AUTHORIZATION } from './scenario.ts'
 
 // Measures how long requests wait while a records file is replaced, and how much memory the gateway uses. The requests come at a
@@ -77,7 +76,8 @@ async function measure(checkout: string, setting: Setting): Promise<void> {
     })
     running.push(gateway)
     write(`start: ${gateway.cpuSeconds().toFixed(2)} s CPU`)
-    const load = (seconds: number) => run({ port, request: REQUEST, perSecond: setting.perSecond, seconds })
+    const load = (seconds: number) =>
+      sendAtRate({ port, request: REQUEST, perSecond: setting.perSecond, seconds })
     await load(WARM_UP_SECONDS)
     write(`without a replacement: ${textOf(await load(ROUND_SECONDS))}`)
     await wait(SETTLE_MS)
@@ -94,12 +94,6 @@ async function measure(checkout: string, setting: Setting): Promise<void> {
     for (const server of running.toReversed()) await server.stop()
     rmSync(directory, { recursive: true })
   }
-}
-
-async function run(workerData: ConstantRateOptions): Promise<ConstantRateResult> {
-  const worker = new Worker(new URL('constant-rate.ts', import.meta.url), { workerData })
-  const [result] = await once(worker, 'message')
-  return result
 }
 
 /** Replaces the file. Returns the milliseconds until the gateway logs that it has read the file. */

@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
 import argon2 from '@node-rs/argon2'
 import bcrypt from 'bcrypt'
-import type { ConstantRateOptions, ConstantRateResult } from './constant-rate.ts'
+import type { ConstantRateResult } from './constant-rate.ts'
 import { freePorts, type Server, startServer } from './processes.ts'
+import { sendAtRate } from './send-at-rate.ts'
 
 // Measures how long the requests of one user wait when the remembered credential is renewed. The user's requests come at a constant
 // rate, and their waits count from the moment at which they were due.
@@ -72,22 +72,16 @@ async function measure(scenario: Scenario, checkout: string, perSecond: number):
     const authorization = `Basic ${btoa(CREDENTIAL)}`
     const request = `GET /engine-rest/version HTTP/1.1\r\nhost: gateway\r\nauthorization: ${authorization}\r\n\r\n`
     // The first seconds of a process are slower. The credential is remembered when the measurement begins.
-    await run({ port, request, perSecond: Math.min(perSecond, 1_000), seconds: WARM_UP_SECONDS })
+    await sendAtRate({ port, request, perSecond: Math.min(perSecond, 1_000), seconds: WARM_UP_SECONDS })
     const before = await authenticationsOf(adminPort)
     load.startedAt = performance.now()
-    const result = await run({ port, request, perSecond, seconds: scenario.seconds })
+    const result = await sendAtRate({ port, request, perSecond, seconds: scenario.seconds })
     return { ...result, authentications: differenceOf(before, await authenticationsOf(adminPort)) }
   } finally {
     await gateway.stop()
     engine.close()
     rmSync(directory, { recursive: true })
   }
-}
-
-async function run(workerData: ConstantRateOptions): Promise<ConstantRateResult> {
-  const worker = new Worker(new URL('constant-rate.ts', import.meta.url), { workerData })
-  const [result] = await once(worker, 'message')
-  return result
 }
 
 /** Starts an engine with one user, whose password it verifies after a time. */

@@ -1,14 +1,13 @@
-import { once } from 'node:events'
 import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
-import type { ConstantRateOptions, ConstantRateResult } from './constant-rate.ts'
+import type { ConstantRateResult } from './constant-rate.ts'
 import { CORES, freePorts, pinned, startServer, type Server } from './processes.ts'
 import { median } from './report.ts'
 import { AUTHORIZATION } from './scenario.ts'
+import { sendAtRate } from './send-at-rate.ts'
 
 // Measures latencies at constant rates. All servers share the second core, and are measured one after the other in each round. The
 // built gateway is measured (npm run build), with its usual flags and with further flags of V8.
@@ -114,12 +113,9 @@ function textOf(results: readonly ConstantRateResult[]): string {
   return `p50 ${p50}  p99 ${p99}  p99.9 ${p999}  max ${max} (largest ${Math.max(...at(1)).toFixed(1)}) ms, ${unanswered} without a response`
 }
 
-async function send(port: number, rate: Pick<Plan, 'perSecond' | 'seconds'>): Promise<ConstantRateResult> {
+function send(port: number, rate: Pick<Plan, 'perSecond' | 'seconds'>): Promise<ConstantRateResult> {
   const request = `GET /engine-rest/process-definition/key/invoice HTTP/1.1\r\nhost: gateway\r\nauthorization: ${AUTHORIZATION}\r\n\r\n`
-  const workerData: ConstantRateOptions = { port, request, ...rate }
-  const worker = new Worker(new URL('constant-rate.ts', import.meta.url), { workerData })
-  const [result] = await once(worker, 'message')
-  return result
+  return sendAtRate({ port, request, ...rate })
 }
 
 function fileOf(name: string): string {

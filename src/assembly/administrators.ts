@@ -1,4 +1,4 @@
-import { type Config, settingsOf } from '../config/config.ts'
+import { type Config, sectionPathOf, settingsOf } from '../config/config.ts'
 import type { RecordIndex } from '../policy/authz/records/records.ts'
 import type { User } from '../files/users-file.ts'
 import type { SourceFiles } from './source-files.ts'
@@ -22,7 +22,7 @@ export function administratorWarnings(config: Config, files: SourceFiles): reado
     const without = administrators
       .filter((user) => records === null || !isNamed(records, user))
       .map(({ id }) => id)
-    const path = engine.authorization === undefined ? 'authorization' : `engines.${name}.authorization`
+    const path = sectionPathOf(name, engine, 'authorization')
     return without.length === 0 ? [] : [`${path}.records: ${warningOf(without, adminGroups)}`]
   })
   return [...new Set(warnings)]

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, settingsOf } from '../config/config.ts'
+import { type Config, ConfigError, sectionPathOf, settingsOf } from '../config/config.ts'
 import { fileReasonOf } from '../config/file-text.ts'
 import { shownPath } from '../config/shown-name.ts'
 import { messageOf } from '../errors.ts'
@@ -32,8 +32,8 @@ export interface FileSetting {
 export async function openSourceFiles(config: Config, log: Logger, isServing: boolean): Promise<SourceFiles> {
   const settings = Object.entries(config.engines).map(([name, engine]) => ({
     ...settingsOf(config, engine),
-    identityPath: engine.identity === undefined ? 'identity' : `engines.${name}.identity`,
-    recordsPath: `${engine.authorization === undefined ? '' : `engines.${name}.`}authorization.records`,
+    identityPath: sectionPathOf(name, engine, 'identity'),
+    recordsPath: `${sectionPathOf(name, engine, 'authorization')}.records`,
   }))
   const problems: string[] = []
   const parser = createParser()

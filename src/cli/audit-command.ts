@@ -1,10 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { Argument, type Command } from 'commander'
-import { fileReasonOf } from '../config/file-text.ts'
-import { messageOf } from '../errors.ts'
 import { ChainVerifier, type LineCheck } from '../metrics/audit-chain.ts'
 import { counted } from '../pipeline/plural.ts'
+import { linesOf } from './audit-lines.ts'
 import { CommandError } from './command-failure.ts'
 import { type CommandContext, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
@@ -72,14 +69,6 @@ async function verify(files: readonly string[], isPartial: boolean): Promise<Ver
   }
   if (lines === 0) throw new CommandError('There is no audit line')
   return { lines, writers: verifier.writers, problems }
-}
-
-async function* linesOf(file: string): AsyncGenerator<string> {
-  try {
-    yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
-  } catch (cause) {
-    throw new CommandError(`${file} ${fileReasonOf(cause) ?? messageOf(cause)}`, { cause })
-  }
 }
 
 function problemOf(check: LineCheck, isPartial: boolean): string | null {

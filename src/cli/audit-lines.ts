@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { fileReasonOf } from '../config/file-text.ts'
 import { messageOf } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
+import { CommandError } from './command-failure.ts'
 
 /** Counts of lines that were read. */
 export interface LineCounts {
@@ -11,30 +13,35 @@ export interface LineCounts {
   readonly unreadable: number
 }
 
+/** Reads the lines of a file or a stream. @throws CommandError with the reason if it cannot be read */
+export async function* linesOf(from: string | Readable): AsyncGenerator<string> {
+  const input = typeof from === 'string' ? createReadStream(from) : from
+  try {
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  } catch (cause) {
+    const name = typeof from === 'string' ? from : 'standard input'
+    throw new CommandError(`${name} ${fileReasonOf(cause) ?? messageOf(cause)}`, { cause })
+  }
+}
+
 /**
  * Passes each line of the audit stream to `add`. Lines of other streams are left out.
- * @returns the counts of lines, or the problem that stopped the reading
+ * @throws CommandError with the reason if the lines cannot be read
  */
 export async function readAuditLines(
   from: string | Readable,
   add: (line: Readonly<Record<string, unknown>>) => void,
-): Promise<LineCounts & { readonly problem: string | null }> {
-  const input = typeof from === 'string' ? createReadStream(from) : from
+): Promise<LineCounts> {
   let readable = 0
   let unreadable = 0
-  try {
-    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-      if (text.trim() === '') continue
-      const value = valueOf(text)
-      if (value === null) unreadable += 1
-      else readable += 1
-      if (value?.['stream'] === 'audit') add(value)
-    }
-    return { readable, unreadable, problem: null }
-  } catch (cause) {
-    const name = typeof from === 'string' ? from : 'standard input'
-    return { readable, unreadable, problem: `${name}: ${messageOf(cause)}` }
+  for await (const text of linesOf(from)) {
+    if (text.trim() === '') continue
+    const value = valueOf(text)
+    if (value === null) unreadable += 1
+    else readable += 1
+    if (value?.['stream'] === 'audit') add(value)
   }
+  return { readable, unreadable }
 }
 
 /** Returns null if the text is not a JSON object. */

@@ -18,10 +18,9 @@ export function addCompareDecisionsCommand(program: Command, context: CommandCon
       context.exits(
         async ({ file, format }) => {
           const differences = new Map<string, DecisionDifference>()
-          const { problem, readable, unreadable } = await readAuditLines(file ?? context.stdin, (line) =>
+          const { readable, unreadable } = await readAuditLines(file ?? context.stdin, (line) =>
             addLine(differences, line),
           )
-          if (problem !== null) throw new CommandError(problem)
           if (readable === 0 && unreadable > 0) throw new CommandError('There is no audit line')
           const sorted = [...differences.values()].toSorted((one, other) => other.times - one.times)
           printResponse(context, format, {

@@ -47,7 +47,7 @@ async function suggest(
   const read = await readAuditLines(options.file ?? stdin, (line) => summary.add(line))
   const { unreadable } = read
   if (unreadable > 0) stderr.write(`${counted(unreadable, 'line')} could not be read as JSON\n`)
-  const problem = read.problem ?? problemOf(summary, read, options.engine)
+  const problem = problemOf(summary, read, options.engine)
   if (problem !== null) {
     stderr.write(`${problem}\n`)
     return 2

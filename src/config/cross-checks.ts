@@ -62,7 +62,7 @@ function soundOf<T>(type: z.ZodType<T>, value: unknown): T | null {
 }
 
 /** The hosts that bind every address of the machine. */
-const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
+export const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
 
 /** Returns a problem if both listeners use the same address. Port 0 means any free port. */
 function listenerProblems({ listen, admin }: ValidSettings): string[] {

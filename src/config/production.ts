@@ -1,4 +1,5 @@
-import { type Config, settingsOf } from './schema.ts'
+import { type Config, sectionPathOf, settingsOf } from './schema.ts'
+import { issuersOf, THIS_MACHINE } from './warnings.ts'
 
 /** A setting that SECURITY.md asks to change before production. */
 export interface ProductionFinding {
@@ -7,7 +8,7 @@ export interface ProductionFinding {
   readonly problem: string
 }
 
-/** What the configuration cannot show. An operator checks it by hand. */
+/** The items of the list that an operator must check, because the configuration does not show them. */
 export const CHECKED_BY_HAND: readonly string[] = [
   'only the gateway can reach the engines',
   'only the proxies in listen.trustedProxies can reach the listener, if TLS ends at them',
@@ -42,8 +43,7 @@ function finding(path: string, problem: string): ProductionFinding {
 function validationFindings(config: Config): readonly ProductionFinding[] {
   const byPath = new Map<string, readonly string[]>()
   for (const [name, engine] of Object.entries(config.engines)) {
-    const path = engine.validation === undefined ? 'validation' : `engines.${name}.validation`
-    byPath.set(path, settingsOf(config, engine).validation.allow)
+    byPath.set(sectionPathOf(name, engine, 'validation'), settingsOf(config, engine).validation.allow)
   }
   return [...byPath]
     .filter(([, allowed]) => allowed.length > 0)
@@ -54,8 +54,6 @@ function validationFindings(config: Config): readonly ProductionFinding[] {
       ),
     )
 }
-
-const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
 function listenerFindings({ listen, admin, hosts }: Config): readonly ProductionFinding[] {
   return [
@@ -73,7 +71,7 @@ function listenerFindings({ listen, admin, hosts }: Config): readonly Production
     ...(hosts.length === 0
       ? [finding('hosts', 'is empty: requests with any host name are served, also those of a foreign page')]
       : []),
-    ...(admin.token === null && !THIS_MACHINE.has(admin.host)
+    ...(admin.token === null && !THIS_MACHINE.test(admin.host)
       ? [finding('admin.token', 'is not set: everyone who reaches the admin listener can use it')]
       : []),
   ]
@@ -96,30 +94,22 @@ function redisFindings({ cache: { redis, signingKeys } }: Config): readonly Prod
 }
 
 function issuerFindings(config: Config): readonly ProductionFinding[] {
-  const places = [
-    ['identity', config.identity] as const,
-    ...Object.entries(config.engines).map(
-      ([name, own]) => [`engines.${name}.identity`, own.identity] as const,
-    ),
-  ]
-  return places.flatMap(([path, setting]) =>
-    (setting?.tokens?.issuers ?? []).flatMap(({ userPrefix, groupPrefix }, at) => [
-      ...(groupPrefix === ''
-        ? [
-            finding(
-              `${path}.tokens.issuers[${at}].groupPrefix`,
-              'is empty: a person who assigns groups at the issuer can assign the groups of administrators',
-            ),
-          ]
-        : []),
-      ...(userPrefix === ''
-        ? [
-            finding(
-              `${path}.tokens.issuers[${at}].userPrefix`,
-              'is empty: a user of the issuer is the same user as one with that name in another source. Leave it empty only if you trust all user names of the issuer',
-            ),
-          ]
-        : []),
-    ]),
-  )
+  return issuersOf(config).flatMap(({ path, issuer: { userPrefix, groupPrefix } }) => [
+    ...(groupPrefix === ''
+      ? [
+          finding(
+            `${path}.groupPrefix`,
+            'is empty: a person who assigns groups at the issuer can assign the groups of administrators',
+          ),
+        ]
+      : []),
+    ...(userPrefix === ''
+      ? [
+          finding(
+            `${path}.userPrefix`,
+            'is empty: a user of the issuer is the same user as one with that name in another source. Leave it empty only if you trust all user names of the issuer',
+          ),
+        ]
+      : []),
+  ])
 }

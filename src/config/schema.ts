@@ -228,7 +228,7 @@ export const engineSettings = z.strictObject({
     .default(null)
     .describe(
       'Exports numbers about the engine as metrics: incidents, jobs, external tasks, running instances. ' +
-        'With `cache.redis`, one of all replicas queries the engine. Without it, each replica does. `{}` enables the gauges. If null, there are none.',
+        'With `cache.redis`, one of all replicas queries the engine. Without it, each replica does. `{}` enables the gauges. If null, the gateway has no gauges of this engine.',
     ),
   balancing,
   deploymentAware: z
@@ -495,6 +495,15 @@ export type Config = z.infer<typeof schema>
 export type EngineConfig = Config['engines'][string]
 export type AuthorizationConfig = Config['authorization']
 export type IdentityConfig = Config['identity']
+
+/** Returns the path of the section that applies to an engine: `identity`, or `engines.orders.identity`. */
+export function sectionPathOf(
+  name: string,
+  engine: Partial<EngineConfig>,
+  section: 'identity' | 'authorization' | 'validation',
+): string {
+  return engine[section] === undefined ? section : `engines.${name}.${section}`
+}
 
 /** Returns whether the engine knows the caller, so that it can decide itself. */
 export function tellsCaller({ credentials: sent }: Pick<EngineConfig, 'credentials'>): boolean {

@@ -1,7 +1,8 @@
 import { RESOURCES } from '../operations/permissions.ts'
 import { closestOf } from './closest.ts'
 import { meantText } from './plain-messages.ts'
-import { applicationNodesOf, type Config, settingsOf, tellsCaller } from './schema.ts'
+import { applicationNodesOf, type Config, sectionPathOf, settingsOf, tellsCaller } from './schema.ts'
+import { EVERYWHERE } from './cross-checks.ts'
 import { certificateFilesOf, certificateEndOf } from './tls-files.ts'
 
 /**
@@ -21,24 +22,29 @@ export function warningsOf(config: Config): readonly string[] {
   ]
 }
 
-const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
+/** Hosts, in a URL or alone, that only this machine can reach. */
+export const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/
 
-/** Warns about issuers whose keys are fetched over a connection on which they could be changed. */
-function issuerWarnings(config: Config): readonly string[] {
-  const { engines, identity } = config
+/** Returns the issuers of all sections, with their paths. */
+export function issuersOf({ engines, identity }: Config) {
   const places = [
     ['identity', identity] as const,
     ...Object.entries(engines).map(([name, own]) => [`engines.${name}.identity`, own.identity] as const),
   ]
   return places.flatMap(([path, setting]) =>
-    (setting?.tokens?.issuers ?? []).flatMap(({ issuer, jwksUri }, at) => {
-      const { protocol, hostname } = new URL(jwksUri ?? issuer)
-      if (protocol === 'https:' || THIS_MACHINE.test(hostname)) return []
-      return [
-        `${path}.tokens.issuers[${at}]: the keys are read without TLS: an attacker who can change the response can impersonate every user`,
-      ]
-    }),
+    (setting?.tokens?.issuers ?? []).map((issuer, at) => ({ path: `${path}.tokens.issuers[${at}]`, issuer })),
   )
+}
+
+/** Warns about issuers whose keys are fetched over a connection on which they could be changed. */
+function issuerWarnings(config: Config): readonly string[] {
+  return issuersOf(config).flatMap(({ path, issuer: { issuer, jwksUri } }) => {
+    const { protocol, hostname } = new URL(jwksUri ?? issuer)
+    if (protocol === 'https:' || THIS_MACHINE.test(hostname)) return []
+    return [
+      `${path}: the keys are read without TLS: an attacker who can change the response can impersonate every user`,
+    ]
+  })
 }
 
 const EFFECTS = {
@@ -61,7 +67,7 @@ function modeWarnings(config: Config): readonly string[] {
       if (mode !== 'report' && mode !== 'off') continue
       // The engine still decides.
       if (section === 'authorization' && tellsCaller(engine)) continue
-      const path = engine[section] === undefined ? section : `engines.${name}.${section}`
+      const path = sectionPathOf(name, engine, section)
       const warning = `${path}.mode: ${mode} ${EFFECTS[section][mode]}`
       byPath.set(warning, [...(byPath.get(warning) ?? []), name])
     }
@@ -104,9 +110,6 @@ function userHeaderWarnings({ engines }: Config): readonly string[] {
   )
 }
 
-/** Addresses that are reachable from other machines. */
-const EVERYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
-
 function adminWarnings({ admin }: Config): readonly string[] {
   return admin.token === null && EVERYWHERE.has(admin.host)
     ? ['admin.token: is not set, so every client that reaches the admin listener can use it']
@@ -116,18 +119,14 @@ function adminWarnings({ admin }: Config): readonly string[] {
 /** Warns about checks that are switched off, and about names that switch off nothing. */
 function permissionWarnings(config: Config): readonly string[] {
   const warnings = Object.entries(config.engines).flatMap(([name, engine]) => {
-    const path = engine.authorization === undefined ? 'authorization' : `engines.${name}.authorization`
+    const path = sectionPathOf(name, engine, 'authorization')
     return settingsOf(config, engine).authorization.disabledPermissions.map((permission) =>
-      isPermissionOfAnyResource(permission)
+      PERMISSION_NAMES.includes(permission)
         ? `${path}.disabledPermissions: ${permission} is checked nowhere: every user has it on every resource`
         : `${path}.disabledPermissions: a name is no permission of an engine, so it has no effect${meantText(closestOf(permission, PERMISSION_NAMES))}`,
     )
   })
   return [...new Set(warnings)]
-}
-
-function isPermissionOfAnyResource(name: string): boolean {
-  return PERMISSION_NAMES.includes(name)
 }
 
 const PERMISSION_NAMES: readonly string[] = [

@@ -3,7 +3,7 @@ import type { RequestContext } from './context.ts'
 /**
  * How the decision of the gateway differs from the response of an engine that decides itself. `stricter`: the gateway would refuse
  * the request or hide items of the response. `wider`: the engine refuses a request that the gateway would permit. `unknown`: the
- * response does not show what the engine decided.
+ * response does not show the decision of the engine.
  */
 export type DecisionAgreement = 'equal' | 'stricter' | 'wider' | 'unknown'
 

@@ -250,7 +250,7 @@ t.test('suggest reads --file instead of standard input', async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'audit.jsonl'), lineOf({ missing: [readTask('t1')] }))
   t.equal(recordsIn((await run(['--file', join(folder, 'audit.jsonl')], [])).out).length, 1)
-  t.match(await run(['--file', join(folder, 'none')], []), { code: 2, out: '', err: /ENOENT/ })
+  t.match(await run(['--file', join(folder, 'none')], []), { code: 2, out: '', err: /none does not exist$/m })
 })
 
 t.test('suggest refuses an unknown argument', async (t) => {

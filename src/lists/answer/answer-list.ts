@@ -57,7 +57,7 @@ function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | nu
   }
 }
 
-/** A query of which the caller may see some items. */
+/** A query with items that the caller may see, and with other items. */
 interface SubqueryRequest extends Omit<SubqueryListInput, 'plan'> {
   readonly observe?: RowFilter['observe']
 }

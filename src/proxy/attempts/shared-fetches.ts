@@ -106,7 +106,10 @@ export class SharedFetches {
   }
 }
 
-/** Returns what identifies the response to a request. Null if its response is not shared. */
+/**
+ * Returns what identifies the response to a request. Null if its response is not shared. If the engine knows the caller, a header
+ * names the caller, so different callers share nothing.
+ */
 function keyOf({ isShareable, retry, method, path, headers, body }: UpstreamRequest): string | null {
   if (isShareable !== true || retry !== 'always' || !targetPathOf(path).endsWith('/count')) return null
   if (method === 'HEAD' || (body?.length ?? 0) > MAX_REQUEST_BYTES) return null

@@ -9,11 +9,12 @@ const RECORDS = [
 ]
 
 /** Opens an engine that responds to counts when the test lets it, and to all other requests at once. */
-async function open(t: Test, counts: unknown) {
+async function open(t: Test, counts: unknown, known: object = {}) {
   const held: ServerResponse[] = []
   const gateway = await openGateway(t, {
     settings: { cache: { counts } },
     records: RECORDS,
+    engines: { known: { ...known } },
     engine: ({ url }, response) => {
       response.setHeader('content-type', 'application/json')
       if (url.includes('/count')) held.push(response)
@@ -58,6 +59,24 @@ t.test('a caller who sees some items does not share the count of all items', asy
   t.match(all?.status, 200)
   t.match(some?.status, 200)
   t.not(JSON.stringify(all?.body), JSON.stringify(some?.body))
+})
+
+t.test('callers share no count if the engine knows them', async (t) => {
+  for (const credentials of ['forward', { header: 'context-user-id' }] as const) {
+    const { ask, held, untilHeld, respond } = await open(t, {}, { credentials })
+    const all = [
+      ask('anna', 'GET /engine/known/task/count'),
+      ask('ben', 'GET /engine/known/task/count'),
+      ask('ben', 'GET /engine/known/task/count'),
+    ]
+    await untilHeld(2)
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+    t.equal(held.length, 2, 'only the requests of one caller share a response')
+    respond()
+    const [ofAnna, ...ofBen] = (await Promise.all(all)).map(({ body }) => JSON.stringify(body))
+    t.equal(ofBen[0], ofBen[1])
+    t.not(ofAnna, ofBen[0])
+  }
 })
 
 t.test('by default each count is sent', async (t) => {

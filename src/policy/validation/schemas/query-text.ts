@@ -18,7 +18,7 @@ const JAVA = {
   date: 'java.util.Date',
 }
 
-/** What is known about the query string of an operation besides the kinds of its parameters. */
+/** The rules for the query string of an operation, in addition to the kinds of its parameters. */
 export interface QueryContract {
   /** The sort criteria. Default: every name may be one, because another engine may have more criteria. */
   readonly criteria?: readonly string[]
