@@ -7,10 +7,12 @@ import { BASE, openGateway } from '../../support/open-gateway.ts'
 const RECORDS = { source: 'file', file: 'records.yaml' }
 const COMPARED = { credentials: 'forward', authorization: { mode: 'report', records: RECORDS } }
 
+/** The status with which the engine `refusing` responds. */
+let status = 403
 const refusing = await startNode(t, (_request, response) =>
   response
-    .writeHead(403, { 'content-type': 'application/json' })
-    .end('{"type":"AuthorizationException","message":"no","code":null}'),
+    .writeHead(status, { 'content-type': 'application/json' })
+    .end(status === 200 ? '[]' : '{"type":"RestException","message":"no","code":null}'),
 )
 const gateway = await openGateway(t, {
   engines: {
@@ -78,6 +80,32 @@ t.test(
     ])
   },
 )
+
+t.test('each status of the engine has one result', async (t) => {
+  const resultOf = async (user: string, route: string, next: number) => {
+    status = next
+    const before = new Set(await resultsOf('refusing'))
+    t.equal((await gateway.ask(user, route)).status, next)
+    const [changed] = (await resultsOf('refusing')).filter((one) => !before.has(one))
+    return changed?.replace(/.*result="(\w+)".*/, '$1')
+  }
+  const results: unknown[] = []
+  for (const next of [200, 400, 401, 403, 404, 500])
+    results.push([
+      next,
+      await resultOf('demo', 'GET /engine/refusing/job-definition', next),
+      await resultOf('nobody', 'POST /engine/refusing/history/cleanup', next),
+    ])
+  status = 403
+  t.same(results, [
+    [200, 'equal', 'stricter'],
+    [400, 'unknown', 'unknown'],
+    [401, 'wider', 'unknown'],
+    [403, 'wider', 'equal'],
+    [404, 'unknown', 'unknown'],
+    [500, 'unknown', 'unknown'],
+  ])
+})
 
 t.test('nothing is compared if the engine does not know the caller, or if the gateway decides', async (t) => {
   await gateway.ask('nobody', 'POST /engine/reported/history/cleanup')
