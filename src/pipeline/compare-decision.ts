@@ -1,4 +1,7 @@
+import type { Operation } from '../operations/table.ts'
+import type { Principal } from '../request/principal.ts'
 import type { RequestContext } from './context.ts'
+import type { EngineDependencies } from './dependencies.ts'
 
 /**
  * How the decision of the gateway differs from the response of an engine that decides itself. `stricter`: the gateway would refuse
@@ -7,11 +10,17 @@ import type { RequestContext } from './context.ts'
  */
 export type DecisionAgreement = 'equal' | 'stricter' | 'wider' | 'unknown'
 
+interface ComparedRequest extends Pick<RequestContext, 'origin' | 'refusal' | 'reports'> {
+  readonly engine: Pick<EngineDependencies, 'isComparedWith'> | null
+  readonly operation: Pick<Operation, 'id'> | null
+  readonly principal: Principal | null
+}
+
 /**
  * Compares the decision about a request with the status of its response. Returns null unless the gateway only reports, and the
  * engine knows the caller and has responded.
  */
-export function comparisonOf(context: RequestContext, status: number): DecisionAgreement | null {
+export function comparisonOf(context: ComparedRequest, status: number): DecisionAgreement | null {
   if (!isCompared(context)) return null
   const denied = context.reports.find((report) => report.stage === 'permit' && report.refusal !== null)
   if (denied?.refusal != null) return comparisonOfDenial(denied.refusal.statusCode, status)
@@ -19,7 +28,7 @@ export function comparisonOf(context: RequestContext, status: number): DecisionA
   return status < 400 ? comparisonOfItems(context) : 'unknown'
 }
 
-function isCompared({ engine, operation, principal, origin, refusal }: RequestContext): boolean {
+function isCompared({ engine, operation, principal, origin, refusal }: ComparedRequest): boolean {
   if (engine?.isComparedWith !== true || refusal !== null) return false
   return operation !== null && principal !== null && origin.kind === 'node'
 }
@@ -30,7 +39,7 @@ function comparisonOfDenial(ofGateway: number, ofEngine: number): DecisionAgreem
 }
 
 /** The engine has removed the items that the caller may not see. The gateway should find nothing else to remove. */
-function comparisonOfItems({ reports }: Pick<RequestContext, 'reports'>): DecisionAgreement {
+function comparisonOfItems({ reports }: Pick<ComparedRequest, 'reports'>): DecisionAgreement {
   const [ofItems] = reports.filter(({ stage, refusal }) => stage === 'permit' && refusal === null)
   if (ofItems === undefined) return 'equal'
   if ((ofItems.denialReason?.missing.length ?? 0) > 0) return 'stricter'

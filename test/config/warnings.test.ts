@@ -81,6 +81,21 @@ t.test('a mode that refuses nothing causes a warning with its place and its engi
   t.end()
 })
 
+t.test(
+  'report mode in front of an engine that decides itself causes no warning, and with an account it does',
+  (t) => {
+    const authorization = { mode: 'report', records: { source: 'file', file: 'records.yaml' } }
+    const warnings = (credentials: unknown) =>
+      warningsOf(loadSettings(t, settingsWith({ authorization }, { credentials })))
+    t.same(warnings('forward'), [])
+    t.match(warnings({ username: 'gateway', password: 'secret' }), [
+      /^authorization\.mode: report refuses no request/,
+    ])
+    t.match(warnings('none'), [/^authorization\.mode: report refuses no request/])
+    t.end()
+  },
+)
+
 t.test('mode enforce causes no warning, nor does an engine that authorizes requests itself', (t) => {
   const engine = { credentials: 'forward' }
   const authorization = { mode: 'engine', records: { source: 'file', file: 'records.yaml' } }
