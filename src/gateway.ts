@@ -36,6 +36,7 @@ import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
 import { findCached, sendCached } from './handlers/cached.ts'
 import { fromEngine } from './handlers/from-engine.ts'
 import {
+  checkAuthorization,
   checkFetchedTasks,
   checkItems,
   countItems,
@@ -54,7 +55,7 @@ import {
 } from './handlers/handler-steps.ts'
 import { findReplay } from './handlers/idempotent.ts'
 import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-request.ts'
-import { isNeverForwarded, serveOwn } from './handlers/own-response.ts'
+import { isNeverForwarded, serveEngineNames } from './handlers/own-response.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
 import { deploysModels } from './operations/deploys-models.ts'
 import { isPagedList } from './operations/paged-list.ts'
@@ -146,7 +147,8 @@ function registerStages(
  * it to the engine.
  */
 const HANDLER_STEPS: readonly HandlerStep[] = [
-  // These two know more about the caller than the engine does.
+  // These three know more about the caller than the engine does.
+  checkAuthorization,
   verifyPassword,
   serveProfileOfCaller,
   // Before the steps that read from the engine: a repetition gets the stored response without them.
@@ -393,8 +395,7 @@ function checkMaxResults(dependencies: Dependencies, context: CheckedContext): v
 function createHandlerOf(dependencies: Dependencies): RouteOptions['handlerOf'] {
   const decisionMaker = { dependencies, decide: decideRequest }
   return function handlerOf(operation) {
-    if (isNeverForwarded(operation))
-      return (request, reply) => serveOwn(dependencies, decidedOf(request), reply)
+    if (isNeverForwarded(operation)) return (_request, reply) => serveEngineNames(dependencies, reply)
     const nothing = nothingOf(operation)
     const outgoingRequest = createOutgoingRequest(dependencies, operation)
     // 10. Forward, and 11. store or evict: handlers/from-engine.ts.

@@ -90,9 +90,9 @@ export interface BuiltEngine {
   readonly close: () => Promise<void>
 }
 
-/** Returns whether the engine decides itself, and the gateway only reports. */
-function isComparedWith(config: Config, engine: EngineConfig): boolean {
-  return settingsOf(config, engine).authorization.mode === 'report' && tellsCaller(engine)
+/** Returns whether the engine knows the caller and decides itself, because the gateway does not enforce its decision. */
+function decidesItself(config: Config, engine: EngineConfig): boolean {
+  return settingsOf(config, engine).authorization.mode !== 'enforce' && tellsCaller(engine)
 }
 
 /** Builds everything that belongs to one engine only. */
@@ -148,7 +148,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     takeRate: options.admission.takeRate(name, engineConfig),
     maxResults: buildMaxResults(settingsOf(config, engineConfig)),
     authorization: authorization.mode,
-    isComparedWith: isComparedWith(config, engineConfig),
+    decidesItself: decidesItself(config, engineConfig),
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),
     scripts: scriptsModeOf(validation),

@@ -13,6 +13,7 @@ import { readResponse } from './from-engine.ts'
 import { isCacheable, serveCached } from './cached.ts'
 import { servePasswordCheck } from './password-check.ts'
 import { isAboutSelf, serveOwnProfile } from './own-profile.ts'
+import { serveAuthorizationCheck } from './own-response.ts'
 import { asksItemCounts, serveItemCounts } from './lists/item-counts.ts'
 import { needsItemChecks, serveCheckedItems } from './lists/checked-items.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
@@ -34,6 +35,15 @@ export interface HandlerStep {
   readonly appliesTo: (operation: Operation) => boolean
   /** Creates the step. It passes requests that it does not serve itself to `next`. */
   readonly create: (operation: Operation, next: Handler) => Handler
+}
+
+/** Answers the check of a permission, unless the engine decides itself and therefore also knows the answer. */
+export const checkAuthorization: HandlerStep = {
+  appliesTo: ({ handler }) => handler === 'authorization check',
+  create: (_operation, next) => (handlerContext) =>
+    handlerContext.context.engine.decidesItself
+      ? next(handlerContext)
+      : serveAuthorizationCheck(handlerContext),
 }
 
 /** Verifies a password that a caller without credentials sends in the body. */

@@ -1,33 +1,32 @@
 import type { FastifyReply } from 'fastify'
 import type { Operation } from '../operations/table.ts'
-import type { OperationRequest } from '../pipeline/context.ts'
+import type { HandlerContext } from '../pipeline/context.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
 
-/** Returns whether the gateway always responds itself. */
+/** Returns whether the gateway responds itself, because it knows more engines than the engine. */
 export function isNeverForwarded({ handler }: Operation): boolean {
-  return handler === 'engine names' || handler === 'authorization check'
+  return handler === 'engine names'
 }
 
-/** Serves an operation to which the gateway responds itself, because it knows more than an engine. */
-export async function serveOwn(
-  dependencies: Dependencies,
-  context: OperationRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { operation, permit, accessRequest } = context
-  assertTakesJson(reply.request.headers.accept)
-  const isNames = operation.handler === 'engine names'
-  return sendResponse(
+/** Serves the names of the configured engines. */
+export function serveEngineNames({ engines }: Dependencies, reply: FastifyReply): FastifyReply {
+  return serveJson(
     reply,
-    jsonResponse(isNames ? namesOf(dependencies) : await permit.answerCheck(accessRequest)),
+    [...engines.keys()].map((name) => ({ name })),
   )
 }
 
-function namesOf({ engines }: Dependencies): unknown {
-  return [...engines.keys()].map((name) => ({ name }))
+/** Serves the check of a permission with the records of the gateway, which the engine may not have. */
+export async function serveAuthorizationCheck({ context, reply }: HandlerContext): Promise<FastifyReply> {
+  return serveJson(reply, await context.permit.answerCheck(context.accessRequest))
+}
+
+function serveJson(reply: FastifyReply, value: unknown): FastifyReply {
+  assertTakesJson(reply.request.headers.accept)
+  return sendResponse(reply, jsonResponse(value))
 }
 
 /** Returns a response with the headers of the engine's response to a GET. */

@@ -11,7 +11,7 @@ import type { EngineDependencies } from './dependencies.ts'
 export type DecisionAgreement = 'equal' | 'stricter' | 'wider' | 'unknown'
 
 interface ComparedRequest extends Pick<RequestContext, 'origin' | 'refusal' | 'reports'> {
-  readonly engine: Pick<EngineDependencies, 'isComparedWith'> | null
+  readonly engine: Pick<EngineDependencies, 'authorization' | 'decidesItself'> | null
   readonly operation: Pick<Operation, 'id'> | null
   readonly principal: Principal | null
 }
@@ -29,7 +29,7 @@ export function comparisonOf(context: ComparedRequest, status: number): Decision
 }
 
 function isCompared({ engine, operation, principal, origin, refusal }: ComparedRequest): boolean {
-  if (engine?.isComparedWith !== true || refusal !== null) return false
+  if (engine?.authorization !== 'report' || !engine.decidesItself || refusal !== null) return false
   return operation !== null && principal !== null && origin.kind === 'node'
 }
 

@@ -65,8 +65,8 @@ export interface EngineDependencies {
   /** Null if lists may have any number of items. */
   readonly maxResults: MaxResults | null
   readonly authorization: AuthorizationMode
-  /** True if the engine knows the caller and decides itself, and the gateway only reports. The two decisions are then compared. */
-  readonly isComparedWith: boolean
+  /** True if the engine knows the caller and decides itself. With the mode `report`, the two decisions are compared. */
+  readonly decidesItself: boolean
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>
   /** The mode of the check for scripts in deployed models. */

@@ -31,8 +31,10 @@ interface Contents {
   readonly implied: boolean
   readonly engineSettings?: EngineSettings
   readonly adminGroup: string
-  /** The account of the gateway at the engine; default: none, the engine takes every request. */
-  readonly account?: Readonly<Record<string, unknown>>
+  /** Further settings of the engine, for example `credentials`. Default: the gateway sends no credentials. */
+  readonly engine?: Readonly<Record<string, unknown>>
+  /** Default: `enforce`. */
+  readonly mode?: 'enforce' | 'report' | 'engine'
   /** Null: the default. */
   readonly filteredRows?: number | null
   /** The release of the engine. Default: not configured. */
@@ -50,7 +52,7 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
   const { source = 'file', allowedHazards = [] } = contents
   const node = {
     nodes: [engineBase],
-    ...(contents.account !== undefined && { credentials: contents.account }),
+    ...contents.engine,
     ...(contents.release !== undefined && { release: contents.release }),
   }
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
@@ -71,6 +73,7 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
     ...(typeof filteredRows === 'number' && { limits: { filteredRows } }),
     identity: source === 'engine' ? { source } : { source, file: 'users.json' },
     authorization: {
+      ...(contents.mode !== undefined && { mode: contents.mode }),
       adminGroups: [adminGroup],
       records: source === 'engine' ? { source } : { source, file: 'records.json' },
       implied: { tasks: implied, identity: implied, taskPermission: engineSettings.taskPermission },

@@ -39,14 +39,9 @@ export async function runPhase(
   sets: readonly CallerSet[],
   global: readonly RecordText[],
 ): Promise<void> {
-  const { admins, names, engineSettings = DEFAULT_SETTINGS } = stage
+  const { names, engineSettings = DEFAULT_SETTINGS } = stage
   const before = names.all()
-  await inParallel(sets, 6, (set) => makeCaller(stage, set))
-  await makeLinks(stage, sets)
-  await inParallel([...global, ...sets.flatMap(({ records }) => records)], 8, (record) =>
-    writeRecord(admins.secured, record, { names, side: 'secured' }),
-  )
-  const records = await mirrorRecords(admins, names)
+  const records = await makeCallers(stage, sets, global)
   const generated = sets.flatMap((set) => set.records)
   const isKnown = (record: Json): boolean =>
     !isImplied(record, engineSettings) || isGenerated(record, generated)
@@ -76,6 +71,21 @@ export async function runPhase(
   await tidy(stage, sets, before)
 }
 
+/** Creates callers with their links and records in both worlds. Returns all records of the world. */
+export async function makeCallers(
+  stage: Pick<Stage, 'admins' | 'names'>,
+  sets: readonly CallerSet[],
+  global: readonly RecordText[],
+): Promise<readonly Json[]> {
+  const { admins, names } = stage
+  await inParallel(sets, 6, (set) => makeCaller(stage, set))
+  await makeLinks(stage, sets)
+  await inParallel([...global, ...sets.flatMap(({ records }) => records)], 8, (record) =>
+    writeRecord(admins.secured, record, { names, side: 'secured' }),
+  )
+  return mirrorRecords(admins, names)
+}
+
 /** Returns whether a record was generated for a caller, although it looks like a record that the engine creates automatically. */
 function isGenerated({ userId, groupId, resourceType }: Json, generated: readonly RecordText[]): boolean {
   return generated.some(
@@ -87,7 +97,10 @@ function isGenerated({ userId, groupId, resourceType }: Json, generated: readonl
   )
 }
 
-export async function makeCaller({ admins, names }: Stage, set: CallerSet): Promise<void> {
+export async function makeCaller(
+  { admins, names }: Pick<Stage, 'admins' | 'names'>,
+  set: CallerSet,
+): Promise<void> {
   await Promise.all(SIDES.map((side) => makeCallerAt(side, { admin: admins[side], names, set })))
 }
 
@@ -108,7 +121,10 @@ async function makeCallerAt(
 }
 
 /** Creates the links one after the other, because two concurrent links to one task would collide. */
-async function makeLinks({ admins, names }: Stage, sets: readonly CallerSet[]): Promise<void> {
+async function makeLinks(
+  { admins, names }: Pick<Stage, 'admins' | 'names'>,
+  sets: readonly CallerSet[],
+): Promise<void> {
   for (const { task, userId, groupId } of sets.flatMap(({ links }) => links)) {
     const link = { userId: userId ?? null, groupId: groupId ?? null, type: 'candidate' }
     for (const side of SIDES)

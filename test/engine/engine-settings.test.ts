@@ -90,7 +90,7 @@ void test('the gateway follows the settings of an engine that change checks of v
     implied: true,
     engineSettings: SETTINGS,
     adminGroup: 'camunda-admin',
-    account: DEMO,
+    engine: { credentials: DEMO },
   })
   t.teardown(() => gateway.close())
   const statuses = new Map<number, number>()

@@ -4,7 +4,7 @@ import { comparisonOf } from '../../src/pipeline/compare-decision.ts'
 import { ANONYMOUS } from '../../src/request/principal.ts'
 
 const COMPARED: Parameters<typeof comparisonOf>[0] = {
-  engine: { isComparedWith: true },
+  engine: { authorization: 'report' as const, decidesItself: true },
   operation: { id: 'getTasks' },
   principal: ANONYMOUS,
   origin: { kind: 'node', node: 'http://engine', body: Buffer.alloc(0) },
@@ -15,7 +15,8 @@ const COMPARED: Parameters<typeof comparisonOf>[0] = {
 t.test('only a response of an engine that decides itself is compared', (t) => {
   t.equal(comparisonOf(COMPARED, 403), 'wider')
   for (const other of [
-    { engine: { isComparedWith: false } },
+    { engine: { authorization: 'report' as const, decidesItself: false } },
+    { engine: { authorization: 'engine' as const, decidesItself: true } },
     { engine: null },
     { operation: null },
     { principal: null },

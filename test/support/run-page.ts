@@ -29,13 +29,15 @@ interface Setting {
   readonly without: readonly string[]
   /** Texts of the page, in commands and outputs, with their replacements in the test. Used for ports. */
   readonly replaced: Readonly<Record<string, string>>
+  /** What the test does before a block with one of these words. The page tells the reader to do it by other means. */
+  readonly before?: Readonly<Record<string, () => Promise<void>>>
 }
 
 /**
  * Runs the commands of a page in order, in a folder like a checkout, and compares their output with the page. A
  * `background` block runs until the end. An `eventually` block is repeated until its output matches.
  */
-export async function runPage(t: Test, { page, without, replaced }: Setting): Promise<void> {
+export async function runPage(t: Test, { page, without, replaced, before = {} }: Setting): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-page-'))
   for (const name of CHECKOUT) symlinkSync(join(ROOT, name), join(folder, name))
   const shell = openShell(folder)
@@ -54,6 +56,7 @@ export async function runPage(t: Test, { page, without, replaced }: Setting): Pr
   for (const step of steps) {
     const skip = step.words.map((word) => OPTIONAL[word]).find((reason) => typeof reason === 'string')
     await t.test(step.name, { skip: skip ?? false }, async (t) => {
+      for (const word of step.words) await before[word]?.()
       if (!step.words.includes('background')) return runStep(t, shell, step)
       const started = openProcess('sh', ['-c', step.commands], folder)
       background.push(started)
