@@ -44,6 +44,7 @@ import {
   type Handler,
   type HandlerStep,
   holdLongPoll,
+  keepFormerRecord,
   nothingOf,
   preferDeployedNodes,
   reportItems,
@@ -153,6 +154,8 @@ const HANDLER_STEPS: readonly HandlerStep[] = [
   serveProfileOfCaller,
   // Before the steps that read from the engine: a repetition gets the stored response without them.
   executeOnce,
+  // Before the request is sent, because the engine then has another record.
+  keepFormerRecord,
   // Before the request is sent in any form, because these two change it.
   selectEntities,
   preferDeployedNodes,

@@ -141,6 +141,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     open: new Set(identity.open),
     principalOf: sources.identity.principalOf,
     recordsVersion: authorization.mode === 'enforce' ? sources.recordsVersion : () => 0,
+    recordById: sources.records.byId,
     changed: sources.changed,
     permits: permitsOf(permit, policies),
     explain: createExplainRequest(permit),

@@ -69,6 +69,16 @@ export const executeOnce: HandlerStep = {
       : next(handlerContext),
 }
 
+/** Keeps the authorization record that the request changes, for the audit log. After the response, only the new record is known. */
+export const keepFormerRecord: HandlerStep = {
+  appliesTo: ({ auditedChange }) => auditedChange?.authorization?.startsWith('path:') === true,
+  create: (_operation, next) => (handlerContext) => {
+    const { context } = handlerContext
+    context.formerRecord = context.engine.recordById(context.accessRequest.params['id'] ?? '') ?? 'unknown'
+    return next(handlerContext)
+  },
+}
+
 /** Replaces queries in the body with the ids of the entities that the caller sees. */
 export const selectEntities: HandlerStep = {
   appliesTo: ({ selectors }) => selectors !== undefined,

@@ -6,6 +6,7 @@ import { createLineWriter, destinationOf, openDestination } from '../log.ts'
 import type { Destination, Logger } from '../log.ts'
 import { createSeal } from './audit-chain.ts'
 import { bounded, roundedMs } from './access-log.ts'
+import { changeRecordOf, type MemberChange } from './audit-changes.ts'
 
 /**
  * A decision about one request: a refusal, a write, in report mode a request that would have been refused, or a request whose query
@@ -34,6 +35,8 @@ export interface Audit {
   readonly params: Readonly<Record<string, string>>
   /** The ids of the entities that a successful write has created, without invisible characters. */
   readonly created: readonly string[]
+  /** The change of permissions, users or memberships that the request asks for. Null if it asks for none. */
+  readonly change: MemberChange | null
   /** `reported`: allowed because the mode is `report`. `changed`: allowed with another value in the query string. */
   readonly decision: 'refused' | 'permitted' | 'reported' | 'changed'
   readonly stage: string | null
@@ -61,7 +64,7 @@ const MAX_MISSING = 100
 
 /**
  * Returns the members of an audit line, always in the same order. The only content of a body is the ids for which permissions
- * were checked.
+ * were checked, and the record or membership that the request changes.
  */
 export function auditRecordOf(audit: Audit): AuditRecord {
   const { missing } = audit
@@ -81,6 +84,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     path: bounded(audit.path),
     params: paramsRecordOf(audit.params),
     created: audit.created.length === 0 ? undefined : audit.created.map(bounded),
+    change: audit.change === null ? undefined : changeRecordOf(audit.change),
     decision: audit.decision,
     stage: bounded(audit.stage),
     rule: bounded(audit.rule),

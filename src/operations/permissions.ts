@@ -155,6 +155,13 @@ const BITS: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
   ]),
 )
 
+/** Returns the names of the permissions in a set of bits: `ALL`, or the names of the resource. */
+export function permissionsIn(resource: ResourceName, bits: number): readonly string[] {
+  if (bits === ALL_BITS) return ['ALL']
+  const names = Object.entries(RESOURCES[resource].permissions)
+  return names.filter(([, bit]) => (bits & bit) === bit).map(([name]) => name)
+}
+
 /** Returns whether a text is the name of a resource. */
 export function isResource(name: string): name is ResourceName {
   return Object.hasOwn(RESOURCES, name)

@@ -64,6 +64,18 @@ export const COUNT_OF_FILTER = 'executeFilterCount'
 export type ChangeKind = 'records' | 'identity' | 'lockouts'
 
 /**
+ * A change of permissions or identities. Each id has one place or several, separated by spaces: `path:id`, `body:profile.id`,
+ * `answer:id`. The first place with an id counts.
+ */
+export interface AuditedChange {
+  readonly action: 'create' | 'update' | 'delete' | 'add' | 'remove' | 'set password' | 'unlock'
+  readonly authorization?: string
+  readonly user?: string
+  readonly group?: string
+  readonly tenant?: string
+}
+
+/**
  * One entry of the table: the description of one operation. The comment of each field describes its meaning and its default. The
  * default is the cautious value. If a field has no cautious value, its comment names the check that requires the field
  * (docs/architecture.md).
@@ -136,6 +148,11 @@ export interface OperationEntry {
    * cached responses stay for their time. A test requires the field.
    */
   readonly changes?: readonly (ChangeKind | 'deployments')[]
+  /**
+   * The change that the audit line describes, if the operation changes authorization records, users, groups, tenants or memberships.
+   * Default: the line names no change. A test requires the field.
+   */
+  readonly auditedChange?: AuditedChange
   /**
    * The place of the created entity's id, for the audit log: in the response or in the body. `[]` is each item of a list. Default:
    * the audit log contains no such id. A test requires the field.

@@ -39,8 +39,8 @@ export function createParser(limits = parseLimits()): Parser {
     },
     stored: async (content) => {
       const { head, items } = await parse({ kind: 'stored', content, file: '' })
-      const index = await inSlices(indexTable({ rows: head, names: items }))
-      return { index, partlyRead: head.partlyRead }
+      const table = { rows: head, names: items }
+      return { index: await inSlices(indexTable(table)), table, partlyRead: head.partlyRead }
     },
     startServing: () => (inlineBytes = limits.inlineBytes),
     close: () => threads.close(),

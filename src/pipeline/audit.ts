@@ -4,7 +4,8 @@ import type { EngineRefusal, GatewayError } from '../errors.ts'
 import { type Report, rowsReport, type Stage } from './stage.ts'
 import { authenticatedBy } from './authenticated-by.ts'
 import { isChecked, nodeOf, type RequestContext } from './context.ts'
-import { createdIdsOf } from './created-ids.ts'
+import { memberChangeOf } from './audited-change.ts'
+import { createdIdsOf, keptResponseOf } from './created-ids.ts'
 import type { Audit } from '../metrics/audit-log.ts'
 import type { QueryChange } from './query-changes.ts'
 import type { Operation } from '../operations/table.ts'
@@ -103,6 +104,7 @@ function commonOf(
     path: passedPathOf(request),
     params: operation === null ? NO_PARAMS : visibleParamsOf(request),
     created: operation === null || status > 299 ? NO_IDS : visibleIdsOf(operation, context),
+    change: changeOf(request),
     comparison,
     status,
     durationMs,
@@ -118,10 +120,21 @@ function visibleParamsOf({ params }: FastifyRequest): Audit['params'] {
 }
 
 function visibleIdsOf(operation: Operation, context: RequestContext): Audit['created'] {
-  const { origin } = context
-  const response = origin.kind === 'node' ? origin.body : null
   const body = isChecked(context) ? context.accessRequest.body : undefined
-  return createdIdsOf(operation, { response, body }).map(visible)
+  return createdIdsOf(operation, { response: keptBodyOf(context), body }).map(visible)
+}
+
+function keptBodyOf({ origin }: RequestContext): Buffer | null {
+  return origin.kind === 'node' ? origin.body : null
+}
+
+/** Returns the change that a request asks for. Null if it asks for none, or if its body has not been checked. */
+function changeOf({ context }: FastifyRequest): Audit['change'] {
+  const { operation } = context
+  if (operation?.auditedChange === undefined || !isChecked(context)) return null
+  const { params, body } = context.accessRequest
+  const change = { params, body, response: keptResponseOf(keptBodyOf(context)), former: context.formerRecord }
+  return memberChangeOf(operation.auditedChange, change)
 }
 
 function auditOf(of: CommonAuditFields, decision: Audit['decision'], report: Report | null): Audit {

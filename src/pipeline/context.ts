@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
+import type { StoredRecord } from '../operations/authorization-record.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Application, EngineDependencies, Dependencies } from './dependencies.ts'
 import type { AccessRequest } from '../request/access-request.ts'
@@ -33,6 +34,8 @@ export interface Outcome {
   /** True if the response has no items because the caller may see none of them. */
   isWithheld: boolean
   passwordCheck: PasswordCheck | 'none'
+  /** The authorization record before the request changes it, for the audit log. `unknown` if the gateway has not read it. */
+  formerRecord: StoredRecord | 'unknown'
   origin: ResponseOrigin
   /** The length of the body that was written to the client. */
   writtenBytes: number
@@ -159,6 +162,7 @@ class ContextMembers implements RequestContext {
   changes = NO_CHANGES
   isWithheld = false
   passwordCheck: PasswordCheck | 'none' = 'none'
+  formerRecord: StoredRecord | 'unknown' = 'unknown'
   origin: ResponseOrigin = FROM_GATEWAY
   writtenBytes = 0
 

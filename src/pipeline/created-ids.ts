@@ -21,7 +21,7 @@ export function createdIdsOf(
 ): readonly string[] {
   if (creates === undefined) return []
   const [where, path = ''] = creates.split(':')
-  const value = where === 'body' ? done.body : parsed(done.response)
+  const value = where === 'body' ? done.body : keptResponseOf(done.response)
   return idsAt(value, path.split('.')).slice(0, MAX_IDS)
 }
 
@@ -31,7 +31,8 @@ function idsAt(value: unknown, [name, ...rest]: readonly string[]): readonly str
   return isRecord(value) && Object.hasOwn(value, name) ? idsAt(value[name], rest) : []
 }
 
-function parsed(response: Buffer | null): unknown {
+/** Returns the value in the kept body of a response. Null if there is none. */
+export function keptResponseOf(response: Buffer | null): unknown {
   try {
     return response === null ? null : JSON.parse(response.toString('utf8'))
   } catch {

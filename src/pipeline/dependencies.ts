@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts'
 import type { Logger } from '../log.ts'
 import type { Audit } from '../metrics/audit-log.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import type { StoredRecord } from '../operations/authorization-record.ts'
 import type { LookupName } from '../operations/lookup-name.ts'
 import type { OpenName } from '../operations/open-names.ts'
 import type { Release } from '../operations/published/releases.ts'
@@ -41,6 +42,8 @@ export interface EngineDependencies {
   readonly principalOf: IdentitySource['principalOf']
   /** Changes whenever other authorization records are in force. Constant if the gateway does not decide by records. */
   readonly recordsVersion: () => number
+  /** Returns an authorization record by its id, as last read from the engine. Null if it is not known. */
+  readonly recordById: (id: string) => StoredRecord | null
   /**
    * Applies the changes of users and records by a successful write. They are in force when it resolves. `about` is the id of a
    * user. Never rejects.

@@ -29,6 +29,7 @@ const AUDIT = {
   node: null,
   params: {},
   created: [],
+  change: null,
   durationMs: 1,
   engine: 'default',
   operation: 'getTasks',

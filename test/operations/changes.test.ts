@@ -15,6 +15,16 @@ t.test('every write to users, groups, tenants and records lists its changes', (t
   t.end()
 })
 
+t.test('the audit line of each of these writes names the change, with ids that the operation has', (t) => {
+  for (const { id, template, auditedChange, effect } of OPERATIONS) {
+    t.equal(auditedChange !== undefined, KINDS.test(template) && effect === 'write', id)
+    const { action: _, ...places } = auditedChange ?? {}
+    for (const place of Object.values(places).flatMap((text) => text.split(' ')))
+      if (place.startsWith('path:')) t.ok(template.includes(`:${place.slice(5)}`), `${id}: ${place}`)
+  }
+  t.end()
+})
+
 t.test('no other operation changes identities or records', (t) => {
   for (const row of OPERATIONS.filter(({ changes = [] }) => changes.some((kind) => kind !== 'deployments'))) {
     t.ok(KINDS.test(row.template) && isWrite(row), row.id)

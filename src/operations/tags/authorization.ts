@@ -25,6 +25,7 @@ export const authorization = [
     },
     updateAuthorization: {
       route: 'PUT /authorization/:id',
+      auditedChange: { action: 'update', authorization: 'path:id' },
       body: 'AuthorizationUpdateDto',
       checks: [
         { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
@@ -37,6 +38,7 @@ export const authorization = [
     },
     deleteAuthorization: {
       route: 'DELETE /authorization/:id',
+      auditedChange: { action: 'delete', authorization: 'path:id' },
       body: 'none',
       checks: [
         { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
@@ -60,6 +62,7 @@ export const authorization = [
     },
     createAuthorization: {
       route: 'POST /authorization/create',
+      auditedChange: { action: 'create', authorization: 'answer:id' },
       creates: 'answer:id',
       body: 'AuthorizationCreateDto',
       checks: [

@@ -28,6 +28,7 @@ export const group = [
     // The engine writes the group with the id in the body.
     updateGroup: {
       route: 'PUT /group/:id',
+      auditedChange: { action: 'update', group: 'body:id path:id' },
       checks: [
         { anyOf: ['GROUP.READ path:id'], denied: 404 },
         { anyOf: ['GROUP.UPDATE body:id'], when: 'body:id given', denied: 403 },
@@ -38,6 +39,7 @@ export const group = [
     },
     deleteGroup: {
       route: 'DELETE /group/:id',
+      auditedChange: { action: 'delete', group: 'path:id' },
       body: 'none',
       checks: [
         { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
@@ -57,6 +59,7 @@ export const group = [
     },
     createGroupMember: {
       route: 'PUT /group/:id/members/:userId',
+      auditedChange: { action: 'add', user: 'path:userId', group: 'path:id' },
       body: 'none',
       checks: [
         { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
@@ -67,12 +70,14 @@ export const group = [
     },
     deleteGroupMember: {
       route: 'DELETE /group/:id/members/:userId',
+      auditedChange: { action: 'remove', user: 'path:userId', group: 'path:id' },
       body: 'none',
       checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
       changes: ['identity'],
     },
     createGroup: {
       route: 'POST /group/create',
+      auditedChange: { action: 'create', group: 'body:id' },
       creates: 'body:id',
       checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
       changes: ['records'],

@@ -26,6 +26,7 @@ export const tenant = [
     // The engine writes the tenant with the id in the body.
     updateTenant: {
       route: 'PUT /tenant/:id',
+      auditedChange: { action: 'update', tenant: 'body:id path:id' },
       checks: [
         { anyOf: ['TENANT.READ path:id'], denied: 404 },
         { anyOf: ['TENANT.UPDATE body:id'], when: 'body:id given', denied: 403 },
@@ -36,6 +37,7 @@ export const tenant = [
     },
     deleteTenant: {
       route: 'DELETE /tenant/:id',
+      auditedChange: { action: 'delete', tenant: 'path:id' },
       body: 'none',
       checks: [
         { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
@@ -55,6 +57,7 @@ export const tenant = [
     },
     createGroupMembership: {
       route: 'PUT /tenant/:id/group-members/:groupId',
+      auditedChange: { action: 'add', group: 'path:groupId', tenant: 'path:id' },
       body: 'none',
       checks: [
         { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
@@ -65,6 +68,7 @@ export const tenant = [
     },
     deleteGroupMembership: {
       route: 'DELETE /tenant/:id/group-members/:groupId',
+      auditedChange: { action: 'remove', group: 'path:groupId', tenant: 'path:id' },
       body: 'none',
       checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
       changes: ['records', 'identity'],
@@ -76,6 +80,7 @@ export const tenant = [
     },
     createUserMembership: {
       route: 'PUT /tenant/:id/user-members/:userId',
+      auditedChange: { action: 'add', user: 'path:userId', tenant: 'path:id' },
       body: 'none',
       checks: [
         { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
@@ -86,12 +91,14 @@ export const tenant = [
     },
     deleteUserMembership: {
       route: 'DELETE /tenant/:id/user-members/:userId',
+      auditedChange: { action: 'remove', user: 'path:userId', tenant: 'path:id' },
       body: 'none',
       checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
       changes: ['records', 'identity'],
     },
     createTenant: {
       route: 'POST /tenant/create',
+      auditedChange: { action: 'create', tenant: 'body:id' },
       creates: 'body:id',
       checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
       changes: ['records'],

@@ -19,6 +19,7 @@ export const user = [
     },
     deleteUser: {
       route: 'DELETE /user/:id',
+      auditedChange: { action: 'delete', user: 'path:id' },
       body: 'none',
       checks: [
         { anyOf: ['USER.DELETE path:id'], denied: 403 },
@@ -33,6 +34,7 @@ export const user = [
     },
     updateCredentials: {
       route: 'PUT /user/:id/credentials',
+      auditedChange: { action: 'set password', user: 'path:id' },
       checks: [
         { anyOf: ['USER.READ caller'], denied: 403 },
         { anyOf: ['USER.READ path:id'], denied: 404 },
@@ -52,6 +54,7 @@ export const user = [
     // The engine reads the user with the path's id and writes all its data, including the password, under the id in the body.
     updateProfile: {
       route: 'PUT /user/:id/profile',
+      auditedChange: { action: 'update', user: 'body:id path:id' },
       checks: [
         { anyOf: ['USER.READ path:id'], denied: 404 },
         { anyOf: ['USER.UPDATE body:id'], when: 'body:id given', denied: 403 },
@@ -63,6 +66,7 @@ export const user = [
     },
     unlockUser: {
       route: 'POST /user/:id/unlock',
+      auditedChange: { action: 'unlock', user: 'path:id' },
       body: 'none',
       checks: [
         { admin: true, denied: 403 },
@@ -72,6 +76,7 @@ export const user = [
     },
     createUser: {
       route: 'POST /user/create',
+      auditedChange: { action: 'create', user: 'body:profile.id' },
       creates: 'body:profile.id',
       checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
       changes: ['records', 'identity', 'lockouts'],

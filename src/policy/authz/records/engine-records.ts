@@ -1,6 +1,8 @@
 import { hash, subtle } from 'node:crypto'
+import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { type AskEngine, okBodyOf } from '../../../request/engine-request.ts'
 import { type RecordIndex, type Records, type RecordsOptions, withOptions } from './records.ts'
+import { recordById, type RecordTable } from './record-table.ts'
 import { RECORDS_PATH } from './stored-records.ts'
 import { recordsUnavailable, type RecordsSource } from './records-source.ts'
 import { messageOf } from '../../../errors.ts'
@@ -29,9 +31,10 @@ export interface EngineRecordsOptions extends RecordsOptions {
   readonly schedule?: Schedule
 }
 
-/** The index of an engine's records, and how many of them say less here than in the engine. */
+/** The index of an engine's records, the list itself, and how many of them say less here than in the engine. */
 export interface StoredIndex {
   readonly index: RecordIndex
+  readonly table: RecordTable
   readonly partlyRead: number
 }
 
@@ -51,6 +54,7 @@ export function createEngineRecords(options: EngineRecordsOptions): RecordsSourc
   const records = new EngineRecords(options)
   return {
     current: () => records.current(),
+    byId: (id) => records.byId(id),
     refresh: () => records.refresh(),
     start: () => records.refresh(),
     close: () => records.close(),
@@ -64,6 +68,7 @@ class EngineRecords {
   readonly #onRead: (problem: string | null) => void
   readonly #onPartlyRead: (count: number) => void
   #records: Records | null = null
+  #table: RecordTable | null = null
   /** The digest of the response that was indexed. Parsing a large response takes half a second, and it is usually unchanged. */
   #digest = ''
   #readAt = 0
@@ -82,6 +87,10 @@ class EngineRecords {
     const { now, staleAfterMs } = this.#options
     if (this.#records === null || now() - this.#readAt > staleAfterMs) throw recordsUnavailable()
     return this.#records
+  }
+
+  byId(id: string): StoredRecord | null {
+    return this.#table === null ? null : recordById(this.#table, id)
   }
 
   state() {
@@ -124,8 +133,9 @@ class EngineRecords {
     const body = okBodyOf(response, RECORDS_PATH)
     const digest = await digestOf(body)
     if (digest === this.#digest) return
-    const { index, partlyRead } = await parse(body)
+    const { index, table, partlyRead } = await parse(body)
     this.#records = withOptions(index, this.#options)
+    this.#table = table
     this.#digest = digest
     this.#onPartlyRead(partlyRead)
   }

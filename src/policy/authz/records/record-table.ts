@@ -1,9 +1,16 @@
-import { GLOBAL, GRANT, REVOKE, type StoredRecord } from '../../../operations/authorization-record.ts'
+import {
+  GLOBAL,
+  GRANT,
+  resourceOfType,
+  REVOKE,
+  type StoredRecord,
+} from '../../../operations/authorization-record.ts'
+import { permissionsIn } from '../../../operations/permissions.ts'
 import { addEntry, emptyIndex, entryOf, isPartlyRead, type RecordEntry, type RecordIndex } from './records.ts'
 
 /** A list of records in a form that another thread receives in a short time. Each name is present once. */
 export interface RecordTable {
-  /** The ids of users, groups and resources. */
+  /** The ids of users, groups, resources and records. */
   readonly names: readonly string[]
   readonly rows: RecordRows
 }
@@ -16,8 +23,13 @@ export interface RecordRows {
   readonly partlyRead: number
 }
 
-/** The numbers of a record: type, user, group, resource type, resource id, bits. The second to the fifth are positions in a list. */
-const ROW = 6
+/**
+ * The numbers of a record: type, user, group, resource type, resource id, bits, id, and 1 if the record says less here than in its
+ * engine. Users, groups, resource types and ids are positions in a list.
+ */
+const ROW = 8
+const ID = 6
+const IS_PARTLY_READ = 7
 /** The position of a name that a record does not have. */
 const ABSENT = -1
 /** The number of records that are indexed between two pauses. It takes about a millisecond. */
@@ -31,7 +43,8 @@ export function tableOf(records: readonly StoredRecord[]): RecordTable {
     const { type, userId, groupId, resourceType, resourceId, bits } = entryOf(record)
     const subjects = [positionIn(names, userId), positionIn(names, groupId)]
     const resource = [positionIn(resourceTypes, resourceType), positionIn(names, resourceId)]
-    numbers.set([type, ...subjects, ...resource, bits], at * ROW)
+    const own = [positionIn(names, record.id ?? null), Number(isPartlyRead(record))]
+    numbers.set([type, ...subjects, ...resource, bits, ...own], at * ROW)
   }
   return {
     names: [...names.keys()],
@@ -82,6 +95,22 @@ function entryAt(at: number, names: readonly string[], { numbers, resourceTypes 
     resourceId: nameAt(names, numberOf(4)),
     bits: numberOf(5),
   }
+}
+
+/** Returns the record with this id. Null if there is none, or if it says less here than in its engine. */
+export function recordById({ names, rows }: RecordTable, id: string): StoredRecord | null {
+  const name = names.indexOf(id)
+  if (name < 0) return null
+  for (let start = 0; start < rows.numbers.length; start += ROW)
+    if (rows.numbers[start + ID] === name) return storedRecordOf(start / ROW, { names, rows })
+  return null
+}
+
+function storedRecordOf(at: number, { names, rows }: RecordTable): StoredRecord | null {
+  const { bits, ...members } = entryAt(at, names, rows)
+  const resource = resourceOfType(members.resourceType)
+  if (resource === null || rows.numbers[at * ROW + IS_PARTLY_READ] === 1) return null
+  return { ...members, permissions: permissionsIn(resource, bits) }
 }
 
 function nameAt(names: readonly string[], position: number): string | null {

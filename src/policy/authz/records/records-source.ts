@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../errors.ts'
+import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { type RecordIndex, type Records, type RecordsOptions, withOptions } from './records.ts'
 import type { SourceState } from '../../../files/source-state.ts'
 
@@ -6,6 +7,11 @@ import type { SourceState } from '../../../files/source-state.ts'
 export interface RecordsSource {
   /** Returns the active records. @throws GatewayError GW_RECORDS_UNAVAILABLE if they were never read, or are too old to decide with */
   readonly current: () => Records
+  /**
+   * Returns a record of the engine by its id, as last read. Null if there is none, if a part of it is unknown here, or if the records
+   * in force are those of a file.
+   */
+  readonly byId: (id: string) => StoredRecord | null
   /** Reads changes that were made until now. Never rejects: after a failure the active records stay, and `state` has the reason. */
   readonly refresh: () => Promise<void>
   /** Resolves after the first read, whether it succeeded or not. */
@@ -38,6 +44,7 @@ export function createFileRecords({ file, ...options }: FileRecordsOptions): Rec
       if (inForce?.index !== index) inForce = { index, records: withOptions(index, options) }
       return inForce.records
     },
+    byId: () => null,
     refresh: file.look,
     start: () => Promise.resolve(),
     close: () => undefined,
