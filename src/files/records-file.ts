@@ -15,7 +15,8 @@ const text = z.string().min(1)
 
 const RESOURCE_NAMES = Object.keys(RESOURCES)
 
-// The members of GET /authorization; POST /authorization/create takes them without the id and the last two.
+// The members of GET /authorization and of the response to POST /authorization/create. A request to create a record has no id, and
+// not the last three. The gateway uses none of these four members.
 const record = z.strictObject({
   id: text.nullish(),
   type: z.literal([0, 1, 2]),
@@ -26,6 +27,7 @@ const record = z.strictObject({
   resourceId: text,
   removalTime: z.string().nullish(),
   rootProcessInstanceId: z.string().nullish(),
+  links: z.array(z.unknown()).nullish(),
 })
 
 /** Returns the message about a value that is not a number. A name of a resource is answered with its number. */
@@ -42,11 +44,12 @@ const list = z.array(record)
 const mapping = z.strictObject({ authorizations: list }, OF_A_FILE)
 
 /**
- * Returns the records in the text of an authorizations.yaml, or in the JSON of GET /authorization. @throws ConfigError that names
- * every record that an engine would refuse
+ * Returns the records in the text of an authorizations.yaml, or in a response of an engine: a list of records, or one record.
+ * @throws ConfigError that names every record that an engine would refuse
  */
 export function recordsOf(content: string, file = 'authorizations.yaml'): readonly AuthorizationRecord[] {
-  const value = parseText(file, content)
+  const read = parseText(file, content)
+  const value = isSingle(read) ? [read] : read
   const root = Array.isArray(value) ? '' : 'authorizations'
   const records = validRecordsIn(value) ?? shapedRecords(file, value)
   const seen = new Map<string, number>()
@@ -61,6 +64,11 @@ export function recordsOf(content: string, file = 'authorizations.yaml'): readon
   })
   if (problems.length > 0) throw new ConfigError(file, problems)
   return records
+}
+
+/** Returns whether a value is the response of GET /authorization/{id} or POST /authorization/create. */
+function isSingle(value: unknown): boolean {
+  return isMapping(value) && 'resourceType' in value && !('authorizations' in value)
 }
 
 /** Returns the records, or null if one is invalid. The records are not copied, because the copy of a long list needs much memory. */

@@ -60,6 +60,30 @@ t.test('the JSON response of GET /authorization is accepted as a records file', 
   ])
 })
 
+const created = {
+  id: '14ee',
+  type: 1,
+  permissions: ['READ'],
+  userId: 'mary',
+  groupId: null,
+  resourceType: 7,
+  resourceId: '*',
+  removalTime: null,
+  rootProcessInstanceId: null,
+  links: [{ method: 'GET', href: 'http://engine/engine-rest/authorization/14ee', rel: 'self' }],
+}
+
+t.test('the response of POST /authorization/create is accepted as a records file', async (t) => {
+  t.match(recordsOf(JSON.stringify(created)), [{ id: '14ee', userId: 'mary' }])
+  t.match(recordsOf(JSON.stringify([created, { ...created, userId: 'john' }])), [{}, { userId: 'john' }])
+})
+
+t.test('a response with a member that is not known is refused', async (t) => {
+  t.match(problemsOf(JSON.stringify({ ...created, condition: 'x' })), [/condition/])
+  t.match(problemsOf(JSON.stringify({ ...created, authorizations: [] })), [/unknown key/])
+  t.match(problemsOf(JSON.stringify({ ...created, links: 'x' })), [/links/])
+})
+
 t.test('a records file is refused with every problem and its path', async (t) => {
   const cases: readonly (readonly [claim: string, text: string, problems: readonly (string | RegExp)[]])[] = [
     ['a misspelt member', yaml(`${good}, group: x`), [/^authorizations\[0\]: .*group/]],
