@@ -50,7 +50,7 @@ function keysOf(path: string, type: z.core.$ZodType, only: string): readonly Key
   return [...names].flatMap((name) => {
     const having = objects.filter(({ shape }) => Object.hasOwn(shape, name))
     const child = path === '' ? name : `${path}.${name}`
-    const restriction = having.length === objects.length ? only : having.map(sourceOf).join('')
+    const restriction = having.length === objects.length ? only : having.map(sourceOf).join('` or `')
     const types = having.flatMap(({ shape }) => shape[name] ?? [])
     return [
       { path: child, types, description: descriptionIn(having, name), only: restriction },

@@ -14,7 +14,7 @@ export function administratorWarnings(config: Config, files: SourceFiles): reado
     const { identity, authorization } = settingsOf(config, engine)
     const { mode, records: from, adminGroups } = authorization
     const isDecided = mode === 'enforce' || mode === 'report'
-    if (!isDecided || identity.source !== 'file' || from.source !== 'file') return []
+    if (!isDecided || identity.source === 'engine' || from.source !== 'file') return []
     const records = files.records(from).current()
     const administrators = (files.users(identity).current()?.all ?? []).filter(({ groups }) =>
       groups.some((group) => adminGroups.includes(group)),

@@ -442,7 +442,7 @@ function usersSettingOf(name: string, config: Config) {
   const own = config.engines[name]
   if (own === undefined) return null
   const { identity } = settingsOf(config, own)
-  if (identity.source === 'file') return { source: identity.source }
+  if (identity.source !== 'engine') return { source: identity.source }
   const { nodes, remoteName, host, credentials, service } = own
   const { source, failures, pause } = identity
   return {

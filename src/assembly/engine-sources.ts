@@ -123,7 +123,7 @@ function identityOf({ identity: setting, files, passwords, version, ask, publish
   readonly identity: IdentitySource
   readonly atEngine: EngineIdentity | null
 } {
-  if (setting.source === 'file')
+  if (setting.source !== 'engine')
     return { identity: createFileIdentity({ file: files.users(setting), passwords }), atEngine: null }
   const atEngine = createEngineIdentity({
     ask,

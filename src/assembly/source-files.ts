@@ -1,16 +1,18 @@
-import { type Config, ConfigError, sectionPathOf, settingsOf } from '../config/config.ts'
+import { type Config, ConfigError, type IdentityConfig, sectionPathOf, settingsOf } from '../config/config.ts'
 import { fileReasonOf } from '../config/file-text.ts'
 import { shownPath } from '../config/shown-name.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { RecordIndex } from '../policy/authz/records/records.ts'
+import { type Memberships, withMemberships } from '../files/groups-file.ts'
+import type { SourceState } from '../files/source-state.ts'
 import type { Users } from '../files/users-file.ts'
 import { createParser, type Parser } from '../parsing/parser.ts'
 import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
 
 /** The source files. Each file is read and watched once, even if several engines share it. */
 export interface SourceFiles {
-  readonly users: (from: FileSetting) => WatchedFile<Users>
+  readonly users: (from: UsersSetting) => SourceFile<Users>
   readonly records: (from: FileSetting) => WatchedFile<RecordIndex>
   /** Parses the response of an engine. */
   readonly parseStored: Parser['stored']
@@ -18,6 +20,11 @@ export interface SourceFiles {
   readonly start: () => void
   readonly close: () => void
 }
+
+/** The last valid content of a file, or of several files together. */
+export type SourceFile<T> = Pick<WatchedFile<T>, 'current' | 'state'>
+
+type UsersSetting = Exclude<IdentityConfig, { readonly source: 'engine' }>
 
 export interface FileSetting {
   readonly file: string
@@ -38,19 +45,40 @@ export async function openSourceFiles(config: Config, log: Logger, isServing: bo
   const problems: string[] = []
   const parser = createParser()
   if (isServing) parser.startServing()
-  const users = await openEach(
-    settings.map(({ identity, identityPath }) => ({ ...identity, path: identityPath })),
-    { parse: parser.users, log, problems },
+  const usersSettings = settings.flatMap(({ identity, identityPath: path }) =>
+    identity.source === 'engine' ? [] : [{ ...identity, path }],
   )
+  const [users, htpasswd] = [
+    await openEach(
+      usersSettings.filter(({ source }) => source === 'file'),
+      { parse: parser.users, log, problems },
+    ),
+    await openEach(
+      usersSettings.filter(({ source }) => source === 'htpasswd'),
+      { parse: parser.htpasswd, log, problems },
+    ),
+  ]
+  const groups = await openEach(usersSettings.flatMap(groupsSettingsOf), {
+    parse: parser.groups,
+    log,
+    problems,
+  })
   const records = await openEach(
     settings.map(({ authorization, recordsPath }) => ({ ...authorization.records, path: recordsPath })),
     { parse: parser.records, log, problems },
   )
-  const all = [...users.values(), ...records.values()]
+  const all = [users, htpasswd, groups, records].flatMap((files: ReadonlyMap<string, Watched>) => [
+    ...files.values(),
+  ])
   // Engines that share a file report the same problems.
   if (problems.length > 0) throw new ConfigError('The configuration', [...new Set(problems)])
   return {
-    users: (from) => openedFile(users, from),
+    users: (from) => {
+      if (from.source === 'file') return openedFile(users, from)
+      const [groupsFrom] = groupsSettingsOf({ ...from, path: '' })
+      const passwords = openedFile(htpasswd, from)
+      return groupsFrom === undefined ? passwords : joined(passwords, openedFile(groups, groupsFrom))
+    },
     records: (from) => openedFile(records, from),
     parseStored: parser.stored,
     start: () => {
@@ -71,8 +99,45 @@ interface SourceFileOptions<T> {
   readonly problems: string[]
 }
 
+type Watched = Pick<WatchedFile<unknown>, 'start' | 'close'>
+
 /** A setting, and the path of its section in the configuration. */
-type SourceSetting = (FileSetting | { readonly source: 'engine' }) & { readonly path: string }
+type SourceSetting = (FileSetting | { readonly source: 'engine' }) & {
+  readonly path: string
+  /** The key of the file name. Default: `file`. */
+  readonly key?: string
+}
+
+/** Returns the setting of the file with the groups of the users in an htpasswd file, if there is one. */
+function groupsSettingsOf(setting: UsersSetting & { readonly path: string }) {
+  if (setting.source !== 'htpasswd' || setting.groupsFile === undefined) return []
+  const { groupsFile: file, staleAfter, path } = setting
+  return [{ file, staleAfter, path, key: 'groupsFile' }]
+}
+
+/** Joins passwords and groups. Without one of them, there are no users: a user without groups might have more permissions. */
+function joined(
+  passwords: SourceFile<Users>,
+  groups: SourceFile<ReadonlyMap<string, Memberships>>,
+): SourceFile<Users> {
+  let last: { readonly from: readonly unknown[]; readonly users: Users } | null = null
+  return {
+    current: () => {
+      const from = [passwords.current(), groups.current()] as const
+      const [users, memberships] = from
+      if (users === null || memberships === null) return null
+      if (last === null || last.from[0] !== users || last.from[1] !== memberships)
+        last = { from, users: withMemberships(users, memberships) }
+      return last.users
+    },
+    state: () => joinedState(passwords.state(), groups.state()),
+  }
+}
+
+function joinedState(one: SourceState, other: SourceState): SourceState {
+  const ages = [one.ageMs, other.ageMs].filter((ageMs) => ageMs !== null)
+  return { problem: one.problem ?? other.problem, ageMs: ages.length < 2 ? null : Math.max(...ages) }
+}
 
 async function openEach<T>(
   settings: readonly SourceSetting[],
@@ -81,7 +146,7 @@ async function openEach<T>(
   const files = new Map<string, WatchedFile<T>>()
   for (const setting of settings) {
     if (!('file' in setting) || files.has(settingKeyOf(setting))) continue
-    const { file, staleAfter, path } = setting
+    const { file, staleAfter, path, key = 'file' } = setting
     try {
       const watched = await openWatchedFile({
         path: file,
@@ -95,7 +160,7 @@ async function openEach<T>(
       problems.push(
         ...(reason === null
           ? problemsOf(error).map((problem) => `${shownPath(file)}: ${problem}`)
-          : [`${path}.file: ${shownPath(file)} ${reason}`]),
+          : [`${path}.${key}: ${shownPath(file)} ${reason}`]),
       )
     }
   }

@@ -99,9 +99,10 @@ function read(file: string): string {
 
 function withAbsolutePaths(config: Config, base: string): Config {
   const at = <T extends object>(settings: T): T =>
-    'file' in settings && typeof settings.file === 'string'
-      ? { ...settings, file: resolve(base, settings.file) }
-      : settings
+    (['file', 'groupsFile'] as const).reduce((changed, key) => {
+      const file: unknown = Reflect.get(changed, key)
+      return typeof file === 'string' ? { ...changed, [key]: resolve(base, file) } : changed
+    }, settings)
   const ofAuthorization = (settings: AuthorizationConfig) => ({ ...settings, records: at(settings.records) })
   const withTls = withAbsoluteTlsFiles(config, base)
   const engines = Object.entries(withTls.engines).map(([name, settings]) => [

@@ -48,6 +48,7 @@ const fromFile = (content: string) => ({
     ),
 })
 const SOURCE_NEEDED = '{ source: file, file } or { source: engine } is needed'
+const USERS_NEEDED = '{ source: file, file }, { source: htpasswd, file } or { source: engine } is needed'
 /** The section `identity`. */
 export const identitySettings = z.discriminatedUnion(
   'source',
@@ -56,11 +57,26 @@ export const identitySettings = z.discriminatedUnion(
       source: z
         .literal('file')
         .describe(
-          "Where users come from. `file`: a file. `engine`: the engine, with `POST /identity/verify` and the engine's groups and tenants.",
+          'Where users come from. `file`: a file of users. `htpasswd`: a file that `htpasswd -B` writes. ' +
+            "`engine`: the engine, with `POST /identity/verify` and the engine's groups and tenants.",
         ),
       ...fromFile(
         'A file of users with argon2id or bcrypt hashes. `engine-gateway hash-password` creates the hashes',
       ),
+      ...ofEverySource,
+    }),
+    z.strictObject({
+      source: z.literal('htpasswd'),
+      ...fromFile('An htpasswd file with bcrypt hashes. `htpasswd -B` creates the lines'),
+      groupsFile: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({ title: 'file name' })
+        .describe(
+          'A file with the groups and tenants of these users: a file of users without `passwordHash`. It is read again when it changes. ' +
+            'If absent, users have no groups and no tenants.',
+        ),
       ...ofEverySource,
     }),
     z.strictObject({
@@ -84,7 +100,7 @@ export const identitySettings = z.discriminatedUnion(
         ),
     }),
   ],
-  SOURCE_NEEDED,
+  USERS_NEEDED,
 )
 const records = z.discriminatedUnion(
   'source',

@@ -24,23 +24,34 @@ export interface Users {
 
 const ARGON2ID =
   /^\$argon2id\$v=19\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,86}$/
-const BCRYPT = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/
+export const BCRYPT = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/
 // Cost for unknown users if the file is empty: the cost of hashes from hash-password.
 const DEFAULT_COST = '$argon2id$v=19$m=19456,t=2,p=1$'
 
 const name = z.string().min(1)
 
+/** RFC 7617: a user-id has no colon and no control character. `*` means everybody in authorization records. */
+export const USER_ID = /^(?!\*$)[^:\p{Cc}]+$/u
+
+/** The members of a user in a file, without the password. */
+export const membershipShape = {
+  id: z.string().regex(USER_ID, 'must be a name without colon and control characters, not *'),
+  groups: z.array(name).default([]),
+  tenants: z.array(name).default([]),
+}
+
+const { groups, tenants } = membershipShape
+
 const user = z.strictObject({
-  // RFC 7617: a user-id has no colon and no control character. `*` means everybody in authorization records.
-  id: z.string().regex(/^(?!\*$)[^:\p{Cc}]+$/u, 'must be a name without colon and control characters, not *'),
+  id: membershipShape.id,
   passwordHash: z
     .string()
     .refine(
       (hash) => ARGON2ID.test(hash) || BCRYPT.test(hash),
       'must be an argon2id or bcrypt hash (make one with the command hash-password; the README says how)',
     ),
-  groups: z.array(name).default([]),
-  tenants: z.array(name).default([]),
+  groups,
+  tenants,
 })
 
 const schema = z.strictObject({ users: z.array(user) }, OF_A_FILE)
@@ -48,35 +59,42 @@ const schema = z.strictObject({ users: z.array(user) }, OF_A_FILE)
 /** Returns the users in the text of a users.yaml. @throws ConfigError that names every problem */
 export function usersOf(text: string, file = 'users.yaml'): Users {
   const { users } = shaped(file, schema, parseText(file, text))
-  const byId = new Map<string, User>()
-  const problems: string[] = []
-  for (const [at, one] of users.entries()) {
-    if (byId.has(one.id))
-      problems.push(`users[${at}].id: is the same as users[${users.findIndex(({ id }) => id === one.id)}].id`)
-    byId.set(one.id, one)
-  }
+  const problems = repeatedIdProblems(users)
   if (problems.length > 0) throw new ConfigError(file, problems)
-  return createUsers(users, byId, dummyOf(users))
+  return createUsers(users, new Map(users.map((one) => [one.id, one])), dummyOf(users))
+}
+
+/** Returns a problem for each id that an earlier user has. */
+export function repeatedIdProblems(users: readonly { readonly id: string }[]): readonly string[] {
+  const firstAt = new Map<string, number>()
+  return users.flatMap(({ id }, at) => {
+    const first = firstAt.get(id)
+    if (first === undefined) firstAt.set(id, at)
+    return first === undefined ? [] : [`users[${at}].id: is the same as users[${first}].id`]
+  })
 }
 
 /** The number of users that are indexed between two pauses. It takes less than a millisecond. */
 const USERS_OF_A_STEP = 1_000
 
-/** Indexes checked users, with pauses. */
-export function* indexUsers(all: readonly User[], dummyHash: string): Generator<undefined, Users> {
-  const byId = new Map<string, User>()
+/** Indexes users by id, with pauses. */
+export function* indexById<One extends { readonly id: string }>(
+  all: readonly One[],
+): Generator<undefined, ReadonlyMap<string, One>> {
+  const byId = new Map<string, One>()
   for (const one of all) {
     byId.set(one.id, one)
     if (byId.size % USERS_OF_A_STEP === 0) yield
   }
-  return createUsers(all, byId, dummyHash)
+  return byId
 }
 
-function createUsers(all: readonly User[], byId: ReadonlyMap<string, User>, dummyHash: string): Users {
+export function createUsers(all: readonly User[], byId: ReadonlyMap<string, User>, dummyHash: string): Users {
   return { size: byId.size, all, find: (id) => byId.get(id), dummyHash }
 }
 
-function dummyOf(users: readonly User[]): string {
+/** Returns the `dummyHash` for a list of users. */
+export function dummyOf(users: readonly User[]): string {
   const tally = new Map<string, number>()
   for (const { passwordHash } of users) {
     const cost = costOf(passwordHash)

@@ -1,4 +1,5 @@
-import { indexUsers, type Users } from '../files/users-file.ts'
+import type { Memberships } from '../files/groups-file.ts'
+import { createUsers, indexById, type Users } from '../files/users-file.ts'
 import type { StoredIndex } from '../policy/authz/records/engine-records.ts'
 import { indexTable } from '../policy/authz/records/record-table.ts'
 import type { RecordIndex } from '../policy/authz/records/records.ts'
@@ -11,6 +12,10 @@ import { ParsingThreads } from './parsing-thread.ts'
 export interface Parser {
   /** @throws ConfigError that names every problem */
   readonly users: (content: Buffer, file: string) => Promise<Users>
+  /** @throws ConfigError that names every problem */
+  readonly htpasswd: (content: Buffer, file: string) => Promise<Users>
+  /** Parses the groups and tenants of users, by user id. @throws ConfigError that names every problem */
+  readonly groups: (content: Buffer, file: string) => Promise<ReadonlyMap<string, Memberships>>
   /** @throws ConfigError that names every problem */
   readonly records: (content: Buffer, file: string) => Promise<RecordIndex>
   /** Parses the records in the response of an engine. @throws Error if it is not a list of records */
@@ -28,10 +33,16 @@ export function createParser(limits = parseLimits()): Parser {
     const isInline = job.content.length <= (job.kind === 'stored' ? limits.inlineBytesOfJson : inlineBytes)
     return isInline ? runParseJob(job) : threads.run(job)
   }
+  const parseUsers = async (job: ParseJob<'users' | 'htpasswd'>): Promise<Users> => {
+    const { head, items } = await parse(job)
+    return createUsers(items, await inSlices(indexById(items)), head.dummyHash)
+  }
   return {
-    users: async (content, file) => {
-      const { head, items } = await parse({ kind: 'users', content, file })
-      return inSlices(indexUsers(items, head.dummyHash))
+    users: (content, file) => parseUsers({ kind: 'users', content, file }),
+    htpasswd: (content, file) => parseUsers({ kind: 'htpasswd', content, file }),
+    groups: async (content, file) => {
+      const { items } = await parse({ kind: 'groups', content, file })
+      return inSlices(indexById(items))
     },
     records: async (content, file) => {
       const { head, items } = await parse({ kind: 'records', content, file })

@@ -158,12 +158,19 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'no identity',
     files: replacing(IDENTITY, ''),
-    says: [['identity', '{ source: file, file } or { source: engine } is needed']],
+    says: [
+      ['identity', '{ source: file, file }, { source: htpasswd, file } or { source: engine } is needed'],
+    ],
   },
   {
     is: 'a misspelt source',
     files: replacing(IDENTITY, 'identity: { source: fiel, file: users.yaml }'),
-    says: [['identity.source', '{ source: file, file } or { source: engine } is needed']],
+    says: [
+      [
+        'identity.source',
+        '{ source: file, file }, { source: htpasswd, file } or { source: engine } is needed',
+      ],
+    ],
   },
   {
     is: 'a source without its file',

@@ -18,6 +18,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'disabledPermissions',
   'endpoint',
   'file',
+  'groupsFile',
   'groupPrefix',
   'groups',
   'header',

@@ -9,7 +9,7 @@ const users = (x: unknown) => ({ limits: { rate: { requests: 1, users: { x } } }
 const engines = (own: Settings) => settingsWith({}, own)
 const CREDENTIALS =
   'engines.default.credentials: none, forward, { username, password } or { header, sign } is needed'
-const SOURCE = '{ source: file, file } or { source: engine } is needed'
+const SOURCE = '{ source: file, file }, { source: htpasswd, file } or { source: engine } is needed'
 
 const NETWORK = 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed'
 const ORIGIN = 'write it as in the Origin header: https://NAME or https://NAME:PORT'

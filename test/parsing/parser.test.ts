@@ -75,6 +75,25 @@ t.test('the users of a file are the same with and without a thread', async (t) =
   }
 })
 
+t.test('an htpasswd file and its groups are the same with and without a thread', async (t) => {
+  const ids = Array.from({ length: COUNT }, (_, at) => `user ${at}`)
+  const users = ids.map((id) => ({ id, groups: ['clerks'], tenants: [] }))
+  for (const parser of [open(t), openThreaded(t)]) {
+    const text = ids.map((id) => `${id}:${HASH}\n`).join('')
+    const { all, dummyHash } = await parser.htpasswd(Buffer.from(text), 'htpasswd')
+    t.strictSame(
+      all,
+      ids.map((id) => ({ id, passwordHash: HASH, groups: [], tenants: [] })),
+    )
+    t.match(dummyHash, /^\$2b\$10\$/)
+    const groups = await parser.groups(jsonOf({ users }), 'groups.yaml')
+    t.strictSame([...groups.values()], users)
+    await t.rejects(parser.htpasswd(Buffer.from('x'), 'htpasswd'), {
+      message: 'htpasswd has 1 problem',
+    })
+  }
+})
+
 t.test('a thread reports every problem of a file, with the position and without the content', async (t) => {
   const parser = openThreaded(t)
   const cases: readonly (readonly [text: string, problems: readonly RegExp[]])[] = [

@@ -84,11 +84,11 @@ annotations:
 {{- $_ := set $admin "token" "${ADMIN_TOKEN}" -}}
 {{- end -}}
 {{- $_ := set $config "admin" (merge (dict "host" "0.0.0.0" "port" .Values.containerPorts.admin) $admin) -}}
-{{- if eq (dig "identity" "source" "" $config) "file" -}}
+{{- if has (dig "identity" "source" "" $config) (list "file" "htpasswd") -}}
 {{- $_ := set $config.identity "file" "users.yaml" -}}
 {{- end -}}
 {{- range $engine := $config.engines -}}
-{{- if eq (dig "identity" "source" "" $engine) "file" -}}
+{{- if has (dig "identity" "source" "" $engine) (list "file" "htpasswd") -}}
 {{- $_ := set $engine.identity "file" (default "users.yaml" $engine.identity.file) -}}
 {{- end -}}
 {{- if eq (dig "authorization" "records" "source" "" $engine) "file" -}}
@@ -122,7 +122,7 @@ annotations:
 {{- include "engine-gateway.file" (dict "source" .Values.users "path" "users.yaml") -}}
 {{- else if include "engine-gateway.readsUsers" . -}}
 {{- if not $isGiven -}}
-{{- fail "identity.source is file: set users.existingSecret or users.existingConfigMap to the name of the object that contains users.yaml" -}}
+{{- fail "identity.source is file or htpasswd: set users.existingSecret or users.existingConfigMap to the name of the object that contains users.yaml" -}}
 {{- end -}}
 {{- include "engine-gateway.file" (dict "source" .Values.users "path" "users.yaml") -}}
 {{- end -}}
