@@ -175,6 +175,7 @@ t.test('the rendered chart', { skip }, async (t) => {
     t.equal(isUsersMounted(), true)
     t.equal(isUsersMounted(atEngine), false)
     t.equal(isUsersMounted(atEngine, 'config.engines.default.identity.source=file'), true)
+    t.equal(isUsersMounted('config.identity.source=htpasswd'), true)
     t.equal(isUsersMounted('existingConfigMap=mine'), true, 'what it reads is not known')
     const elsewhere = 'config.engines.default.identity.file=/other/users.yaml'
     t.equal(isUsersMounted(atEngine, 'config.engines.default.identity.source=file', elsewhere), false)
