@@ -310,7 +310,7 @@ t.test('the rendered chart', { skip }, async (t) => {
 
   await t.test('the chart is not rendered if users are read from a file that is missing', async (t) => {
     const none = 'users.existingSecret='
-    const message = /identity\.source is file: set users\.existingSecret/
+    const message = /identity\.source is file or htpasswd: set users\.existingSecret/
     t.throws(() => render(none), message)
     t.throws(
       () => render(none, 'config.identity.source=engine', 'config.engines.default.identity.source=file'),
