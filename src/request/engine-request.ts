@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import { isRecord } from './value.ts'
 
 /** A request of the gateway itself. The path is below the engine's base path. */
 export interface EngineRequest {
@@ -52,6 +53,16 @@ export function jsonIn(body: Buffer, what = 'the request'): unknown {
   } catch (cause) {
     throw invalidResponse(`The engine's response to ${what} is not JSON`, cause)
   }
+}
+
+/**
+ * Returns the number of an engine's response to a count.
+ * @throws GatewayError GW_UPSTREAM_INVALID if the response is not a count
+ */
+export function countIn(response: unknown): number {
+  const count = isRecord(response) ? response['count'] : null
+  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
+  return count
 }
 
 export function invalidResponse(message: string, cause?: unknown): GatewayError {

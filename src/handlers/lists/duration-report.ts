@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import type { HandlerContext } from '../../pipeline/context.ts'
-import { listOf, bodyValue } from '../../request/body.ts'
+import { listOf } from '../../request/body.ts'
+import { countIn } from '../../request/engine-request.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
@@ -58,7 +59,5 @@ async function hasForeign(
 
 async function countOf(handlerContext: HandlerContext, query: ReportQuery): Promise<number> {
   const path = handlerContext.context.operation.template.replace(/report$/, 'count')
-  const count = bodyValue(await readEngineJson(handlerContext, path, { ...query, finished: true }), 'count')
-  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
-  return count
+  return countIn(await readEngineJson(handlerContext, path, { ...query, finished: true }))
 }

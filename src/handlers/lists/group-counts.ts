@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import type { HandlerContext } from '../../pipeline/context.ts'
-import { jsonIn } from '../../request/engine-request.ts'
+import { countIn, jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
@@ -84,9 +84,10 @@ async function tasksOfOtherTenants(
   tenants: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   if ([...tenants].some(hasComma)) return tasksLookedThrough(handlerContext, tenants)
+  const queries = ['', '&withoutTenantId=true', ...(tenants.size > 0 ? [`&${ofTenants([...tenants])}`] : [])]
   const counts = await Promise.all(
-    ['', '&withoutTenantId=true', ...(tenants.size > 0 ? [`&${ofTenants([...tenants])}`] : [])].map((query) =>
-      countTasks(handlerContext, query),
+    queries.map(async (query) =>
+      countIn(await readEngineJson(handlerContext, `/task/count?unassigned=true${query}`)),
     ),
   )
   const [all = 0, ...seen] = counts
@@ -95,13 +96,6 @@ async function tasksOfOtherTenants(
   if (hidden > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const found = await tasksOfKnownTenants(handlerContext, tenants)
   return found.length === hidden ? found : tasksLookedThrough(handlerContext, tenants)
-}
-
-async function countTasks(handlerContext: HandlerContext, query: string): Promise<number> {
-  const counted = await readEngineJson(handlerContext, `/task/count?unassigned=true${query}`)
-  const count = isRecord(counted) ? counted['count'] : null
-  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
-  return count
 }
 
 /** Returns the tasks of other tenants that the engine lists. A task may belong to a tenant that the engine does not list. */

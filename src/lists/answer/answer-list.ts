@@ -12,10 +12,10 @@ import type { Postfilter } from '../list-decision.ts'
 import type { ListPlan, PlanRows, SubqueryPlan } from '../list-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
-import { longCounts, topTimes } from '../merge/list-observations.ts'
+import { observationsOf } from '../merge/list-observations.ts'
 import { UnknownOrderError } from '../merge/subquery-reader.ts'
 import { SubqueryRefusal } from '../merge/subquery-request.ts'
-import { countSubqueries, type SubqueryListInput, listSubqueries } from '../merge/read-subqueries.ts'
+import { countSubqueries, listSubqueries } from '../merge/read-subqueries.ts'
 import { type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
 import { type RowFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
 import {
@@ -30,6 +30,21 @@ import {
   STEP_ITEMS,
 } from '../limits.ts'
 
+/** A query with the page of it that is requested. */
+interface ListReading extends RowFilter {
+  readonly paging: Paging
+}
+
+/** A query with items that the caller may see, and with other items. */
+interface SubqueryReading extends ListReading {
+  readonly postfilter: Postfilter
+}
+
+/** The same query with its planner. */
+interface PlannedReading extends SubqueryReading {
+  readonly plan: PlanRows
+}
+
 /**
  * Responds to a query with the items that the caller may see. It reads the items in order, leaves out the others, and then pages or
  * counts. The engine validates the query, and its errors are returned. Each item is decided separately.
@@ -40,11 +55,17 @@ export async function answerList(listRequest: ListRequest, filtering: RowFilter)
   const paging = isPagedList(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, listRequest.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(listRequest)
-  const observed = { ...filtering, postfilter: observedPostfilter(filtering) }
-  const planned = await answerPlanned(listRequest, observed, paging)
-  if (planned !== null) return planned
-  filtering.observe?.onPlan(filtering.postfilter === null ? 'denied' : 'scan')
-  return answerFiltered(listRequest, observed, paging)
+  const { plan, observe } = filtering
+  const postfilter = observedPostfilter(filtering)
+  if (postfilter !== null && plan !== undefined) {
+    const planned = { ...filtering, postfilter, plan, paging }
+    // Only lists and counts have a prefilter.
+    const answer = operation.items?.form === 'count' ? answerCount : answerPage
+    const response = await answer(listRequest, planned)
+    if (response !== null) return response
+  }
+  observe?.onPlan(postfilter === null ? 'denied' : 'scan')
+  return answerFiltered(listRequest, { ...filtering, postfilter, paging })
 }
 
 function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | null {
@@ -57,70 +78,59 @@ function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | nu
   }
 }
 
-/** A query with items that the caller may see, and with other items. */
-interface SubqueryRequest extends Omit<SubqueryListInput, 'plan'> {
-  readonly observe?: RowFilter['observe']
-}
-
-/** The same query with its planner. */
-interface PlannedRequest extends SubqueryRequest {
-  readonly planRows: PlanRows
+/** Returns null if all items have to be read and filtered. */
+async function answerCount(
+  listRequest: ListRequest,
+  planned: PlannedReading,
+): Promise<BufferedResponse | null> {
+  const few = mayBeFew(listRequest) ? await countFew(listRequest, planned) : null
+  return few ?? answerByPlan(listRequest, planned, await planned.plan())
 }
 
 /** Returns null if all items have to be read and filtered. */
-async function answerPlanned(
-  listRequest: ListRequest,
-  { postfilter, plan: planRows, ...filtering }: RowFilter,
-  paging: Paging,
-): Promise<BufferedResponse | null> {
-  if (postfilter === null || planRows === undefined) return null
-  const planned = { ...filtering, postfilter, planRows, paging }
-  // Only lists and counts have a prefilter.
-  return listRequest.context.operation.items?.form === 'count'
-    ? answerCount(listRequest, planned)
-    : answerPage(listRequest, planned)
-}
-
-async function answerCount(
-  listRequest: ListRequest,
-  planned: PlannedRequest,
-): Promise<BufferedResponse | null> {
-  const few = mayBeFew(listRequest) ? await countFew(listRequest, planned) : null
-  return few ?? answerByPlan(listRequest, planned, await planned.planRows())
-}
-
 async function answerPage(
   listRequest: ListRequest,
-  planned: PlannedRequest,
+  planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
-  const readsInstances = planned.planRows.readsInstances?.() === true
-  const early = readsInstances ? await answerTop(listRequest, { ...planned, most: STEP_ITEMS }) : null
+  const readsInstances = planned.plan.readsInstances?.() === true
+  const early = readsInstances ? await answerTop(listRequest, planned, STEP_ITEMS) : null
   if (early !== null) return early
-  const plan = await planned.planRows()
+  const plan = await planned.plan()
   const most = plan.strategy === 'union' && !readsInstances ? topOf(plan, listRequest) : 0
-  const top = most > 0 ? await answerTop(listRequest, { ...planned, most }) : null
+  const top = most > 0 ? await answerTop(listRequest, planned, most) : null
   return top ?? answerByPlan(listRequest, planned, plan)
 }
 
 /** Executes a plan. Returns null if all items have to be read and filtered. */
 async function answerByPlan(
   listRequest: ListRequest,
-  planned: SubqueryRequest,
+  { postfilter, limits, paging, observe }: SubqueryReading,
   plan: ListPlan,
 ): Promise<BufferedResponse | null> {
+  const { context, upstreamRequest } = listRequest
   if (plan.strategy === 'scan') return null
-  const response =
-    plan.strategy === 'denied'
-      ? await answerNone(listRequest, plan.isValid, planned)
-      : await answerSubqueries(listRequest, { ...planned, plan })
-  if (response !== null) planned.observe?.onPlan(plan.strategy)
+  if (plan.strategy === 'denied') {
+    observe?.onPlan('denied')
+    // The engine validates the query, unless it is known to be valid.
+    return plan.isValid
+      ? emptyResponseOf(context.operation, upstreamRequest.method)
+      : answerFiltered(listRequest, { postfilter: null, limits, paging })
+  }
+  const answer = context.operation.items?.form === 'count' ? countSubqueries : listSubqueries
+  const response = await answer(listRequest, { plan, postfilter, limits, paging }).catch((error: unknown) => {
+    // The engine gets the query as the caller sent it, and its error is returned.
+    if (error instanceof SubqueryRefusal) return answerRefused(listRequest)
+    if (error instanceof UnknownOrderError) return null
+    throw error
+  })
+  if (response !== null) observe?.onPlan(plan.strategy)
   return response
 }
 
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
 function topOf(plan: SubqueryPlan, { context: { engine, operation } }: ListRequest): number {
   const [subqueryCount, instanceCount] = [plan.subqueries.length, plan.instances.length]
-  const isSlow = (topTimes.of(engine, operation.id) ?? 0) > INSTANCE_READ_MS * instanceCount
+  const isSlow = (observationsOf(engine).topTimes.get(operation.id) ?? 0) > INSTANCE_READ_MS * instanceCount
   if (subqueryCount + (isSlow ? 0 : instanceCount) <= MAX_PARALLEL_READS) return 0
   return Math.min(Math.max(STEP_ITEMS, (subqueryCount + instanceCount) * FIRST_READ_ITEMS), MAX_READ_ITEMS)
 }
@@ -133,40 +143,41 @@ function mayBeFew({ context: { engine, operation, accessRequest } }: ListRequest
     takesSeveral &&
     operation.method === 'GET' &&
     accessRequest.query.size === 0 &&
-    longCounts.of(engine, operation.id) !== true
+    !observationsOf(engine).longCounts.has(operation.id)
   )
 }
 
 /** Counts a short list by reading its items. Returns null if the list is long. */
 async function countFew(
   listRequest: ListRequest,
-  filtering: SubqueryRequest,
+  reading: SubqueryReading,
 ): Promise<BufferedResponse | null> {
   const { engine, operation } = listRequest.context
   const response = await readWhole(listRequest)
   if (response.status !== 200) return response
   const count = bodyValue(jsonIn(response.body), 'count')
-  if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, filtering.limits.filteredRows)) {
-    filtering.observe?.onPlan('scan')
-    return answerFiltered(listRequest, filtering, ALL)
+  if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, reading.limits.filteredRows)) {
+    reading.observe?.onPlan('scan')
+    return answerFiltered(listRequest, reading)
   }
-  longCounts.note(engine, operation.id, true)
+  observationsOf(engine).longCounts.set(operation.id, true)
   return null
 }
 
-interface TopRowsRequest extends SubqueryRequest {
-  /** Maximum number of items that are read. */
-  readonly most: number
-}
-
-/** Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes too many items. */
+/**
+ * Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes more
+ * than `limit` items.
+ */
 async function answerTop(
   listRequest: ListRequest,
-  { postfilter, paging: { first, max }, observe, ...bounds }: TopRowsRequest,
+  { postfilter, paging: { first, max }, observe, limits }: SubqueryReading,
+  limit: number,
 ): Promise<BufferedResponse | null> {
-  const most = Math.min(bounds.most, bounds.limits.filteredRows)
+  const most = Math.min(limit, limits.filteredRows)
   if (Math.max(FIRST_READ_ITEMS, first) > most) return null
-  const list = new StableScan((from, size) => readPage(listRequest, { postfilter, form: 'list', from, size }))
+  const list = new StableScan((from, size) =>
+    readPage(listRequest, { postfilter, form: 'list', page: { from, size } }),
+  )
   const shown: ReadRow[] = []
   const { engine, operation } = listRequest.context
   const startMs = performance.now()
@@ -174,7 +185,7 @@ async function answerTop(
   for (let reads = 1; reads <= MAX_SEARCH_READS && count + size <= most; reads += 1) {
     const { page, rows, isLast } = await list.next(size)
     if (page.response.status !== 200) return null
-    if (count === 0) topTimes.note(engine, operation.id, performance.now() - startMs)
+    if (count === 0) observationsOf(engine).topTimes.set(operation.id, performance.now() - startMs)
     const visible = rows.filter(({ isVisible }) => isVisible)
     // Items before the page are not kept.
     shown.push(...visible.slice(Math.max(0, first - seen)))
@@ -191,37 +202,9 @@ async function answerTop(
   return null
 }
 
-/** Returns an empty response. The engine validates the query first, unless it is known to be valid. */
-async function answerNone(
-  listRequest: ListRequest,
-  isValid: boolean,
-  { limits, paging }: Pick<SubqueryListInput, 'limits' | 'paging'>,
-): Promise<BufferedResponse> {
-  const { context, upstreamRequest } = listRequest
-  if (isValid) return emptyResponseOf(context.operation, upstreamRequest.method)
-  return answerFiltered(listRequest, { postfilter: null, limits }, paging)
-}
-
-async function answerSubqueries(
-  listRequest: ListRequest,
-  listing: SubqueryListInput,
-): Promise<BufferedResponse | null> {
-  try {
-    return listRequest.context.operation.items?.form === 'count'
-      ? await countSubqueries(listRequest, listing)
-      : await listSubqueries(listRequest, listing)
-  } catch (error) {
-    // The engine gets the query as the caller sent it, and its error is returned.
-    if (error instanceof SubqueryRefusal) return answerRefused(listRequest)
-    if (error instanceof UnknownOrderError) return null
-    throw error
-  }
-}
-
 async function answerFiltered(
   listRequest: ListRequest,
-  filtering: RowFilter,
-  paging: Paging,
+  { paging, ...filtering }: ListReading,
 ): Promise<BufferedResponse> {
   const { operation } = listRequest.context
   const form = operation.items?.form ?? 'list'

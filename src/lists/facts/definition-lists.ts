@@ -1,6 +1,6 @@
 import type { SortOrder } from '../../operations/prefilters.ts'
-import { GatewayError } from '../../errors.ts'
-import { isRecord, stringIn, stringOf } from '../../request/value.ts'
+import { countIn } from '../../request/engine-request.ts'
+import { stringIn, stringOf } from '../../request/value.ts'
 import { IDS_A_QUERY, inQueries, QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
 import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
@@ -167,10 +167,4 @@ async function hasOwnTenants(read: ReadEngine, keys: readonly string[] | null): 
     read('/process-instance/count', { ...of, withoutTenantId: true }),
   ])
   return countIn(all) !== countIn(ofNone)
-}
-
-function countIn(response: unknown): number {
-  const count = isRecord(response) ? response['count'] : null
-  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
-  return count
 }

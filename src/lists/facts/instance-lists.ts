@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../errors.ts'
 import type { DateFormat } from '../../request/date-format.ts'
+import { countIn } from '../../request/engine-request.ts'
 import { isRecord, stringOf } from '../../request/value.ts'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
 import { LATE_INSTANCE_MS, MAX_READ_ITEMS, MIN_READ_ITEMS, READ_BYTES, SLOW_CHANGE_MS } from '../limits.ts'
@@ -103,10 +104,7 @@ async function confirm(
 const HISTORY = 'history/process-instance'
 
 async function countOf(read: ReadEngine, kind: InstanceKind, query: InstanceQuery): Promise<number> {
-  const response = await read(`/${kind}/count`, query)
-  const count = isRecord(response) ? response['count'] : null
-  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
-  return count
+  return countIn(await read(`/${kind}/count`, query))
 }
 
 type InstanceSource = Pick<InstanceListsOptions, 'read' | 'dateFormat'>

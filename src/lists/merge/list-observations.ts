@@ -1,24 +1,32 @@
+import { LRUCache } from 'lru-cache'
 import type { ListSource } from '../list-request.ts'
-import { OBSERVATION_MS } from '../limits.ts'
+import { MAX_STORED_CHARS, OBSERVATION_MS, SLOW_CHANGE_MS } from '../limits.ts'
 
-/** Recent observations about the lists of each engine, by operation. */
-class Observations<Seen> {
-  readonly #known = new WeakMap<ListSource, Map<string, { readonly seen: Seen; readonly untilMs: number }>>()
-
-  /** Returns the observation, or null if there is no recent one. */
-  of(engine: ListSource, operation: string): Seen | null {
-    const known = this.#known.get(engine)?.get(operation)
-    return known !== undefined && known.untilMs > performance.now() ? known.seen : null
-  }
-
-  note(engine: ListSource, operation: string, seen: Seen): void {
-    const known =
-      this.#known.get(engine) ?? new Map<string, { readonly seen: Seen; readonly untilMs: number }>()
-    this.#known.set(engine, known.set(operation, { seen, untilMs: performance.now() + OBSERVATION_MS }))
-  }
+/** Recent observations about the lists of one engine. They choose between ways to read a list, and need not be exact. */
+interface ListObservations {
+  /** The operations whose counts were large. They are counted with subqueries at once, without a count of the whole list. */
+  readonly longCounts: LRUCache<string, true>
+  /** How long the first page of an unrestricted list took to read, in milliseconds, by operation. A database may sort the whole list for it. */
+  readonly topTimes: LRUCache<string, number>
+  /** Numbers of items by query. */
+  readonly sizes: LRUCache<string, number>
+  /** Pages that did not begin where the sizes predict. */
+  readonly unevenPages: LRUCache<string, true>
 }
 
-/** Counts that were large. They are counted with subqueries at once, without a count of the whole list. */
-export const longCounts = new Observations<true>()
-/** How long the first page of an unrestricted list took to read, in milliseconds. A database may sort the whole list for it. */
-export const topTimes = new Observations<number>()
+const observations = new WeakMap<ListSource, ListObservations>()
+
+export function observationsOf(engine: ListSource): ListObservations {
+  const found = observations.get(engine) ?? {
+    longCounts: createMemory<true>(OBSERVATION_MS),
+    topTimes: createMemory<number>(OBSERVATION_MS),
+    sizes: createMemory<number>(OBSERVATION_MS),
+    unevenPages: createMemory<true>(SLOW_CHANGE_MS),
+  }
+  observations.set(engine, found)
+  return found
+}
+
+function createMemory<T extends number | true>(ttl: number): LRUCache<string, T> {
+  return new LRUCache({ ttl, maxSize: MAX_STORED_CHARS, sizeCalculation: (_, { length }) => length })
+}

@@ -1,6 +1,7 @@
+import { GatewayError } from '../../errors.ts'
 import type { ListOrder } from '../list-plan.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
-import { Budget, SubqueryReader, type PlacedRow } from './subquery-reader.ts'
+import { SubqueryReader, type PlacedRow } from './subquery-reader.ts'
 import { startAll } from './reader-positions.ts'
 import { scanPage } from './scan-page.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
@@ -41,9 +42,13 @@ export class MergedRows {
   readonly #isMerged: boolean
 
   constructor(subqueries: readonly ReadList[], { order, maxHidden }: MergeOptions) {
-    const budget = new Budget(maxHidden)
+    let left = maxHidden
+    const onHidden = (count: number): void => {
+      left -= count
+      if (left < 0) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    }
     this.#isMerged = order !== null
-    this.#readers = subqueries.map((read) => new SubqueryReader({ read, order, budget }))
+    this.#readers = subqueries.map((read) => new SubqueryReader({ read, order, onHidden }))
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Postfilter } from '../list-decision.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { Subquery, NullGroup } from '../list-plan.ts'
 import { findEnd } from './find-end.ts'
-import type { ReadRow } from '../postfilter/stable-scan.ts'
+import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import { FIRST_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
 
@@ -12,14 +12,8 @@ export interface NullGroupReading {
   readonly postfilter: Postfilter
   /** Maximum number of these items that are read. */
   readonly maxRows: number
-  /** Reads one page of a subquery. */
-  readonly read: (subquery: Subquery, page: NullGroupPage) => Promise<{ readonly rows: readonly ReadRow[] }>
-}
-
-interface NullGroupPage {
-  readonly postfilter: Postfilter
-  readonly from: number
-  readonly size: number
+  /** Returns a reader of a subquery that keeps the items of a filter. */
+  readonly read: (subquery: Subquery, postfilter: Postfilter) => ReadList
 }
 
 /** Returns how many of them there are. Null if they must be decided one by one and are too many. */
@@ -34,7 +28,7 @@ export async function countNullGroup(reading: NullGroupReading): Promise<number 
 async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]): Promise<number> {
   for (const subquery of orders) {
     const lackingFrom = async (from: number, size: number) => {
-      const { rows } = await reading.read(subquery, { postfilter: createNullFilter(reading), from, size })
+      const { rows } = await reading.read(subquery, createNullFilter(reading))(from, size)
       return rows.filter(({ isVisible }) => isVisible).length
     }
     const few = await lackingFrom(0, FIRST_READ_ITEMS)
@@ -80,7 +74,7 @@ async function rowsOf(
         let at = 0
         return lacking.map((one) => one && visible[at++] === true)
       }
-      const page = await read(subquery, { postfilter: postfilterBoth, from: 0, size })
+      const page = await read(subquery, postfilterBoth)(0, size)
       if (count === 0) break
       if (count < size) return page.rows.filter(({ isVisible }) => isVisible)
       if (size > maxRows) return null

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../errors.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { ListOrder } from '../list-plan.ts'
 import { type ListPage, type ReadList, type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
@@ -20,28 +19,15 @@ export interface RowPlace {
  */
 export function readSorted(rows: readonly ReadRow[], order: ListOrder): ReadList {
   const placed = rows.map((row) => ({ ...row, value: valueOf(row.row, order) }))
-  const sorted = placed.toSorted((one, other) => compareIn(order, one, other))
+  const sorted = placed.toSorted(comparisonOf(order))
   return async (from, size) => ({ rows: sorted.slice(from, from + size) })
-}
-
-/** Limit of items that may be left out before a query is refused. */
-export class Budget {
-  #left: number
-
-  constructor(rows: number) {
-    this.#left = rows
-  }
-
-  leaveOut(count: number): void {
-    this.#left -= count
-    if (this.#left < 0) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  }
 }
 
 interface SubqueryReaderOptions {
   readonly read: ReadList
   readonly order: ListOrder | null
-  readonly budget: Budget
+  /** Called with the number of items of a page that are left out. Throws if too many are. */
+  readonly onHidden: (count: number) => void
 }
 
 interface SkipResult {
@@ -51,6 +37,7 @@ interface SkipResult {
 
 /** Reads one subquery, page by page. */
 export class SubqueryReader {
+  readonly compare: Comparison
   readonly #reading: SubqueryReaderOptions
   #list: StableScan
   #rows: readonly PlacedRow[] = []
@@ -62,6 +49,7 @@ export class SubqueryReader {
   #hidden = 0
 
   constructor(reading: SubqueryReaderOptions) {
+    this.compare = comparisonOf(reading.order)
     this.#reading = reading
     this.#list = new StableScan(reading.read)
   }
@@ -125,21 +113,17 @@ export class SubqueryReader {
     return this.#hidden
   }
 
-  compare(one: RowPlace, other: RowPlace): number {
-    return compareIn(this.#reading.order, one, other)
-  }
-
   async #read(idsOnly = false): Promise<void> {
-    const { order, budget } = this.#reading
+    const { order, onHidden } = this.#reading
     const last = this.#last
     const { page, rows, isLast, hasMoved } = await this.#list.next(this.#size, idsOnly)
     const seen = rows.filter(({ isVisible }) => isVisible)
     this.#hidden += rows.length - seen.length
-    budget.leaveOut(rows.length - seen.length)
+    onHidden(rows.length - seen.length)
     const placed = seen.map((row) => ({ ...row, value: order === null ? 0 : valueOf(row.row, order) }))
     // An item that was inserted before the last item is not in order any more, so it is left out.
     this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
-    this.#check(last)
+    checkOrder(last, this.#rows, this.compare)
     this.#isRead = isLast
     this.#size = Math.min(this.#size * 2, Math.max(MIN_READ_ITEMS, mostOf(page, this.#most)))
   }
@@ -150,14 +134,17 @@ export class SubqueryReader {
     this.#rows = rows
     this.#next = 0
   }
+}
 
-  /** Throws if the items are not in the known order. A database may have another order, and such subqueries are not merged. */
-  #check(last: RowPlace | null): void {
-    let before = last
-    for (const row of this.#rows) {
-      if (before !== null && this.compare(before, row) > 0) throw new UnknownOrderError()
-      before = row
-    }
+/**
+ * Checks that the items are in the known order. A database may have another order, and such subqueries are not merged.
+ * @throws UnknownOrderError
+ */
+function checkOrder(last: RowPlace | null, rows: readonly RowPlace[], compare: Comparison): void {
+  let before = last
+  for (const row of rows) {
+    if (before !== null && compare(before, row) > 0) throw new UnknownOrderError()
+    before = row
   }
 }
 
@@ -169,9 +156,11 @@ function mostOf({ rows, byteLength = 0 }: ListPage, most: number): number {
   )
 }
 
-function compareIn(order: ListOrder | null, one: RowPlace, other: RowPlace): number {
-  const found = one.value < other.value ? -1 : one.value > other.value ? 1 : 0
-  return order?.isDescending === true ? -found : found
+type Comparison = (one: RowPlace, other: RowPlace) => number
+
+function comparisonOf(order: ListOrder | null): Comparison {
+  const sign = order?.isDescending === true ? -1 : 1
+  return (one, other) => (one.value < other.value ? -sign : one.value > other.value ? sign : 0)
 }
 
 /**

@@ -2,6 +2,10 @@ import type { PostForm } from '../../operations/prefilters.ts'
 import type { ListRequest } from '../list-request.ts'
 import { spliceMember } from '../rewrite/narrow.ts'
 import type { QueryMembers, Subquery } from '../list-plan.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
+import type { Postfilter } from '../list-decision.ts'
+import type { ReadList } from '../postfilter/stable-scan.ts'
+import { readPage } from '../postfilter/visible-rows.ts'
 import { PAGING } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
 
@@ -33,6 +37,41 @@ export function subqueryRequestOf(
   return {
     context: { ...context, accessRequest: { ...accessRequest, query } },
     upstreamRequest: { ...upstreamRequest, path },
+  }
+}
+
+export interface ReaderOptions {
+  /** How the GET is sent as a POST; null if it is not. */
+  readonly postForm: PostForm | null
+  readonly postfilter: Postfilter
+  /** As for PageRequest. */
+  readonly member?: string | undefined
+  /** As for ReadList. */
+  readonly idsOnly?: boolean
+  readonly onResponse?: ((response: BufferedResponse) => void) | undefined
+}
+
+/** Returns a reader of the list of a subquery, or of the list that its count counts. The reader throws SubqueryRefusal. */
+export function createReader(
+  listRequest: ListRequest,
+  subquery: Subquery,
+  { postForm, postfilter, member, idsOnly = false, onResponse }: ReaderOptions,
+): ReadList {
+  const form = listRequest.context.operation.items?.form === 'count' ? 'count' : 'list'
+  const subqueryRequest = subqueryRequestOf(listRequest, subquery, postForm)
+  const { constants } = subquery
+  return async (from, size, isPassedOver = false) => {
+    const page = await readPage(subqueryRequest, {
+      postfilter,
+      constants,
+      form,
+      member,
+      idsOnly: idsOnly || isPassedOver,
+      page: { from, size },
+    })
+    if (page.response.status !== 200) throw new SubqueryRefusal()
+    onResponse?.(page.response)
+    return page
   }
 }
 

@@ -60,8 +60,9 @@ export class StableScan<Page extends ListPage = ListPage> {
       last === undefined ? await this.#readAt(this.#from, reading) : await this.#readOn(last, known, reading)
     const { page, start, isLast, hasMoved = false } = found
     const rows = page.rows.filter((row) => !isAmong(known, row))
+    const ids = rows.map(({ row: { id } }) => id).filter((id) => typeof id === 'string')
     this.#from = start + page.rows.length
-    this.#known = [...this.#known, ...idsOf(rows)].slice(-MAX_READ_ITEMS)
+    this.#known = [...this.#known, ...ids].slice(-MAX_READ_ITEMS)
     return { page, rows, isLast, hasMoved }
   }
 
@@ -111,8 +112,4 @@ interface PagePosition<Page extends ListPage> {
 
 function isAmong(ids: ReadonlySet<string>, { row: { id } }: ReadRow): boolean {
   return typeof id === 'string' && ids.has(id)
-}
-
-function idsOf(rows: readonly ReadRow[]): readonly string[] {
-  return rows.map(({ row: { id } }) => id).filter((id) => typeof id === 'string')
 }

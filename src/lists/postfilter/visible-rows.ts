@@ -40,8 +40,8 @@ interface RowReading {
 }
 
 export interface PageRequest extends RowReading {
-  readonly from: number
-  readonly size: number
+  /** Null if the request is sent with the caller's own paging. */
+  readonly page: { readonly from: number; readonly size: number } | null
 }
 
 /** The result of one read of a list. */
@@ -52,25 +52,14 @@ export interface ReadPage extends ListPage {
 }
 
 /** Reads one page of the list of a query, and decides its items. */
-export async function readPage(
-  listRequest: ListRequest,
-  { from, size, ...page }: PageRequest,
-): Promise<ReadPage> {
-  const { upstreamRequest } = listRequest
-  const path = listPathOf(listRequest, page.form, { from, size })
-  return readAsIs({ ...listRequest, upstreamRequest: { ...upstreamRequest, path } }, page)
-}
-
-/** Reads a list with the given request, and decides its items. */
-export async function readAsIs(
-  { context, upstreamRequest }: ListRequest,
-  reading: RowReading,
-): Promise<ReadPage> {
+export async function readPage(listRequest: ListRequest, reading: PageRequest): Promise<ReadPage> {
+  const { context, upstreamRequest } = listRequest
+  const { postfilter, form, page } = reading
   context.accessRequest.checkDeadline?.()
   // Items can be read only in JSON, whatever else the client accepts.
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
-  const response = await readWhole({ context, upstreamRequest: { ...upstreamRequest, headers } })
-  const { postfilter, form } = reading
+  const path = page === null ? upstreamRequest.path : listPathOf(listRequest, form, page)
+  const response = await readWhole({ context, upstreamRequest: { ...upstreamRequest, headers, path } })
   const { byteLength } = response.body
   if (response.status !== 200 || postfilter === null) return { response, byteLength, rows: [] }
   const template = templateOf(context.operation.template, form)
@@ -82,31 +71,34 @@ export async function readAsIs(
 /** Returns the items of a page. Only the needed data of each item stays in memory. */
 async function rowsOf(
   { body }: BufferedResponse,
-  { constants = {}, ...reading }: RowReading,
+  { constants = {}, member = 'id', idsOnly = false }: RowReading,
   postfilter: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
 ): Promise<readonly ReadRow[]> {
   const read: ReadRow[] = []
-  const batches = rowBatches(body, STEP_ITEMS)
-  for (let batch = nextOf(batches, body); batch !== null; batch = nextOf(batches, body)) {
+  for (const batch of batchesOf(body)) {
     const visible = await postfilter(batch.map(({ row }) => ({ ...constants, ...row })))
-    const shown = visible.filter(Boolean).length
     // Without a copy, a few items would keep the whole body in memory.
-    const bytesOf = reading.idsOnly === true ? () => NO_BYTES : bytesIn(body, shown * 2 < batch.length)
-    for (const [index, one] of batch.entries()) {
+    const isCopied = visible.filter(Boolean).length * 2 < batch.length
+    for (const [index, { row, start, end }] of batch.entries()) {
       const isVisible = visible[index] === true
-      read.push({ row: slimRow(one, reading), bytes: isVisible ? bytesOf(one) : NO_BYTES, isVisible })
+      const bytes = isVisible && !idsOnly ? body.subarray(start, end) : NO_BYTES
+      read.push({
+        row: member === 'id' ? { id: row['id'] } : { id: row['id'], [member]: row[member] },
+        bytes: isCopied && bytes !== NO_BYTES ? Buffer.from(bytes) : bytes,
+        isVisible,
+      })
     }
   }
   return read
 }
 
 /**
- * Returns the next batch, or null at the end.
+ * Yields the items of a response in batches.
  * @throws GatewayError if the body is not a list of items
  */
-function nextOf(batches: ReturnType<typeof rowBatches>, body: Buffer): readonly JsonRow[] | null {
+function* batchesOf(body: Buffer): Generator<readonly JsonRow[]> {
   try {
-    return batches.next().value ?? null
+    yield* rowBatches(body, STEP_ITEMS)
   } catch (cause) {
     jsonIn(body)
     throw new GatewayError('GW_ROWS_NOT_EXACT', { cause })
@@ -115,19 +107,11 @@ function nextOf(batches: ReturnType<typeof rowBatches>, body: Buffer): readonly 
 
 const NO_BYTES = Buffer.alloc(0)
 
-function bytesIn(body: Buffer, isCopied: boolean): (row: JsonRow) => Buffer {
-  return ({ start, end }) => (isCopied ? Buffer.from(body.subarray(start, end)) : body.subarray(start, end))
-}
-
-function slimRow({ row }: JsonRow, { member = 'id' }: RowReading): ListRow {
-  return member === 'id' ? { id: row['id'] } : { id: row['id'], [member]: row[member] }
-}
-
 /** Returns the path that lists the items, with the caller's query and the gateway's paging. */
 function listPathOf(
   { context, upstreamRequest }: ListRequest,
   form: ResponseForm | 'list',
-  { from, size }: { readonly from: number; readonly size: number },
+  { from, size }: NonNullable<PageRequest['page']>,
 ): string {
   const path = targetPathOf(upstreamRequest.path)
   const query = new URLSearchParams([
@@ -203,7 +187,7 @@ export async function readVisible(
   const seen: ReadRow[] = []
   const idsOnly = form === 'count' || member !== undefined
   const list = new StableScan(async (from, size) => {
-    const page = await readPage(listRequest, { postfilter, form, member, idsOnly, from, size })
+    const page = await readPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } })
     if (page.response.status !== 200) throw new ListRefusal(page.response)
     return page
   })
@@ -237,6 +221,6 @@ class ListRefusal extends Error {
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */
 async function readNone(listRequest: ListRequest, form: ResponseForm | 'list'): Promise<VisibleRowsResult> {
-  const { response } = await readPage(listRequest, { postfilter: null, form, from: 0, size: 0 })
+  const { response } = await readPage(listRequest, { postfilter: null, form, page: { from: 0, size: 0 } })
   return { seen: response.status === 200 ? [] : null, response }
 }

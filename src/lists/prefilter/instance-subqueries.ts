@@ -4,7 +4,6 @@ import { isAll, has, isNone } from '../visibility/visible-set.ts'
 import { type Prefilter, PREFILTERS } from '../../operations/prefilters.ts'
 import { seesAllKeys, keySubqueries, listsOf } from './key-subqueries.ts'
 import type { QueryMembers, Subquery } from '../list-plan.ts'
-import { postFormOf, roomOf } from './query-length.ts'
 import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import { MAX_CONDITION_VALUES } from '../limits.ts'
 import { isVisible, isOfTenants } from '../visibility/visibility.ts'
@@ -23,7 +22,10 @@ export async function addCases(context: PlanContext, content: PlanContent): Prom
     ids === null ? null : listsOfInstances({ ...context, query: { ...query, instances: name } }, ids)
   if (lists === null) return null
   // A case may have more or fewer items than a process instance, so these lists have no estimated share.
-  return { ...content, subqueries: [...content.subqueries, ...lists.map(instancesSubquery)] }
+  return {
+    ...content,
+    subqueries: [...content.subqueries, ...lists.map((set) => ({ set, constants: {} }))],
+  }
 }
 
 /** Selects the tenants of cases. */
@@ -42,15 +44,10 @@ export async function addVisibleInstances(
   return lists === null ? null : { ...content, subqueries: lists.map(withEstimatedShare) }
 }
 
-/** Returns the subquery for a list of instances. */
-function instancesSubquery(set: QueryMembers): Subquery {
-  return { set, constants: {} }
-}
-
-/** Adds an estimated share to the subquery. Large sets of instances have about the same number of items for each instance. */
+/** Returns a subquery for a list of instances. Large sets of instances have about the same number of items for each instance. */
 export function withEstimatedShare(set: QueryMembers): Subquery {
   const [list] = Object.values(set)
-  return { ...instancesSubquery(set), ...(Array.isArray(list) && { estimatedShare: list.length }) }
+  return { set, constants: {}, ...(Array.isArray(list) && { estimatedShare: list.length }) }
 }
 
 /** Splits the ids into lists for subqueries. Null if an id cannot be an element of a list. */
@@ -58,13 +55,11 @@ export function listsOfInstances(
   context: PlanContext,
   ids: readonly string[],
 ): readonly QueryMembers[] | null {
-  const { query, method } = context
+  const { query, maxChars } = context
   if (!ids.every(isListable)) return null
-  const isShort = method !== 'POST' && postFormOf(context) === null
-  const chars = isShort ? roomOf(context) : Number.POSITIVE_INFINITY
-  const lists = [...inQueries(ids, chars, MAX_CONDITION_VALUES)]
+  const lists = [...inQueries(ids, maxChars, MAX_CONDITION_VALUES)]
   const dealt = dealtOut(ids, lists.length).flatMap((list) => [
-    ...inQueries(list, chars, MAX_CONDITION_VALUES),
+    ...inQueries(list, maxChars, MAX_CONDITION_VALUES),
   ])
   return dealt.map((list) => ({ [query.instances ?? '']: list }))
 }

@@ -25,7 +25,9 @@ export async function keySubqueries(context: PlanContext): Promise<readonly Subq
   if (isNone(keys)) return []
   if (own.definition !== null) return ownDefinition(context, own.definition)
   if (query.by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
-  return query.by === 'key' ? keyedSubqueries(context) : listedSubqueries(context)
+  if (query.by === 'key') return keyedSubqueries(context)
+  const listed = query.by === 'keys' ? await listedKeys(context) : null
+  return listed === null ? definitionSubqueries(context) : withDeleted(context, listed)
 }
 
 /** Returns whether the query itself selects the visible items, except by tenant. */
@@ -38,23 +40,16 @@ async function keyedSubqueries(context: PlanContext): Promise<readonly Subquery[
   const { query, keys } = context
   const visible = await visibleKeys(context)
   if (visible === null && keys.isAllBut) return null
-  const subqueries = inTenants(context, setsOf(query.key ?? '', [...(visible ?? keys.ids)]))
-  return query.keysMissDeleted === true ? withDeleted(context, subqueries) : subqueries
+  const sets = [...(visible ?? keys.ids)].map((key) => ({ [query.key ?? '']: key }))
+  return withDeleted(context, inTenants(context, sets))
 }
 
-/** Returns subqueries by lists of keys if the query supports lists, otherwise one for each definition. */
-async function listedSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
-  const { query } = context
-  const listed = query.by === 'keys' ? await listedKeys(context) : null
-  if (listed === null) return definitionSubqueries(context)
-  return query.keysMissDeleted === true ? withDeleted(context, listed) : listed
-}
-
-/** Adds the items of deleted definitions to subqueries by keys that do not find these items. */
+/** Adds the items of deleted definitions if subqueries by keys do not find these items. */
 async function withDeleted(
   context: PlanContext,
   subqueries: readonly Subquery[],
 ): Promise<readonly Subquery[] | null> {
+  if (context.query.keysMissDeleted !== true) return subqueries
   const deleted = await deletedOf(context)
   const others = deleted === null ? null : await ofDefinitions(context, deleted.filter(isVisibleIn(context)))
   return others === null ? null : [...subqueries, ...others]
@@ -68,13 +63,10 @@ async function listedKeys(context: PlanContext): Promise<readonly Subquery[] | n
     return except.length > MAX_CONDITION_VALUES ? null : inTenants(context, [{ [query.exceptKeys]: except }])
   }
   const named = keys.isAllBut ? await visibleKeys(context) : keys.ids
-  if (query.keys === undefined || named === null) return null
-  return inTenants(context, setsOf(query.keys, [...listsOf([...named], method)]))
-}
-
-/** Returns for each value the member of a query that has it. */
-function setsOf(name: string, values: readonly (string | readonly string[])[]): readonly QueryMembers[] {
-  return values.map((value) => ({ [name]: value }))
+  const name = query.keys
+  if (name === undefined || named === null) return null
+  const sets = [...listsOf([...named], method)].map((list) => ({ [name]: list }))
+  return inTenants(context, sets)
 }
 
 export function listsOf(ids: readonly string[], method: Method): Iterable<readonly string[]> {

@@ -12,7 +12,8 @@ import type { AccessRequest } from '../../request/access-request.ts'
 import type { Method } from '../../operations/table.ts'
 import { type OwnQuery, ownQueryOf, NO_CONDITION } from './own-query.ts'
 import { type VisibleSet, type IdSet, visibleSetOf, intersect } from '../visibility/visible-set.ts'
-import type { Prefilter } from '../../operations/prefilters.ts'
+import type { PostForm, Prefilter } from '../../operations/prefilters.ts'
+import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { isNameable } from '../../policy/authz/entities/lookup.ts'
 import type { Attributes } from '../../request/attributes.ts'
 import type { QueryMembers, Subquery } from '../list-plan.ts'
@@ -47,6 +48,10 @@ export interface PlanContext extends PlannerInput, PlanInput, TenantSelection {
   readonly instances: VisibleSet['instances']
   /** The visible keys that the query selects. */
   readonly keys: IdSet
+  /** How a GET is sent as a POST. Null if this is impossible or not necessary. */
+  readonly postForm: PostForm | null
+  /** Maximum characters of the members that a subquery sets. They must fit into a query string, unless they are in a body. */
+  readonly maxChars: number
 }
 
 /** Reads the query. Returns null if a part of it cannot be read with certainty. */
@@ -55,13 +60,31 @@ export function planContextOf(planning: PlannerInput & PlanInput): PlanContext |
   const own = ownQueryOf(query, method, accessRequest)
   if (own === null) return null
   const visible = visibleSetOf(restriction, permissions, subject)
+  const postForm = method === 'POST' ? null : postFormOf(query, own, accessRequest)
+  const isInBody = method === 'POST' || postForm !== null
   return {
     ...planning,
     ...tenantSelectionOf(planning, query, own),
     own,
     instances: visible.instances,
     keys: keysOf(visible, own),
+    postForm,
+    maxChars: isInBody
+      ? Number.POSITIVE_INFINITY
+      : QUERY_CHARS - queryLengthOf(Object.fromEntries(accessRequest.query)),
   }
+}
+
+/** Returns how a GET is sent as a POST that has all its members. */
+function postFormOf({ postForm }: Prefilter, own: OwnQuery, { query }: AccessRequest): PostForm | null {
+  if (postForm === undefined || own.sort !== null) return null
+  const known = new Set([...postForm.texts, ...postForm.inQuery])
+  return [...own.names].every((name) => known.has(name) && query.get(name) !== '') ? postForm : null
+}
+
+/** Returns the number of characters that members need in a query string. */
+export function queryLengthOf(members: QueryMembers): number {
+  return Object.values(members).reduce((sum, value) => sum + encodeURIComponent(String(value)).length, 0)
 }
 
 /** Returns the context of another query for the same caller. The caller has set no conditions in it. */

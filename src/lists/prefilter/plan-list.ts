@@ -6,6 +6,7 @@ import {
   isListable,
   attributeOf,
   constantsOf,
+  queryLengthOf,
 } from './plan-context.ts'
 import { type PlanRows, type ListPlan, FILTER, type SubqueryPlan } from '../list-plan.ts'
 import { namesTasks, isNone } from '../visibility/visible-set.ts'
@@ -16,7 +17,6 @@ import { addKeys } from './key-subqueries.ts'
 import { addNullGroup } from './null-group-subqueries.ts'
 import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
 import { isVisible } from '../visibility/visibility.ts'
-import { fitInQueryString, postFormOf } from './query-length.ts'
 
 export type Planner = (input: PlanInput) => PlanRows
 
@@ -119,14 +119,11 @@ async function planInstance(context: PlanContext, id: string): Promise<ListPlan>
 
 function planOf(context: PlanContext, content: PlanContent): ListPlan {
   const { subqueries, instances, excluded, nullGroup, isExact, order } = content
-  const { method, own, options } = context
+  const { own, options, postForm, maxChars } = context
   const all = [...subqueries, ...instances, ...excluded, ...(nullGroup?.all ?? [])]
   if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && context.isAnswerable }
   if (all.length > options.limits.rowParts) return FILTER
-  const postForm = postFormOf(context)
-  const isInQueryString = method !== 'POST' && postForm === null
-  const sets = all.map(({ set }) => set)
-  if (isInQueryString && !fitInQueryString(context, sets)) return FILTER
+  if (all.some(({ set }) => queryLengthOf(set) > maxChars)) return FILTER
   const strategy = all.length === 1 && nullGroup === null ? 'rewrite' : 'union'
   return { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm }
 }

@@ -27,13 +27,16 @@ export function visibleSetOf(
   { key: keyName, instance, keyTypes }: ItemPermissions,
   subject: ListSubject,
 ): VisibleSet {
-  const named = candidatesOf(keyTypes, subject)
+  const { records, principal, impliesIdentity } = subject
+  // All ids whose decision may differ from that of an id that no record names.
+  const candidates = new Set<string>(impliesIdentity ? [principal.userId, ...principal.groups] : [])
+  for (const type of keyTypes) for (const id of namedIds(records, principal, type)) candidates.add(id)
   const instances = instance === null ? NO_INSTANCES : instancesOf(instance, subject)
   const untenanted = { ...restriction, exempt: null, tenanted: false }
   const isOpen = (key: string | null) =>
     isVisible(untenanted, {}, (name) => (name === keyName ? key : null), subject)
   const isAllBut = isOpen(null)
-  const ids = new Set([...named].filter((id) => isOpen(id) !== isAllBut))
+  const ids = new Set([...candidates].filter((id) => isOpen(id) !== isAllBut))
   return { keys: { isAllBut, ids }, instances }
 }
 
@@ -41,16 +44,6 @@ export function visibleSetOf(
 export function namesTasks({ records, principal, implicitGrants }: ListSubject): boolean {
   const isLinked = implicitGrants !== null && implicitGrants.user.size + implicitGrants.groups.size > 0
   return isLinked || namedIds(records, principal, RESOURCES.TASK.id).size > 0
-}
-
-/** Returns all ids whose decision may differ from that of an id that no record names. */
-function candidatesOf(
-  keyTypes: ItemPermissions['keyTypes'],
-  { records, principal, impliesIdentity }: ListSubject,
-): ReadonlySet<string> {
-  const ids = new Set<string>(impliesIdentity ? [principal.userId, ...principal.groups] : [])
-  for (const type of keyTypes) for (const id of namedIds(records, principal, type)) ids.add(id)
-  return ids
 }
 
 const NO_INSTANCES: VisibleSet['instances'] = { granted: [], revoked: [] }

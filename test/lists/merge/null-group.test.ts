@@ -17,7 +17,7 @@ function resting(lacking: number, having: number, nulls: Nulls, maxRows = 3000):
     },
     postfilter: async (_, rows) => rows.map(() => true),
     maxRows,
-    read: async (part, { postfilter: keep, from, size }) => {
+    read: (part, keep) => async (from, size) => {
       const isAscending = part.sort?.sortOrder === 'asc'
       const isFirst = isAscending === (nulls === 'first')
       const rows = (isFirst ? [...without, ...others] : [...others, ...without]).slice(from, from + size)
