@@ -37,12 +37,15 @@ const NOTES: Readonly<Record<string, string>> = {
     'If it is later than the last deployment that you know, there was an unexpected one',
   camunda_process_instances_running:
     '`process_definition_key`: `_other` combines keys beyond the limit `definitions`',
+  camunda_user_tasks_open: 'See [gauges](configuration/gauges.md). Suspended tasks are included',
+  camunda_user_tasks_unassigned: 'If it grows, too few users claim tasks',
+  camunda_user_tasks_overdue: 'If it grows, users complete fewer tasks than become due',
   gateway_auth_renewals_total:
     '`result`: `renewed`, `refused` (the credential is no longer correct and was forgotten), `failed`. If `failed` rises, the source of users does not respond: see [source down](runbooks/GatewaySourceDown.md)',
   gateway_auth_total:
-    '`result`: `remembered`, `verified`, `expired` (a credential or token that was correct earlier, while the source of users does not respond), `failed`, `missing`, `throttled`, `open` (no credentials are required). `method`: `basic`, `certificate`, `oidc`, `session`, `bearer` (a token of an unknown issuer), `none`. If `failed` or `throttled` of `basic` rises, [a client guesses passwords](runbooks/GatewayPasswordGuessing.md) or uses an old password',
+    '`result`: `remembered`, `verified`, `expired` (a credential or token that was correct earlier, while the source of users does not respond), `failed`, `missing`, `throttled`, `open` (no credentials are required). `method`: `basic`, `certificate`, `oidc`, `session`, `bearer` (a token of an unknown issuer), `none`. If `failed` or `throttled` of `basic` rises, [a client guesses passwords](runbooks/GatewayPasswordGuessing.md) or uses an old password. If they rise for a method of tokens, [tokens are refused](runbooks/GatewayTokensRefused.md)',
   gateway_cache_requests_total:
-    '`tier`: `memory`, `redis`, and `upstream` for the engine. `stale`: a response was served after its time (`cache.staleWhileRevalidate`, `cache.staleIfError`). If nearly all responses come from `upstream`, [the cache is ineffective](runbooks/GatewayCacheIneffective.md). `redis` with `corrupt`: Redis contains values that no gateway has written',
+    '`tier`: `memory`, `redis`, and `upstream` for the engine. `stale`: a response was served after its time (`cache.staleWhileRevalidate`, `cache.staleIfError`). If nearly all responses come from `upstream`, [the cache is ineffective](runbooks/GatewayCacheIneffective.md). `redis` with `corrupt`: Redis contains [values that no gateway has written](runbooks/GatewayRedisCorrupt.md)',
   gateway_config_applied_timestamp_seconds:
     'If it is later than the last change that you know, there was an unexpected one',
   gateway_config_last_reload_successful:
@@ -54,7 +57,7 @@ const NOTES: Readonly<Record<string, string>> = {
     '`query`: the query that failed. If it rises, the log contains the reason',
   gateway_engine_gauges_timestamp_seconds: 'If it is minutes ago, queries fail',
   gateway_idempotent_requests_total:
-    'See [Idempotency-Key](idempotency.md). `unavailable` or `unstored`: [Redis is not available](runbooks/GatewayRedisDown.md). `unreadable`: Redis contains a value that no gateway has written or signed',
+    'See [Idempotency-Key](idempotency.md). If `unavailable`, `unstored` or `unreadable` rises, [requests with a key fail](runbooks/GatewayIdempotencyFailing.md)',
   gateway_info: 'Several versions for a long time: see [two versions](runbooks/GatewayVersionSkew.md)',
   gateway_log_lines_lost_total:
     '`stream`: `log`, `audit`. The output accepted no lines while 8 MiB were waiting. If it rises, [lines are lost](runbooks/GatewayLinesLost.md)',
@@ -67,7 +70,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_long_polls_unlocked_total:
     '`result`: `unlocked`, `failed`, `dropped`. After `failed` and `dropped`, the task remains locked until its lock expires',
   gateway_mode:
-    '`section`: `authorization`, `validation`. If `mode` is `report` or `off`, no request is refused',
+    '`section`: `authorization`, `validation`. If `mode` is `report` or `off`, [no request is refused](runbooks/GatewayNotEnforcing.md)',
   gateway_node_concurrency_limit:
     'If it stays far below `limits.connections`, the node is too slow for its load',
   gateway_node_deployments_missing:
@@ -87,6 +90,10 @@ const NOTES: Readonly<Record<string, string>> = {
     '`result`: `equal`, `stricter`, `wider`, `unknown`. With `authorization.mode: report` in front of an engine that knows the caller: see [comparing decisions](from-a-secured-engine.md#2-compare)',
   gateway_queries_changed_total:
     '`rule`: `deserialization` ([hazards](deviations.md#hazards-refused-with-400-gw_hazard-unless-validationallow-opens-them)), `limits.maxResults` ([limits](configuration/limits.md)). Requests that leave the parameter out are included. A request that named another value has an [audit line](audit.md)',
+  gateway_redis_messages_invalid_total:
+    'Counted at most once in five seconds. If it rises, [another client writes to Redis](runbooks/GatewayRedisCorrupt.md), or the gateways have different `cache.signingKeys`',
+  gateway_responses_restricted_total:
+    '`rule`: `active-content` ([hazards](deviations.md#hazards-refused-with-400-gw_hazard-unless-validationallow-opens-them)): forms, files and other content than JSON. A response that comes from the cache is counted once',
   gateway_redis_up: 'If it is 0, [Redis is not available](runbooks/GatewayRedisDown.md)',
   gateway_refusals_total:
     '`reason`: a `GW_…` code ([errors](errors.md)), or the status with which a secured engine would refuse the request. A `stage` that ends in `-report` refused no request. If it jumps, see [refusals](runbooks/GatewayRefusalsJump.md). If `GW_OVERLOADED` rises, see [overload](runbooks/GatewayOverloaded.md)',
@@ -102,7 +109,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_slow_queue_wait_seconds:
     '`result`: `sent`, `refused`, `left` (the client disconnected). If `refused` rises, see [slow operations](configuration/balancing.md#slow-operations)',
   gateway_slow_requests:
-    '`state`: `running`, `waiting`. If `waiting` is not 0 for a long time, see [slow operations](configuration/balancing.md#slow-operations)',
+    '`state`: `running`, `waiting`. If `waiting` is not 0 for a long time, see [backlog](runbooks/GatewayBacklog.md)',
   gateway_source_age_seconds: 'If it approaches `staleAfter`, requests will get 503',
   gateway_source_up:
     '`source`: `identity`, `records`, `issuer NAME`. If it is 0, [a source is down](runbooks/GatewaySourceDown.md)',
@@ -112,7 +119,8 @@ const NOTES: Readonly<Record<string, string>> = {
     'Compare with `gateway_trace_spans_dropped_total` to see how many of the recorded spans arrive',
   gateway_upstream_attempts_total:
     '`result`: `ok`, `refused`, `timeout`, `reset` (includes an idle connection that the node closed while it was reused), `invalid`, `cancelled`. Results other than `ok` and `cancelled` are failures',
-  gateway_upstream_queue: 'If it is not 0 for a long time, see [backlog](runbooks/GatewayBacklog.md)',
+  gateway_upstream_queue:
+    'If it is not 0 for a long time, see [backlog](runbooks/GatewayBacklog.md). Slow operations wait in a queue of their own: `gateway_slow_requests`',
   gateway_upstream_queue_standing:
     'If it is 1, new requests may wait for at most `limits.queue.target`. If it is 1 for a minute, see [overload](runbooks/GatewayOverloaded.md)',
   gateway_upstream_queue_wait_seconds:
@@ -124,7 +132,7 @@ const NOTES: Readonly<Record<string, string>> = {
   http_client_request_duration_seconds:
     'Compare the nodes: a node that is slower than the others needs attention',
   http_server_request_duration_seconds:
-    'If 5xx rise, see [server errors](runbooks/GatewayServerErrors.md). The upper quantiles should not rise',
+    'If 5xx rise, see [server errors](runbooks/GatewayServerErrors.md). If the upper quantiles rise, see [latency](runbooks/GatewayLatencyHigh.md)',
 }
 
 /** Returns every metric that a gateway may export, with and without workers. Sends no requests and opens no ports. */

@@ -34,6 +34,7 @@ export function openStores(
     activate: () => {
       isOwn = true
       addGauge(metrics, cache)
+      if (config.cache.redis !== null) startCounts(metrics, Object.keys(config.engines))
     },
     close: () =>
       Promise.all([idempotencyStore?.close(), isOwn && successor()?.cache !== cache ? cache.close() : null]),
@@ -49,6 +50,16 @@ function addGauge(metrics: Metrics, cache: Cache): void {
     },
     () => [{ labels: {}, value: cache.shared === 'none' ? null : Number(cache.shared === 'up') }],
   )
+}
+
+/** Results that alerts count. */
+const ALARMING = ['unavailable', 'unstored', 'unreadable'] as const
+
+/** Starts the counters of alerts at 0. Otherwise the first event creates the series and is not visible as an increase. */
+function startCounts(metrics: Metrics, engines: readonly string[]): void {
+  metrics.cache({ tier: 'redis', result: 'corrupt' }, 0)
+  metrics.invalidMessage({}, 0)
+  for (const engine of engines) for (const result of ALARMING) metrics.idempotent({ engine, result }, 0)
 }
 
 function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
@@ -71,7 +82,11 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
   })
 }
 
-export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
+export function buildChangeBus(
+  config: Config,
+  metrics: Pick<Metrics, 'invalidMessage'>,
+  log: Logger,
+): ChangeBus | null {
   const { redis, signingKeys } = config.cache
   if (redis === null) return null
   return createChangeBus({
@@ -79,10 +94,12 @@ export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
     namespace: namespaceOf(config),
     signer: createSigner(signingKeys),
     now: monotonicMs,
-    onInvalidMessages: () =>
+    onInvalidMessages: () => {
+      metrics.invalidMessage({})
       log.warn(
         'received Redis messages that are repeated or not signed by a key of cache.signingKeys; reading users and records again',
-      ),
+      )
+    },
   })
 }
 

@@ -363,6 +363,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
     responsePolicy: {
       names: withAdded(API_RESPONSE_HEADERS, responseHeaders),
       restrictsContent: !settingsOf(config, engineConfig).validation.allow.includes('active-content'),
+      onRestricted: () => metrics.responseRestricted({ engine: name, rule: 'active-content' }),
     },
     tls,
     dateFormat,

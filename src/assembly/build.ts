@@ -183,7 +183,7 @@ async function openShared({ config, log, version, ...options }: BuildOptions) {
     files,
     audit,
     metrics,
-    changeBus: buildChangeBus(config, log),
+    changeBus: buildChangeBus(config, metrics, log),
     turns: buildTurns(config),
     handover: { before, successor: () => successor()?.handover ?? null },
   }

@@ -9,7 +9,7 @@ export const gauges = z.strictObject({
     .default(60_000)
     .describe(
       'Time from the start of one round of queries to the start of the next. The gateway sends at most one query a second to an engine. ' +
-        'A round has nine queries and up to three more for each topic, and takes about as many seconds.',
+        'A round has twelve queries and up to three more for each topic, and takes about as many seconds.',
     ),
   topics: wholeNumber(0, 500)
     .default(20)

@@ -41,6 +41,17 @@ export const GAUGES = [
     help: 'Number of running process instances, by process definition key.',
     label: 'process_definition_key',
   },
+  { name: 'camunda_user_tasks_open', help: 'Number of user tasks that are not completed.', label: null },
+  {
+    name: 'camunda_user_tasks_unassigned',
+    help: 'Number of open user tasks without an assignee.',
+    label: null,
+  },
+  {
+    name: 'camunda_user_tasks_overdue',
+    help: 'Number of open user tasks whose due date has passed.',
+    label: null,
+  },
   {
     name: 'camunda_last_deployment_timestamp_seconds',
     help: 'Time of the last deployment.',
@@ -59,6 +70,8 @@ export interface GaugeBounds {
 /** Bounds of the samples, and the date format of the engine. */
 export interface GaugeReading extends GaugeBounds {
   readonly dateFormat: DateFormat
+  /** Milliseconds since 1970. Default: `Date.now`. */
+  readonly wallNow?: () => number
 }
 
 /**
@@ -92,6 +105,17 @@ export const GAUGE_QUERIES: readonly GaugeQuery[] = [
   },
   { name: 'external-tasks', read: readExternalTasks },
   { name: 'process-instances', read: readProcessInstances },
+  {
+    name: 'user-tasks-open',
+    read: async (ask) => [plain('camunda_user_tasks_open', await count(ask, '/task', ''))],
+  },
+  {
+    name: 'user-tasks-unassigned',
+    read: async (ask) => [
+      plain('camunda_user_tasks_unassigned', await count(ask, '/task', 'unassigned=true')),
+    ],
+  },
+  { name: 'user-tasks-overdue', read: readOverdueTasks },
   { name: 'deployments', read: readLastDeployment },
 ]
 
@@ -178,6 +202,17 @@ async function readLastDeployment(ask: ReadJson, reading: GaugeReading): Promise
   const [last] = listOf(await ask('/deployment?sortBy=deploymentTime&sortOrder=desc&maxResults=1'))
   const seconds = secondsOf(stringIn(last, 'deploymentTime'), reading)
   return seconds === null ? [] : [plain('camunda_last_deployment_timestamp_seconds', seconds)]
+}
+
+/** Returns no sample if the gateway cannot write the current time in the date format of the engine. */
+async function readOverdueTasks(
+  ask: ReadJson,
+  { dateFormat, wallNow = Date.now }: GaugeReading,
+): Promise<readonly GaugeSample[]> {
+  const now = dateFormat.format(wallNow())
+  if (now === null) return []
+  const value = await count(ask, '/task', `dueBefore=${encodeURIComponent(now)}`)
+  return [plain('camunda_user_tasks_overdue', value)]
 }
 
 /** Adds the remainder as `_other` if it is positive. Numbers from consecutive requests may differ by the changes in between. */

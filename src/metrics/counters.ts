@@ -65,6 +65,11 @@ function createRequestCounters(registry: Registry) {
       ['engine', 'operation', 'rule'],
       'Number of requests whose query string a rule changed instead of refusing the request.',
     ),
+    responseRestricted: counter(
+      'gateway_responses_restricted_total',
+      ['engine', 'rule'],
+      'Number of responses of an engine to which a rule added headers that keep browsers from running their content.',
+    ),
     comparison: counter(
       'gateway_decisions_compared_total',
       ['engine', 'operation', 'result'],
@@ -115,6 +120,11 @@ function createOtherCounters(registry: Registry) {
       'gateway_cache_purges_total',
       ['result'],
       'Number of purges of the cache through the admin listener, by result.',
+    ),
+    invalidMessage: counter(
+      'gateway_redis_messages_invalid_total',
+      [],
+      'Number of times that users and records were read again because Redis delivered messages that no gateway signed, or repeated ones.',
     ),
     gaugeFailure: counter(
       'gateway_engine_gauges_failures_total',

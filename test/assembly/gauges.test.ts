@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis'
 import t from 'tap'
 import { until } from '../support/cache-harness.ts'
 import { startNode } from '../support/fake-engine.ts'
@@ -58,4 +59,45 @@ t.test('gateway_redis_up is 1 while Redis responds, also after a reload', { skip
   await until(async () => (await metric('gateway_redis_up')) === 1, WITHIN_MS)
   await reload({ ...settings, limits: { maxResults: 5 } })
   t.equal(await metric('gateway_redis_up'), 1)
+})
+
+t.test(
+  'events that alerts count begin at 0 with Redis, and are absent without',
+  { skip: redisSkip },
+  async (t) => {
+    const node = await startRegistered(t, () => [])
+    const redis = await startRedis()
+    t.teardown(() => redis.stop())
+    const engines = { default: { nodes: [node.url] } }
+    const series = [
+      'gateway_cache_requests_total{tier="redis",result="corrupt"}',
+      'gateway_redis_messages_invalid_total',
+      ...['unavailable', 'unstored', 'unreadable'].map(
+        (result) => `gateway_idempotent_requests_total{engine="default",result="${result}"}`,
+      ),
+    ]
+    const { metric } = await startReloadable(t, { engines, cache: { redis: redis.url } })
+    for (const one of series) t.equal(await metric(one), 0, one)
+    const other = await startReloadable(t, { engines })
+    for (const one of series.filter((name) => name.includes('{'))) t.equal(await other.metric(one), null, one)
+  },
+)
+
+t.test('messages that no gateway signed are counted', { skip: redisSkip }, async (t) => {
+  const node = await startRegistered(t, () => [])
+  const redis = await startRedis()
+  t.teardown(() => redis.stop())
+  const engines = { default: { nodes: [node.url] } }
+  const cache = { redis: redis.url, signingKeys: ['a key of the test, 0123456789-0123456789'] }
+  const { metric } = await startReloadable(t, { engines, cache })
+  const control = new Redis(redis.url)
+  t.teardown(() => control.disconnect())
+  const channels = async () => {
+    const names = await control.pubsub('CHANNELS', '*:news')
+    return names.map(String)
+  }
+  await until(async () => (await channels()).length === 1, WITHIN_MS)
+  const [channel = ''] = await channels()
+  await control.publish(channel, '["x","records",""]')
+  await until(async () => (await metric('gateway_redis_messages_invalid_total')) === 1, WITHIN_MS)
 })

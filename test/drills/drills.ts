@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -64,6 +65,21 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.match(await drill.follow('Diagnosis'), /http_response_status_code="500".*"status":500/s)
     node.state.status = 200
     t.match(await drill.follow('Mitigation'), /^200$/m)
+    await drill.ends()
+  },
+
+  GatewayLatencyHigh: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings: {} })
+    node.state.delayMs = 4000
+    keep(t, () => drill.ask('demo', '/task'), { atOnce: 20, pauseMs: 50 })
+    t.match(await drill.fires(), { labels: { engine: 'default' } })
+    t.match(
+      await drill.follow('Diagnosis'),
+      /http_client_request_duration_seconds_sum.*operation="getTasks"/s,
+    )
+    node.state.delayMs = 0
+    t.match(await drill.follow('Mitigation'), /^\d+\.\d+ s$/m)
     await drill.ends()
   },
 
@@ -158,6 +174,38 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.equal(await drill.ask('mary', '/engine'), 200, 'who is right gets in')
   },
 
+  GatewayTokensRefused: async (t, alert) => {
+    const tokens = { session: { secret: Buffer.alloc(48, 'drill').toString('base64') } }
+    const identity = { source: 'file', file: 'users.yaml', remember: '1h', tokens }
+    const nodes = [(await startEngineNode(t)).base]
+    const drill = await openDrill(t, { alert, nodes, settings: { identity } })
+    const headers = { authorization: `Bearer ${forgedToken()}` }
+    const client = keep(t, () => drill.ask('mary', '/task', { headers }), { atOnce: 4, pauseMs: 50 })
+    t.match(await drill.fires(), { labels: { engine: 'default' } })
+    const told = await drill.follow('Diagnosis')
+    t.match(told, /"rule":"token: signature".*"client":"127\.0\.0\.1".*no issuer is configured/s)
+    await client.stop()
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+    t.equal(await drill.ask('mary', '/engine'), 200, 'Basic still works')
+  },
+
+  GatewayNotEnforcing: async (t, alert) => {
+    const records = { source: 'file', file: 'records.yaml' }
+    const settings = { authorization: { mode: 'report', records } }
+    const drill = await openDrill(t, { alert, nodes: [(await startEngineNode(t)).base], settings })
+    const body = JSON.stringify({ id: 'g', name: 'g', type: 'WORKFLOW' })
+    const create = () => drill.ask('nobody', '/group/create', { method: 'POST', body })
+    t.equal(await create(), 204, 'nothing is refused')
+    t.match(await drill.fires(), {
+      labels: { engine: 'default', section: 'authorization', mode: 'report' },
+    })
+    t.match(await drill.follow('Diagnosis'), /mode="report".*stage="permit-report".*"mode":"report"/s)
+    t.match(await drill.follow('Mitigation'), /is good.*"applied"/s)
+    await drill.ends()
+    t.equal(await create(), 403)
+  },
+
   GatewaySourceDown: async (t, alert) => {
     const drill = await openPlain(t, alert)
     const file = join(drill.folder, 'records.yaml')
@@ -232,6 +280,58 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     const again = await startRedis({ port: redis.port })
     t.teardown(again.stop)
     t.match(await drill.follow('Mitigation'), /PONG/)
+    await drill.ends()
+  },
+
+  GatewayIdempotencyFailing: async (t, alert) => {
+    const redis = await startRedis()
+    const node = await startEngineNode(t)
+    const settings = { cache: { redis: redis.url } }
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings, env: { REDIS_URL: redis.url } })
+    t.teardown(redis.stop)
+    const body = JSON.stringify({ name: 'paid' })
+    let keys = 0
+    const signal = () => {
+      keys += 1
+      const headers = { 'idempotency-key': `drill-${keys}` }
+      return drill.ask('demo', '/signal', { method: 'POST', body, headers })
+    }
+    t.equal(await signal(), 204)
+    await redis.stop()
+    const client = keep(t, signal, { pauseMs: 200 })
+    t.match(await drill.fires(), { labels: { engine: 'default', result: 'unavailable' } })
+    t.match(await drill.follow('Diagnosis'), /result="unavailable"\} [1-9].*gateway_redis_up 0/s)
+    const again = await startRedis({ port: redis.port })
+    t.teardown(again.stop)
+    while ((await drill.metric('gateway_redis_up')) !== 1) await wait(200)
+    t.match(await drill.follow('Mitigation'), /PONG.*gateway_redis_up 1/s)
+    await drill.ends()
+    await client.stop()
+    t.equal(await signal(), 204)
+  },
+
+  GatewayRedisCorrupt: async (t, alert) => {
+    const redis = await startRedis()
+    t.teardown(redis.stop)
+    const node = await startEngineNode(t)
+    const settings = { cache: { redis: redis.url } }
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings, env: { REDIS_URL: redis.url } })
+    const command = (...args: readonly string[]) =>
+      execFileSync('redis-cli', ['-u', redis.url, ...args], { encoding: 'utf8' })
+    // Simulates another application that writes to the keys of the gateway. The gateway reads them when its own entries have expired.
+    const writer = keep(
+      t,
+      async () => {
+        await drill.ask('demo', '/external-task/topic-names')
+        for (const key of command('--scan', '--pattern', '*entry:*').split('\n'))
+          if (key !== '') command('set', key, 'of another application', 'px', '60000')
+      },
+      { pauseMs: 200 },
+    )
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /result="corrupt"\} [1-9].*addr=/s)
+    await writer.stop()
+    t.match(await drill.follow('Mitigation'), /removed from 1 process and from Redis/)
     await drill.ends()
   },
 
@@ -395,6 +495,17 @@ async function openWithTls(t: Test, alert: string, { cert, key }: DrillCertifica
   const settings = { listen: { port: 0, tls: { cert, key } } }
   const nodes = [(await startEngineNode(t)).base]
   return openDrill(t, { alert, nodes, settings, env: { CERT: cert, KEY: key } })
+}
+
+/** Returns a session token of a user that exists, which was signed with a wrong secret. */
+function forgedToken(): string {
+  const nowSeconds = Math.floor(Date.now() / 1000)
+  const claims = { sub: 'mary', iat: nowSeconds, exp: nowSeconds + 3600 }
+  const encoded = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  )
+  const mac = createHmac('sha256', 'a wrong secret of the drill').update(encoded.join('.'))
+  return [...encoded, mac.digest('base64url')].join('.')
 }
 
 function timesLogged({ lines }: Drill, words: string): number {

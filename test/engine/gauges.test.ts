@@ -80,6 +80,18 @@ for (const family of ['camunda', 'operaton'] as const)
       valueOf(samples, 'camunda_jobs_out_of_retries'),
       jobs.filter(({ retries }) => retries === 0).length,
     )
+    const tasks = (await rowsOf('/task')).filter(isRecord)
+    t.ok(tasks.length > 1)
+    t.equal(valueOf(samples, 'camunda_user_tasks_open'), tasks.length)
+    const unassigned = tasks.filter(({ assignee }) => assignee === null)
+    t.equal(valueOf(samples, 'camunda_user_tasks_unassigned'), unassigned.length)
+    t.equal(valueOf(samples, 'camunda_user_tasks_overdue'), 0)
+    const [id = ''] = tasks.map((task) => stringIn(task, 'id') ?? '')
+    const due = { ...tasks[0], due: '2020-01-31T12:00:00.000+0000' }
+    const changed = await exchange(engine.base, { method: 'PUT', path: `/task/${id}`, body: due })
+    t.equal(changed.status, 204)
+    t.equal(valueOf(await samplesOf(), 'camunda_user_tasks_overdue'), 1)
+
     t.equal(valueOf(samples, 'camunda_jobs_executable'), (await rowsOf('/job?executable=true')).length)
   })
 

@@ -2,6 +2,8 @@ import t from 'tap'
 import { createDateFormat } from '../../src/request/date-format.ts'
 import { GAUGE_QUERIES, type GaugeSample } from '../../src/gauges/queries.ts'
 
+const NOON_MS = Date.UTC(2026, 0, 31, 12)
+const wallNow = () => NOON_MS
 const BOUNDS = { topics: 2, definitions: 2 }
 
 /** Returns the samples of one query, and the paths that it requested. */
@@ -51,6 +53,36 @@ t.test('jobs that are executable or out of retries are counted', async (t) => {
   t.same((await read('jobs-out-of-retries', answers)).samples, ['camunda_jobs_out_of_retries 4'])
   t.same((await read('jobs-executable', answers)).samples, ['camunda_jobs_executable 5'])
 })
+
+t.test('open and unassigned user tasks are counted with one request each', async (t) => {
+  const answers = { '/task/count': { count: 9 }, '/task/count?unassigned=true': { count: 4 } }
+  const open = await read('user-tasks-open', answers)
+  t.same(open, { samples: ['camunda_user_tasks_open 9'], asked: ['/task/count'] })
+  const unassigned = await read('user-tasks-unassigned', answers)
+  t.same(unassigned.samples, ['camunda_user_tasks_unassigned 4'])
+  t.equal(unassigned.asked.length, 1)
+})
+
+t.test(
+  'overdue user tasks are those that were due before now, in the date format of the engine',
+  async (t) => {
+    const overdue = GAUGE_QUERIES.find(({ name }) => name === 'user-tasks-overdue')
+    const asked: string[] = []
+    const ask = async (path: string) => {
+      asked.push(path)
+      return { count: 2 }
+    }
+    const samples = await overdue?.read(ask, { ...BOUNDS, dateFormat: createDateFormat(), wallNow })
+    t.same(samples?.map(textOf), ['camunda_user_tasks_overdue 2'])
+    t.equal(asked.length, 1)
+    const [path = ''] = asked
+    const [, date = ''] = /^\/task\/count\?dueBefore=(.*)$/.exec(path) ?? []
+    t.equal(createDateFormat().toMs(decodeURIComponent(date)), NOON_MS)
+    const unwritable = { ...BOUNDS, dateFormat: createDateFormat('dd MMM yyyy'), wallNow }
+    t.same(await overdue?.read(ask, unwritable), [], 'a format without a zone cannot be written')
+    t.equal(asked.length, 1)
+  },
+)
 
 const WAITING = 'notLocked=true&withRetriesLeft=true&active=true'
 const oldestPath = (topic: string) =>

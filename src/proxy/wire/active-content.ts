@@ -10,14 +10,16 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**
  * Adds headers to a response with other content than JSON, so that a browser that opens it runs no code in it: forms, attachments,
- * files of deployments, values of variables, error pages. Callers and deployers choose their content and often their type.
+ * files of deployments, values of variables, error pages. Callers and deployers choose their content and often their type. Returns
+ * whether it added them.
  */
-export function restrictContent(headers: Record<string, string | string[]>, parsed: NodeHeaders): void {
+export function restrictContent(headers: Record<string, string | string[]>, parsed: NodeHeaders): boolean {
   const { 'content-type': type, 'content-security-policy': existing } = headers
-  if (type === undefined ? isEmpty(parsed) : typeof type === 'string' && JSON_TYPE.test(type)) return
+  if (type === undefined ? isEmpty(parsed) : typeof type === 'string' && JSON_TYPE.test(type)) return false
   headers['x-content-type-options'] = 'nosniff'
   // A browser enforces each policy of a list. The policy of an engine is kept, because it may restrict more.
   headers['content-security-policy'] = existing === undefined ? POLICY : `${String(existing)}, ${POLICY}`
+  return true
 }
 
 /** Returns whether a response without a type has no body. Otherwise browsers derive a type from its content. */

@@ -130,6 +130,8 @@ export interface ResponsePolicy {
   readonly names: ReadonlySet<string> | 'all'
   /** Whether content other than JSON gets headers that keep browsers from running it. */
   readonly restrictsContent: boolean
+  /** Called for each response that got these headers. */
+  readonly onRestricted?: () => void
 }
 
 export const API_RESPONSES: ResponsePolicy = { names: API_RESPONSE_HEADERS, restrictsContent: true }
@@ -138,21 +140,30 @@ export const API_RESPONSES: ResponsePolicy = { names: API_RESPONSE_HEADERS, rest
 export function clientHeaders(
   parsed: ParsedHeaders,
   added?: Readonly<Record<string, string>>,
-  { names, restrictsContent } = API_RESPONSES,
+  policy = API_RESPONSES,
 ): Record<string, string | string[]> {
   const named = namedBy(parsed['connection'])
+  const { names } = policy
   const headers: Record<string, string | string[]> = {}
   for (const name in parsed) {
     const value = parsed[name]
     if (value === undefined || name === 'content-length' || named?.includes(name)) continue
     if (names === 'all' ? !isUpstreamOnly(name) : names.has(name)) headers[name] = value
   }
-  if (restrictsContent) restrictContent(headers, parsed)
+  applyContentRule(headers, parsed, policy)
   if (added !== undefined) addHeaders(headers, added)
   // The length is set last, because Node refuses a Content-Disposition with a byte above 127 once a length is set.
   const length = parsed['content-length']
   if (length !== undefined) headers['content-length'] = length
   return headers
+}
+
+function applyContentRule(
+  headers: Record<string, string | string[]>,
+  parsed: ParsedHeaders,
+  { restrictsContent, onRestricted }: ResponsePolicy,
+): void {
+  if (restrictsContent && restrictContent(headers, parsed)) onRestricted?.()
 }
 
 function addHeaders(

@@ -9,7 +9,7 @@ const application = await startNode(t, (_request, response) => {
   response.writeHead(200, { 'content-type': 'text/html' }).end(FORM)
 })
 
-const { ask, app } = await openGateway(t, {
+const { ask, app, dependencies } = await openGateway(t, {
   settings: { passthrough: [{ prefix: '/app', upstream: application.url, auth: 'none' }] },
   engines: { open: { validation: { allow: ['active-content'] } } },
   engine: ({ url }, response) => {
@@ -65,3 +65,24 @@ t.test(
       t.same([headers['x-content-type-options'], headers['content-security-policy']], [undefined, undefined])
   },
 )
+
+t.test('restricted responses are counted by engine, without JSON and responses from the cache', async (t) => {
+  const count = async () => {
+    const text = await dependencies.metrics.text()
+    const series = 'gateway_responses_restricted_total{engine="default",rule="active-content"}'
+    return Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(series))
+        ?.slice(series.length) ?? 0,
+    )
+  }
+  const before = await count()
+  await ask('demo', 'GET /task/a/rendered-form')
+  await ask('demo', 'GET /decision-definition/key/b/diagram')
+  await ask('demo', 'GET /decision-definition/key/b/diagram')
+  await ask('demo', 'GET /version')
+  t.equal((await count()) - before, 2)
+  await ask('demo', 'GET /engine/open/task/a/rendered-form')
+  t.notMatch(await dependencies.metrics.text(), /responses_restricted_total\{engine="open"/)
+})

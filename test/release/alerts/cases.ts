@@ -29,6 +29,24 @@ const INCIDENTS = (engine: string, type: string, instance = 'a:9090') =>
   `camunda_incidents_open{job="gw",instance="${instance}",engine="${engine}",incident_type="${type}"}`
 const FAILED_JOBS = (engine: string) => `camunda_jobs_out_of_retries{${AT},engine="${engine}"}`
 const FORTNIGHT_SECONDS = 14 * 24 * 3600
+const AUTHENTICATIONS = (method: string, result: string) =>
+  `gateway_auth_total{${AT},engine="default",result="${result}",method="${method}"}`
+const BUCKET = (operation: string, le: string) =>
+  `http_server_request_duration_seconds_bucket{${AT},engine="default",operation="${operation}",http_request_method="GET",http_response_status_code="200",le="${le}"}`
+const DURATIONS = (operation: string, { all, fast }: { readonly all: string; readonly fast: string }) => ({
+  [BUCKET(operation, '2.5')]: fast,
+  [BUCKET(operation, '5')]: all,
+  [BUCKET(operation, '+Inf')]: all,
+  [`http_server_request_duration_seconds_count{${AT},engine="default",operation="${operation}",http_request_method="GET",http_response_status_code="200"}`]:
+    all,
+})
+const MODE = (mode: string, instance = 'a:9090') =>
+  `gateway_mode{job="gw",instance="${instance}",engine="default",section="authorization",mode="${mode}"}`
+const KEYED = (result: string) =>
+  `gateway_idempotent_requests_total{${AT},engine="default",result="${result}"}`
+const QUEUE = (engine: string) => `gateway_upstream_queue{${AT},engine="${engine}"}`
+const SLOW = (engine: string, state: string) =>
+  `gateway_slow_requests{${AT},engine="${engine}",state="${state}"}`
 const CACHE = (tier: string, result: string) =>
   `gateway_cache_requests_total{${AT},tier="${tier}",result="${result}"}`
 
@@ -58,6 +76,16 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     labels: ENGINE_LABELS,
     quiet: { [REQUESTS(200)]: '0+96x60', [REQUESTS(502)]: '0+4x60' },
   },
+  GatewayLatencyHigh: {
+    fires: DURATIONS('getTasks', { all: '0+60x80', fast: '0+60x20 1254+54x60' }),
+    atMinute: 23,
+    labels: ENGINE_LABELS,
+    quiet: {
+      ...DURATIONS('getTasks', { all: '0+60x80', fast: '0+58x80' }),
+      ...DURATIONS('fetchAndLock', { all: '0+60x80', fast: '0x80' }),
+      ...DURATIONS('passthrough', { all: '0+60x80', fast: '0x80' }),
+    },
+  },
   GatewayOverloaded: {
     fires: { [REFUSALS('admit', 'GW_OVERLOADED')]: '0x20 0+4x40' },
     atMinute: 15.5,
@@ -68,10 +96,21 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     },
   },
   GatewayBacklog: {
-    fires: { [`gateway_upstream_queue{${AT},engine="default"}`]: '0x4 1x40' },
+    fires: {
+      [QUEUE('default')]: '0x4 1x40',
+      [SLOW('default', 'waiting')]: '0x60',
+      [QUEUE('reports')]: '0x60',
+      [SLOW('reports', 'waiting')]: '0x4 1x40',
+      // An application has no queue of slow operations.
+      [QUEUE('/cockpit')]: '0x4 1x40',
+    },
     atMinute: 7.5,
-    labels: ENGINE_AT_LABELS,
-    quiet: { [`gateway_upstream_queue{${AT},engine="default"}`]: '9x8 0 9x8 0 9x8 0' },
+    labels: ['default', 'reports', '/cockpit'].map((engine) => ({ ...AT_LABELS, engine })),
+    quiet: {
+      [QUEUE('default')]: '9x8 0 9x8 0 9x8 0',
+      [SLOW('default', 'waiting')]: '9x8 0 9x8 0 9x8 0',
+      [SLOW('default', 'running')]: '9x60',
+    },
   },
   GatewayTaskBacklogGrows: {
     fires: {
@@ -131,6 +170,26 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
       [`gateway_auth_total{${AT},engine="default",result="verified",method="basic"}`]: '0+900x60',
     },
   },
+  GatewayTokensRefused: {
+    fires: { [AUTHENTICATIONS('oidc', 'failed')]: '0x20 0+16x60' },
+    atMinute: 20.5,
+    labels: ENGINE_LABELS,
+    quiet: {
+      [AUTHENTICATIONS('oidc', 'failed')]: '0+14x60',
+      [AUTHENTICATIONS('oidc', 'verified')]: '0+900x60',
+      [AUTHENTICATIONS('basic', 'failed')]: '0+900x60',
+    },
+  },
+  GatewayNotEnforcing: {
+    fires: {
+      [MODE('report')]: '_x4 1x160',
+      [MODE('report', 'b:9090')]: '_x4 1x160',
+      [MODE('enforce')]: '1x3',
+    },
+    atMinute: 62.5,
+    labels: { ...ENGINE_LABELS, section: 'authorization', mode: 'report' },
+    quiet: { [MODE('report')]: '1x118 stale', [MODE('enforce')]: '_x119 1x100', [MODE('engine')]: '1x220' },
+  },
   GatewaySourceDown: {
     fires: { [`gateway_source_up{${AT},engine="default",source="records"}`]: '1x4 0x40' },
     atMinute: 4.5,
@@ -172,6 +231,22 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     atMinute: 4.5,
     labels: AT_LABELS,
     quiet: { [`gateway_redis_up{${AT}}`]: '1x4 0x2 1x40' },
+  },
+  GatewayIdempotencyFailing: {
+    fires: { [KEYED('unavailable')]: '0x20 1x40', [KEYED('unreadable')]: '0x20 1x40' },
+    atMinute: 10.5,
+    labels: ['unavailable', 'unreadable'].map((result) => ({ ...ENGINE_LABELS, result })),
+    quiet: { [KEYED('unavailable')]: '3x80', [KEYED('replayed')]: '0+9x80', [KEYED('unknown')]: '0+9x80' },
+  },
+  GatewayRedisCorrupt: {
+    fires: { [CACHE('redis', 'corrupt')]: '0x20 1x40' },
+    atMinute: 10.5,
+    labels: JOB_LABELS,
+    quiet: {
+      [CACHE('redis', 'corrupt')]: '3x80',
+      [CACHE('redis', 'miss')]: '0+9x80',
+      [`gateway_redis_messages_invalid_total{${AT}}`]: '2x80',
+    },
   },
   GatewayCacheIneffective: {
     fires: {
