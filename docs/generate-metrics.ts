@@ -150,6 +150,7 @@ export async function describeMetrics(): Promise<readonly MetricDescription[]> {
     warnings: () => [],
     replace: async () => {},
     reopenAudit: async () => {},
+    audit: async () => {},
     metrics,
     log,
   })

@@ -15,7 +15,7 @@ export function administratorWarnings(config: Config, files: SourceFiles): reado
     const { mode, records: from, adminGroups } = authorization
     const isDecided = mode === 'enforce' || mode === 'report'
     if (!isDecided || identity.source === 'engine' || from.source !== 'file') return []
-    const records = files.records(from).current()
+    const records = files.records(from).current()?.index ?? null
     const administrators = (files.users(identity).current()?.all ?? []).filter(({ groups }) =>
       groups.some((group) => adminGroups.includes(group)),
     )

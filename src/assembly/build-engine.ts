@@ -48,6 +48,7 @@ import type { NudgeSettings } from '../proxy/long-polls/create-nudges.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { type EngineNodes, nodeOptionsOf, probeTimesOf } from './running-nodes.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
+import type { PolicyLedger } from './policy-ledger.ts'
 import type { SourceFiles } from './source-files.ts'
 import { API_REQUEST_HEADERS, API_RESPONSE_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'
@@ -62,6 +63,7 @@ export interface EngineOptions {
   readonly config: Config
   readonly files: SourceFiles
   readonly metrics: Metrics
+  readonly ledger: PolicyLedger
   readonly passwords: Passwords
   readonly issuers: IssuerKeySets
   /** Bounds and throttles the verification of token signatures. */
@@ -142,6 +144,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     principalOf: sources.identity.principalOf,
     recordsVersion: authorization.mode === 'enforce' ? sources.recordsVersion : () => 0,
     recordById: sources.records.byId,
+    policy: () => options.ledger.policyOf(name),
     changed: sources.changed,
     permits: permitsOf(permit, policies),
     explain: createExplainRequest(permit),
@@ -210,7 +213,7 @@ function permitsOf(options: PermitOptions, policies: Policies): EngineDependenci
 }
 
 function buildSources(
-  { name, engineConfig, config, files, passwords, changeBus, log }: EngineOptions,
+  { name, engineConfig, config, files, ledger, passwords, changeBus, log }: EngineOptions,
   own: Upstream,
   version: UserHandoverState['version'],
 ): EngineSources {
@@ -219,6 +222,7 @@ function buildSources(
     ...settingsOf(config, engineConfig),
     engine: name,
     files,
+    ledger,
     ask: askerOf(own),
     passwords,
     publish: (topic, about) => changeBus?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),

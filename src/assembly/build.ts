@@ -36,13 +36,14 @@ import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createCertificateGauges } from './running-certificates.ts'
 import { openTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
+import { PolicyLedger } from './policy-ledger.ts'
 import { openSourceFiles } from './source-files.ts'
 import { createIssuerKeySets } from './token-issuers.ts'
 
 /** Builds all dependencies of the gateway. @throws ConfigError that names every problem of every file */
 export async function build(options: BuildOptions): Promise<RuntimeDependencies> {
   const { config, log, successor = () => null } = options
-  const { files, audit, metrics, changeBus, turns, handover } = await openShared(options)
+  const { files, audit, ledger, metrics, changeBus, turns, handover } = await openShared(options)
   const admission = openAdmission({ config, metrics, log }, handover)
   const { traces, ...tracesComponent } = await openTraces(
     { config, metrics, log, version: options.version },
@@ -50,7 +51,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   )
   const issuers = createIssuerKeySets(config, log, handover.before?.issuerKeys ?? null)
   const own = { passwords: createPasswords(), issuers, verifications: createVerifications() }
-  const shared = { config, files, metrics, changeBus, turns, admission, log, traces, ...own }
+  const shared = { config, files, ledger, metrics, changeBus, turns, admission, log, traces, ...own }
   const builtEngines = buildEngines(shared, handover.before)
   const engines = new Map(builtEngines.map(({ dependencies }) => [dependencies.name, dependencies]))
   const applications = buildApplications({ config, metrics, log, traces })
@@ -76,6 +77,11 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     storesComponent,
     tracesComponent,
     admission,
+    {
+      activate: () => ledger.activate(audit.writeEvent),
+      stop: () => ledger.stop(),
+      close: () => ledger.settled(),
+    },
     { release: audit.close },
   ])
   const { pressure } = admission
@@ -100,6 +106,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
       config,
       metrics,
       traces,
+      ledger,
       admission: admission.handoverState,
       users: new Map(builtEngines.map(({ dependencies: { name }, handoverState }) => [name, handoverState])),
       issuerKeys: issuers.states,
@@ -120,6 +127,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
         ),
       connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
       reopenAudit: audit.reopen,
+      audit: audit.writeEvent,
     },
     start: components.start,
     activate: () => components.activate(metrics),
@@ -162,7 +170,10 @@ function userStateFor(name: string, config: Config, before: HandoverState | null
 async function openShared({ config, log, version, ...options }: BuildOptions) {
   const { before = null, successor = () => null } = options
   const problems = prefixProblems(config)
-  const files = await collect(problems, () => openSourceFiles(config, log, before !== null))
+  const ledger = new PolicyLedger(config, before)
+  const files = await collect(problems, () =>
+    openSourceFiles(config, { log, isServing: before !== null, ledger }),
+  )
   const losses: { report: ((lines: number) => void) | null } = { report: null }
   const onLoss = (lines: number) => losses.report?.(lines)
   const audit = await collect(problems, () => buildAudit(config, log, onLoss))
@@ -182,6 +193,7 @@ async function openShared({ config, log, version, ...options }: BuildOptions) {
   return {
     files,
     audit,
+    ledger,
     metrics,
     changeBus: buildChangeBus(config, metrics, log),
     turns: buildTurns(config),

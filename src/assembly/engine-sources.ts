@@ -10,6 +10,7 @@ import type { LoginOutcome } from '../policy/authn/lockout.ts'
 import type { Passwords } from '../policy/authn/password.ts'
 import { createFileRecords, type RecordsSource } from '../policy/authz/records/records-source.ts'
 import type { ThrottleOptions } from '../policy/authn/throttle.ts'
+import { engineKeyOf, type PolicyLedger } from './policy-ledger.ts'
 import type { SourceFiles } from './source-files.ts'
 
 /** The users and the authorization records of one engine. */
@@ -40,6 +41,8 @@ interface SourcesOptions {
   readonly passwords: Passwords
   /** Changes when the users of the engine may have changed. */
   readonly version: { current: object }
+  /** Receives the records of the engine whenever they have changed. */
+  readonly ledger: Pick<PolicyLedger, 'set'>
   /** Publishes a message to the other replicas. */
   readonly publish: (topic: string, about?: string) => Promise<void>
   readonly log: Logger
@@ -135,7 +138,7 @@ function identityOf({ identity: setting, files, passwords, version, ask, publish
   return { identity: atEngine, atEngine }
 }
 
-function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): RecordsSource {
+function recordsOf({ authorization, files, ledger, ask, engine, log }: SourcesOptions): RecordsSource {
   const { records: setting, revokes, disabledPermissions } = authorization
   const options = { revokes, disabledPermissions }
   if (setting.source === 'file') return createFileRecords({ ...options, file: files.records(setting) })
@@ -156,6 +159,7 @@ function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): 
       if (problem === null && before !== null) log.info({ engine }, 'records can be read again')
       before = problem
     },
+    onChange: (table, digest) => ledger.set(engineKeyOf(engine), { kind: 'records', digest, table }),
     onPartlyRead: (count) => {
       if (count > 0 && count !== partlyRead)
         log.warn(

@@ -8,7 +8,9 @@ import type { AuthenticationHandoverState } from '../policy/authn/authenticate.t
 import type { TokenMemoryState } from '../policy/authn/token-memory.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
+import type { AuditEvent } from '../metrics/audit-events.ts'
 import type { Component } from './component.ts'
+import type { PolicyLedger } from './policy-ledger.ts'
 import type { IssuerKeyStates } from './token-issuers.ts'
 
 /** A configuration and everything that was built from it. One runtime is in force; replaced runtimes finish their requests. */
@@ -80,6 +82,7 @@ export interface HandoverState
   /** State about the users of each engine, by engine name. */
   readonly users: ReadonlyMap<string, UserHandoverState>
   readonly issuerKeys: IssuerKeyStates
+  readonly ledger: PolicyLedger
 }
 
 /** The questions that the admin listener and the commands send to a runtime. */
@@ -95,6 +98,8 @@ export interface RuntimeQuestions {
   readonly connections: () => readonly ConnectionCheck[]
   /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
+  /** Writes an event to the audit stream. */
+  readonly audit: (event: AuditEvent) => void
 }
 
 /** The users and groups of an engine that can be named, in alphabetical order. */

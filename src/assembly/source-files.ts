@@ -2,8 +2,10 @@ import { type Config, ConfigError, type IdentityConfig, sectionPathOf, settingsO
 import { fileReasonOf } from '../config/file-text.ts'
 import { shownPath } from '../config/shown-name.ts'
 import { messageOf } from '../errors.ts'
+import { contentDigestOf } from '../files/content-digest.ts'
+import { fileKeyOf, type PolicyContent, type PolicyLedger } from './policy-ledger.ts'
 import type { Logger } from '../log.ts'
-import type { RecordIndex } from '../policy/authz/records/records.ts'
+import type { LoadedRecords } from '../policy/authz/records/records-source.ts'
 import { type Memberships, withMemberships } from '../files/groups-file.ts'
 import type { SourceState } from '../files/source-state.ts'
 import type { Users } from '../files/users-file.ts'
@@ -13,7 +15,7 @@ import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
 /** The source files. Each file is read and watched once, even if several engines share it. */
 export interface SourceFiles {
   readonly users: (from: UsersSetting) => SourceFile<Users>
-  readonly records: (from: FileSetting) => WatchedFile<RecordIndex>
+  readonly records: (from: FileSetting) => WatchedFile<LoadedRecords>
   /** Parses the response of an engine. */
   readonly parseStored: Parser['stored']
   /** Starts watching the files. */
@@ -31,18 +33,29 @@ export interface FileSetting {
   readonly staleAfter: number
 }
 
+interface SourceFilesOptions {
+  readonly log: Logger
+  /** Whether the process serves requests, which reading must not delay. */
+  readonly isServing: boolean
+  /** Receives each content that is in force. */
+  readonly ledger: Pick<PolicyLedger, 'set'>
+}
+
 /**
  * Opens and reads all files of users and records.
- * @param isServing whether the process serves requests, which reading must not delay
  * @throws ConfigError that names every problem of every file
  */
-export async function openSourceFiles(config: Config, log: Logger, isServing: boolean): Promise<SourceFiles> {
+export async function openSourceFiles(
+  config: Config,
+  { log, isServing, ledger }: SourceFilesOptions,
+): Promise<SourceFiles> {
   const settings = Object.entries(config.engines).map(([name, engine]) => ({
     ...settingsOf(config, engine),
     identityPath: sectionPathOf(name, engine, 'identity'),
     recordsPath: `${sectionPathOf(name, engine, 'authorization')}.records`,
   }))
   const problems: string[] = []
+  const shared = { ledger, log, problems }
   const parser = createParser()
   if (isServing) parser.startServing()
   const usersSettings = settings.flatMap(({ identity, identityPath: path }) =>
@@ -51,21 +64,21 @@ export async function openSourceFiles(config: Config, log: Logger, isServing: bo
   const [users, htpasswd] = [
     await openEach(
       usersSettings.filter(({ source }) => source === 'file'),
-      { parse: parser.users, log, problems },
+      { parse: parser.users, contentOf: usersContent, ...shared },
     ),
     await openEach(
       usersSettings.filter(({ source }) => source === 'htpasswd'),
-      { parse: parser.htpasswd, log, problems },
+      { parse: parser.htpasswd, contentOf: usersContent, ...shared },
     ),
   ]
   const groups = await openEach(usersSettings.flatMap(groupsSettingsOf), {
     parse: parser.groups,
-    log,
-    problems,
+    contentOf: membershipsContent,
+    ...shared,
   })
   const records = await openEach(
     settings.map(({ authorization, recordsPath }) => ({ ...authorization.records, path: recordsPath })),
-    { parse: parser.records, log, problems },
+    { parse: parser.records, contentOf: recordsContent, ...shared },
   )
   const all = [users, htpasswd, groups, records].flatMap((files: ReadonlyMap<string, Watched>) => [
     ...files.values(),
@@ -94,6 +107,8 @@ export async function openSourceFiles(config: Config, log: Logger, isServing: bo
 
 interface SourceFileOptions<T> {
   readonly parse: (content: Buffer, file: string) => Promise<T>
+  readonly contentOf: (content: T, digest: string) => PolicyContent
+  readonly ledger: Pick<PolicyLedger, 'set'>
   readonly log: Logger
   /** Receives a line for each problem. */
   readonly problems: string[]
@@ -139,22 +154,37 @@ function joinedState(one: SourceState, other: SourceState): SourceState {
   return { problem: one.problem ?? other.problem, ageMs: ages.length < 2 ? null : Math.max(...ages) }
 }
 
-async function openEach<T>(
+async function openEach<T extends object>(
   settings: readonly SourceSetting[],
-  { parse, log, problems }: SourceFileOptions<T>,
+  { parse, contentOf, ledger, log, problems }: SourceFileOptions<T>,
 ): Promise<ReadonlyMap<string, WatchedFile<T>>> {
   const files = new Map<string, WatchedFile<T>>()
   for (const setting of settings) {
     if (!('file' in setting) || files.has(settingKeyOf(setting))) continue
     const { file, staleAfter, path, key = 'file' } = setting
+    /** The digests of parsed contents. A content that is refused later must not be taken for the content in force. */
+    const digests = new WeakMap<T, string>()
+    const tell = (content: T | null): void => {
+      const digest = content === null ? undefined : digests.get(content)
+      if (content !== null && digest !== undefined) ledger.set(fileKeyOf(file), contentOf(content, digest))
+    }
     try {
       const watched = await openWatchedFile({
         path: file,
-        parse: (content) => parse(content, file),
+        parse: async (content) => {
+          const digest = await contentDigestOf(content)
+          const parsed = await parse(content, file)
+          digests.set(parsed, digest)
+          return parsed
+        },
         staleAfterMs: staleAfter,
-        onLook: (problem, error) => logLook(log, file, problem === null ? null : problemsOf(error)),
+        onLook: (problem, error) => {
+          logLook(log, file, problem === null ? null : problemsOf(error))
+          if (problem === null) tell(files.get(settingKeyOf(setting))?.current() ?? null)
+        },
       })
       files.set(settingKeyOf(setting), watched)
+      tell(watched.current())
     } catch (error) {
       const reason = fileReasonOf(error)
       problems.push(
@@ -165,6 +195,25 @@ async function openEach<T>(
     }
   }
   return files
+}
+
+function usersContent({ all }: Users, digest: string): PolicyContent {
+  return { kind: 'users', digest, users: all }
+}
+
+/** Returns memberships as users without a password. */
+function membershipsContent(memberships: ReadonlyMap<string, Memberships>, digest: string): PolicyContent {
+  const users = [...memberships].map(([id, { groups, tenants }]) => ({
+    id,
+    groups,
+    tenants,
+    passwordHash: '',
+  }))
+  return { kind: 'users', digest, users }
+}
+
+function recordsContent({ table }: LoadedRecords, digest: string): PolicyContent {
+  return { kind: 'records', digest, table }
 }
 
 function openedFile<T>(files: ReadonlyMap<string, T>, setting: FileSetting): T {

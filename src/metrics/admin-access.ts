@@ -127,6 +127,13 @@ function tokenIn(header: string | undefined): string | null {
   return /^[^:]*:(.*)$/s.exec(Buffer.from(value, 'base64').toString())?.[1] ?? ''
 }
 
+/** Returns the user name of Basic authentication in visible characters, or null if there is none. */
+export function administratorIn(header: string | undefined): string | null {
+  const encoded = /^basic +([!-~]+)$/i.exec(header ?? '')?.[1] ?? ''
+  const name = /^([^:]*):/.exec(Buffer.from(encoded, 'base64').toString())?.[1] ?? ''
+  return name === '' ? null : name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD')
+}
+
 /** Compares in constant time, independent of how much of a wrong token is right. */
 function isSame(given: string, token: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'))

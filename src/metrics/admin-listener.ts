@@ -7,7 +7,15 @@ import { urlOf } from '../tls/listener-url.ts'
 import { onRenewal } from '../tls/renewal-lines.ts'
 import { keepRenewed } from '../tls/tls-listener.ts'
 import { GatewayError } from '../errors.ts'
-import { type AdminAccess, checkOrigin, checkPost, checkToken, type SlowGuesses } from './admin-access.ts'
+import type { AdminEvent } from './audit-events.ts'
+import {
+  type AdminAccess,
+  administratorIn,
+  checkOrigin,
+  checkPost,
+  checkToken,
+  type SlowGuesses,
+} from './admin-access.ts'
 
 export interface Readiness {
   readonly ready: boolean
@@ -46,6 +54,8 @@ export interface AdminAnswer {
 export interface AdminRoute {
   readonly method: 'GET' | 'POST'
   readonly path: string
+  /** The audit stream has a line for each request. Default: it has none. */
+  readonly isAudited?: true
   /** Default: requests with a body are refused. */
   readonly maxBodyBytes?: number
   /** Returns the response. A rejection becomes a 500. */
@@ -62,6 +72,8 @@ export interface AdminOptions {
   /** Null for plain HTTP. */
   readonly tls: ServerTls | null
   readonly routes: readonly AdminRoute[]
+  /** Writes a request to the audit stream. Default: requests are not written. */
+  readonly audit?: (event: AdminEvent) => void
   readonly log: Pick<Logger, 'error' | 'info'>
 }
 
@@ -113,7 +125,13 @@ export async function createAdmin({ host, port, tls, ...handlers }: AdminOptions
 
 function addResponses(
   app: FastifyInstance,
-  { access, slowGuesses, routes, log }: Pick<AdminOptions, 'access' | 'slowGuesses' | 'routes' | 'log'>,
+  {
+    access,
+    slowGuesses,
+    routes,
+    audit = () => undefined,
+    log,
+  }: Pick<AdminOptions, 'access' | 'slowGuesses' | 'routes' | 'audit' | 'log'>,
 ) {
   app.addHook('onRequest', async (request, reply) => {
     void reply.type('text/plain; charset=utf-8').headers(RESPONSE_HEADERS)
@@ -121,10 +139,22 @@ function addResponses(
     await checkToken(request.raw, access(), (verify) => slowGuesses(request.ip, verify))
     checkPost(request.raw)
   })
-  for (const { method, path: url, maxBodyBytes, answer } of routes)
+  for (const { method, path: url, isAudited = false, maxBodyBytes, answer } of routes)
     app.route({
       method,
       url,
+      ...(isAudited && {
+        onResponse: async ({ ip: client, raw: { headers } }, { statusCode: status }) =>
+          audit({
+            event: 'admin',
+            client,
+            administrator: administratorIn(headers.authorization),
+            method,
+            path: url,
+            decision: status === 401 || status === 403 ? 'refused' : 'permitted',
+            status,
+          }),
+      }),
       ...(maxBodyBytes === undefined ? {} : { bodyLimit: maxBodyBytes }),
       handler: async ({ query, body: asked }, reply) => {
         const { status, type, headers = {}, body } = await answer({ query, body: asked })

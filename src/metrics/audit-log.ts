@@ -6,6 +6,7 @@ import { createLineWriter, destinationOf, openDestination } from '../log.ts'
 import type { Destination, Logger } from '../log.ts'
 import { createSeal } from './audit-chain.ts'
 import { bounded, roundedMs } from './access-log.ts'
+import { type AuditEvent, eventRecordOf } from './audit-events.ts'
 import { changeRecordOf, type MemberChange } from './audit-changes.ts'
 
 /**
@@ -40,6 +41,8 @@ export interface Audit {
   /** `reported`: allowed because the mode is `report`. `changed`: allowed with another value in the query string. */
   readonly decision: 'refused' | 'permitted' | 'reported' | 'changed'
   readonly stage: string | null
+  /** The policy in force when the line is written, as the lines of the event `policy` name it. Null without an engine. */
+  readonly policy: string | null
   /** A check of the operation, a `GW_…` code, or the name of a rule. */
   readonly rule: string | null
   readonly missing: readonly MissingPermission[]
@@ -91,6 +94,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     missing: missing.length === 0 ? undefined : missing.slice(0, MAX_MISSING).map(missingPermissionRecordOf),
     otherRefusal: audit.otherRefusal === null ? undefined : bounded(audit.otherRefusal),
     comparison: audit.comparison ?? undefined,
+    policy: audit.policy ?? undefined,
     status: audit.status,
     durationMs: roundedMs(audit.durationMs),
   }
@@ -109,6 +113,7 @@ function missingPermissionRecordOf({ permission, resource, resourceId, need }: M
 
 export interface AuditStream {
   readonly write: (audit: Audit) => void
+  readonly writeEvent: (event: AuditEvent) => void
   /** Reopens the file if it was renamed or removed. Resolves when further lines go to the new file. */
   readonly reopen: () => Promise<void>
   /** Writes pending lines, and closes the file. */
@@ -123,13 +128,21 @@ interface AuditOptions {
   readonly onLoss?: (lines: number) => void
 }
 
+const NO_AUDIT: AuditStream = {
+  write: () => undefined,
+  writeEvent: () => undefined,
+  reopen: async () => undefined,
+  close: () => undefined,
+}
+
 /** Opens the audit stream. @throws Error if the file cannot be written */
 export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditStream {
-  if (to === 'off') return { write: () => undefined, reopen: async () => undefined, close: () => undefined }
+  if (to === 'off') return NO_AUDIT
   const file = to === 'stdout' ? null : openRotatedFile(to, log, onLoss)
   const writeLine = createLineWriter(file ?? destinationOf(log), createSeal())
   return {
     write: (audit) => writeLine(auditRecordOf(audit)),
+    writeEvent: (event) => writeLine(eventRecordOf(event)),
     reopen: async () => file?.reopen(),
     close: () => file?.end(),
   }

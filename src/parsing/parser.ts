@@ -1,8 +1,8 @@
 import type { Memberships } from '../files/groups-file.ts'
 import { createUsers, indexById, type Users } from '../files/users-file.ts'
 import type { StoredIndex } from '../policy/authz/records/engine-records.ts'
-import { indexTable } from '../policy/authz/records/record-table.ts'
-import type { RecordIndex } from '../policy/authz/records/records.ts'
+import { indexTable, type RecordTable } from '../policy/authz/records/record-table.ts'
+import type { LoadedRecords } from '../policy/authz/records/records-source.ts'
 import { inSlices } from './in-slices.ts'
 import { type ParsedLists, type ParseJob, runParseJob } from './parse-job.ts'
 import { parseLimits } from './parse-limits.ts'
@@ -17,7 +17,7 @@ export interface Parser {
   /** Parses the groups and tenants of users, by user id. @throws ConfigError that names every problem */
   readonly groups: (content: Buffer, file: string) => Promise<ReadonlyMap<string, Memberships>>
   /** @throws ConfigError that names every problem */
-  readonly records: (content: Buffer, file: string) => Promise<RecordIndex>
+  readonly records: (content: Buffer, file: string) => Promise<LoadedRecords>
   /** Parses the records in the response of an engine. @throws Error if it is not a list of records */
   readonly stored: (content: Buffer) => Promise<StoredIndex>
   /** Called before the first request. From now on, only short contents are parsed without a thread. */
@@ -46,14 +46,17 @@ export function createParser(limits = parseLimits()): Parser {
     },
     records: async (content, file) => {
       const { head, items } = await parse({ kind: 'records', content, file })
-      return inSlices(indexTable({ rows: head, names: items }))
+      return indexed({ rows: head, names: items })
     },
     stored: async (content) => {
       const { head, items } = await parse({ kind: 'stored', content, file: '' })
-      const table = { rows: head, names: items }
-      return { index: await inSlices(indexTable(table)), table, partlyRead: head.partlyRead }
+      return { ...(await indexed({ rows: head, names: items })), partlyRead: head.partlyRead }
     },
     startServing: () => (inlineBytes = limits.inlineBytes),
     close: () => threads.close(),
   }
+}
+
+async function indexed(table: RecordTable): Promise<LoadedRecords> {
+  return { index: await inSlices(indexTable(table)), table }
 }

@@ -105,10 +105,15 @@ function commonOf(
     params: operation === null ? NO_PARAMS : visibleParamsOf(request),
     created: operation === null || status > 299 ? NO_IDS : visibleIdsOf(operation, context),
     change: changeOf(request),
+    policy: policyOf(context),
     comparison,
     status,
     durationMs,
   }
+}
+
+function policyOf({ engine }: RequestContext): string | null {
+  return engine === null ? null : engine.policy()
 }
 
 const NO_PARAMS: Audit['params'] = {}

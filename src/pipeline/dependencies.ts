@@ -42,6 +42,8 @@ export interface EngineDependencies {
   readonly principalOf: IdentitySource['principalOf']
   /** Changes whenever other authorization records are in force. Constant if the gateway does not decide by records. */
   readonly recordsVersion: () => number
+  /** Identifies the settings, users and records in force, for the audit log. */
+  readonly policy: () => string
   /** Returns an authorization record by its id, as last read from the engine. Null if it is not known. */
   readonly recordById: (id: string) => StoredRecord | null
   /**

@@ -104,6 +104,7 @@ export const ADMIN_ROUTES = {
   reload: {
     method: 'POST',
     path: '/reload',
+    isAudited: true,
     purpose: 'reads the configuration again and applies it',
     answer: async ({ reload }) => {
       const reloaded = await reload.run('request')
@@ -113,6 +114,7 @@ export const ADMIN_ROUTES = {
   purge: {
     method: 'POST',
     path: '/cache/purge',
+    isAudited: true,
     purpose: 'removes cached responses: all, or those of `{ engine, tag }`',
     maxBodyBytes: 4096,
     answer: async ({ purge }, { body }) => jsonAnswerOf(await purge(body)),

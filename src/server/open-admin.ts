@@ -10,6 +10,7 @@ import { createPurge } from './purge.ts'
 import { STATUS } from './questions.ts'
 import { type Status, statusOf } from '../status/status.ts'
 import { createStatusPage } from '../status/status-page.ts'
+import type { WriteAuditEvent } from './audit-writer.ts'
 import type { Reload } from './reload.ts'
 import { createRunningConfig } from './running-config.ts'
 import { versionOf } from './version.ts'
@@ -19,6 +20,8 @@ interface AdminDependencies extends Pick<AdministeredGateway, 'readiness' | 'pro
   /** Returns the configuration in force. */
   readonly current: () => Config
   readonly reload: Reload
+  /** Writes requests that change something to the audit stream. */
+  readonly audit: WriteAuditEvent
   readonly log: Logger
 }
 
@@ -28,7 +31,7 @@ const STATUS_MS = 1000
 /** Opens the admin listener. The gateway may serve in this process or in workers. */
 export function openAdmin(
   { host, port, tls }: Pick<Config['admin'], 'host' | 'port' | 'tls'>,
-  { current, reload, metrics, readiness, processes, log }: AdminDependencies,
+  { current, reload, audit, metrics, readiness, processes, log }: AdminDependencies,
 ): Promise<Admin> {
   // All callers share one token. A caller with a wrong token must not slow down callers with the right one.
   const throttle = createThrottle({ slowUserAfter: Infinity })
@@ -63,6 +66,7 @@ export function openAdmin(
     access: () => current().admin,
     slowGuesses: (address, verify) => throttle.attempt({ user: 'admin', address }, verify),
     routes,
+    audit: (event) => void audit(event),
     log,
   })
 }

@@ -1,4 +1,5 @@
 import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
+import { isAuditEvent } from '../metrics/audit-events.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
@@ -72,6 +73,18 @@ export const REOPEN_AUDIT: ProcessQuestion<unknown> = {
   isAnswer: (_value): _value is unknown => true,
 }
 
+/** Writes an event to the audit stream of one process. The parameter is the event. */
+export const AUDIT_EVENT: ProcessQuestion<boolean> = {
+  name: 'auditEvent',
+  withinMs: 2000,
+  answer: (serving, event) => {
+    if (!isAuditEvent(event)) return false
+    serving.current().questions.audit(event)
+    return true
+  },
+  isAnswer: (value): value is boolean => typeof value === 'boolean',
+}
+
 /** Removes cached responses. The parameters are the selection of the client. */
 export const PURGE: ProcessQuestion<PurgeResult> = {
   name: 'purge',
@@ -81,7 +94,10 @@ export const PURGE: ProcessQuestion<PurgeResult> = {
 }
 
 const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
-  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, PURGE].map((question) => [question.name, question]),
+  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, AUDIT_EVENT, PURGE].map((question) => [
+    question.name,
+    question,
+  ]),
 )
 
 /** Returns the question with this name. Null if there is none. */

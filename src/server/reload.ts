@@ -1,10 +1,14 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { changesBetween, restartProblems } from '../config/config-changes.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { type Logger, withoutSecrets } from '../log.ts'
+import type { AuditEvent } from '../metrics/audit-events.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { ConfigurationStatus, LastReload } from '../status/status.ts'
+import { versionOf } from './version.ts'
+import type { WriteAuditEvent } from './audit-writer.ts'
 import { oneAfterAnother } from '../request/single-flight.ts'
 
 /**
@@ -38,6 +42,8 @@ interface ReloadOptions {
   readonly verify: () => Promise<unknown>
   /** Puts the configuration in force as a whole, or rejects. */
   readonly replace: (config: Config) => Promise<void>
+  /** Writes the reload to the audit stream. */
+  readonly audit: WriteAuditEvent
   /** Reopens the audit file if it was renamed. Called at every reload, whether it succeeds or not. */
   readonly reopenAudit: () => Promise<void>
   readonly metrics: Pick<Metrics, 'reload' | 'gauge'>
@@ -50,6 +56,8 @@ export function createReload(options: ReloadOptions): Reload {
   let isApplied = true
   let appliedAtMs = Date.now()
   let lastReload: LastReload | null = null
+  /** The digest of the file in force. */
+  let digest = digestOf(textOf(options.file))
   /** The text of the last reload, and its result. */
   let last: { readonly text: string | null; readonly result: ReloadResult } | null = null
   metrics.gauge(
@@ -74,6 +82,19 @@ export function createReload(options: ReloadOptions): Reload {
     if (reloaded.result === 'applied' && reloaded.changed.length > 0) appliedAtMs = Date.now()
     lastReload = { atMs: Date.now(), cause, changed: [], problems: [], ...reloaded }
     metrics.reload({ result: reloaded.result })
+    const read = digestOf(text)
+    const { result, changed: changedKeys, problems } = lastReload
+    if (cause !== 'file' || result === 'refused' || changedKeys.length > 0)
+      await options.audit({
+        event: 'reload',
+        cause,
+        result,
+        before: digest,
+        after: read,
+        changedKeys,
+        problems,
+      })
+    if (isApplied) digest = read
     logReload(options.log, cause, reloaded)
     return reloaded
   }
@@ -92,6 +113,16 @@ function textOf(file: string | null): string | null {
   } catch {
     return null
   }
+}
+
+/** Returns the SHA-256 as `sha256sum` prints it. */
+function digestOf(text: string | null): string | null {
+  return text === null ? null : hash('sha256', text)
+}
+
+/** Returns the event of the start, with the digest of the configuration file. */
+export function startEventOf(file: string | null): AuditEvent {
+  return { event: 'start', version: versionOf(), configuration: digestOf(textOf(file)) }
 }
 
 /** Validates the configuration, builds the runtime and replaces the current one. */

@@ -1,7 +1,8 @@
 import { loadConfig } from '../config/config.ts'
 import { openAdmin } from './open-admin.ts'
 import { onlyProcess } from './questions.ts'
-import { createReload, logWarnings } from './reload.ts'
+import { createAuditWriter } from './audit-writer.ts'
+import { createReload, logWarnings, startEventOf } from './reload.ts'
 import { atKey, type RunningGateway, watchConfig } from './running.ts'
 import { openServing, type ServingOptions } from './serving.ts'
 
@@ -20,6 +21,8 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   const serving = await openServing({ config, log, open })
   const { current, replace, verify, reopenAudit, readiness, begin, listen, drain } = serving
   const { metrics } = current().gateway
+  const processes = onlyProcess(serving)
+  const audit = createAuditWriter(processes, log)
   const load = () => (file === null ? current().gateway.config : loadConfig(file))
   const reload = createReload({
     file,
@@ -29,6 +32,7 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
     verify,
     replace,
     reopenAudit,
+    audit,
     metrics,
     log,
   })
@@ -39,11 +43,13 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
       metrics,
       readiness,
       reload,
-      processes: onlyProcess(serving),
+      processes,
+      audit,
       log,
     }),
   )
   await begin()
+  await audit(startEventOf(file))
   const address = await atKey('listen', listen())
   watched?.start()
   logWarnings(current().questions.warnings, log)

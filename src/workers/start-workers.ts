@@ -3,7 +3,8 @@ import type { HandoverState, OpenRuntime } from '../assembly/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
 import { openAdmin } from '../server/open-admin.ts'
 import { REOPEN_AUDIT } from '../server/questions.ts'
-import { createReload, logWarnings } from '../server/reload.ts'
+import { createAuditWriter } from '../server/audit-writer.ts'
+import { createReload, logWarnings, startEventOf } from '../server/reload.ts'
 import { atKey, type RunningGateway, watchConfig } from '../server/running.ts'
 import { versionOf } from '../server/version.ts'
 import { createPort } from './port.ts'
@@ -45,6 +46,7 @@ export async function startWorkers({
     await workerPool.replace(next)
     latest.warnings = questions.warnings
   }
+  const audit = createAuditWriter(workerPool, log)
   const reload = createReload({
     file,
     load: () => loadConfig(file),
@@ -53,6 +55,7 @@ export async function startWorkers({
     verify: () => check(workerPool.config),
     replace,
     reopenAudit: async () => void (await workerPool.askEach(REOPEN_AUDIT)),
+    audit,
     metrics,
     log,
   })
@@ -65,10 +68,12 @@ export async function startWorkers({
     },
     readiness: () => workerPool.readiness(),
     processes: workerPool,
+    audit,
     reload,
     log,
   })
   await workerPool.start()
+  await audit(startEventOf(file))
   const address = await atKey('listen', port.listen(config.listen))
   watched.start()
   const { engines, workers } = config

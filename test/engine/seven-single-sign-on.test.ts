@@ -95,7 +95,7 @@ async function checkLines(
   { lines }: GatewayForWebClient,
   caller: Readonly<Record<'user' | 'authenticated', string>>,
 ): Promise<void> {
-  const audits = () => lines.filter(({ stream }) => stream === 'audit')
+  const audits = () => lines.filter(({ stream, event }) => stream === 'audit' && event === undefined)
   await until(() => audits().length > 1, BROWSER_PATIENCE_MS)
   t.match(audits(), [
     { ...caller, operation: 'setAssignee', decision: 'permitted' },

@@ -149,7 +149,11 @@ async function startGateway({ folder, engine, mode, records }: Setting) {
     base: `${running.address}/engine-rest`,
     end: async () => {
       await running.drain()
-      return { lines: (await readFile(audit, 'utf8')).split('\n').filter((line) => line !== '') }
+      return {
+        lines: (await readFile(audit, 'utf8'))
+          .split('\n')
+          .filter((line) => line !== '' && !line.includes('"event":')),
+      }
     },
   }
 }

@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError, type Config } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
-import { configProblemsOf, createReload } from '../../src/server/reload.ts'
+import { configProblemsOf, createReload, startEventOf } from '../../src/server/reload.ts'
+import type { AuditEvent } from '../../src/metrics/audit-events.ts'
 import { configOf } from '../support/open-gateway.ts'
 
 t.test('a problem of the configuration is shown in one line, without secrets', (t) => {
@@ -38,6 +40,7 @@ function openReload(t: Parameters<typeof configOf>[0], file: string | null = nul
   let next: Config | ConfigError = config
   const counted: string[] = []
   const verified: (string | null)[] = []
+  const events: AuditEvent[] = []
   let unusable: string | null = null
   const reload = createReload({
     file,
@@ -57,6 +60,7 @@ function openReload(t: Parameters<typeof configOf>[0], file: string | null = nul
     },
     warnings: () => [],
     reopenAudit: async () => {},
+    audit: async (event) => void events.push(event),
     metrics: { reload: ({ result }) => void counted.push(result), gauge: () => {} },
     log: createLogger({ level: 'silent', destination: { write: () => {} } }),
   })
@@ -67,6 +71,7 @@ function openReload(t: Parameters<typeof configOf>[0], file: string | null = nul
     loaded: () => loaded,
     counted,
     verified,
+    events,
     spoil: (problem: string) => (unusable = problem),
     fail: (problems: readonly string[]) => {
       next = new ConfigError('x', problems)
@@ -154,4 +159,40 @@ t.test('a request or a signal fails if a file that the configuration names could
   t.same(await reload.run('request'), refused)
   t.same(await reload.run('signal'), refused)
   t.equal(verified.length, 3)
+})
+
+t.test('a reload is audited with the digests of the file before and after', async (t) => {
+  const file = join(t.testdir({ 'gateway.yaml': 'one' }), 'gateway.yaml')
+  const { reload, events, fail } = openReload(t, file)
+  const [one, two] = ['one', 'two'].map((text) => hash('sha256', text))
+  t.match(startEventOf(file), { event: 'start', version: /^\d/, configuration: one })
+  writeFileSync(file, 'two')
+  t.same(await reload.run('file'), { result: 'applied', changed: [] })
+  t.same(events, [], 'no setting has changed')
+  await reload.run('signal')
+  fail(['x: wrong'])
+  writeFileSync(file, 'one')
+  await reload.run('file')
+  await reload.run('request')
+  const refused = {
+    event: 'reload',
+    result: 'refused',
+    before: two,
+    after: one,
+    changedKeys: [],
+    problems: ['x: wrong'],
+  }
+  t.same(events, [
+    {
+      event: 'reload',
+      cause: 'signal',
+      result: 'applied',
+      before: two,
+      after: two,
+      changedKeys: [],
+      problems: [],
+    },
+    { ...refused, cause: 'file' },
+    { ...refused, cause: 'request' },
+  ])
 })

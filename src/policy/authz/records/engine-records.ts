@@ -1,12 +1,12 @@
-import { hash, subtle } from 'node:crypto'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { type AskEngine, okBodyOf } from '../../../request/engine-request.ts'
-import { type RecordIndex, type Records, type RecordsOptions, withOptions } from './records.ts'
+import { type Records, type RecordsOptions, withOptions } from './records.ts'
 import { recordById, type RecordTable } from './record-table.ts'
 import { RECORDS_PATH } from './stored-records.ts'
-import { recordsUnavailable, type RecordsSource } from './records-source.ts'
+import { type LoadedRecords, recordsUnavailable, type RecordsSource } from './records-source.ts'
 import { messageOf } from '../../../errors.ts'
 import { oneAfterAnother } from '../../../request/single-flight.ts'
+import { contentDigestOf } from '../../../files/content-digest.ts'
 import { type Schedule, scheduleTimer } from '../../../files/source-state.ts'
 
 export interface EngineRecordsOptions extends RecordsOptions {
@@ -26,21 +26,19 @@ export interface EngineRecordsOptions extends RecordsOptions {
    * here. They grant nothing.
    */
   readonly onPartlyRead?: (count: number) => void
+  /** Called after each read of a changed list, with the list and the digest of the response. */
+  readonly onChange?: (table: RecordTable, digest: string) => void
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
   readonly schedule?: Schedule
 }
 
-/** The index of an engine's records, the list itself, and how many of them say less here than in the engine. */
-export interface StoredIndex {
-  readonly index: RecordIndex
-  readonly table: RecordTable
+/** The records of an engine, and how many of them say less here than in the engine. */
+export interface StoredIndex extends LoadedRecords {
   readonly partlyRead: number
 }
 
 const MAX_BYTES = 64 * 1024 ** 2
-/** A body of this size is hashed in less than a millisecond. */
-const MAX_INLINE_BYTES = 256 * 1024
 /** The delay before the next attempt after a failure. It is shorter than the normal interval. */
 const RETRY_MS = 2_000
 /** A write that is forwarded waits for a read, so an engine that hangs must not delay it for long. */
@@ -63,10 +61,13 @@ export function createEngineRecords(options: EngineRecordsOptions): RecordsSourc
 }
 
 class EngineRecords {
-  readonly #options: Required<Omit<EngineRecordsOptions, keyof RecordsOptions | 'onRead' | 'onPartlyRead'>> &
+  readonly #options: Required<
+    Omit<EngineRecordsOptions, keyof RecordsOptions | 'onRead' | 'onPartlyRead' | 'onChange'>
+  > &
     RecordsOptions
   readonly #onRead: (problem: string | null) => void
   readonly #onPartlyRead: (count: number) => void
+  readonly #onChange: NonNullable<EngineRecordsOptions['onChange']>
   #records: Records | null = null
   #table: RecordTable | null = null
   /** The digest of the response that was indexed. Parsing a large response takes half a second, and it is usually unchanged. */
@@ -81,6 +82,7 @@ class EngineRecords {
     this.#options = { ...options, now, schedule, maxBytes }
     this.#onRead = options.onRead ?? (() => undefined)
     this.#onPartlyRead = options.onPartlyRead ?? (() => undefined)
+    this.#onChange = options.onChange ?? (() => undefined)
   }
 
   current(): Records {
@@ -131,18 +133,13 @@ class EngineRecords {
       headersMs: HEADERS_MS,
     })
     const body = okBodyOf(response, RECORDS_PATH)
-    const digest = await digestOf(body)
+    const digest = await contentDigestOf(body)
     if (digest === this.#digest) return
     const { index, table, partlyRead } = await parse(body)
     this.#records = withOptions(index, this.#options)
     this.#table = table
     this.#digest = digest
     this.#onPartlyRead(partlyRead)
+    this.#onChange(table, digest)
   }
-}
-
-/** Hashes a long body in a thread of Node.js: 25 MB take a tenth of a second. */
-async function digestOf(body: Buffer): Promise<string> {
-  if (body.length <= MAX_INLINE_BYTES) return hash('sha256', body)
-  return Buffer.from(await subtle.digest('SHA-256', new Uint8Array(body))).toString('hex')
 }

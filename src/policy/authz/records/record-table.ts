@@ -97,6 +97,11 @@ function entryAt(at: number, names: readonly string[], { numbers, resourceTypes 
   }
 }
 
+/** Returns the indexed parts of all records, in the order of the list. */
+export function* entriesOf({ names, rows }: RecordTable): Generator<RecordEntry> {
+  for (let at = 0; at < rows.numbers.length / ROW; at += 1) yield entryAt(at, names, rows)
+}
+
 /** Returns the record with this id. Null if there is none, or if it says less here than in its engine. */
 export function recordById({ names, rows }: RecordTable, id: string): StoredRecord | null {
   const name = names.indexOf(id)

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../errors.ts'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
+import type { RecordTable } from './record-table.ts'
 import { type RecordIndex, type Records, type RecordsOptions, withOptions } from './records.ts'
 import type { SourceState } from '../../../files/source-state.ts'
 
@@ -24,11 +25,17 @@ export function recordsUnavailable(): GatewayError {
   return new GatewayError('GW_RECORDS_UNAVAILABLE', { retryAfterSeconds: 1 })
 }
 
+/** The index of a list of records, and the list itself. */
+export interface LoadedRecords {
+  readonly index: RecordIndex
+  readonly table: RecordTable
+}
+
 interface FileRecordsOptions extends RecordsOptions {
   /** The file is watched by the code that opened it, because several engines may share it. */
   readonly file: {
     /** Null if the file could not be read for longer than the limit. */
-    readonly current: () => RecordIndex | null
+    readonly current: () => Pick<LoadedRecords, 'index'> | null
     readonly look: () => Promise<void>
     readonly state: () => SourceState
   }
@@ -39,8 +46,9 @@ export function createFileRecords({ file, ...options }: FileRecordsOptions): Rec
   let inForce: { readonly index: RecordIndex; readonly records: Records } | null = null
   return {
     current: () => {
-      const index = file.current()
-      if (index === null) throw recordsUnavailable()
+      const content = file.current()
+      if (content === null) throw recordsUnavailable()
+      const { index } = content
       if (inForce?.index !== index) inForce = { index, records: withOptions(index, options) }
       return inForce.records
     },

@@ -17,7 +17,7 @@ function open(list: readonly AuthorizationRecord[] | null) {
   const file = { index: list === null ? null : indexOf(list), looks: 0 }
   const records = createFileRecords({
     file: {
-      current: () => file.index,
+      current: () => (file.index === null ? null : { index: file.index }),
       look: async () => {
         file.looks += 1
       },
