@@ -361,8 +361,11 @@ function conclude(
       found === null ? refuse(dependencies, decision, context, request) : { ...NOT_ENFORCED, replay: found },
     )
   }
-  const rows = permitted.rows?.(accessRequest, otherFormOf(permitted.operation, request.headers.accept))
-  return chain(rows, (said) => permissionOf(context, said))
+  const listDecision = permitted.decideList?.(
+    accessRequest,
+    otherFormOf(permitted.operation, request.headers.accept),
+  )
+  return chain(listDecision, (said) => permissionOf(context, said))
 }
 
 // 8. Rules that the engine checks only after permission, and the number of items that a list may have.

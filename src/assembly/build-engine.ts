@@ -38,7 +38,7 @@ import { compilePolicies } from '../policy/authz/compile-policies.ts'
 import type { OperationPolicy, Policies } from '../policy/authz/operation-policy.ts'
 import { createPermit, type PermitOptions } from '../policy/authz/create-permit.ts'
 import type { Permit } from '../policy/authz/permit.ts'
-import { createRowAttributes } from '../lists/facts/row-attributes.ts'
+import { createItemAttributes } from '../lists/facts/row-attributes.ts'
 import { createFindCondition } from '../policy/authz/entities/engine-condition.ts'
 import { createFindTargets } from '../policy/authz/entities/targets.ts'
 import { createMaxResults, type MaxResults } from '../policy/limits/max-results.ts'
@@ -339,7 +339,7 @@ function permitOptionsOf(
     tenantsOfKey: createTenantsOfKey(read),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
     findCondition: createFindCondition({ read, ask: askerOf(own) }),
-    readRowAttributes: createRowAttributes(lookUps),
+    readItemAttributes: createItemAttributes(lookUps),
     caseKeys: createCaseProbe(read, monotonicMs),
     implicitGrants: implied.tasks
       ? createImplicitGrants(read, {

@@ -26,10 +26,15 @@ export function findCached(
  * header that the configuration adds may depend on that header, which is not part of the key.
  */
 export function isCacheable(
-  { engine, operation, rows, isPermittedHere }: DecidedContext,
+  { engine, operation, listDecision, isPermittedHere }: DecidedContext,
   { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
 ): boolean {
-  if (operation.cache === undefined || method !== 'GET' || rows.visibility !== 'all' || !isPermittedHere)
+  if (
+    operation.cache === undefined ||
+    method !== 'GET' ||
+    listDecision.visibility !== 'all' ||
+    !isPermittedHere
+  )
     return false
   return engine.addedRequestHeaders.every((name) => headers[name] === undefined)
 }

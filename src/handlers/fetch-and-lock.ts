@@ -5,7 +5,7 @@ import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-respo
 import { jsonIn } from '../request/engine-request.ts'
 import { isOfTenants } from '../lists/visibility/visibility.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import { rowsIn } from './lists/read-rows.ts'
+import { listItemsIn } from './lists/read-rows.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 
 /** Serves a fetch of tasks that was narrowed to process definitions. See `sendFetched`. */
@@ -32,7 +32,7 @@ export async function sendFetched(
   response: BufferedResponse,
   { upstream, reply, tenants }: TaskRecipient,
 ): Promise<FastifyReply> {
-  const tasks = response.status === 200 ? rowsIn(jsonIn(response.body)) : []
+  const tasks = response.status === 200 ? listItemsIn(jsonIn(response.body)) : []
   if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendResponse(reply, response)
   await upstream.unlockTasks(response)
   throw new GatewayError('GW_ROWS_NOT_EXACT', {

@@ -34,7 +34,7 @@ function isAlwaysRead({ checks, links, changes }: Operation): boolean {
 
 /** Returns whether the request differs from the caller's: a restricted GET is sent as a POST. */
 function isAnotherForm({ context, request }: HandlerContext): boolean {
-  return context.rows.visibility !== 'all' && request.method === 'GET'
+  return context.listDecision.visibility !== 'all' && request.method === 'GET'
 }
 
 async function serveRead(handlerContext: HandlerContext): Promise<FastifyReply> {

@@ -3,7 +3,7 @@ import type { HandlerContext } from '../pipeline/context.ts'
 import { isOpen } from '../pipeline/locate-request.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Postfilter } from '../lists/list-decision.ts'
-import type { PlanRows } from '../lists/list-plan.ts'
+import type { CreatePlan } from '../lists/list-plan.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { serveActivityCounts, serveActivityCountsOfTenants } from './lists/activity-counts.ts'
 import { serveGroupCounts, serveGroups } from './lists/group-counts.ts'
@@ -21,7 +21,7 @@ import { serveTopicNames } from './lists/topic-names.ts'
 import { serveReport } from './lists/duration-report.ts'
 import { answerList } from '../lists/answer/answer-list.ts'
 import { observerOf } from './lists/rows-observer.ts'
-import { isReportIncomplete, reportMissingRows } from './lists/reported-rows.ts'
+import { isReportIncomplete, reportMissingPermissions } from './lists/reported-rows.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
 import { narrowedRequest } from './outgoing-request.ts'
@@ -119,13 +119,15 @@ export const restrictItems: HandlerStep = {
     const isAskable = operation.effect === 'read'
     const nothing = nothingOf(operation)
     return (handlerContext) => {
-      const { rows } = handlerContext.context
-      if (rows.visibility === 'all' || rows.strategy === 'rewrite') return next(handlerContext)
-      if (rows.visibility === 'none' && (rows.valid || !isAskable)) return nothing(handlerContext)
-      if (rows.strategy === 'recount') return recount(handlerContext, rows.tenants)
-      return rows.visibility === 'none'
+      const { listDecision } = handlerContext.context
+      if (listDecision.visibility === 'all' || listDecision.strategy === 'rewrite')
+        return next(handlerContext)
+      if (listDecision.visibility === 'none' && (listDecision.valid || !isAskable))
+        return nothing(handlerContext)
+      if (listDecision.strategy === 'recount') return recount(handlerContext, listDecision.tenants)
+      return listDecision.visibility === 'none'
         ? serveFiltered(handlerContext, null)
-        : filter(handlerContext, rows.postfilter, rows.plan)
+        : filter(handlerContext, listDecision.postfilter, listDecision.plan)
     }
   },
 }
@@ -152,7 +154,7 @@ export const reportItems: HandlerStep = {
       throw error
     })
     if (response === null) return next(handlerContext)
-    await reportMissingRows(context, operation.template, response)
+    await reportMissingPermissions(context, operation.template, response)
     return sendResponse(reply, response)
   },
 }
@@ -192,7 +194,7 @@ function filterOf({
 }: Operation): (
   handlerContext: HandlerContext,
   postfilter: Postfilter,
-  plan: PlanRows | undefined,
+  plan: CreatePlan | undefined,
 ) => Promise<FastifyReply> {
   if (items?.form === 'groups') return serveGroups
   if (items?.form === 'topic names') return serveTopicNames
@@ -203,7 +205,7 @@ function filterOf({
 async function serveFiltered(
   handlerContext: HandlerContext,
   postfilter: Postfilter | null,
-  plan?: PlanRows,
+  plan?: CreatePlan,
 ): Promise<FastifyReply> {
   handlerContext.context.isWithheld = postfilter === null
   return sendResponse(
@@ -218,8 +220,8 @@ async function serveFiltered(
 }
 
 /** Returns the tenants of the tasks that the response may contain. Undefined if the narrowed query itself restricts the tenants. */
-function tenantsOf({ context: { rows } }: HandlerContext): ReadonlySet<string> | undefined {
-  return rows.strategy === 'rewrite' ? rows.tenants : undefined
+function tenantsOf({ context: { listDecision } }: HandlerContext): ReadonlySet<string> | undefined {
+  return listDecision.strategy === 'rewrite' ? listDecision.tenants : undefined
 }
 
 /** Adds what must be read from the engine before the request can be sent. */

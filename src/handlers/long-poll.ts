@@ -26,9 +26,9 @@ import type { Upstream } from '../proxy/upstream.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { decideAgain, isOutdated, isStillDecided } from '../pipeline/decide-again.ts'
 import { sendFetched } from './fetch-and-lock.ts'
-import { rowsIn } from './lists/read-rows.ts'
+import { listItemsIn } from './lists/read-rows.ts'
 import { emptyResponseOf } from '../lists/answer/answer-list.ts'
-import { reportMissingRows } from './lists/reported-rows.ts'
+import { reportMissingPermissions } from './lists/reported-rows.ts'
 
 /** Longest time that an engine holds a poll. It refuses a longer time at once. */
 const LONGEST_HOLD_MS = 1_800_000
@@ -100,7 +100,7 @@ async function deliver(
     context.isWithheld = true
     return sendResponse(reply, NO_TASKS)
   }
-  await reportMissingRows(context, template, response)
+  await reportMissingPermissions(context, template, response)
   return tenants === undefined
     ? sendResponse(reply, response)
     : sendFetched(response, { upstream, reply, tenants })
@@ -202,7 +202,7 @@ class ParkedPoll implements ParkedRequest {
   }
 
   #isSameRequest(context: DecidedContext): boolean {
-    if (context.rows.visibility !== 'all' && context.rows.strategy !== 'rewrite') return false
+    if (context.listDecision.visibility !== 'all' && context.listDecision.strategy !== 'rewrite') return false
     const sent = this.#upstreamRequest.body
     const body = this.#narrow(context, { ...this.#upstreamRequest, body: context.bytes })?.body ?? null
     return sent !== null && body !== null && sent.equals(body)
@@ -246,7 +246,7 @@ export async function serveFetchOfNothing({
   const response = await upstream.fetch({ ...upstreamRequest, body }, MAX_READ_BYTES)
   if (response.status >= 400) return sendResponse(reply, response)
   // Empty, unless the engine does not know the member that restricts the fetch to no task.
-  if (rowsIn(jsonIn(response.body)).length > 0) await upstream.unlockTasks(response)
+  if (listItemsIn(jsonIn(response.body)).length > 0) await upstream.unlockTasks(response)
   return serveNothing(context, reply)
 }
 

@@ -23,7 +23,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
   const { id, retry, conflict, newTasks, template } = operation
   const isShareable = dependencies.config.cache.counts !== false && template.endsWith('/count')
   return function outgoingRequest(context, request) {
-    const { engine, principal, accessRequest, bytes, search, rows } = context
+    const { engine, principal, accessRequest, bytes, search, listDecision } = context
     const headers = callerHeadersOf(dependencies, context, request)
     headers['x-request-id'] = request.id
     // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
@@ -31,7 +31,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
       headers['accept'] = decidedAcceptOf(request.headers.accept)
     if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
     if (operation.media === 'none') undescribeBody(headers)
-    if (rows.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
+    if (listDecision.strategy === 'rewrite') headers['content-type'] = JSON_TYPE
     return {
       isStillPermitted: () => isStillDecided(context),
       operation: id,
@@ -65,11 +65,11 @@ function undescribeBody(headers: Record<string, string>): void {
 
 /** Restricts the request to the items that the caller sees. Returns null if the caller sees no item. */
 export function narrowedRequest(
-  { rows, accessRequest }: DecidedContext,
+  { listDecision, accessRequest }: DecidedContext,
   upstreamRequest: UpstreamRequest,
 ): UpstreamRequest | null {
-  if (rows.strategy !== 'rewrite') return upstreamRequest
-  const query = rows.narrow(upstreamRequest, accessRequest.query)
+  if (listDecision.strategy !== 'rewrite') return upstreamRequest
+  const query = listDecision.narrow(upstreamRequest, accessRequest.query)
   if (query === null) return null
   const { method, path, body } = query
   const { headers, retry, conflict, newTasks, isStillPermitted, operation, user, isShareable } =

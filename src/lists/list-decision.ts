@@ -1,6 +1,6 @@
 import type { GatewayError, MissingPermission } from '../errors.ts'
-import type { ListRow } from '../policy/authz/entities/look-ups.ts'
-import type { PlanRows } from './list-plan.ts'
+import type { ListItem } from '../policy/authz/entities/look-ups.ts'
+import type { CreatePlan } from './list-plan.ts'
 
 /** The parts of a query that a restriction may change. */
 export interface EngineQuery {
@@ -41,7 +41,7 @@ export type ListDecision =
       readonly strategy: 'scan'
       readonly postfilter: Postfilter
       /** Avoids reading items that are not visible. Absent if the table defines no query for this. */
-      readonly plan?: PlanRows
+      readonly plan?: CreatePlan
     }
   /** The visible items cannot be determined. */
   | { readonly visibility: 'undecidable'; readonly refusal: GatewayError; readonly strategy?: never }
@@ -50,10 +50,10 @@ export type ListDecision =
 export type Restriction = Exclude<ListDecision, { readonly visibility: 'all' | 'undecidable' }>
 
 /** Returns for each item of a list whether the caller sees it. */
-export type Postfilter = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>
+export type Postfilter = (template: string, items: readonly ListItem[]) => Promise<readonly boolean[]>
 
 /** Returns the permissions that would open the items of a list that the caller does not see. */
-export type FindMissingRows = (
+export type FindMissingItemPermissions = (
   template: string,
-  rows: readonly ListRow[],
+  items: readonly ListItem[],
 ) => Promise<readonly MissingPermission[]>

@@ -51,9 +51,9 @@ function isKeyOfBody(term: string): boolean {
 }
 
 /** Returns the mistake in the `actsOnKey` of an operation, or null if it is correct. */
-export function mistakeInActsOnKey(row: KeyFields): string | null {
-  const { actsOnKey, checks } = row
-  const where = keyIn(row)
+export function mistakeInActsOnKey(entry: KeyFields): string | null {
+  const { actsOnKey, checks } = entry
+  const where = keyIn(entry)
   if (actsOnKey === undefined)
     return where === null && !checks.some(isOfEachVersion)
       ? null
@@ -61,7 +61,7 @@ export function mistakeInActsOnKey(row: KeyFields): string | null {
   return where === null || !PLACES[actsOnKey].includes(where)
     ? `acts on "${actsOnKey}", but ${where === null ? 'names no key' : `has its key in the ${where}`}`
     : where === 'path'
-      ? mistakeInPath(row, actsOnKey)
+      ? mistakeInPath(entry, actsOnKey)
       : null
 }
 

@@ -7,14 +7,14 @@ import { latestVersionOf, mistakeInActsOnKey } from './acts-on-key.ts'
 import { releasesOf } from './published/releases.ts'
 import { namedBy } from './tenanted.ts'
 
-function checkRow(id: string, row: OperationEntry): void {
-  const mistake = mistakeInEffect(row) ?? mistakeInActsOnKey(row)
-  if (mistake !== null) throw new Error(`The table holds ${id} (${row.route}), which ${mistake}`)
-  const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
+function checkEntry(id: string, entry: OperationEntry): void {
+  const mistake = mistakeInEffect(entry) ?? mistakeInActsOnKey(entry)
+  if (mistake !== null) throw new Error(`The table holds ${id} (${entry.route}), which ${mistake}`)
+  const unknown = namedBy(entry).find(({ knownBy }) => knownBy === null)
   if (unknown === undefined) return
   const ways = "`loads`, a lookup in a check, `selectors`, `actsOnKey`, or `crossTenant: 'ignored'`"
   throw new Error(
-    `The table holds ${id} (${row.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`
+    `The table holds ${id} (${entry.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`
   )
 }
 
@@ -62,7 +62,7 @@ function assertUnique(entries: readonly WrittenEntry[]): void {
 function compileEntry({ id, entry }: WrittenEntry): Operation {
   const derived = latestVersionOf(entry)
   const written: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
-  checkRow(id, written)
+  checkEntry(id, written)
   const { route, only, checks, cache, body, selectors, ...row } = written
   const [method, template = ''] = route.split(' ')
   if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)

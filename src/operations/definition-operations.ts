@@ -74,7 +74,7 @@ export function definitionOperations(kindName: keyof typeof KINDS, operation: De
   }
   const missing = `404 RestException: No matching ${kind.name} with key: {key} and` as const
   return [
-    rowOf(byId, {
+    entryOf(byId, {
       ...shared,
       ...(starts === true && { starts: 'processDefinition' as const }),
       route: `${method} /${kindName}/:id${path}`,
@@ -82,12 +82,12 @@ export function definitionOperations(kindName: keyof typeof KINDS, operation: De
       notFound,
       ...(crossTenant !== undefined && { crossTenant }),
     }),
-    rowOf(byKey, {
+    entryOf(byKey, {
       ...ofKey,
       route: `${method} /${kindName}/key/:key${path}`,
       notFound: `${missing} no tenant-id`,
     }),
-    rowOf(byKeyAndTenant, {
+    entryOf(byKeyAndTenant, {
       ...ofKey,
       route: `${method} /${kindName}/key/:key/tenant-id/:tenantId${path}`,
       notFound: `${missing} tenant-id: {tenantId}`,
@@ -101,7 +101,7 @@ function checksByKey({ read, readsAgain }: DefinitionKind, checks: readonly Chec
   return [find, ...checks.filter((check) => !isRead(check) || (readsAgain && check.denied !== find.denied))]
 }
 
-function rowOf(form: DefinitionForm, row: OperationEntry): readonly [string, OperationEntry] {
+function entryOf(form: DefinitionForm, entry: OperationEntry): readonly [string, OperationEntry] {
   const { id, ...own } = typeof form === 'string' ? { id: form } : form
-  return [id, { ...row, ...own }]
+  return [id, { ...entry, ...own }]
 }

@@ -7,16 +7,16 @@ const FIELDS_OF_WRITES = ['changes', 'conflict', 'creates', 'idempotencyKey', 'n
  * Returns the effect of an operation. If the entry does not name it, GET and OPTIONS read, a POST that lists or counts items reads
  * unless it locks them, and every other operation writes.
  */
-export function effectOf(row: OperationEntry): Effect {
-  return row.effect ?? (hasSafeMethod(row) || isQuery(row) ? 'read' : 'write')
+export function effectOf(entry: OperationEntry): Effect {
+  return entry.effect ?? (hasSafeMethod(entry) || isQuery(entry) ? 'read' : 'write')
 }
 
 /** Returns the contradiction between the effect of an operation and its other fields, or null if there is none. */
-export function mistakeInEffect(row: OperationEntry): string | null {
-  if (effectOf(row) === 'write') return row.cache === undefined ? null : 'is a write, but has `cache`'
-  if (/^(PUT|DELETE) /.test(row.route)) return 'is a read, but its method changes an entity'
-  if (row.items?.form === 'locks') return 'is a read, but locks its items'
-  const field = FIELDS_OF_WRITES.find((name) => row[name] !== undefined)
+export function mistakeInEffect(entry: OperationEntry): string | null {
+  if (effectOf(entry) === 'write') return entry.cache === undefined ? null : 'is a write, but has `cache`'
+  if (/^(PUT|DELETE) /.test(entry.route)) return 'is a read, but its method changes an entity'
+  if (entry.items?.form === 'locks') return 'is a read, but locks its items'
+  const field = FIELDS_OF_WRITES.find((name) => entry[name] !== undefined)
   return field === undefined ? null : `is a read, but has \`${field}\``
 }
 

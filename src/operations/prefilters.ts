@@ -34,7 +34,7 @@ export interface Prefilter {
   /** `keys` and `key` do not find items of deleted definitions, because the engine reads the key from the definition. */
   readonly keysMissDeleted?: true
   /** The list contains items without a process definition, and not every caller may see them. */
-  readonly hasRowsOfNone?: true
+  readonly hasItemsOfNone?: true
   /**
    * How items of some tenants and items without a tenant are requested:
    * - `two queries`: one query with the list `tenantIdIn`, and one with the flag `withoutTenantId`.
@@ -214,7 +214,7 @@ export const PREFILTERS = {
     by: 'key',
     key: 'processDefinitionKey',
     definition: 'processDefinitionId',
-    hasRowsOfNone: true,
+    hasItemsOfNone: true,
     tenants: 'includeJobDefinitionsWithoutTenantId',
     order: 'id',
     sorts: { jobDefinitionId: OWN_ID },
@@ -223,7 +223,7 @@ export const PREFILTERS = {
     by: 'instances',
     instances: 'processInstanceIdIn',
     cases: 'caseInstanceIdIn',
-    hasRowsOfNone: true,
+    hasItemsOfNone: true,
     tenants: 'definitions',
     postForm: {
       counts: true,
@@ -235,7 +235,7 @@ export const PREFILTERS = {
   eventSubscriptions: {
     by: 'instance',
     instance: 'processInstanceId',
-    hasRowsOfNone: true,
+    hasItemsOfNone: true,
     tenants: 'includeEventSubscriptionsWithoutTenantId',
     order: 'id',
     sorts: { created: timeIn('createdDate') },

@@ -51,27 +51,27 @@ export interface TenantReference {
  * Returns the parts of a request that may name an entity of a tenant: the path, and the members that the checks of the operation
  * refer to. Members that no check refers to are not included.
  */
-export function namedBy(row: TenantedEntry): readonly TenantReference[] {
-  const [, template = ''] = row.route.split(' /')
+export function namedBy(entry: TenantedEntry): readonly TenantReference[] {
+  const [, template = ''] = entry.route.split(' /')
   const [before = '', ...parameters] = template.split('/:')
   const isNamed = parameters.length > 0 && !UNTENANTED_PATHS.has(before)
-  const named: TenantReference[] = isNamed ? [{ member: 'path', knownBy: pathKnownBy(row) }] : []
-  for (const check of row.checks)
+  const named: TenantReference[] = isNamed ? [{ member: 'path', knownBy: pathKnownBy(entry) }] : []
+  for (const check of entry.checks)
     for (const member of askedIn(check))
       if (!named.some((one) => one.member === member))
-        named.push({ member, knownBy: memberKnownBy(row, member) })
+        named.push({ member, knownBy: memberKnownBy(entry, member) })
   return named
 }
 
-function pathKnownBy(row: TenantedEntry): string | null {
+function pathKnownBy(entry: TenantedEntry): string | null {
   // A check that depends on the body does not always run, and then it looks up no entity.
-  const always = row.checks.filter(({ when }) => when?.startsWith('body:') !== true)
-  if (row.crossTenant === 'ignored') return 'not asked for'
-  const entities = [row.loads, ...always.flatMap(lookedUpIn)]
+  const always = entry.checks.filter(({ when }) => when?.startsWith('body:') !== true)
+  if (entry.crossTenant === 'ignored') return 'not asked for'
+  const entities = [entry.loads, ...always.flatMap(lookedUpIn)]
   const known = entities.find((one) => one !== undefined && isTenanted(one) && isByPath(one))
   if (known !== undefined) return known
   // Every version is looked up, including its tenant.
-  return row.actsOnKey?.startsWith('all versions') === true ? `actsOnKey: ${row.actsOnKey}` : null
+  return entry.actsOnKey?.startsWith('all versions') === true ? `actsOnKey: ${entry.actsOnKey}` : null
 }
 
 function isByPath(entity: string): boolean {
@@ -93,21 +93,21 @@ function askedIn(check: Check): readonly string[] {
   return [...new Set(members)]
 }
 
-function memberKnownBy(row: TenantedEntry, member: string): string | null {
+function memberKnownBy(entry: TenantedEntry, member: string): string | null {
   const [, list] = /^each of (?:body|query):(\w+)\[\]$/.exec(member) ?? []
-  if (list !== undefined) return listKnownBy(row, list)
+  if (list !== undefined) return listKnownBy(entry, list)
   // The entities that are found for `each` include their tenant.
   if (member.startsWith('each of ')) return member.slice('each of '.length)
-  if (keyIn(row) === 'body' && member === 'body:processDefinitionKey' && row.actsOnKey !== undefined)
-    return `actsOnKey: ${row.actsOnKey}`
-  const entities = [row.loads, ...row.checks.flatMap(lookedUpIn)]
+  if (keyIn(entry) === 'body' && member === 'body:processDefinitionKey' && entry.actsOnKey !== undefined)
+    return `actsOnKey: ${entry.actsOnKey}`
+  const entities = [entry.loads, ...entry.checks.flatMap(lookedUpIn)]
   return entities.find((entity) => entity?.includes(`(${member})`) === true && isTenanted(entity)) ?? null
 }
 
-function listKnownBy(row: TenantedEntry, list: string): string | null {
-  if (row.selectors?.[list] !== undefined) return `selectors: ${list}`
-  if (row.items !== undefined && row.items.crossTenant !== 'ignored') return 'items'
-  return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
+function listKnownBy(entry: TenantedEntry, list: string): string | null {
+  if (entry.selectors?.[list] !== undefined) return `selectors: ${list}`
+  if (entry.items !== undefined && entry.items.crossTenant !== 'ignored') return 'items'
+  return entry.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
 }
 
 /** Returns the entities that a check looks up for its permissions. */

@@ -1,7 +1,7 @@
 import { targetPathOf } from '../request/target.ts'
 import type { FastifyRequest } from 'fastify'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
-import { type Report, rowsReport, type Stage } from './stage.ts'
+import { type Report, itemsReport, type Stage } from './stage.ts'
 import { authenticatedBy } from './authenticated-by.ts'
 import { isChecked, nodeOf, type RequestContext } from './context.ts'
 import { memberChangeOf } from './audited-change.ts'
@@ -33,7 +33,7 @@ export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Au
   else if (passwordCheck !== 'none' && passwordCheck.result === 'wrong')
     audits.push(auditOf(of, 'refused', WRONG_PASSWORD))
   else if (audits.length === 0 && isRecorded)
-    audits.push(auditOf(of, 'permitted', isWithheld ? rowsReport('permit', 'rows: none') : null))
+    audits.push(auditOf(of, 'permitted', isWithheld ? itemsReport('permit', 'rows: none') : null))
   return audits
 }
 

@@ -110,23 +110,27 @@ export interface DecidedContext extends CheckedContext, RequestPermission {}
 /** The decision about a request that continues. */
 export interface RequestPermission {
   /** The items of a query that the caller may see. */
-  readonly rows: VisibleRows
+  readonly listDecision: KnownListDecision
   /** True if the gateway has permitted this request itself, with every item of the result, and refuses requests that it does not permit. */
   readonly isPermittedHere: boolean
   /** The outcome of the same request with the same key, whose entity no longer exists. */
   readonly replay: Replay
 }
 
-export type VisibleRows = Exclude<ListDecision, { readonly visibility: 'undecidable' }>
+export type KnownListDecision = Exclude<ListDecision, { readonly visibility: 'undecidable' }>
 
 /** `unknown key`: the handler claims the key in the store. */
 export type Replay = ReplayOutcome | { readonly state: 'unknown key' }
 
-export const ALL_ROWS: VisibleRows = { visibility: 'all' }
+export const ALL_ITEMS: KnownListDecision = { visibility: 'all' }
 const UNKNOWN_KEY: Replay = { state: 'unknown key' }
 
 /** Permits the whole response. The gateway would also let a request continue that it does not permit. */
-export const NOT_ENFORCED: RequestPermission = { rows: ALL_ROWS, isPermittedHere: false, replay: UNKNOWN_KEY }
+export const NOT_ENFORCED: RequestPermission = {
+  listDecision: ALL_ITEMS,
+  isPermittedHere: false,
+  replay: UNKNOWN_KEY,
+}
 /** Permits the whole response, as the decision of the gateway. */
 export const PERMITTED_HERE: RequestPermission = { ...NOT_ENFORCED, isPermittedHere: true }
 
@@ -154,7 +158,7 @@ class ContextMembers implements RequestContext {
   accessRequest = NO_REQUEST
   bytes: Buffer | null = null
   search = ''
-  rows: VisibleRows = ALL_ROWS
+  listDecision: KnownListDecision = ALL_ITEMS
   isPermittedHere = false
   replay: Replay = UNKNOWN_KEY
   refusal: GatewayError | EngineRefusal | null = null
@@ -232,11 +236,11 @@ export function setRequest(
 export function decide(
   context: CheckedContext,
   recordsVersion: number,
-  { rows, isPermittedHere, replay }: RequestPermission,
+  { listDecision, isPermittedHere, replay }: RequestPermission,
 ): asserts context is DecidedContext {
   const members = membersOf(context)
   members.recordsVersion = recordsVersion
-  members.rows = rows
+  members.listDecision = listDecision
   members.isPermittedHere = isPermittedHere
   members.replay = replay
   members.state = 'decided'

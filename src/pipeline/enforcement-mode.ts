@@ -1,13 +1,13 @@
-import { type Report, rowsReport } from './stage.ts'
+import { type Report, itemsReport } from './stage.ts'
 import {
-  ALL_ROWS,
+  ALL_ITEMS,
   type CheckedContext,
   type LocatedContext,
   NOT_ENFORCED,
   type Outcome,
   type RequestPermission,
   PERMITTED_HERE,
-  type VisibleRows,
+  type KnownListDecision,
 } from './context.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Dependencies } from './dependencies.ts'
@@ -69,24 +69,25 @@ function report({ metrics, log }: Dependencies, context: LocatedContext, error: 
  */
 export function permissionOf(context: CheckedContext, decision: ListDecision | undefined): RequestPermission {
   const { authorization } = context.engine
-  const rows = visibleRowsOf(decision)
-  if (authorization === 'enforce') return { ...PERMITTED_HERE, rows }
+  const listDecision = knownDecisionOf(decision)
+  if (authorization === 'enforce') return { ...PERMITTED_HERE, listDecision }
   // A report changes nothing: a caller who would see fewer items sees all of them.
-  if (rows.visibility !== 'all' && authorization === 'report') reportRows(context, rows)
-  return authorization === 'engine' && rows.visibility === 'all' ? PERMITTED_HERE : NOT_ENFORCED
+  if (listDecision.visibility !== 'all' && authorization === 'report')
+    reportHiddenItems(context, listDecision)
+  return authorization === 'engine' && listDecision.visibility === 'all' ? PERMITTED_HERE : NOT_ENFORCED
 }
 
-function visibleRowsOf(decision: ListDecision | undefined): VisibleRows {
-  if (decision === undefined) return ALL_ROWS
+function knownDecisionOf(decision: ListDecision | undefined): KnownListDecision {
+  if (decision === undefined) return ALL_ITEMS
   if (decision.visibility === 'undecidable') throw decision.refusal
   return decision
 }
 
 /** Reports a query that would have returned fewer items. */
-function reportRows(context: CheckedContext, { visibility }: VisibleRows): void {
+function reportHiddenItems(context: CheckedContext, { visibility }: KnownListDecision): void {
   const rule = visibility === 'none' ? 'rows: none' : 'rows: some'
-  const findMissing = context.permit.missingRows?.(context.accessRequest)
-  keep(context, { ...rowsReport(context.stage, rule), findMissing })
+  const findMissing = context.permit.missingItemPermissions?.(context.accessRequest)
+  keep(context, { ...itemsReport(context.stage, rule), findMissing })
 }
 
 function keep(outcome: Pick<Outcome, 'reports'>, kept: Report): void {

@@ -4,8 +4,8 @@ import { bodyText } from '../request/body.ts'
 import type {
   DecidingRecord,
   DecidedPermission,
-  RowsPermission,
-  RowsExplanation,
+  ItemsPermission,
+  ItemsExplanation,
   CheckExplanation,
   Explanation,
 } from '../policy/authz/explain/explanation.ts'
@@ -25,7 +25,7 @@ export function textOfExplained(explained: RequestExplanation): string {
     ...(policy?.checks.length === 0 && policy.rows === null
       ? ['no check: every authenticated user may send this request', '']
       : []),
-    ...(policy === null || policy.rows === null ? [] : rowsLines(policy.rows)),
+    ...(policy === null || policy.rows === null ? [] : itemsLines(policy.rows)),
     ...responseLines(explained),
     ...grantLines(explained),
   ]
@@ -98,14 +98,14 @@ export function decidedBy(record: DecidingRecord | null): string {
   return `${word} by ${TYPES[type]} to ${whose} on ${resourceId} (step ${step})`
 }
 
-function rowsLines(explanation: RowsExplanation): string[] {
+function itemsLines(explanation: ItemsExplanation): string[] {
   const { sees, plan, conditions, oneRecord, exempt, tenants, linkedTasks } = explanation
   return [
     `visible items: ${VISIBLE[sees]}`,
     ...(plan === null ? [] : [`  plan: ${PLANS[plan]}`]),
     ...conditions.flatMap(({ anyOf }) => [
       '  each item needs one of',
-      ...anyOf.map((term) => `    ${rowsPermissionLine(term)}`),
+      ...anyOf.map((term) => `    ${itemsPermissionLine(term)}`),
     ]),
     ...(oneRecord ? ['  and a single record must grant all of them'] : []),
     ...(exempt === null ? [] : [`  visible to every user: items with ${exempt}`]),
@@ -120,7 +120,7 @@ function rowsLines(explanation: RowsExplanation): string[] {
 }
 
 /** The visible items, as `policy.rows.sees` of the JSON names them. */
-const VISIBLE: Readonly<Record<RowsExplanation['sees'], string>> = {
+const VISIBLE: Readonly<Record<ItemsExplanation['sees'], string>> = {
   'all rows': 'all',
   'some rows': 'some',
   'no rows': 'none',
@@ -134,7 +134,7 @@ const PLANS = {
   filter: 'all items of the query, from which the gateway removes the others',
 } as const
 
-function rowsPermissionLine({ permission, resource, record, ids, idCount }: RowsPermission): string {
+function itemsPermissionLine({ permission, resource, record, ids, idCount }: ItemsPermission): string {
   const some = idCount > ids.length ? `${ids.join(', ')} and ${idCount - ids.length} more` : ids.join(', ')
   return `${permission} on ${resource}: for all ids: ${decidedBy(record)}; for single ids: ${some === '' ? 'none' : some}`
 }

@@ -63,9 +63,9 @@ function noHandler(): never {
 function byTemplate(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
   const templates = new Map<string, Operation[]>()
   for (const operation of operations) {
-    const rows = templates.get(operation.template)
-    if (rows === undefined) templates.set(operation.template, [operation])
-    else rows.push(operation)
+    const operationsOfPath = templates.get(operation.template)
+    if (operationsOfPath === undefined) templates.set(operation.template, [operation])
+    else operationsOfPath.push(operation)
   }
   return templates
 }

@@ -1,5 +1,5 @@
 import type { DenialReason, EngineRefusal, GatewayError, MissingPermission } from '../errors.ts'
-import type { FindMissingRows } from '../lists/list-decision.ts'
+import type { FindMissingItemPermissions } from '../lists/list-decision.ts'
 
 /** The stage of a request. A refusal names its stage in the log and in the metrics. */
 export type Stage =
@@ -19,18 +19,18 @@ export interface Report {
   readonly refusal: GatewayError | EngineRefusal | null
   readonly denialReason: DenialReason | null
   /** Finds the missing permissions for the items that would be hidden. Absent if they are found, or if no item would be hidden. */
-  readonly findMissing?: FindMissingRows | undefined
+  readonly findMissing?: FindMissingItemPermissions | undefined
   /** True if the items of the response were read to find the permissions that are missing for them. */
   readonly areItemsRead?: true
 }
 
 /** Returns the report of a response in which some or all items are hidden, or would be. */
-export function rowsReport(stage: Stage, rule: 'rows: none' | 'rows: some'): Report {
+export function itemsReport(stage: Stage, rule: 'rows: none' | 'rows: some'): Report {
   return { stage, refusal: null, denialReason: { rule, missing: [] } }
 }
 
 /** Returns the report with the missing permissions for the hidden items. */
-export function withMissingRows(report: Report, missing: readonly MissingPermission[]): Report {
+export function withMissingPermissions(report: Report, missing: readonly MissingPermission[]): Report {
   const { stage, refusal, denialReason } = report
   return refusal !== null || denialReason === null
     ? report

@@ -1,8 +1,8 @@
 import { isRecord } from './value.ts'
 
 /** An object in a JSON array, with its position in the bytes of the array. */
-export interface JsonRow {
-  readonly row: Readonly<Record<string, unknown>>
+export interface JsonItem {
+  readonly item: Readonly<Record<string, unknown>>
   readonly start: number
   readonly end: number
 }
@@ -24,7 +24,7 @@ const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
  * positions allow some to be left out without encoding the others again, so numbers keep their digits.
  * @throws SyntaxError if the bytes are not a JSON array of objects
  */
-export function* rowBatches(json: Buffer, size: number): Generator<readonly JsonRow[]> {
+export function* itemBatches(json: Buffer, size: number): Generator<readonly JsonItem[]> {
   let batch: Span[] = []
   for (const span of spansOf(json)) {
     if (batch.length === size) {
@@ -36,13 +36,13 @@ export function* rowBatches(json: Buffer, size: number): Generator<readonly Json
   if (batch.length > 0) yield parsed(json, batch)
 }
 
-function parsed(json: Buffer, spans: readonly Span[]): readonly JsonRow[] {
-  const rows: unknown = JSON.parse(`[${json.toString('utf8', spans[0]?.start, spans.at(-1)?.end)}]`)
-  if (!Array.isArray(rows) || rows.length !== spans.length) throw new SyntaxError('No array of rows')
+function parsed(json: Buffer, spans: readonly Span[]): readonly JsonItem[] {
+  const items: unknown = JSON.parse(`[${json.toString('utf8', spans[0]?.start, spans.at(-1)?.end)}]`)
+  if (!Array.isArray(items) || items.length !== spans.length) throw new SyntaxError('No array of items')
   return spans.map((span, index) => {
-    const row: unknown = rows[index]
-    if (!isRecord(row)) throw new SyntaxError('A row that is no object')
-    return { row, ...span }
+    const item: unknown = items[index]
+    if (!isRecord(item)) throw new SyntaxError('An item that is not an object')
+    return { item, ...span }
   })
 }
 
@@ -96,7 +96,7 @@ function endOfString(json: Buffer, opening: number): number {
 }
 
 /** Returns a JSON array of encoded objects. */
-export function joinRows(rows: readonly Buffer[]): Buffer {
-  const pieces = rows.flatMap((row, index) => (index === 0 ? [row] : [Buffer.from(','), row]))
+export function joinItems(items: readonly Buffer[]): Buffer {
+  const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [Buffer.from(','), item]))
   return Buffer.concat([Buffer.from('['), ...pieces, Buffer.from(']')])
 }

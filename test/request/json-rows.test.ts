@@ -1,10 +1,10 @@
 import t from 'tap'
-import { joinRows, rowBatches } from '../../src/request/json-rows.ts'
+import { joinItems, itemBatches } from '../../src/request/json-rows.ts'
 
 function read(json: string, size = 2) {
   const bytes = Buffer.from(json)
-  return [...rowBatches(bytes, size)].map((batch) =>
-    batch.map(({ row, start, end }) => ({ row, text: bytes.toString('utf8', start, end).trim() })),
+  return [...itemBatches(bytes, size)].map((batch) =>
+    batch.map(({ item: row, start, end }) => ({ row, text: bytes.toString('utf8', start, end).trim() })),
   )
 }
 
@@ -23,7 +23,7 @@ t.test('items are parsed in batches, and their bytes are unchanged', async (t) =
     batches.flat().map(({ row }) => row),
     texts.map((text) => JSON.parse(text)),
   )
-  t.same(joinRows(texts.map((text) => Buffer.from(text))), Buffer.from(`[${texts.join(',')}]`))
+  t.same(joinItems(texts.map((text) => Buffer.from(text))), Buffer.from(`[${texts.join(',')}]`))
 })
 
 t.test('an empty list has no items', async (t) => {

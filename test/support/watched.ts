@@ -27,7 +27,7 @@ function watchEngine(engine: EngineDependencies, decided: Decided[]): EngineDepe
       return { permitted: true }
     },
     verifyCreated: null,
-    rows: null,
+    decideList: null,
     keepAllowedLinks: null,
   })
   const get = (id: string) => {

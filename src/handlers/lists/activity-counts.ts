@@ -4,10 +4,10 @@ import type { HandlerContext } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
-import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
+import { readEngineJson, readListItems, listItemsIn } from './read-rows.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
@@ -15,7 +15,7 @@ import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 
 interface ActivityCountInput {
   readonly handlerContext: HandlerContext
-  readonly definition: ListRow
+  readonly definition: ListItem
   readonly postfilter: Postfilter
 }
 
@@ -41,8 +41,8 @@ export async function serveActivityCountsOfTenants(
   handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
-  const postfilter: Postfilter = async (_template, rows) =>
-    rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
+  const postfilter: Postfilter = async (_template, items) =>
+    items.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const definition = await definitionOf(handlerContext)
   const query = queryOf({ processDefinitionId: definition['id'] })
   const own =
@@ -58,7 +58,7 @@ export async function serveActivityCountsOfTenants(
   return serveActivityCounts(handlerContext, postfilter)
 }
 
-async function definitionOf(handlerContext: HandlerContext): Promise<ListRow> {
+async function definitionOf(handlerContext: HandlerContext): Promise<ListItem> {
   const definition = await readEngineJson(
     handlerContext,
     handlerContext.upstreamRequest.path.replace(/\/statistics(\?.*)?$/, ''),
@@ -70,7 +70,7 @@ async function recounted(
   response: BufferedResponse,
   counting: ActivityCountInput,
 ): Promise<BufferedResponse> {
-  const activities = rowsIn(jsonIn(response.body))
+  const activities = listItemsIn(jsonIn(response.body))
   const instances = activities.reduce((sum, activity) => sum + numberOf(activity, 'instances'), 0)
   const { filteredRows } = counting.handlerContext.dependencies.config.limits
   if (activities.length > MAX_SINGLE_READS || instances > filteredRows)
@@ -78,7 +78,7 @@ async function recounted(
   const [counts, failures, incidents] = await Promise.all([
     mapSideBySide(activities, (activity) => instancesIn(activity, counting)),
     activities.some((activity) => numberOf(activity, 'failedJobs') > 0) ? failedJobs(counting) : [],
-    activities.some((activity) => rowsIn(activity['incidents']).length > 0) ? incidentsOf(counting) : [],
+    activities.some((activity) => listItemsIn(activity['incidents']).length > 0) ? incidentsOf(counting) : [],
   ])
   const seen = activities.map((activity, index) => {
     const own = incidents.filter(({ activityId }) => activityId === activity['id'])
@@ -86,7 +86,7 @@ async function recounted(
       ...activity,
       instances: counts[index] ?? 0,
       failedJobs: failures.filter((activityId) => activityId === activity['id']).length,
-      incidents: rowsIn(activity['incidents']).flatMap((counted) => {
+      incidents: listItemsIn(activity['incidents']).flatMap((counted) => {
         const incidentCount = own.filter(
           ({ incidentType }) => incidentType === counted['incidentType'],
         ).length
@@ -103,7 +103,7 @@ async function recounted(
  * wait at a joining gateway and ended executions of a multi-instance activity. If it lists more executions than it counts and the
  * caller sees only some of them, the number cannot be determined.
  */
-async function instancesIn(activity: ListRow, counting: ActivityCountInput): Promise<number> {
+async function instancesIn(activity: ListItem, counting: ActivityCountInput): Promise<number> {
   const total = numberOf(activity, 'instances')
   if (total === 0) return 0
   const all = await listed('execution', { activityId: activity['id'] }, counting)
@@ -122,7 +122,7 @@ async function failedJobs(counting: ActivityCountInput): Promise<readonly unknow
   return seen.map(({ jobDefinitionId }) => activities.get(jobDefinitionId))
 }
 
-async function incidentsOf(counting: ActivityCountInput): Promise<readonly ListRow[]> {
+async function incidentsOf(counting: ActivityCountInput): Promise<readonly ListItem[]> {
   return visibleOf('incident', await listed('incident', {}, counting), counting)
 }
 
@@ -130,30 +130,30 @@ async function listed(
   kind: string,
   query: Readonly<Record<string, unknown>>,
   { handlerContext, definition }: ActivityCountInput,
-): Promise<readonly ListRow[]> {
+): Promise<readonly ListItem[]> {
   const { filteredRows } = handlerContext.dependencies.config.limits
   const maxResults = filteredRows + 1
   const accessRequest = queryOf({ processDefinitionId: definition['id'], ...query, maxResults })
-  const rows = await readRows(handlerContext, `/${kind}?${accessRequest}`)
-  if (rows.length > filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  return rows
+  const items = await readListItems(handlerContext, `/${kind}?${accessRequest}`)
+  if (items.length > filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return items
 }
 
 /** Returns the visible items. Executions do not contain their definition, so it is added before the decision. */
 async function visibleOf(
   kind: string,
-  rows: readonly ListRow[],
+  items: readonly ListItem[],
   { definition, postfilter }: ActivityCountInput,
-): Promise<readonly ListRow[]> {
-  const named = rows.map((row) => ({ ...row, processDefinitionId: definition['id'] }))
+): Promise<readonly ListItem[]> {
+  const named = items.map((item) => ({ ...item, processDefinitionId: definition['id'] }))
   const visible = await postfilter(`/${kind}`, named)
-  return rows.filter((_, index) => visible[index] === true)
+  return items.filter((_, index) => visible[index] === true)
 }
 
 function queryOf(query: Readonly<Record<string, unknown>>): URLSearchParams {
   return new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
 }
 
-function numberOf(row: ListRow, member: string): number {
-  return Number(row[member] ?? 0)
+function numberOf(item: ListItem, member: string): number {
+  return Number(item[member] ?? 0)
 }

@@ -13,7 +13,7 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { GatewayError } from '../../errors.ts'
 import { answerList } from '../../lists/answer/answer-list.ts'
 import { observerOf } from './rows-observer.ts'
-import { reportMissingRows } from './reported-rows.ts'
+import { reportMissingPermissions } from './reported-rows.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 
 /** Returns the operations whose data the query adds to each item. */
@@ -27,8 +27,12 @@ function operationsAdded({ operation, accessRequest }: OperationRequest): readon
 
 /** Returns whether the items of the response must be checked one by one. HAL items carry no added data. */
 export function needsItemChecks({ context, upstreamRequest }: HandlerContext): boolean {
-  const { engine, operation, rows } = context
-  if (engine.authorization === 'off' || engine.authorization === 'engine' || rows.visibility === 'none')
+  const { engine, operation, listDecision } = context
+  if (
+    engine.authorization === 'off' ||
+    engine.authorization === 'engine' ||
+    listDecision.visibility === 'none'
+  )
     return false
   return (
     operationsAdded(context).length > 0 && otherFormOf(operation, upstreamRequest.headers['accept']) !== 'hal'
@@ -43,7 +47,7 @@ export async function serveCheckedItems(
   const { dependencies, context, reply } = handlerContext
   const response = await readItems(handlerContext, read)
   if (response.status === 200) {
-    await reportMissingRows(context, context.operation.template, response)
+    await reportMissingPermissions(context, context.operation.template, response)
     context.stage = 'permit'
     await enforce(dependencies, context.engine.authorization, context, () => checkItems(context, response))
   }
@@ -55,9 +59,9 @@ type ReadResponse = (handlerContext: HandlerContext) => Promise<BufferedResponse
 
 function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<BufferedResponse> {
   const { dependencies, context, request } = handlerContext
-  const { rows } = context
-  if (rows.strategy === 'scan') {
-    const { postfilter, plan } = rows
+  const { listDecision } = context
+  if (listDecision.strategy === 'scan') {
+    const { postfilter, plan } = listDecision
     return answerList(handlerContext, {
       postfilter,
       limits: dependencies.config.limits,
@@ -66,7 +70,7 @@ function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<
     })
   }
   // The gateway sends a HEAD as a GET, because the response to a HEAD has no items to check.
-  return request.method === 'HEAD' && rows === null ? readWhole(handlerContext) : read(handlerContext)
+  return request.method === 'HEAD' && listDecision === null ? readWhole(handlerContext) : read(handlerContext)
 }
 
 /**

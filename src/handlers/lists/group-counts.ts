@@ -5,10 +5,10 @@ import { countIn, jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
-import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
+import { readEngineJson, readListItems, listItemsIn } from './read-rows.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { readWhole } from '../../lists/postfilter/visible-rows.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
@@ -25,10 +25,10 @@ export async function serveGroups(
   const found = jsonIn(response.body)
   const { groups, groupUsers } = isRecord(found) ? found : {}
   if (!Array.isArray(groups) || !Array.isArray(groupUsers)) throw new GatewayError('GW_UPSTREAM_INVALID')
-  const all = rowsIn(groups)
+  const all = listItemsIn(groups)
   const seen = await visibleOf(postfilter, 'group', all)
   const members = seen.length === all.length ? null : await membersOf(handlerContext, seen)
-  const users = rowsIn(groupUsers).filter(({ id }) => members === null || members.has(id))
+  const users = listItemsIn(groupUsers).filter(({ id }) => members === null || members.has(id))
   return sendResponse(
     reply,
     jsonOf(response, { groups: seen, groupUsers: await visibleOf(postfilter, 'user', users) }),
@@ -38,19 +38,19 @@ export async function serveGroups(
 async function visibleOf(
   postfilter: Postfilter,
   kind: string,
-  rows: readonly ListRow[],
-): Promise<readonly ListRow[]> {
-  const visible = await postfilter(kind, rows)
-  return rows.filter((_, index) => visible[index] === true)
+  items: readonly ListItem[],
+): Promise<readonly ListItem[]> {
+  const visible = await postfilter(kind, items)
+  return items.filter((_, index) => visible[index] === true)
 }
 
 async function membersOf(
   handlerContext: HandlerContext,
-  groups: readonly ListRow[],
+  groups: readonly ListItem[],
 ): Promise<ReadonlySet<unknown>> {
   if (groups.length > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const lists = await mapSideBySide(groups, ({ id }) =>
-    readRows(handlerContext, `/user?memberOfGroup=${encodeURIComponent(String(id))}`),
+    readListItems(handlerContext, `/user?memberOfGroup=${encodeURIComponent(String(id))}`),
   )
   return new Set(lists.flatMap((list) => list.map(({ id }) => id)))
 }
@@ -72,7 +72,7 @@ export async function serveGroupCounts(
   if (!String(response.headers['content-type']).startsWith('application/json'))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const counted = (await mapSideBySide(others, (id) => groupsOf(handlerContext, id))).flat()
-  const seen = rowsIn(jsonIn(response.body)).flatMap(({ groupName, taskCount }) => {
+  const seen = listItemsIn(jsonIn(response.body)).flatMap(({ groupName, taskCount }) => {
     const left = Number(taskCount) - counted.filter((name) => name === groupName).length
     return left > 0 ? [{ groupName, taskCount: left }] : []
   })
@@ -103,14 +103,14 @@ async function tasksOfKnownTenants(
   handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const others = (await readRows(handlerContext, '/tenant')).flatMap(({ id }) =>
+  const others = (await readListItems(handlerContext, '/tenant')).flatMap(({ id }) =>
     typeof id === 'string' && !tenants.has(id) ? [id] : [],
   )
   const query = ofTenants(others)
   // A longer query does not fit into a request line.
   const isAskable = others.length > 0 && query.length <= QUERY_CHARS && !others.some(hasComma)
   return isAskable
-    ? othersAmong(await readRows(handlerContext, `/task?unassigned=true&${query}`), tenants)
+    ? othersAmong(await readListItems(handlerContext, `/task?unassigned=true&${query}`), tenants)
     : []
 }
 
@@ -128,14 +128,14 @@ async function tasksLookedThrough(
   tenants: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const { filteredRows } = handlerContext.dependencies.config.limits
-  const tasks = await readRows(handlerContext, `/task?unassigned=true&maxResults=${filteredRows + 1}`)
+  const tasks = await readListItems(handlerContext, `/task?unassigned=true&maxResults=${filteredRows + 1}`)
   const others = othersAmong(tasks, tenants)
   if (tasks.length > filteredRows || others.length > MAX_SINGLE_READS)
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   return others
 }
 
-function othersAmong(tasks: readonly ListRow[], tenants: ReadonlySet<string>): readonly string[] {
+function othersAmong(tasks: readonly ListItem[], tenants: ReadonlySet<string>): readonly string[] {
   return tasks.flatMap(({ id, tenantId }) =>
     typeof id === 'string' && !isOfTenants(tenantId, tenants) ? [id] : [],
   )
@@ -144,7 +144,7 @@ function othersAmong(tasks: readonly ListRow[], tenants: ReadonlySet<string>): r
 /** Returns the groups that count a task, once for each link. The engine lists assignee and owner like links, but they are no links. */
 async function groupsOf(handlerContext: HandlerContext, taskId: string): Promise<readonly (string | null)[]> {
   const path = `/task/${encodeURIComponent(taskId)}/identity-links`
-  const links = await readRows(handlerContext, path)
+  const links = await readListItems(handlerContext, path)
   const counted = links.filter(({ type }) => type !== 'assignee' && type !== 'owner')
   const names = counted.map(({ groupId }) => (typeof groupId === 'string' ? groupId : null))
   return names.length === 0 ? [null] : names

@@ -25,10 +25,10 @@ interface ItemCountRequest {
 /** Serves filters, each with the number of items that the caller sees. */
 export async function serveItemCounts(handlerContext: HandlerContext): Promise<FastifyReply> {
   const { dependencies, context, reply } = handlerContext
-  const { rows } = context
-  const postfilter = rows.strategy === 'scan' ? rows.postfilter : null
+  const { listDecision } = context
+  const postfilter = listDecision.strategy === 'scan' ? listDecision.postfilter : null
   const response =
-    rows.visibility === 'all'
+    listDecision.visibility === 'all'
       ? await readWhole(handlerContext)
       : await answerList(handlerContext, { postfilter, limits: dependencies.config.limits })
   return sendResponse(reply, response.status === 200 ? await withCounts(response, handlerContext) : response)
@@ -60,7 +60,7 @@ async function countOf(
   const permit = context.engine.permits.get(COUNT_OF_FILTER)
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const accessRequest = { ...context.accessRequest, params: { id }, query: new Map() }
-  const decision = (await permit.rows?.(accessRequest, false)) ?? { visibility: 'all' }
+  const decision = (await permit.decideList?.(accessRequest, false)) ?? { visibility: 'all' }
   if (decision.visibility === 'all') return null
   if (decision.visibility === 'none') return 0
   if (decision.strategy !== 'scan') throw new GatewayError('GW_ROWS_NOT_EXACT')

@@ -3,7 +3,7 @@ import type { ListRequest } from '../../lists/list-request.ts'
 import { MAX_READ_BYTES } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 
 /**
  * Reads data for a restricted response from the caller's engine. A read with a body is a POST.
@@ -33,10 +33,10 @@ export async function readEngineJson(
   return jsonIn(body)
 }
 
-export async function readRows(listRequest: ListRequest, path: string): Promise<readonly ListRow[]> {
-  return rowsIn(await readEngineJson(listRequest, path))
+export async function readListItems(listRequest: ListRequest, path: string): Promise<readonly ListItem[]> {
+  return listItemsIn(await readEngineJson(listRequest, path))
 }
 
-export function rowsIn(value: unknown): readonly ListRow[] {
+export function listItemsIn(value: unknown): readonly ListItem[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }

@@ -1,15 +1,15 @@
-import type { FindMissingRows } from '../../lists/list-decision.ts'
+import type { FindMissingItemPermissions } from '../../lists/list-decision.ts'
 import type { Outcome } from '../../pipeline/context.ts'
-import { withMissingRows } from '../../pipeline/stage.ts'
+import { withMissingPermissions } from '../../pipeline/stage.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
-import { rowsIn } from './read-rows.ts'
+import { listItemsIn } from './read-rows.ts'
 
 /**
  * Adds the missing permissions for the hidden items of a response to the report for the audit log. The response itself is not
  * changed. If its items cannot be read, or a lookup fails, the report names no permission.
  */
-export async function reportMissingRows(
+export async function reportMissingPermissions(
   outcome: Pick<Outcome, 'reports'>,
   template: string,
   { status, body }: BufferedResponse,
@@ -17,8 +17,8 @@ export async function reportMissingRows(
   const findMissing = findMissingOf(outcome)
   if (findMissing === undefined || status !== 200) return
   try {
-    const missing = await findMissing(template, rowsIn(jsonIn(body)))
-    outcome.reports = outcome.reports.map((report) => withMissingRows(report, missing))
+    const missing = await findMissing(template, listItemsIn(jsonIn(body)))
+    outcome.reports = outcome.reports.map((report) => withMissingPermissions(report, missing))
   } catch {
     // A report never affects the response.
   }
@@ -29,6 +29,6 @@ export function isReportIncomplete(outcome: Pick<Outcome, 'reports'>): boolean {
   return findMissingOf(outcome) !== undefined
 }
 
-function findMissingOf({ reports }: Pick<Outcome, 'reports'>): FindMissingRows | undefined {
+function findMissingOf({ reports }: Pick<Outcome, 'reports'>): FindMissingItemPermissions | undefined {
   return reports.find((report) => report.findMissing !== undefined)?.findMissing
 }

@@ -10,7 +10,7 @@ import { isPaging } from '../../request/paging.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { answerList } from '../../lists/answer/answer-list.ts'
 import { observerOf } from './rows-observer.ts'
-import { rowsIn } from './read-rows.ts'
+import { listItemsIn } from './read-rows.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from '../../lists/postfilter/visible-rows.ts'
 import { STEP_ITEMS } from '../../lists/limits.ts'
@@ -83,7 +83,7 @@ async function isTopicVisible(
     ['maxResults', '1'],
   ] as const)
   const accessRequest = { ...context.accessRequest, params: {}, query }
-  const decision = await permit.rows?.(accessRequest, false)
+  const decision = await permit.decideList?.(accessRequest, false)
   if (decision?.visibility === 'none') return false
   if (decision?.strategy !== 'scan') throw new GatewayError('GW_ROWS_NOT_EXACT')
   const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
@@ -99,9 +99,9 @@ async function isTopicVisible(
       observe: observerOf(handlerContext),
     },
   )
-  const rows = status === 200 ? rowsIn(jsonIn(body)) : null
+  const items = status === 200 ? listItemsIn(jsonIn(body)) : null
   // A database that ignores case may find a task of another topic.
-  if (rows === null || rows.some(({ topicName }) => topicName !== name))
+  if (items === null || items.some(({ topicName }) => topicName !== name))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  return rows.length > 0
+  return items.length > 0
 }

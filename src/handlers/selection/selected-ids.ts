@@ -8,15 +8,15 @@ import { isRecord, isObject } from '../../request/value.ts'
 import { readJson } from '../../request/json.ts'
 import { IDS_A_QUERY, inLists } from '../../policy/authz/entities/lookup-lists.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
-import type { PlanRows } from '../../lists/list-plan.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { CreatePlan } from '../../lists/list-plan.ts'
+import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import { isNullText } from '../../policy/validation/schemas/jackson.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { SubqueryRefusal } from '../../lists/merge/subquery-request.ts'
-import { eachRow } from '../../lists/merge/read-subqueries.ts'
+import { eachItem } from '../../lists/merge/read-subqueries.ts'
 import { passAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
 import { MAX_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
@@ -31,7 +31,7 @@ export interface SelectionQuery {
   /** Null if the caller sees no item. */
   readonly postfilter: Postfilter | null
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
-  readonly plan?: PlanRows | undefined
+  readonly plan?: CreatePlan | undefined
 }
 
 /**
@@ -50,7 +50,7 @@ export async function selectionQueryOf(
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
     checkSelector(selector, value, selectionContext.context.engine.isDateText)
   const list = listOf(selectionContext, SELECTOR_LISTS[selector], query)
-  const decision = (await list.context.permit.rows?.(list.context.accessRequest, false)) ?? {
+  const decision = (await list.context.permit.decideList?.(list.context.accessRequest, false)) ?? {
     visibility: 'all',
   }
   if (decision.visibility === 'all') return { list, postfilter: passAll }
@@ -80,8 +80,8 @@ export async function foundOf(
   if (ids.length > (single === true ? MAX_SINGLE_IDS : dependencies.config.limits.filteredRows))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const tenants = context.permit.tenantsOf(context.accessRequest.principal)
-  const postfilter: Postfilter = async (_template, rows) =>
-    rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
+  const postfilter: Postfilter = async (_template, items) =>
+    items.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const isInUrl = context.engine.permits.get(list)?.operation.method === 'GET'
   const found = new Set<string>()
   // No entity has an empty id.
@@ -129,24 +129,24 @@ export async function idsFound(
   const filtering = { postfilter: query.postfilter, limits: selectionContext.dependencies.config.limits }
   const { seen, response } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
   if (seen === null) throw refusalOf(response)
-  return seen.flatMap(({ row }) => textIn(row, gives))
+  return seen.flatMap(({ item }) => textIn(item, gives))
 }
 
 /** Returns null if all items have to be read and filtered. The engine then also validates the query. Only the ids of items are kept. */
 async function plannedIds(
   selectionContext: SelectionContext,
-  { list, postfilter, plan: planRows }: SelectionQuery,
+  { list, postfilter, plan: createPlan }: SelectionQuery,
   { gives, wanted }: Required<IdSearchOptions>,
 ): Promise<readonly string[] | null> {
-  const plan = await planRows?.()
+  const plan = await createPlan?.()
   if (postfilter === null || plan === undefined || plan.strategy === 'scan') return null
   if (plan.strategy === 'denied') return idsFound(selectionContext, { list, postfilter: null })
   const ids: string[] = []
   const { limits } = selectionContext.dependencies.config
   try {
     const listing = { plan, postfilter, limits, member: gives }
-    for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
-      ids.push(...textIn(row, gives))
+    for await (const { item } of eachItem(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
+      ids.push(...textIn(item, gives))
       if (ids.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
     }
   } catch (error) {
@@ -156,8 +156,8 @@ async function plannedIds(
   return ids
 }
 
-function textIn(row: ListRow, member: string): readonly string[] {
-  const value = row[member]
+function textIn(item: ListItem, member: string): readonly string[] {
+  const value = item[member]
   return typeof value === 'string' ? [value] : []
 }
 

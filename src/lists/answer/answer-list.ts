@@ -7,17 +7,17 @@ import type { Operation } from '../../operations/table.ts'
 import { hasHal, otherFormOf } from '../../request/accept.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
-import { joinRows } from '../../request/json-rows.ts'
+import { joinItems } from '../../request/json-rows.ts'
 import type { Postfilter } from '../list-decision.ts'
-import type { ListPlan, PlanRows, SubqueryPlan } from '../list-plan.ts'
+import type { ListPlan, CreatePlan, SubqueryPlan } from '../list-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { observationsOf } from '../merge/list-observations.ts'
 import { UnknownOrderError } from '../merge/subquery-reader.ts'
 import { SubqueryRefusal } from '../merge/subquery-request.ts'
 import { countSubqueries, listSubqueries } from '../merge/read-subqueries.ts'
-import { type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
-import { type RowFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
+import { type PageItem, StableScan } from '../postfilter/stable-scan.ts'
+import { type ItemFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
 import {
   FEW_ITEMS,
   FIRST_READ_ITEMS,
@@ -31,7 +31,7 @@ import {
 } from '../limits.ts'
 
 /** A query with the page of it that is requested. */
-interface ListReading extends RowFilter {
+interface ListReading extends ItemFilter {
   readonly paging: Paging
 }
 
@@ -42,7 +42,7 @@ interface SubqueryReading extends ListReading {
 
 /** The same query with its planner. */
 interface PlannedReading extends SubqueryReading {
-  readonly plan: PlanRows
+  readonly plan: CreatePlan
 }
 
 /**
@@ -50,7 +50,7 @@ interface PlannedReading extends SubqueryReading {
  * counts. The engine validates the query, and its errors are returned. Each item is decided separately.
  * @throws GatewayError if too many items would have to be read
  */
-export async function answerList(listRequest: ListRequest, filtering: RowFilter): Promise<BufferedResponse> {
+export async function answerList(listRequest: ListRequest, filtering: ItemFilter): Promise<BufferedResponse> {
   const { operation, accessRequest } = listRequest.context
   const paging = isPagedList(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, listRequest.upstreamRequest.headers['accept']) === false
@@ -68,12 +68,12 @@ export async function answerList(listRequest: ListRequest, filtering: RowFilter)
   return answerFiltered(listRequest, { ...filtering, postfilter, paging })
 }
 
-function observedPostfilter({ postfilter, observe }: RowFilter): Postfilter | null {
+function observedPostfilter({ postfilter, observe }: ItemFilter): Postfilter | null {
   if (postfilter === null || observe === undefined) return postfilter
-  return async (template, rows) => {
-    const visible = await postfilter(template, rows)
+  return async (template, items) => {
+    const visible = await postfilter(template, items)
     const shown = visible.filter(Boolean).length
-    observe.onRows(shown, visible.length - shown)
+    observe.onItems(shown, visible.length - shown)
     return visible
   }
 }
@@ -178,26 +178,26 @@ async function answerTop(
   const list = new StableScan((from, size) =>
     readPage(listRequest, { postfilter, form: 'list', page: { from, size } }),
   )
-  const shown: ReadRow[] = []
+  const shown: PageItem[] = []
   const { engine, operation } = listRequest.context
   const startMs = performance.now()
   let [seen, count, size] = [0, 0, FIRST_READ_ITEMS]
   for (let reads = 1; reads <= MAX_SEARCH_READS && count + size <= most; reads += 1) {
-    const { page, rows, isLast } = await list.next(size)
+    const { page, items, isLast } = await list.next(size)
     if (page.response.status !== 200) return null
     if (count === 0) observationsOf(engine).topTimes.set(operation.id, performance.now() - startMs)
-    const visible = rows.filter(({ isVisible }) => isVisible)
+    const visible = items.filter(({ isVisible }) => isVisible)
     // Items before the page are not kept.
     shown.push(...visible.slice(Math.max(0, first - seen)))
     seen += visible.length
-    count += rows.length
+    count += items.length
     const left = first + max - seen
     if (left <= 0 || isLast) {
       observe?.onPlan('scan')
       return responseOf('list', shown.slice(0, max), page.response)
     }
     // Visible items may be clustered, so the share of the last read predicts the size of the next.
-    size = MIN_READ_ITEMS + Math.ceil(((1 + SPARE_SHARE) * left * rows.length) / visible.length)
+    size = MIN_READ_ITEMS + Math.ceil(((1 + SPARE_SHARE) * left * items.length) / visible.length)
   }
   return null
 }
@@ -238,15 +238,15 @@ export function emptyResponseOf(operation: Operation, method: string): BufferedR
 
 function responseOf(
   form: ResponseForm | 'list',
-  seen: readonly ReadRow[],
+  seen: readonly PageItem[],
   response: BufferedResponse,
 ): BufferedResponse {
   if (form === 'count') return { ...response, body: json({ count: seen.length }) }
   if (form === 'topic names') {
-    const names = new Set(seen.map(({ row }) => String(row['topicName'])))
+    const names = new Set(seen.map(({ item }) => String(item['topicName'])))
     return { ...response, body: json([...names].sort((one, other) => (one < other ? -1 : 1))) }
   }
-  if (form !== 'single') return { ...response, body: joinRows(seen.map(({ bytes }) => bytes)) }
+  if (form !== 'single') return { ...response, body: joinItems(seen.map(({ bytes }) => bytes)) }
   const [only] = seen
   if (only === undefined) {
     const { 'content-type': _, ...headers } = response.headers

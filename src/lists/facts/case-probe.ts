@@ -48,8 +48,8 @@ interface LoadedKeys {
 async function keysIn(read: ReadEngine): ReturnType<CaseKeys> {
   const counted = await read('/case-definition/count')
   if (!isRecord(counted) || counted['count'] === 0) return []
-  const rows = await read(`/case-definition?latestVersion=true&maxResults=${FIRST_READ_ITEMS}`)
-  if (!Array.isArray(rows) || rows.length === 0 || rows.length === FIRST_READ_ITEMS) return null
-  const keys = rows.map((row: unknown) => (isRecord(row) ? row['key'] : null))
+  const items = await read(`/case-definition?latestVersion=true&maxResults=${FIRST_READ_ITEMS}`)
+  if (!Array.isArray(items) || items.length === 0 || items.length === FIRST_READ_ITEMS) return null
+  const keys = items.map((item: unknown) => (isRecord(item) ? item['key'] : null))
   return keys.every((key) => typeof key === 'string') ? [...new Set(keys)] : null
 }

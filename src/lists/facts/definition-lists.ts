@@ -7,7 +7,7 @@ import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
 import { DELETED_SHARE, OBSERVATION_MS, SLOW_CHANGE_FACTOR, STEP_ITEMS } from '../limits.ts'
 
 /** One version of a definition. */
-export interface DefinitionRow {
+export interface DefinitionVersion {
   readonly id: string
   readonly key: string
   /** Null if the definition has no tenant, or its tenant is no longer known. */
@@ -20,11 +20,11 @@ export interface DefinitionLists {
   readonly definitions: (
     keys: readonly string[] | null,
     max: number,
-  ) => Promise<readonly DefinitionRow[] | null>
+  ) => Promise<readonly DefinitionVersion[] | null>
   /** Returns the same for the latest version of each key and tenant. */
   readonly latestDefinitions: DefinitionLists['definitions']
   /** Returns the deleted definitions with process instances in the history. Null if there are too many. */
-  readonly deleted: () => Promise<readonly DefinitionRow[] | null>
+  readonly deleted: () => Promise<readonly DefinitionVersion[] | null>
   /** Returns whether instances of definitions without a tenant may belong to a tenant, which an engine may be configured to choose. */
   readonly hasOwnTenants: (keys: readonly string[] | null) => Promise<boolean>
   /** Returns the sort order in which the database puts items without the value first. Null if no item has shown this yet. */
@@ -88,16 +88,16 @@ async function definitionsOf(
     max,
     isLatest = false,
   }: { readonly keys: readonly string[] | null; readonly max: number; readonly isLatest?: boolean },
-): Promise<readonly DefinitionRow[] | null> {
-  const found: DefinitionRow[] = []
+): Promise<readonly DefinitionVersion[] | null> {
+  const found: DefinitionVersion[] = []
   for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, IDS_A_QUERY)) {
     const query = new URLSearchParams({ maxResults: String(max + 1 - found.length) })
     if (some !== null) query.set('keysIn', some.join(','))
     if (isLatest) query.set('latestVersion', 'true')
     const path = `/process-definition?${query}`
-    for (const row of itemsIn(await read(path), { path, shape: DEFINITION })) {
-      const [id, key] = [stringIn(row, 'id') ?? '', stringIn(row, 'key') ?? '']
-      found.push({ id, key, tenantId: stringOf(row['tenantId']) })
+    for (const item of itemsIn(await read(path), { path, shape: DEFINITION })) {
+      const [id, key] = [stringIn(item, 'id') ?? '', stringIn(item, 'key') ?? '']
+      found.push({ id, key, tenantId: stringOf(item['tenantId']) })
     }
     if (found.length > max) return null
   }
@@ -109,9 +109,9 @@ async function definitionsOf(
  * without a version are at one end; the database determines which one. These items are grouped by definition. The items of
  * the last definition on a page are counted, and then skipped.
  */
-async function deletedDefinitions(read: ReadEngine): Promise<readonly DefinitionRow[] | null> {
+async function deletedDefinitions(read: ReadEngine): Promise<readonly DefinitionVersion[] | null> {
   for (const sortOrder of ['asc', 'desc'] as const) {
-    const found = new Map<string, DefinitionRow>()
+    const found = new Map<string, DefinitionVersion>()
     const sorting = [
       { sortBy: 'definitionVersion', sortOrder },
       { sortBy: 'definitionId', sortOrder: 'asc' },
@@ -119,18 +119,18 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
     for (let first = 0, size = 1; found.size <= STEP_ITEMS; size = STEP_ITEMS) {
       const page = new URLSearchParams({ firstResult: String(first), maxResults: String(size) })
       const path = `${HISTORY}?${page}`
-      const rows = itemsIn(await read(path, { sorting }), { path, shape: DEFINED })
-      const gone = rows.filter((row) => typeof row['processDefinitionVersion'] !== 'number')
-      const ids = gone.map((row) => stringOf(row['processDefinitionId']))
+      const items = itemsIn(await read(path, { sorting }), { path, shape: DEFINED })
+      const gone = items.filter((item) => typeof item['processDefinitionVersion'] !== 'number')
+      const ids = gone.map((item) => stringOf(item['processDefinitionId']))
       for (const [at, id] of ids.entries()) {
         const key = stringOf(gone[at]?.['processDefinitionKey'])
         if (id !== null && key !== null) found.set(id, { id, key, tenantId: null })
       }
       if (gone.length < size) break
       const last = ids.at(-1) ?? null
-      const rowsOfLast =
+      const itemsOfLast =
         last === null ? 0 : countIn(await read(`${HISTORY}/count`, { processDefinitionId: last }))
-      first += Math.max(gone.length, ids.indexOf(last) + rowsOfLast)
+      first += Math.max(gone.length, ids.indexOf(last) + itemsOfLast)
     }
     if (found.size > STEP_ITEMS) return null
     if (found.size > 0) return [...found.values()]
@@ -150,8 +150,8 @@ async function findNullsFirst(read: ReadEngine): Promise<SortOrder | null> {
   const isFirst = async (sortOrder: SortOrder) => {
     const query = new URLSearchParams({ sortBy: 'endTime', sortOrder, maxResults: '1' })
     const path = `/history/process-instance?${query}`
-    const rows = itemsIn(await read(path), { path, shape: TIMED })
-    return rows.some(({ endTime }) => endTime === null)
+    const items = itemsIn(await read(path), { path, shape: TIMED })
+    return items.some(({ endTime }) => endTime === null)
   }
   const [asc, desc] = await Promise.all([isFirst('asc'), isFirst('desc')])
   return asc === desc ? null : asc ? 'asc' : 'desc'

@@ -118,18 +118,18 @@ async function readIds(
   const ids = new Set<string>()
   let lastStart: number | null = 0
   for (let [from, size] = [0, MAX_READ_ITEMS]; ids.size <= max; ) {
-    const rows = await read(`/${kind}?firstResult=${from}&maxResults=${size}`, query)
+    const items = await read(`/${kind}?firstResult=${from}&maxResults=${size}`, query)
     // A refusal is different from an empty list.
-    if (!Array.isArray(rows)) throw new GatewayError('GW_UPSTREAM_INVALID')
-    for (const row of rows) {
-      const id = isRecord(row) ? stringOf(row['id']) : null
+    if (!Array.isArray(items)) throw new GatewayError('GW_UPSTREAM_INVALID')
+    for (const item of items) {
+      const id = isRecord(item) ? stringOf(item['id']) : null
       if (id === null) throw new GatewayError('GW_UPSTREAM_INVALID')
       ids.add(id)
-      lastStart = laterOf(lastStart, isRecord(row) ? dateFormat.toMs(row['startTime']) : null)
+      lastStart = laterOf(lastStart, isRecord(item) ? dateFormat.toMs(item['startTime']) : null)
     }
-    if (rows.length < size) return { ids: [...ids], lastStart }
+    if (items.length < size) return { ids: [...ids], lastStart }
     from += size
-    size = pageSizeOf(rows)
+    size = pageSizeOf(items)
   }
   return null
 }
@@ -140,8 +140,8 @@ function laterOf(last: number | null, started: number | null): number | null {
 }
 
 /** Returns the size of the next page. Each read sorts all items, so pages of short items are twice as large as other reads. */
-function pageSizeOf(rows: readonly unknown[]): number {
-  const measured = rows.slice(-MIN_READ_ITEMS)
+function pageSizeOf(items: readonly unknown[]): number {
+  const measured = items.slice(-MIN_READ_ITEMS)
   const bytes = JSON.stringify(measured).length / measured.length
   return Math.min(2 * MAX_READ_ITEMS, Math.max(MAX_READ_ITEMS, Math.floor(READ_BYTES / bytes)))
 }

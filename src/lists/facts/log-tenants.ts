@@ -1,6 +1,6 @@
 import { stringIn } from '../../request/value.ts'
 import type { LookupName } from '../../operations/lookup-name.ts'
-import type { ListRow, LookUp } from '../../policy/authz/entities/look-ups.ts'
+import type { ListItem, LookUp } from '../../policy/authz/entities/look-ups.ts'
 import type { Attributes } from '../../request/attributes.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 
@@ -42,23 +42,23 @@ const DECISION = 'decisionDefinitionId'
  * the items by id, as far as they exist.
  */
 export async function tenantsOfEntries(
-  rows: readonly ListRow[],
+  items: readonly ListItem[],
   definitions: ReadonlyMap<string, Attributes>,
   lookUp: LookUp,
-): Promise<ReadonlyMap<ListRow, string | null>> {
-  const ofOperations = await tenantsOfOperations(rows, lookUp)
+): Promise<ReadonlyMap<ListItem, string | null>> {
+  const ofOperations = await tenantsOfOperations(items, lookUp)
   const named = await namedTenants(
-    rows.filter((row) => stringIn(row, 'processDefinitionId') === null),
+    items.filter((item) => stringIn(item, 'processDefinitionId') === null),
     lookUp,
   )
-  const tenants = new Map<ListRow, string | null>()
-  for (const row of rows) {
-    const definitionId = stringIn(row, 'processDefinitionId')
-    const loaded = definitionId === null ? named.get(row) : tenantIn(definitions.get(definitionId))
-    const byOperation = ofOperations.get(row['operationId'])
+  const tenants = new Map<ListItem, string | null>()
+  for (const item of items) {
+    const definitionId = stringIn(item, 'processDefinitionId')
+    const loaded = definitionId === null ? named.get(item) : tenantIn(definitions.get(definitionId))
+    const byOperation = ofOperations.get(item['operationId'])
     tenants.set(
-      row,
-      loaded !== undefined ? loaded : byOperation !== undefined ? byOperation : freeTenant(row),
+      item,
+      loaded !== undefined ? loaded : byOperation !== undefined ? byOperation : freeTenant(item),
     )
   }
   return tenants
@@ -66,42 +66,42 @@ export async function tenantsOfEntries(
 
 /** Returns the tenants of the items that name one of these entities. Each entity is looked up once, however many items name it. */
 async function namedTenants(
-  rows: readonly ListRow[],
+  items: readonly ListItem[],
   lookUp: LookUp,
-): Promise<ReadonlyMap<ListRow, string | null>> {
+): Promise<ReadonlyMap<ListItem, string | null>> {
   const byEntity = new Map<
     string,
-    { readonly lookup: LookupName; readonly id: string; readonly rows: ListRow[] }
+    { readonly lookup: LookupName; readonly id: string; readonly items: ListItem[] }
   >()
-  for (const row of rows) {
-    const named = NAMED.find(([member]) => stringIn(row, member) !== null)
+  for (const item of items) {
+    const named = NAMED.find(([member]) => stringIn(item, member) !== null)
     if (named === undefined) continue
     const [member, lookup] = named
-    const id = stringIn(row, member) ?? ''
-    const entity = byEntity.get(`${lookup} ${id}`) ?? { lookup, id, rows: [] }
+    const id = stringIn(item, member) ?? ''
+    const entity = byEntity.get(`${lookup} ${id}`) ?? { lookup, id, items: [] }
     byEntity.set(`${lookup} ${id}`, entity)
-    entity.rows.push(row)
+    entity.items.push(item)
   }
-  const tenants = new Map<ListRow, string | null>()
-  await mapSideBySide([...byEntity.values()], async ({ lookup, id, rows: naming }) => {
+  const tenants = new Map<ListItem, string | null>()
+  await mapSideBySide([...byEntity.values()], async ({ lookup, id, items: naming }) => {
     const tenant = tenantIn(await lookUp(lookup, id))
-    for (const row of naming) tenants.set(row, tenant)
+    for (const item of naming) tenants.set(item, tenant)
   })
   return tenants
 }
 
 /** Returns the tenants that the properties of operations determine, by operation id. */
 async function tenantsOfOperations(
-  rows: readonly ListRow[],
+  items: readonly ListItem[],
   lookUp: LookUp,
 ): Promise<ReadonlyMap<unknown, string | null>> {
   const ofOperations = new Map<unknown, string | null>()
-  for (const row of rows) {
-    const value = stringIn(row, 'newValue')
+  for (const item of items) {
+    const value = stringIn(item, 'newValue')
     if (value === null) continue
-    if (row['property'] === TENANT) ofOperations.set(row['operationId'], value)
-    if (row['property'] === DECISION)
-      ofOperations.set(row['operationId'], tenantIn(await lookUp('decisionDefinition', value)))
+    if (item['property'] === TENANT) ofOperations.set(item['operationId'], value)
+    if (item['property'] === DECISION)
+      ofOperations.set(item['operationId'], tenantIn(await lookUp('decisionDefinition', value)))
   }
   return ofOperations
 }
@@ -111,14 +111,14 @@ function tenantIn(attributes: Attributes | null | undefined): string | null {
   return attributes === null || attributes === undefined ? UNKNOWN_TENANT : (attributes['tenantId'] ?? null)
 }
 
-function freeTenant(row: ListRow): string | null {
-  const { entityType } = row
-  const ignoresTenants = FREE.has(entityType) || (FREE_WITHOUT_ID.has(entityType) && !hasId(row))
+function freeTenant(item: ListItem): string | null {
+  const { entityType } = item
+  const ignoresTenants = FREE.has(entityType) || (FREE_WITHOUT_ID.has(entityType) && !hasId(item))
   return ignoresTenants ? null : UNKNOWN_TENANT
 }
 
-function hasId(row: ListRow): boolean {
-  return IDS.some((member) => stringIn(row, member) !== null)
+function hasId(item: ListItem): boolean {
+  return IDS.some((member) => stringIn(item, member) !== null)
 }
 
 const IDS = [

@@ -1,24 +1,24 @@
-import type { LookUps, ReadRowAttributes, ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { LookUps, ReadItemAttributes, ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Attributes } from '../../request/attributes.ts'
 import { invalidResponse } from '../../request/engine-request.ts'
 import { isObject, stringIn, stringOf } from '../../request/value.ts'
 import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
-export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttributes {
-  return async function readRowAttributes(template, rows) {
+export function createItemAttributes({ lookUp, lookUpAll }: LookUps): ReadItemAttributes {
+  return async function readItemAttributes(template, items) {
     const definitionIds = isKnownByInstance(template)
-      ? await definitionIdsByInstance(rows, lookUpAll)
-      : rows.map(definitionIdOf)
+      ? await definitionIdsByInstance(items, lookUpAll)
+      : items.map(definitionIdOf)
     const ids = new Set(definitionIds.filter((id) => id !== null))
     const definitions = await lookUpAll('processDefinition', [...ids])
-    const tenants = template === OPERATION_LOG ? await tenantsOfEntries(rows, definitions, lookUp) : null
-    return rows.map((row, index) => {
+    const tenants = template === OPERATION_LOG ? await tenantsOfEntries(items, definitions, lookUp) : null
+    return items.map((item, index) => {
       const definition = definitions.get(definitionIds[index] ?? '')
       return (name) => {
-        if (name === 'tenantId' && tenants !== null) return tenants.get(row) ?? null
-        const value = attributeOf(template, row, name) ?? inheritedAttribute(row, name, definition)
+        if (name === 'tenantId' && tenants !== null) return tenants.get(item) ?? null
+        const value = attributeOf(template, item, name) ?? inheritedAttribute(item, name, definition)
         const isOfDefinition = name === 'tenantId' && definition !== undefined
-        if (value === null && !isOfDefinition) requireMember(template, row, name)
+        if (value === null && !isOfDefinition) requireMember(template, item, name)
         return value
       }
     })
@@ -27,18 +27,18 @@ export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttr
 
 /** Returns the definition of each item. An item that does not name its definition has the definition of its process instance. */
 async function definitionIdsByInstance(
-  rows: readonly ListRow[],
+  items: readonly ListItem[],
   lookUpAll: LookUps['lookUpAll'],
 ): Promise<readonly (string | null)[]> {
-  const unnamed = rows.filter(
-    (row) => definitionIdOf(row) === null && stringOf(row['processDefinitionKey']) === null,
+  const unnamed = items.filter(
+    (item) => definitionIdOf(item) === null && stringOf(item['processDefinitionKey']) === null,
   )
-  const ids = new Set(unnamed.map((row) => stringOf(row['processInstanceId'])).filter((id) => id !== null))
+  const ids = new Set(unnamed.map((item) => stringOf(item['processInstanceId'])).filter((id) => id !== null))
   const instances = await lookUpAll('processInstance', [...ids])
-  return rows.map(
-    (row) =>
-      definitionIdOf(row) ??
-      instances.get(stringOf(row['processInstanceId']) ?? '')?.['definitionId'] ??
+  return items.map(
+    (item) =>
+      definitionIdOf(item) ??
+      instances.get(stringOf(item['processInstanceId']) ?? '')?.['definitionId'] ??
       null,
   )
 }
@@ -49,9 +49,9 @@ function isKnownByInstance(template: string): boolean {
 }
 
 /** Returns an attribute that the item lacks and its definition has. */
-function inheritedAttribute(row: ListRow, name: string, definition: Attributes | undefined): string | null {
+function inheritedAttribute(item: ListItem, name: string, definition: Attributes | undefined): string | null {
   if (name === 'processDefinitionKey') return definition?.['key'] ?? null
-  return name === 'tenantId' && !('tenantId' in row) ? (definition?.['tenantId'] ?? null) : null
+  return name === 'tenantId' && !('tenantId' in item) ? (definition?.['tenantId'] ?? null) : null
 }
 
 /**
@@ -60,11 +60,11 @@ function inheritedAttribute(row: ListRow, name: string, definition: Attributes |
  * known.
  * @throws GatewayError GW_UPSTREAM_INVALID
  */
-function requireMember(template: string, row: ListRow, name: string): void {
+function requireMember(template: string, item: ListItem, name: string): void {
   const members = sourcesOf(template, name)
   const hasMember = (of: unknown): boolean =>
     isObject(of) && members.some((member) => Object.hasOwn(of, member))
-  if (hasMember(row) || hasMember(row['definition'])) return
+  if (hasMember(item) || hasMember(item['definition'])) return
   throw invalidResponse(
     `An item of the engine's response has no ${name}`,
     new Error(`response to ${template}`),
@@ -85,8 +85,8 @@ const SOURCES: ReadonlyMap<string, readonly string[]> = new Map([
   ['processDefinitionKey', ['processDefinitionKey', 'processDefinitionId', 'definitionId']],
 ])
 
-function definitionIdOf(row: ListRow): string | null {
-  return stringOf(row['processDefinitionId']) ?? stringOf(row['definitionId'])
+function definitionIdOf(item: ListItem): string | null {
+  return stringOf(item['processDefinitionId']) ?? stringOf(item['definitionId'])
 }
 
 /** Lists of the entity itself. In their items, the attribute is the member `id`. */
@@ -99,22 +99,22 @@ function isOwnId(template: string, name: string): boolean {
   return OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true
 }
 
-function attributeOf(template: string, row: ListRow, name: string): string | null {
-  if (isOwnId(template, name)) return stringOf(row['id'])
-  return SPECIAL.get(name)?.(row) ?? stringOf(row[name])
+function attributeOf(template: string, item: ListItem, name: string): string | null {
+  if (isOwnId(template, name)) return stringOf(item['id'])
+  return SPECIAL.get(name)?.(item) ?? stringOf(item[name])
 }
 
 /** Attributes that have different names in the items of different lists. */
-const SPECIAL: ReadonlyMap<string, (row: ListRow) => string | null> = new Map([
-  ['group.id', (row) => stringOf(row['id'])],
-  ['user.id', (row) => stringOf(row['id'])],
-  ['tenantId', (row) => stringIn(row['definition'], 'tenantId')],
+const SPECIAL: ReadonlyMap<string, (item: ListItem) => string | null> = new Map([
+  ['group.id', (item) => stringOf(item['id'])],
+  ['user.id', (item) => stringOf(item['id'])],
+  ['tenantId', (item) => stringIn(item['definition'], 'tenantId')],
   [
     'key',
-    (row) =>
-      stringOf(row['key']) ??
-      stringIn(row['definition'], 'key') ??
-      stringOf(row['processDefinitionKey']) ??
-      stringOf(row['decisionDefinitionKey']),
+    (item) =>
+      stringOf(item['key']) ??
+      stringIn(item['definition'], 'key') ??
+      stringOf(item['processDefinitionKey']) ??
+      stringOf(item['decisionDefinitionKey']),
   ],
 ])

@@ -1,12 +1,12 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListOrder } from '../list-plan.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
-import { SubqueryReader, type PlacedRow } from './subquery-reader.ts'
+import { SubqueryReader, type PlacedItem } from './subquery-reader.ts'
 import { startAll } from './reader-positions.ts'
 import { scanPage } from './scan-page.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
 import { mapSideBySide } from '../side-by-side.ts'
-import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
+import type { ReadList, PageItem } from '../postfilter/stable-scan.ts'
 import { FIRST_READ_ITEMS, MAX_READ_ITEMS, MIN_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
 
 /** `recent`: sizes that were counted some seconds ago are sufficient. */
@@ -37,7 +37,7 @@ export interface SizeSource {
  * The visible items of several sorted subqueries, merged in their order. Items of equal value stay in the order of their
  * subqueries, so that successive pages neither repeat an item nor lose one.
  */
-export class MergedRows {
+export class MergedItems {
   readonly #readers: readonly SubqueryReader[]
   readonly #isMerged: boolean
 
@@ -55,12 +55,12 @@ export class MergedRows {
    * Yields the items of one page. For a page far down the list, the items before it are counted instead of read.
    * @throws as `upTo`
    */
-  async *page({ first, max, sizing }: MergedPageRequest): AsyncGenerator<ReadRow> {
+  async *page({ first, max, sizing }: MergedPageRequest): AsyncGenerator<PageItem> {
     const isFar = this.#isMerged && first > Math.min(STEP_ITEMS, FIRST_READ_ITEMS * this.#readers.length)
     let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing() }) : 0
-    for await (const row of this.upTo(first + max - at)) {
+    for await (const item of this.upTo(first + max - at)) {
       at += 1
-      if (at > first) yield row
+      if (at > first) yield item
     }
   }
 
@@ -84,9 +84,9 @@ export class MergedRows {
    * Yields the first `wanted` items. It reads from each subquery only as much as that takes.
    * @throws UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
    */
-  async *upTo(wanted: number): AsyncGenerator<ReadRow> {
-    const held = this.#isMerged ? this.#readers.length : 1
-    const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_READ_ITEMS / held))
+  async *upTo(wanted: number): AsyncGenerator<PageItem> {
+    const pages = this.#isMerged ? this.#readers.length : 1
+    const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_READ_ITEMS / pages))
     for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
     if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
     let last: unknown
@@ -94,14 +94,14 @@ export class MergedRows {
     for (let count = 0; count < wanted; ) {
       const next: MaybePromise<SubqueryReader | null> = this.#next(reader)
       reader = next instanceof Promise ? await next : next
-      const row = reader?.held ?? null
-      if (row === null) return
+      const held = reader?.held ?? null
+      if (held === null) return
       reader?.take()
       // An item that has moved from one subquery to another meanwhile is in both.
-      if (typeof row.row['id'] === 'string' && row.row['id'] === last) continue
-      last = row.row['id']
+      if (typeof held.item['id'] === 'string' && held.item['id'] === last) continue
+      last = held.item['id']
       count += 1
-      yield row
+      yield held
     }
   }
 
@@ -114,12 +114,12 @@ export class MergedRows {
   /** Returns the reader whose current item comes first. */
   #least(): SubqueryReader | null {
     let first: SubqueryReader | null = null
-    let least: PlacedRow | null = null
+    let least: PlacedItem | null = null
     for (const reader of this.#readers) {
-      const row = reader.held
-      if (row === null || (least !== null && reader.compare(least, row) <= 0)) continue
+      const item = reader.held
+      if (item === null || (least !== null && reader.compare(least, item) <= 0)) continue
       first = reader
-      least = row
+      least = item
     }
     return first
   }

@@ -1,8 +1,8 @@
 import type { Postfilter } from '../list-decision.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Subquery, NullGroup } from '../list-plan.ts'
 import { findEnd } from './find-end.ts'
-import type { ReadList, ReadRow } from '../postfilter/stable-scan.ts'
+import type { ReadList, PageItem } from '../postfilter/stable-scan.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import { FIRST_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
 
@@ -11,7 +11,7 @@ export interface NullGroupReading {
   readonly nullGroup: NullGroup
   readonly postfilter: Postfilter
   /** Maximum number of these items that are read. */
-  readonly maxRows: number
+  readonly maxItems: number
   /** Returns a reader of a subquery that keeps the items of a filter. */
   readonly read: (subquery: Subquery, postfilter: Postfilter) => ReadList
 }
@@ -19,7 +19,7 @@ export interface NullGroupReading {
 /** Returns how many of them there are. Null if they must be decided one by one and are too many. */
 export async function countNullGroup(reading: NullGroupReading): Promise<number | null> {
   const { nullGroup } = reading
-  if (nullGroup.isCrossTenant) return (await nullGroupRows(reading))?.length ?? null
+  if (nullGroup.isCrossTenant) return (await readNullGroup(reading))?.length ?? null
   const counts = await mapSideBySide(nullGroup.sorted, (orders) => countFirst(reading, orders))
   return counts.reduce((sum, one) => sum + one, 0)
 }
@@ -28,8 +28,8 @@ export async function countNullGroup(reading: NullGroupReading): Promise<number 
 async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]): Promise<number> {
   for (const subquery of orders) {
     const lackingFrom = async (from: number, size: number) => {
-      const { rows } = await reading.read(subquery, createNullFilter(reading))(from, size)
-      return rows.filter(({ isVisible }) => isVisible).length
+      const { items } = await reading.read(subquery, createNullFilter(reading))(from, size)
+      return items.filter(({ isVisible }) => isVisible).length
     }
     const few = await lackingFrom(0, FIRST_READ_ITEMS)
     if (few === FIRST_READ_ITEMS)
@@ -44,40 +44,40 @@ async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]
 }
 
 /** Returns the visible items in no particular order. Null if there are too many. */
-export async function nullGroupRows(reading: NullGroupReading): Promise<readonly ReadRow[] | null> {
-  const lists = await mapSideBySide(reading.nullGroup.sorted, (orders) => rowsOf(reading, orders))
-  const rows: ReadRow[] = []
+export async function readNullGroup(reading: NullGroupReading): Promise<readonly PageItem[] | null> {
+  const lists = await mapSideBySide(reading.nullGroup.sorted, (orders) => readFirst(reading, orders))
+  const items: PageItem[] = []
   for (const list of lists) {
     if (list === null) return null
-    rows.push(...list)
+    items.push(...list)
   }
-  return rows.length > reading.maxRows ? null : rows
+  return items.length > reading.maxItems ? null : items
 }
 
-async function rowsOf(
+async function readFirst(
   reading: NullGroupReading,
   orders: readonly Subquery[],
-): Promise<readonly ReadRow[] | null> {
-  const { postfilter, maxRows, read } = reading
+): Promise<readonly PageItem[] | null> {
+  const { postfilter, maxItems, read } = reading
   for (const subquery of orders) {
     // All of them come from one read: items of equal value may change their places between two reads.
-    for (const size of [FIRST_READ_ITEMS, STEP_ITEMS, maxRows + 1]) {
+    for (const size of [FIRST_READ_ITEMS, STEP_ITEMS, maxItems + 1]) {
       let count = 0
       const isLacking = createNullFilter(reading)
-      const postfilterBoth: Postfilter = async (template, rows) => {
-        const lacking = await isLacking(template, rows)
+      const postfilterBoth: Postfilter = async (template, items) => {
+        const lacking = await isLacking(template, items)
         count += lacking.filter(Boolean).length
         const visible = await postfilter(
           template,
-          rows.filter((_, index) => lacking[index]),
+          items.filter((_, index) => lacking[index]),
         )
         let at = 0
         return lacking.map((one) => one && visible[at++] === true)
       }
       const page = await read(subquery, postfilterBoth)(0, size)
       if (count === 0) break
-      if (count < size) return page.rows.filter(({ isVisible }) => isVisible)
-      if (size > maxRows) return null
+      if (count < size) return page.items.filter(({ isVisible }) => isVisible)
+      if (size > maxItems) return null
     }
   }
   return []
@@ -89,9 +89,9 @@ async function rowsOf(
  */
 function createNullFilter({ nullGroup: { member } }: NullGroupReading): Postfilter {
   let isLacking = true
-  return async (_, rows) =>
-    rows.map((row: ListRow) => {
-      isLacking &&= typeof row[member] !== 'string'
+  return async (_, items) =>
+    items.map((item: ListItem) => {
+      isLacking &&= typeof item[member] !== 'string'
       return isLacking
     })
 }

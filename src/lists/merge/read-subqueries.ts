@@ -3,16 +3,16 @@ import type { ListRequest } from '../list-request.ts'
 import type { Postfilter } from '../list-decision.ts'
 import type { NullGroup, SubqueryPlan, Subquery } from '../list-plan.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../../request/buffered-response.ts'
-import { joinRows } from '../../request/json-rows.ts'
+import { joinItems } from '../../request/json-rows.ts'
 import type { Paging } from '../../request/paging.ts'
 import { createReader, type ReaderOptions, subqueryRequestOf, SubqueryRefusal } from './subquery-request.ts'
 import { findEnd } from './find-end.ts'
-import { MergedRows } from './merged-rows.ts'
+import { MergedItems } from './merged-rows.ts'
 import { readSorted } from './subquery-reader.ts'
 import { countedBy, createSizeSource, readCount } from './subquery-sizes.ts'
-import { countNullGroup, nullGroupRows } from './null-group.ts'
+import { countNullGroup, readNullGroup } from './null-group.ts'
 import { mapSideBySide } from '../side-by-side.ts'
-import type { ReadRow } from '../postfilter/stable-scan.ts'
+import type { PageItem } from '../postfilter/stable-scan.ts'
 import { json, passAll, readPage } from '../postfilter/visible-rows.ts'
 import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS, type ListLimits } from '../limits.ts'
 
@@ -41,10 +41,10 @@ export async function countSubqueries(
       limits,
     }
     let seen = 0
-    for await (const _ of eachRow(listRequest, few, Number.POSITIVE_INFINITY)) seen += 1
+    for await (const _ of eachItem(listRequest, few, Number.POSITIVE_INFINITY)) seen += 1
     return responseOf(seen)
   }
-  const reading = { postfilter, maxRows: limits.filteredRows }
+  const reading = { postfilter, maxItems: limits.filteredRows }
   const read = (subquery: Subquery, keep: Postfilter) =>
     createReader(listRequest, subquery, { postForm: null, postfilter: keep, idsOnly: true, onResponse })
   const others = nullGroup === null ? 0 : await countNullGroup({ ...reading, nullGroup, read })
@@ -61,7 +61,7 @@ function createSubqueryCount(
   { postForm, onResponse }: Pick<ReaderOptions, 'postForm' | 'onResponse'>,
 ): (subquery: Subquery) => Promise<number> {
   /** Items for one unit of the estimated share, from the subquery that was counted last. */
-  let rowsOfOne = 0
+  let itemsOfOne = 0
   return async (subquery) => {
     const { estimatedShare } = subquery
     if (estimatedShare === undefined || postForm?.counts !== false) {
@@ -75,11 +75,11 @@ function createSubqueryCount(
       idsOnly: true,
       onResponse,
     })
-    const lengthAt = async (from: number, size: number) => (await read(from, size)).rows.length
-    const likely = Math.floor((1 - SPARE_SHARE) * rowsOfOne * estimatedShare)
-    const rows = await findEnd(lengthAt, { known: 0, likely, size: STEP_ITEMS })
-    rowsOfOne = rows / estimatedShare
-    return rows
+    const lengthAt = async (from: number, size: number) => (await read(from, size)).items.length
+    const likely = Math.floor((1 - SPARE_SHARE) * itemsOfOne * estimatedShare)
+    const length = await findEnd(lengthAt, { known: 0, likely, size: STEP_ITEMS })
+    itemsOfOne = length / estimatedShare
+    return length
   }
 }
 
@@ -105,7 +105,7 @@ export async function listSubqueries(
   if (isSingle && only !== undefined && (plan.isExact || paging.first === 0)) {
     const { constants } = only
     const subqueryRequest = subqueryRequestOf(listRequest, only, plan.postForm)
-    const { response, rows } = await readPage(subqueryRequest, {
+    const { response, items } = await readPage(subqueryRequest, {
       postfilter,
       form: 'list',
       constants,
@@ -113,75 +113,75 @@ export async function listSubqueries(
     })
     if (response.status !== 200) throw new SubqueryRefusal()
     // The engine's first page is also the caller's if all items on it are visible.
-    if (rows.every(({ isVisible }) => isVisible)) return response
+    if (items.every(({ isVisible }) => isVisible)) return response
   }
   return isSingle || plan.order !== null ? listMerged(listRequest, listing) : null
 }
 
 async function listMerged(
   listRequest: ListRequest,
-  { plan, postfilter, paging, limits: { filteredRows: maxRows } }: SubqueryListInput,
+  { plan, postfilter, paging, limits: { filteredRows: maxItems } }: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
   const { nullGroup, order, postForm } = plan
   const subqueries = [...plan.subqueries, ...plan.instances]
   const head = firstHead()
   const reading = { postForm, postfilter, member: order?.member, onResponse: head.onResponse }
-  const others = await othersOf(listRequest, { ...reading, nullGroup, maxRows })
+  const others = await othersOf(listRequest, { ...reading, nullGroup, maxItems })
   if (others === null) return null
   const readers = subqueries.map((subquery) => createReader(listRequest, subquery, reading))
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
-  const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
+  const merged = new MergedItems(readers, { order: readers.length > 1 ? order : null, maxHidden: maxItems })
   const sizing = () =>
     createSizeSource(listRequest, { subqueries, postForm, first: paging.first, otherSize: others.length })
   const bytes: Buffer[] = []
   let length = 0
-  for await (const row of merged.page({ ...paging, ...(plan.isExact && { sizing }) })) {
-    bytes.push(row.bytes)
-    length += row.bytes.length
+  for await (const item of merged.page({ ...paging, ...(plan.isExact && { sizing }) })) {
+    bytes.push(item.bytes)
+    length += item.bytes.length
     if (length > MAX_READ_BYTES) throw new GatewayError('GW_ROWS_NOT_EXACT')
   }
-  return head.with(joinRows(bytes))
+  return head.with(joinItems(bytes))
 }
 
 /**
  * Yields the visible items of all subqueries, one subquery after another. Each item has only its id and `member`.
  * @throws SubqueryRefusal; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
-export async function* eachRow(
+export async function* eachItem(
   listRequest: ListRequest,
   {
     plan,
     postfilter,
-    limits: { filteredRows: maxRows },
+    limits: { filteredRows: maxItems },
     member,
   }: Omit<SubqueryListInput, 'paging'> & Pick<ReaderOptions, 'member'>,
   wanted: number,
-): AsyncGenerator<ReadRow> {
+): AsyncGenerator<PageItem> {
   const { nullGroup, postForm } = plan
   const reading = { postForm, postfilter, member, idsOnly: true }
-  const others = await othersOf(listRequest, { ...reading, nullGroup, maxRows })
+  const others = await othersOf(listRequest, { ...reading, nullGroup, maxItems })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
   yield* others.slice(0, wanted)
   const readers = [...plan.subqueries, ...plan.instances].map((subquery) =>
     createReader(listRequest, subquery, reading),
   )
-  yield* new MergedRows(readers, { order: null, maxHidden: maxRows }).upTo(wanted - others.length)
+  yield* new MergedItems(readers, { order: null, maxHidden: maxItems }).upTo(wanted - others.length)
 }
 
 interface OthersInput extends ReaderOptions {
   readonly nullGroup: NullGroup | null
-  readonly maxRows: number
+  readonly maxItems: number
 }
 
 /** Returns the visible items that the subqueries do not include. Null if they are too many. */
 async function othersOf(
   listRequest: ListRequest,
-  { nullGroup, maxRows, postfilter, ...options }: OthersInput,
-): Promise<readonly ReadRow[] | null> {
+  { nullGroup, maxItems, postfilter, ...options }: OthersInput,
+): Promise<readonly PageItem[] | null> {
   if (nullGroup === null) return []
   const read = (subquery: Subquery, keep: Postfilter) =>
     createReader(listRequest, subquery, { ...options, postForm: null, postfilter: keep })
-  return nullGroupRows({ nullGroup, postfilter, maxRows, read })
+  return readNullGroup({ nullGroup, postfilter, maxItems, read })
 }
 
 /** Returns a holder for the status and headers of the first of several responses. It does not keep their bodies. */

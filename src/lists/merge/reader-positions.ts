@@ -1,4 +1,4 @@
-import type { SubqueryReader, PlacedRow } from './subquery-reader.ts'
+import type { SubqueryReader, PlacedItem } from './subquery-reader.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 
 /** The positions of the readers of sorted subqueries. */
@@ -45,7 +45,7 @@ export async function positionReaders(
   if (last === null || hasEnded || readers.some(({ hidden }) => hidden > 0)) return null
   const passed = await mapSideBySide([...readers.entries()], ([at, reader]) =>
     reader.passOver((place) => {
-      const order = reader.compare(place, last.row)
+      const order = reader.compare(place, last.item)
       // Items of equal value are in the order of their subqueries.
       return order < 0 || (order === 0 && at < last.at)
     }),
@@ -54,10 +54,11 @@ export async function positionReaders(
   return { found, before: sum(found), isWhole: passed.every(({ isAll }) => isAll) }
 }
 
-function lastOf(readers: readonly SubqueryReader[], rows: readonly (PlacedRow | null)[]) {
-  let last: { readonly row: PlacedRow; readonly at: number } | null = null
-  for (const [at, row] of rows.entries())
-    if (row !== null && (last === null || (readers[at]?.compare(row, last.row) ?? 0) >= 0)) last = { row, at }
+function lastOf(readers: readonly SubqueryReader[], items: readonly (PlacedItem | null)[]) {
+  let last: { readonly item: PlacedItem; readonly at: number } | null = null
+  for (const [at, item] of items.entries())
+    if (item !== null && (last === null || (readers[at]?.compare(item, last.item) ?? 0) >= 0))
+      last = { item, at }
   return last
 }
 

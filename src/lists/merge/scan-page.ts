@@ -1,4 +1,4 @@
-import type { SubqueryReader, RowPlace } from './subquery-reader.ts'
+import type { SubqueryReader, ItemPlace } from './subquery-reader.ts'
 import { positionReaders, startAll, sum } from './reader-positions.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import { MAX_IDS, MIN_READ_ITEMS, SPARE_SHARE } from '../limits.ts'
@@ -23,7 +23,7 @@ export async function scanPage(
   return positions?.isWhole === true && positions.before <= first ? positions.before : null
 }
 
-interface SubqueryPlace extends RowPlace {
+interface SubqueryPlace extends ItemPlace {
   readonly subquery: number
 }
 
@@ -44,7 +44,7 @@ async function countPlaces(
   { wanted, few }: { readonly wanted: number; readonly few: number },
 ): Promise<readonly number[]> {
   const ends = readers.map(() => 0)
-  const waiting: (readonly RowPlace[])[] = readers.map(() => [])
+  const waiting: (readonly ItemPlace[])[] = readers.map(() => [])
   const compare: Compare = (one, other) =>
     readers[one.subquery]?.compare(one, other) || one.subquery - other.subquery
   for (let left = wanted; left > 0; ) {
@@ -82,7 +82,7 @@ interface PlaceSelection {
 
 /** Returns how many places of each subquery are among the first `count`. The largest open range is halved until no range is open. */
 function firstOf(
-  waiting: readonly (readonly RowPlace[])[],
+  waiting: readonly (readonly ItemPlace[])[],
   { within, count, compare }: PlaceSelection,
 ): readonly number[] {
   let [low, high] = [within.map(() => 0), within]
@@ -99,7 +99,7 @@ function firstOf(
 }
 
 /** Returns how many places of each subquery are not after a place. The place itself is included. */
-function upTo(place: PlaceAt, waiting: readonly (readonly RowPlace[])[], compare: Compare): number[] {
+function upTo(place: PlaceAt, waiting: readonly (readonly ItemPlace[])[], compare: Compare): number[] {
   const counts = waiting.map((places, subquery) =>
     countTo(places, (one) => compare({ ...one, subquery }, place) <= 0),
   )
@@ -108,7 +108,7 @@ function upTo(place: PlaceAt, waiting: readonly (readonly RowPlace[])[], compare
 }
 
 /** Returns the number of places before the first place that is not within. */
-function countTo(places: readonly RowPlace[], isWithin: (place: RowPlace) => boolean): number {
+function countTo(places: readonly ItemPlace[], isWithin: (place: ItemPlace) => boolean): number {
   let [low, high] = [0, places.length]
   while (low < high) {
     const middle = (low + high) >> 1

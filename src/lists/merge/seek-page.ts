@@ -65,10 +65,10 @@ function scaleOf(sizes: readonly number[], isEstimate: boolean): number {
 /** Returns the subqueries that are read from their top. Together they have few items, and all of them may be at one end. */
 function shortOf(sizes: readonly number[]): ReadonlySet<number> {
   const short = new Set<number>()
-  let rows = 0
+  let count = 0
   for (const [at, size] of [...sizes.entries()].toSorted(([, one], [, other]) => one - other)) {
-    rows += size
-    if (rows > FEW_ITEMS) return short
+    count += size
+    if (count > FEW_ITEMS) return short
     short.add(at)
   }
   return short

@@ -1,15 +1,15 @@
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { ListOrder } from '../list-plan.ts'
-import { type ListPage, type ReadList, type ReadRow, StableScan } from '../postfilter/stable-scan.ts'
+import { type ListPage, type ReadList, type PageItem, StableScan } from '../postfilter/stable-scan.ts'
 import { MAX_READ_ITEMS, MIN_READ_ITEMS, READ_BYTES } from '../limits.ts'
 
 /** The items of several subqueries cannot be merged in the engine's order. */
 export class UnknownOrderError extends Error {}
 
 /** An item with its place in the order. */
-export interface PlacedRow extends ReadRow, RowPlace {}
+export interface PlacedItem extends PageItem, ItemPlace {}
 
-export interface RowPlace {
+export interface ItemPlace {
   readonly value: string | number
 }
 
@@ -17,10 +17,10 @@ export interface RowPlace {
  * Returns items that are already read in the form of a subquery.
  * @throws UnknownOrderError
  */
-export function readSorted(rows: readonly ReadRow[], order: ListOrder): ReadList {
-  const placed = rows.map((row) => ({ ...row, value: valueOf(row.row, order) }))
+export function readSorted(items: readonly PageItem[], order: ListOrder): ReadList {
+  const placed = items.map((read) => ({ ...read, value: valueOf(read.item, order) }))
   const sorted = placed.toSorted(comparisonOf(order))
-  return async (from, size) => ({ rows: sorted.slice(from, from + size) })
+  return async (from, size) => ({ items: sorted.slice(from, from + size) })
 }
 
 interface SubqueryReaderOptions {
@@ -40,9 +40,9 @@ export class SubqueryReader {
   readonly compare: Comparison
   readonly #reading: SubqueryReaderOptions
   #list: StableScan
-  #rows: readonly PlacedRow[] = []
+  #items: readonly PlacedItem[] = []
   #next = 0
-  #last: RowPlace | null = null
+  #last: ItemPlace | null = null
   #size = MIN_READ_ITEMS
   #most = MAX_READ_ITEMS
   #isRead = false
@@ -74,30 +74,30 @@ export class SubqueryReader {
   }
 
   /** Skips the items before a place, as far as one read gives them. `isAll` is true if all items before the place are skipped. */
-  async passOver(isBefore: (place: RowPlace) => boolean): Promise<SkipResult> {
+  async passOver(isBefore: (place: ItemPlace) => boolean): Promise<SkipResult> {
     let count = 0
-    for (let row = await this.head(); row !== null && isBefore(row); row = this.held) {
+    for (let item = await this.head(); item !== null && isBefore(item); item = this.held) {
       this.take()
       count += 1
     }
-    return { count, isAll: this.#next < this.#rows.length || this.#isRead }
+    return { count, isAll: this.#next < this.#items.length || this.#isRead }
   }
 
   /** Skips the items of one read and returns their places. Returns no places at the end of the subquery. */
-  async passPage(): Promise<readonly RowPlace[]> {
+  async passPage(): Promise<readonly ItemPlace[]> {
     while (this.held === null && !this.#isRead) await this.#read(true)
-    const places = this.#rows.slice(this.#next).map(({ value }) => ({ value }))
+    const places = this.#items.slice(this.#next).map(({ value }) => ({ value }))
     this.#hold([])
     return places
   }
 
   /** The next item that is already read. Null if all of them are taken. */
-  get held(): PlacedRow | null {
-    return this.#rows[this.#next] ?? null
+  get held(): PlacedItem | null {
+    return this.#items[this.#next] ?? null
   }
 
   /** Returns the next item, or null at the end. */
-  async head(): Promise<PlacedRow | null> {
+  async head(): Promise<PlacedItem | null> {
     while (this.held === null && !this.#isRead) await this.#read()
     return this.held
   }
@@ -105,7 +105,7 @@ export class SubqueryReader {
   /** Takes the item. A page whose items are all taken is released before the next page is read. */
   take(): void {
     this.#next += 1
-    if (this.#next >= this.#rows.length) this.#hold([])
+    if (this.#next >= this.#items.length) this.#hold([])
   }
 
   /** Number of items of the subquery that were left out. */
@@ -116,22 +116,22 @@ export class SubqueryReader {
   async #read(idsOnly = false): Promise<void> {
     const { order, onHidden } = this.#reading
     const last = this.#last
-    const { page, rows, isLast, hasMoved } = await this.#list.next(this.#size, idsOnly)
-    const seen = rows.filter(({ isVisible }) => isVisible)
-    this.#hidden += rows.length - seen.length
-    onHidden(rows.length - seen.length)
-    const placed = seen.map((row) => ({ ...row, value: order === null ? 0 : valueOf(row.row, order) }))
+    const { page, items, isLast, hasMoved } = await this.#list.next(this.#size, idsOnly)
+    const seen = items.filter(({ isVisible }) => isVisible)
+    this.#hidden += items.length - seen.length
+    onHidden(items.length - seen.length)
+    const placed = seen.map((read) => ({ ...read, value: order === null ? 0 : valueOf(read.item, order) }))
     // An item that was inserted before the last item is not in order any more, so it is left out.
-    this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
-    checkOrder(last, this.#rows, this.compare)
+    this.#hold(hasMoved && last !== null ? placed.filter((item) => this.compare(last, item) <= 0) : placed)
+    checkOrder(last, this.#items, this.compare)
     this.#isRead = isLast
     this.#size = Math.min(this.#size * 2, Math.max(MIN_READ_ITEMS, mostOf(page, this.#most)))
   }
 
-  #hold(rows: readonly PlacedRow[]): void {
-    const last = rows.at(-1)
+  #hold(items: readonly PlacedItem[]): void {
+    const last = items.at(-1)
     if (last !== undefined) this.#last = { value: last.value }
-    this.#rows = rows
+    this.#items = items
     this.#next = 0
   }
 }
@@ -140,23 +140,23 @@ export class SubqueryReader {
  * Checks that the items are in the known order. A database may have another order, and such subqueries are not merged.
  * @throws UnknownOrderError
  */
-function checkOrder(last: RowPlace | null, rows: readonly RowPlace[], compare: Comparison): void {
+function checkOrder(last: ItemPlace | null, items: readonly ItemPlace[], compare: Comparison): void {
   let before = last
-  for (const row of rows) {
-    if (before !== null && compare(before, row) > 0) throw new UnknownOrderError()
-    before = row
+  for (const item of items) {
+    if (before !== null && compare(before, item) > 0) throw new UnknownOrderError()
+    before = item
   }
 }
 
 /** Returns how many items are read at once. A read that may have a part of the items may have the same part of the bytes. */
-function mostOf({ rows, byteLength = 0 }: ListPage, most: number): number {
+function mostOf({ items, byteLength = 0 }: ListPage, most: number): number {
   return Math.min(
     most,
-    Math.floor((most / MAX_READ_ITEMS) * READ_BYTES * (rows.length / Math.max(1, byteLength))),
+    Math.floor((most / MAX_READ_ITEMS) * READ_BYTES * (items.length / Math.max(1, byteLength))),
   )
 }
 
-type Comparison = (one: RowPlace, other: RowPlace) => number
+type Comparison = (one: ItemPlace, other: ItemPlace) => number
 
 function comparisonOf(order: ListOrder | null): Comparison {
   const sign = order?.isDescending === true ? -1 : 1
@@ -167,9 +167,9 @@ function comparisonOf(order: ListOrder | null): Comparison {
  * Returns the value by which an item is sorted.
  * @throws UnknownOrderError for null, whose position depends on the database, and for a value of another type
  */
-function valueOf(row: ListRow, order: ListOrder): string | number {
+function valueOf(item: ListItem, order: ListOrder): string | number {
   const { kind } = order
-  const value = row[order.member]
+  const value = item[order.member]
   if (kind === 'id' && typeof value === 'string') return value
   if (kind === 'number' && typeof value === 'number') return value
   const time = kind === 'time' ? order.dateFormat.toMs(value) : null

@@ -1,15 +1,15 @@
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { MAX_READ_ITEMS, MIN_READ_ITEMS } from '../limits.ts'
 
 /** One item of a list, with the bytes that the engine wrote. */
-export interface ReadRow {
-  readonly row: ListRow
+export interface PageItem {
+  readonly item: ListItem
   readonly bytes: Buffer
   readonly isVisible: boolean
 }
 
 export interface ListPage {
-  readonly rows: readonly ReadRow[]
+  readonly items: readonly PageItem[]
   /** Length of the response that contained them. Absent if there was no response. */
   readonly byteLength?: number
 }
@@ -28,10 +28,10 @@ export type ReadList<Page extends ListPage = ListPage> = (
 interface PageContinuation<Page extends ListPage> {
   /** The page as it was read. */
   readonly page: Page
-  readonly rows: readonly ReadRow[]
+  readonly items: readonly PageItem[]
   /** True if the list has no more items. */
   readonly isLast: boolean
-  /** True if items were added or removed since the previous read. New items among `rows` may belong before items that were already read. */
+  /** True if items were added or removed since the previous read. New items among `items` may belong before items that were already read. */
   readonly hasMoved: boolean
 }
 
@@ -59,11 +59,11 @@ export class StableScan<Page extends ListPage = ListPage> {
     const found =
       last === undefined ? await this.#readAt(this.#from, reading) : await this.#readOn(last, known, reading)
     const { page, start, isLast, hasMoved = false } = found
-    const rows = page.rows.filter((row) => !isAmong(known, row))
-    const ids = rows.map(({ row: { id } }) => id).filter((id) => typeof id === 'string')
-    this.#from = start + page.rows.length
+    const items = page.items.filter((item) => !isAmong(known, item))
+    const ids = items.map(({ item: { id } }) => id).filter((id) => typeof id === 'string')
+    this.#from = start + page.items.length
     this.#known = [...this.#known, ...ids].slice(-MAX_READ_ITEMS)
-    return { page, rows, isLast, hasMoved }
+    return { page, items, isLast, hasMoved }
   }
 
   async #readOn(
@@ -72,7 +72,7 @@ export class StableScan<Page extends ListPage = ListPage> {
     reading: PageReadOptions,
   ): Promise<PagePosition<Page>> {
     const found = await this.#readAt(this.#from - 1, reading)
-    if (found.page.rows[0]?.row['id'] === last) return found
+    if (found.page.items[0]?.item['id'] === last) return found
     return { ...(await this.#searched(found, known, reading)), hasMoved: true }
   }
 
@@ -84,7 +84,7 @@ export class StableScan<Page extends ListPage = ListPage> {
   ): Promise<PagePosition<Page>> {
     let found = first
     for (let back = MIN_READ_ITEMS; found.start > 0 && back <= MAX_READ_ITEMS; back *= 2) {
-      if (found.page.rows.some((row) => isAmong(known, row))) break
+      if (found.page.items.some((item) => isAmong(known, item))) break
       found = await this.#readAt(Math.max(0, this.#from - back), reading)
     }
     return found
@@ -94,7 +94,7 @@ export class StableScan<Page extends ListPage = ListPage> {
   async #readAt(start: number, { size, idsOnly }: PageReadOptions): Promise<PagePosition<Page>> {
     const asked = this.#from - start + size
     const page = await this.#read(start, asked, idsOnly)
-    return { page, start, isLast: page.rows.length !== asked }
+    return { page, start, isLast: page.items.length !== asked }
   }
 }
 
@@ -110,6 +110,6 @@ interface PagePosition<Page extends ListPage> {
   readonly hasMoved?: true
 }
 
-function isAmong(ids: ReadonlySet<string>, { row: { id } }: ReadRow): boolean {
+function isAmong(ids: ReadonlySet<string>, { item: { id } }: PageItem): boolean {
   return typeof id === 'string' && ids.has(id)
 }

@@ -4,11 +4,11 @@ import type { ListRequest } from '../list-request.ts'
 import type { ResponseForm } from '../../operations/notation.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
-import { type JsonRow, rowBatches } from '../../request/json-rows.ts'
+import { type JsonItem, itemBatches } from '../../request/json-rows.ts'
 import type { Postfilter } from '../list-decision.ts'
-import type { PlanRows, Strategy } from '../list-plan.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
-import { type ListPage, type ReadRow, StableScan } from './stable-scan.ts'
+import type { CreatePlan, Strategy } from '../list-plan.ts'
+import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
+import { type ListPage, type PageItem, StableScan } from './stable-scan.ts'
 import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/buffered-response.ts'
 import { FIRST_READ_ITEMS, MAX_READ_ITEMS, READ_BYTES, STEP_ITEMS, type ListLimits } from '../limits.ts'
 
@@ -25,9 +25,9 @@ export async function readWhole({ context, upstreamRequest }: ListRequest): Prom
 }
 
 /** Keeps every item, for a caller who sees the whole list. */
-export const passAll: Postfilter = async (_template, rows) => rows.map(() => true)
+export const passAll: Postfilter = async (_template, items) => items.map(() => true)
 
-interface RowReading {
+interface ItemReading {
   /** Null if no item is read. */
   readonly postfilter: Postfilter | null
   readonly form: ResponseForm | 'list'
@@ -39,7 +39,7 @@ interface RowReading {
   readonly idsOnly?: boolean
 }
 
-export interface PageRequest extends RowReading {
+export interface PageRequest extends ItemReading {
   /** Null if the request is sent with the caller's own paging. */
   readonly page: { readonly from: number; readonly size: number } | null
 }
@@ -61,29 +61,29 @@ export async function readPage(listRequest: ListRequest, reading: PageRequest): 
   const path = page === null ? upstreamRequest.path : listPathOf(listRequest, form, page)
   const response = await readWhole({ context, upstreamRequest: { ...upstreamRequest, headers, path } })
   const { byteLength } = response.body
-  if (response.status !== 200 || postfilter === null) return { response, byteLength, rows: [] }
+  if (response.status !== 200 || postfilter === null) return { response, byteLength, items: [] }
   const template = templateOf(context.operation.template, form)
-  const rows = await rowsOf(response, reading, (some) => postfilter(template, some))
+  const items = await itemsOf(response, reading, (some) => postfilter(template, some))
   if (reading.idsOnly === true) releaseBody(response)
-  return { response, byteLength, rows }
+  return { response, byteLength, items }
 }
 
 /** Returns the items of a page. Only the needed data of each item stays in memory. */
-async function rowsOf(
+async function itemsOf(
   { body }: BufferedResponse,
-  { constants = {}, member = 'id', idsOnly = false }: RowReading,
-  postfilter: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
-): Promise<readonly ReadRow[]> {
-  const read: ReadRow[] = []
+  { constants = {}, member = 'id', idsOnly = false }: ItemReading,
+  postfilter: (items: readonly ListItem[]) => Promise<readonly boolean[]>,
+): Promise<readonly PageItem[]> {
+  const read: PageItem[] = []
   for (const batch of batchesOf(body)) {
-    const visible = await postfilter(batch.map(({ row }) => ({ ...constants, ...row })))
+    const visible = await postfilter(batch.map(({ item }) => ({ ...constants, ...item })))
     // Without a copy, a few items would keep the whole body in memory.
     const isCopied = visible.filter(Boolean).length * 2 < batch.length
-    for (const [index, { row, start, end }] of batch.entries()) {
+    for (const [index, { item, start, end }] of batch.entries()) {
       const isVisible = visible[index] === true
       const bytes = isVisible && !idsOnly ? body.subarray(start, end) : NO_BYTES
       read.push({
-        row: member === 'id' ? { id: row['id'] } : { id: row['id'], [member]: row[member] },
+        item: member === 'id' ? { id: item['id'] } : { id: item['id'], [member]: item[member] },
         bytes: isCopied && bytes !== NO_BYTES ? Buffer.from(bytes) : bytes,
         isVisible,
       })
@@ -96,9 +96,9 @@ async function rowsOf(
  * Yields the items of a response in batches.
  * @throws GatewayError if the body is not a list of items
  */
-function* batchesOf(body: Buffer): Generator<readonly JsonRow[]> {
+function* batchesOf(body: Buffer): Generator<readonly JsonItem[]> {
   try {
-    yield* rowBatches(body, STEP_ITEMS)
+    yield* itemBatches(body, STEP_ITEMS)
   } catch (cause) {
     jsonIn(body)
     throw new GatewayError('GW_ROWS_NOT_EXACT', { cause })
@@ -149,28 +149,28 @@ export function json(value: unknown): Buffer {
 }
 
 /** Observes how a query is answered. */
-export interface RowsObserver {
+export interface ListObserver {
   readonly onPlan: (strategy: Strategy) => void
-  readonly onRows: (shown: number, hidden: number) => void
+  readonly onItems: (shown: number, hidden: number) => void
 }
 
 /** The restriction of a query. `postfilter` decides which items the caller sees; null if the caller sees no item. */
-export interface RowFilter {
+export interface ItemFilter {
   readonly postfilter: Postfilter | null
   readonly limits: ListLimits
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
-  readonly plan?: PlanRows | undefined
-  readonly observe?: RowsObserver | undefined
+  readonly plan?: CreatePlan | undefined
+  readonly observe?: ListObserver | undefined
 }
 
 /** The form of a list and the number of visible items to find. */
-interface VisibleRowsRequest extends Pick<RowReading, 'form' | 'member'> {
+interface VisibleItemsRequest extends Pick<ItemReading, 'form' | 'member'> {
   readonly wanted: number
 }
 
-interface VisibleRowsResult {
+interface VisibleItemsResult {
   /** Null if the engine refused the query. `response` is then its error. */
-  readonly seen: readonly ReadRow[] | null
+  readonly seen: readonly PageItem[] | null
   readonly response: BufferedResponse
 }
 
@@ -180,11 +180,11 @@ interface VisibleRowsResult {
  */
 export async function readVisible(
   listRequest: ListRequest,
-  { postfilter, limits: { filteredRows } }: RowFilter,
-  { form, member, wanted }: VisibleRowsRequest,
-): Promise<VisibleRowsResult> {
+  { postfilter, limits: { filteredRows } }: ItemFilter,
+  { form, member, wanted }: VisibleItemsRequest,
+): Promise<VisibleItemsResult> {
   if (postfilter === null) return readNone(listRequest, form)
-  const seen: ReadRow[] = []
+  const seen: PageItem[] = []
   const idsOnly = form === 'count' || member !== undefined
   const list = new StableScan(async (from, size) => {
     const page = await readPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } })
@@ -195,12 +195,12 @@ export async function readVisible(
   let size = Math.min(filteredRows + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
   try {
     for (;;) {
-      const { page, rows, isLast } = await list.next(size)
-      seen.push(...rows.filter(({ isVisible }) => isVisible))
-      count += rows.length
+      const { page, items, isLast } = await list.next(size)
+      seen.push(...items.filter(({ isVisible }) => isVisible))
+      count += items.length
       if (isLast || seen.length >= wanted) return { seen, response: page.response }
       if (count > filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
-      const bytesEach = page.byteLength / page.rows.length
+      const bytesEach = page.byteLength / page.items.length
       const most = Math.max(FIRST_READ_ITEMS, Math.floor(READ_BYTES / bytesEach))
       size = Math.min(size * 2, filteredRows + 1 - count, MAX_READ_ITEMS, most)
     }
@@ -220,7 +220,7 @@ class ListRefusal extends Error {
 }
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */
-async function readNone(listRequest: ListRequest, form: ResponseForm | 'list'): Promise<VisibleRowsResult> {
+async function readNone(listRequest: ListRequest, form: ResponseForm | 'list'): Promise<VisibleItemsResult> {
   const { response } = await readPage(listRequest, { postfilter: null, form, page: { from: 0, size: 0 } })
   return { seen: response.status === 200 ? [] : null, response }
 }

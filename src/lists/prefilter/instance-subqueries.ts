@@ -38,7 +38,7 @@ export async function addVisibleInstances(
 ): Promise<PlanContent | null> {
   const { query, own, keys } = context
   if (seesAllKeys(context)) return { ...content, subqueries: inTenants(context, [{}]) }
-  if (keys.isAllBut && query.hasRowsOfNone === true && own.instances === null) return null
+  if (keys.isAllBut && query.hasItemsOfNone === true && own.instances === null) return null
   const ids = own.instances === null ? await idsOfKeys(context) : await idsAmong(context, own.instances)
   const lists = ids === null ? null : listsOfInstances(context, ids)
   return lists === null ? null : { ...content, subqueries: lists.map(withEstimatedShare) }

@@ -6,7 +6,7 @@ import { MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_READ_ITEMS, FEW_ITEMS } from 
 import type { Method } from '../../operations/table.ts'
 import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import { isOfTenants } from '../visibility/visibility.ts'
-import type { DefinitionRow } from '../facts/definition-lists.ts'
+import type { DefinitionVersion } from '../facts/definition-lists.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { pagingOf } from '../../request/paging.ts'
@@ -24,7 +24,7 @@ export async function keySubqueries(context: PlanContext): Promise<readonly Subq
   if (seesAllKeys(context)) return inTenants(context, [{}])
   if (isNone(keys)) return []
   if (own.definition !== null) return ownDefinition(context, own.definition)
-  if (query.by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
+  if (query.by === 'instance' || (keys.isAllBut && query.hasItemsOfNone === true)) return null
   if (query.by === 'key') return keyedSubqueries(context)
   const listed = query.by === 'keys' ? await listedKeys(context) : null
   return listed === null ? definitionSubqueries(context) : withDeleted(context, listed)
@@ -95,7 +95,7 @@ async function definitionSubqueries(context: PlanContext): Promise<readonly Subq
 }
 
 /** Returns the visible definitions, including deleted ones. Null if there are more than the maximum number of subqueries, or too many are deleted. */
-async function visibleDefinitions(context: PlanContext): Promise<readonly DefinitionRow[] | null> {
+async function visibleDefinitions(context: PlanContext): Promise<readonly DefinitionVersion[] | null> {
   const { definitions, limits } = context.options
   const deleted = await deletedOf(context)
   const found = deleted === null ? null : await definitions(keysAskedFor(context), limits.rowParts)
@@ -104,7 +104,7 @@ async function visibleDefinitions(context: PlanContext): Promise<readonly Defini
 }
 
 /** Returns the deleted definitions whose items still exist. */
-function deletedOf({ query, options }: PlanContext): MaybePromise<readonly DefinitionRow[] | null> {
+function deletedOf({ query, options }: PlanContext): MaybePromise<readonly DefinitionVersion[] | null> {
   return query.isHistory === true ? options.deleted() : []
 }
 
@@ -121,14 +121,14 @@ function keysAskedFor({ keys }: PlanContext): readonly string[] | null {
   return keys.isAllBut ? null : [...keys.ids]
 }
 
-function isVisibleIn({ keys, subject }: PlanContext): (definition: DefinitionRow) => boolean {
+function isVisibleIn({ keys, subject }: PlanContext): (definition: DefinitionVersion) => boolean {
   return ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, subject.tenants)
 }
 
 function goneOf(
-  deleted: readonly DefinitionRow[],
-  found: readonly DefinitionRow[],
-): readonly DefinitionRow[] {
+  deleted: readonly DefinitionVersion[],
+  found: readonly DefinitionVersion[],
+): readonly DefinitionVersion[] {
   const ids = new Set(found.map(({ id }) => id))
   return deleted.filter(({ id }) => !ids.has(id))
 }
@@ -139,7 +139,7 @@ function goneOf(
  */
 async function ofDefinitions(
   context: PlanContext,
-  definitions: readonly DefinitionRow[],
+  definitions: readonly DefinitionVersion[],
   set?: QueryMembers,
 ): Promise<readonly Subquery[] | null> {
   const { query, restriction, options, accessRequest } = context
@@ -164,7 +164,7 @@ function isFar({ query }: AccessRequest): boolean {
 /** Returns the subqueries for one definition. The items of a tenant's definition belong to the same tenant. */
 function definitionSubqueriesOf(
   context: PlanContext & { readonly isCrossTenant: boolean },
-  { id, tenantId }: DefinitionRow,
+  { id, tenantId }: DefinitionVersion,
   set?: QueryMembers,
 ): readonly Subquery[] {
   const { definition } = context.query

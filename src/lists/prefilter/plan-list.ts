@@ -8,7 +8,7 @@ import {
   constantsOf,
   queryLengthOf,
 } from './plan-context.ts'
-import { type PlanRows, type ListPlan, FILTER, type SubqueryPlan } from '../list-plan.ts'
+import { type CreatePlan, type ListPlan, FILTER, type SubqueryPlan } from '../list-plan.ts'
 import { namesTasks, isNone } from '../visibility/visible-set.ts'
 import { type PlanStep, type PlanContent, EMPTY } from './plan-step.ts'
 import { subtractInstances, subtractKeys } from './subtracted-counts.ts'
@@ -18,7 +18,7 @@ import { addNullGroup } from './null-group-subqueries.ts'
 import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
 import { isVisible } from '../visibility/visibility.ts'
 
-export type Planner = (input: PlanInput) => PlanRows
+export type Planner = (input: PlanInput) => CreatePlan
 
 /**
  * Creates the planner of an operation with a prefilter. It has only the steps that the operation needs. The plan of a query says how
@@ -34,7 +34,7 @@ export function createPlanner(planner: PlannerInput): Planner {
     const { subject } = input
     let read: { readonly context: PlanContext | null } | undefined
     const contextOnce = () => (read ??= { context: planContextOf({ ...planner, ...input }) }).context
-    const planRows = async (): Promise<ListPlan> => {
+    const createPlan = async (): Promise<ListPlan> => {
       if (subject.records.disabled.size > 0 && hasDisabled(restriction, subject)) return FILTER
       if (permissions.task !== null && namesTasks(subject)) return FILTER
       const context = contextOnce()
@@ -48,7 +48,7 @@ export function createPlanner(planner: PlannerInput): Planner {
       const context = contextOnce()
       return context !== null && context.own.instance === null && !isNone(context.keys)
     }
-    return mayReadInstances ? Object.assign(planRows, { readsInstances }) : planRows
+    return mayReadInstances ? Object.assign(createPlan, { readsInstances }) : createPlan
   }
 }
 

@@ -1,29 +1,29 @@
 import type { MissingPermission } from '../../errors.ts'
 import { RESOURCES, type ResourceName } from '../../operations/permissions.ts'
 import type { PermissionCheck } from '../../policy/authz/decision/permission-check.ts'
-import type { ListRow, RowAttribute } from '../../policy/authz/entities/look-ups.ts'
+import type { ListItem, ItemAttribute } from '../../policy/authz/entities/look-ups.ts'
 import type { CompiledRestriction, ListSubject } from './compiled-restriction.ts'
-import { missingForRow } from './visibility.ts'
+import { missingForItem } from './visibility.ts'
 
-interface MissingRowsInput {
+interface MissingPermissionsInput {
   readonly restriction: CompiledRestriction
-  readonly list: readonly ListRow[]
-  readonly attributes: readonly RowAttribute[]
+  readonly list: readonly ListItem[]
+  readonly attributes: readonly ItemAttribute[]
   readonly subject: ListSubject
 }
 
 /** Returns the permissions that would open the items that the caller does not see. Each requirement occurs once, however many items have it. */
-export function missingForRows({
+export function missingForItems({
   restriction,
   list,
   attributes,
   subject,
-}: MissingRowsInput): readonly MissingPermission[] {
+}: MissingPermissionsInput): readonly MissingPermission[] {
   const needs = new Map<string, readonly MissingPermission[]>()
-  for (const [index, row] of list.entries()) {
+  for (const [index, item] of list.entries()) {
     const attribute = attributes[index]
     if (attribute === undefined) continue
-    for (const checks of missingForRow(restriction, row, attribute, subject)) {
+    for (const checks of missingForItem(restriction, item, attribute, subject)) {
       const alternatives = widest(checks)
       const key = JSON.stringify(
         alternatives.map(({ resource, permission, id }) => [resource, permission, id]),

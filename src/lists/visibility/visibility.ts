@@ -9,7 +9,7 @@ import { decideAny, isAuthorized, isGrantedTogether } from '../../policy/authz/d
 import { grantedIds, namedIds } from '../../policy/authz/decision/granted-ids.ts'
 import { usesRevokes, type Records } from '../../policy/authz/records/records.ts'
 import { javaTrim } from '../../request/java-text.ts'
-import type { RowAttribute, ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { ItemAttribute, ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Visibility } from '../list-decision.ts'
 import type { CompiledRestriction, ItemCondition, ListSubject } from './compiled-restriction.ts'
 
@@ -125,17 +125,17 @@ export function onlyOf(restriction: CompiledRestriction, kind: string): Compiled
  */
 export function isVisible(
   { conditions, exempt, tenanted }: CompiledRestriction,
-  row: ListRow,
-  attribute: RowAttribute,
+  item: ListItem,
+  attribute: ItemAttribute,
   subject: ListSubject,
 ): boolean {
   if (tenanted && !isOfTenants(attribute('tenantId'), subject.tenants)) return false
-  if (exempt !== null && isExempt(exempt, row, attribute)) return true
+  if (exempt !== null && isExempt(exempt, item, attribute)) return true
   return conditions.every((condition) => isMet(condition, attribute, subject))
 }
 
 /** Returns whether an item, with its ids, meets one condition. */
-function isMet(condition: ItemCondition, attribute: RowAttribute, subject: ListSubject): boolean {
+function isMet(condition: ItemCondition, attribute: ItemAttribute, subject: ListSubject): boolean {
   const { principal, records } = subject
   const permissionChecks = itemChecksOf(condition, attribute, subject)
   if (condition.together !== true) return decideAny(records, principal, permissionChecks)
@@ -146,7 +146,7 @@ function isMet(condition: ItemCondition, attribute: RowAttribute, subject: ListS
 
 function itemChecksOf(
   { permissions }: ItemCondition,
-  attribute: RowAttribute,
+  attribute: ItemAttribute,
   { principal, implicitGrants, impliesIdentity }: ListSubject,
 ): readonly PermissionCheck[] {
   return permissions.map(({ resource, permission, attribute: source }) => {
@@ -164,14 +164,14 @@ function itemChecksOf(
  * Returns the alternatives that would open an item, for each condition that it does not meet. Empty if the item is visible,
  * or no record opens it.
  */
-export function missingForRow(
+export function missingForItem(
   restriction: CompiledRestriction,
-  row: ListRow,
-  attribute: RowAttribute,
+  item: ListItem,
+  attribute: ItemAttribute,
   subject: ListSubject,
 ): readonly (readonly PermissionCheck[])[] {
   const isAnothers = restriction.tenanted && !isOfTenants(attribute('tenantId'), subject.tenants)
-  if (isAnothers || isVisible(restriction, row, attribute, subject)) return []
+  if (isAnothers || isVisible(restriction, item, attribute, subject)) return []
   return restriction.conditions
     .filter((condition) => !isMet(condition, attribute, subject))
     .flatMap((condition) => {
@@ -186,8 +186,8 @@ export function isOfTenants(tenantId: unknown, tenants: ReadonlySet<string> | nu
 }
 
 /** Returns whether an item belongs to nothing that a record could name. The engine shows such items to every caller. */
-function isExempt(exempt: ExemptEntity, row: ListRow, attribute: RowAttribute): boolean {
-  if (exempt === 'case') return typeof row['caseExecutionId'] === 'string'
+function isExempt(exempt: ExemptEntity, item: ListItem, attribute: ItemAttribute): boolean {
+  if (exempt === 'case') return typeof item['caseExecutionId'] === 'string'
   if (exempt === 'no execution') return attribute('executionId') === null
   if (exempt === 'no category and no definition' && attribute('category') !== null) return false
   return attribute('processDefinitionKey') === null

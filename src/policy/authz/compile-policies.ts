@@ -54,7 +54,7 @@ function checkOperations(
     ),
   ]
   for (const list of lists)
-    if (byId.get(list)?.items === undefined) throw new Error(`${list} is no operation that lists rows`)
+    if (byId.get(list)?.items === undefined) throw new Error(`${list} is no operation that lists items`)
   if (handler === 'item counts' && byId.get(COUNT_OF_FILTER) === undefined)
     throw new Error(`${COUNT_OF_FILTER} is no operation of the table`)
 }

@@ -18,7 +18,7 @@ import {
 import { createAllowedLinks } from './allowed-links.ts'
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
-import { missingForRows } from '../../lists/visibility/missing-rows.ts'
+import { missingForItems } from '../../lists/visibility/missing-rows.ts'
 import { grantedTasks, isNothing } from '../../lists/rewrite/granted-tasks.ts'
 import { canNarrow, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
 import { isFullyJudged } from '../validation/validate.ts'
@@ -28,14 +28,14 @@ import { narrowTopics } from '../../lists/rewrite/narrow-topics.ts'
 import { seesEmbedded, seesWhole, subjectOf } from '../../lists/visibility/list-subject.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
 import type { CaseKeys } from '../../lists/facts/case-probe.ts'
-import type { ReadRowAttributes } from './entities/look-ups.ts'
+import type { ReadItemAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { Permit } from './permit.ts'
 import type { Postfilter, ListDecision, Visibility } from '../../lists/list-decision.ts'
 
 /** The options of all permits of one engine. */
 export interface PermitOptions extends AuthorizeOptions, PlanOptions {
-  readonly readRowAttributes: ReadRowAttributes
+  readonly readItemAttributes: ReadItemAttributes
   /** Reads the keys of the cases in the engine. Every caller sees their tasks and variables. */
   readonly caseKeys: CaseKeys
   /** Reads the groups of any user, for callers that may request them. */
@@ -68,24 +68,26 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
     answerCheck: (accessRequest) =>
       answerAuthorizationCheck(accessRequest, { ...options, records: options.records() }),
     tenantsOf: (principal) => subjectOf({ principal }, options).tenants,
-    rows:
-      restriction === null ? createWhole(operation, options) : createRows(operation, restriction, options),
-    missingRows: restriction === null ? null : createMissingRows(restriction, options),
+    decideList:
+      restriction === null
+        ? createWhole(operation, options)
+        : createListDecision(operation, restriction, options),
+    missingItemPermissions: restriction === null ? null : createMissingItemPermissions(restriction, options),
   }
 }
 
 /** The checks permit the whole response, unless it is a HAL response: the engine would embed entities that the checks do not cover. */
-function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
+function createWhole(operation: Operation, options: PermitOptions): Permit['decideList'] {
   if (!hasHal(operation)) return null
   return (accessRequest, other) =>
     other === 'hal' && !seesEmbedded(subjectOf(accessRequest, options), operation) ? UNDECIDABLE : ALL
 }
 
-function createRows(
+function createListDecision(
   operation: Operation,
   compiled: CompiledRestriction,
   options: PermitOptions,
-): Permit['rows'] {
+): Permit['decideList'] {
   const planners = new Map<CompiledRestriction, Planner | null>()
   for (const restriction of [compiled, ...(compiled.where === null ? [] : [compiled.where.restriction])])
     planners.set(restriction, plannerOf(operation, restriction, options))
@@ -291,25 +293,28 @@ function narrowedTasks(
   return { visibility: 'conditional', strategy: 'rewrite', narrow: narrowTasks({ granted, tenantIds }) }
 }
 
-function createMissingRows(compiled: CompiledRestriction, options: PermitOptions): Permit['missingRows'] {
+function createMissingItemPermissions(
+  compiled: CompiledRestriction,
+  options: PermitOptions,
+): Permit['missingItemPermissions'] {
   return (accessRequest) => async (template, list) => {
     const restriction = restrictionFor(compiled, accessRequest)
     const implicitGrants = restriction.concernsTasks
       ? ((await options.implicitGrants?.tasks(accessRequest.principal)) ?? null)
       : null
     const subject = { ...subjectOf(accessRequest, options), implicitGrants }
-    const attributes = await options.readRowAttributes(template, list)
-    return missingForRows({ restriction, list, attributes, subject })
+    const attributes = await options.readItemAttributes(template, list)
+    return missingForItems({ restriction, list, attributes, subject })
   }
 }
 
 function postfilterOf({ restriction, options }: ListDecisionInput, subject: ListSubject): Postfilter {
   return async (template, list) => {
-    const attributes = await options.readRowAttributes(template, list)
+    const attributes = await options.readItemAttributes(template, list)
     const ofKind = restriction.form === 'groups' ? onlyOf(restriction, template) : restriction
-    return list.map((row, index) => {
+    return list.map((item, index) => {
       const attribute = attributes[index]
-      return attribute !== undefined && isVisible(ofKind, row, attribute, subject)
+      return attribute !== undefined && isVisible(ofKind, item, attribute, subject)
     })
   }
 }

@@ -5,7 +5,7 @@ import type { AccessRequest } from '../../request/access-request.ts'
 import type { OtherForm } from '../../request/accept.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { OperationPolicy } from './operation-policy.ts'
-import type { FindMissingRows, ListDecision } from '../../lists/list-decision.ts'
+import type { FindMissingItemPermissions, ListDecision } from '../../lists/list-decision.ts'
 
 /** All decisions of the records about one operation. */
 export interface Permit extends Authorize {
@@ -25,9 +25,9 @@ export interface Permit extends Authorize {
    * Decides which items of a query, or of a response that embeds other entities, the caller sees. `other` is the form that
    * the engine would use instead of JSON. Null if the operation returns no items of its own.
    */
-  readonly rows:
+  readonly decideList:
     | ((accessRequest: AccessRequest, other: OtherForm | false) => ListDecision | Promise<ListDecision>)
     | null
   /** Finds the permissions for a report. Null if the operation returns no items of its own. */
-  readonly missingRows: ((accessRequest: AccessRequest) => FindMissingRows) | null
+  readonly missingItemPermissions: ((accessRequest: AccessRequest) => FindMissingItemPermissions) | null
 }

@@ -112,9 +112,9 @@ function filteringEngine(engine: EngineDependencies): EngineDependencies {
 }
 
 function withoutPlan(permit: Permit | undefined): Permit | undefined {
-  if (permit === undefined || permit.rows === null) return permit
-  const { rows } = permit
-  return { ...permit, rows: async (request, other) => filtered(await rows(request, other)) }
+  if (permit === undefined || permit.decideList === null) return permit
+  const { decideList: rows } = permit
+  return { ...permit, decideList: async (request, other) => filtered(await rows(request, other)) }
 }
 
 function filtered(decision: ListDecision): ListDecision {

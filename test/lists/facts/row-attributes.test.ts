@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { LookUpAll } from '../../../src/policy/authz/entities/look-ups.ts'
-import { createRowAttributes } from '../../../src/lists/facts/row-attributes.ts'
+import { createItemAttributes } from '../../../src/lists/facts/row-attributes.ts'
 
 const DEFINITIONS: Readonly<Record<string, { key: string; tenantId: string | null }>> = {
   'office:1': { key: 'office', tenantId: 'acme' },
@@ -8,7 +8,7 @@ const DEFINITIONS: Readonly<Record<string, { key: string; tenantId: string | nul
 }
 const lookUpAll: LookUpAll = async (_name, ids) =>
   new Map(Object.entries(DEFINITIONS).filter(([id]) => ids.includes(id)))
-const readRowAttributes = createRowAttributes({ lookUp: () => null, lookUpAll })
+const readRowAttributes = createItemAttributes({ lookUp: () => null, lookUpAll })
 
 async function attributesOf(template: string, row: Readonly<Record<string, unknown>>) {
   const [attribute] = await readRowAttributes(template, [row])

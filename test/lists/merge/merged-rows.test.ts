@@ -1,8 +1,8 @@
 import t from 'tap'
-import { MergedRows } from '../../../src/lists/merge/merged-rows.ts'
+import { MergedItems } from '../../../src/lists/merge/merged-rows.ts'
 import { UnknownOrderError } from '../../../src/lists/merge/subquery-reader.ts'
 import { sum } from '../../../src/lists/merge/reader-positions.ts'
-import type { ReadList, ReadRow } from '../../../src/lists/postfilter/stable-scan.ts'
+import type { ReadList, PageItem } from '../../../src/lists/postfilter/stable-scan.ts'
 import { Random } from '../../differential/random.ts'
 
 const BY_ID = { member: 'id', kind: 'id', isDescending: false } as const
@@ -19,21 +19,21 @@ function partOf(rows: readonly PartRow[], reads: number[] = []): ReadList {
   return async (from, size) => {
     const page = rows.slice(from, from + size)
     reads.push(page.length)
-    return { rows: page.map(readOf) }
+    return { items: page.map(readOf) }
   }
 }
 
-function readOf({ id, priority, isVisible }: PartRow): ReadRow {
-  return { row: { id, priority }, bytes: Buffer.from(id), isVisible }
+function readOf({ id, priority, isVisible }: PartRow): PageItem {
+  return { item: { id, priority }, bytes: Buffer.from(id), isVisible }
 }
 
-async function idsIn(rows: AsyncIterable<ReadRow>): Promise<readonly string[]> {
+async function idsIn(rows: AsyncIterable<PageItem>): Promise<readonly string[]> {
   const ids: string[] = []
   for await (const { bytes } of rows) ids.push(bytes.toString())
   return ids
 }
 
-function failureOf(merged: MergedRows): Promise<unknown> {
+function failureOf(merged: MergedItems): Promise<unknown> {
   return idsIn(merged.upTo(10)).catch((error: unknown) => error)
 }
 
@@ -89,9 +89,9 @@ t.test('a far page has the same items as in the whole list', async (t) => {
     } as const
     const sorted = parts.map((rows) => sortedBy(rows, (row) => row[isById ? 'id' : 'priority'] ?? 0))
     const lists = () => sorted.map((rows) => partOf(rows))
-    const whole = await idsIn(new MergedRows(lists(), { order, maxHidden: 0 }).upTo(10_000))
+    const whole = await idsIn(new MergedItems(lists(), { order, maxHidden: 0 }).upTo(10_000))
     for (const first of [0, 0.2, 0.5, 0.9, 1, 1.2].map((share) => Math.floor(share * whole.length))) {
-      const merged = new MergedRows(lists(), { order, maxHidden: 0 })
+      const merged = new MergedItems(lists(), { order, maxHidden: 0 })
       const isOld = random.below(3) === 0
       const counts = isOld ? oldCountsOf(parts, random) : countsOf(parts, random.below(2) === 0)
       const page = await idsIn(merged.page({ first, max: 50, sizing: () => ({ counts }) }))
@@ -114,7 +114,7 @@ t.test('a far page is found even if one part has few items, all of them late in 
   const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
   for (const first of [5000, 9000, 10_040]) {
     const reads: number[] = []
-    const merged = new MergedRows(
+    const merged = new MergedItems(
       parts.map((rows) => partOf(rows, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
@@ -134,7 +134,7 @@ t.test('few items are read before a page if the parts are spread evenly', async 
     ),
   )
   for (const first of [5000, 12_500, 24_950]) {
-    const merged = new MergedRows(
+    const merged = new MergedItems(
       parts.map((rows) => partOf(rows, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
@@ -162,7 +162,7 @@ t.test(
     )
     const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
     for (const first of [5000, 7500, whole.length - 60]) {
-      const merged = new MergedRows(
+      const merged = new MergedItems(
         parts.map((rows) => partOf(rows, reads)),
         { order: BY_ID, maxHidden: 0 },
       )
@@ -183,7 +183,7 @@ t.test('a part that was just counted as empty is not read', async (t) => {
   )
   const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
   const reads = parts.map((): number[] => [])
-  const merged = new MergedRows(
+  const merged = new MergedItems(
     parts.map((rows, at) => partOf(rows, reads[at])),
     { order: BY_ID, maxHidden: 0 },
   )
@@ -207,7 +207,7 @@ t.test('if the parts are spread unevenly, many items before a page are read at o
   const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
   for (const first of [3000, 6000, 9000, whole.length - 50]) {
     let uneven = 0
-    const merged = new MergedRows(
+    const merged = new MergedItems(
       parts.map((rows) => partOf(rows, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
@@ -233,10 +233,10 @@ t.test(
           const page = rows.slice(from, from + size).map(readOf)
           ;(isTold ? told : read).push(page.length)
           const shown = page.map((row) => (isTold ? { ...row, bytes: Buffer.alloc(0) } : row))
-          return { rows: shown, byteLength: page.length * rowBytes }
+          return { items: shown, byteLength: page.length * rowBytes }
         }
       })
-      const merged = new MergedRows(parts, { order: BY_ID, maxHidden: 0 })
+      const merged = new MergedItems(parts, { order: BY_ID, maxHidden: 0 })
       const page = merged.page({ first: 9000, max: 3, sizing: () => ({ counts: UNCOUNTED }) })
       t.same(await idsIn(page), ['09000', '09001', '09002'])
       t.ok(sum(told) > 9000 && sum(read) < 100, `${sum(told)} without bytes, ${sum(read)} with them`)
@@ -260,7 +260,7 @@ t.test('sizes are prepared only for a page far down the list', async (t) => {
     [200, 0],
     [201, 1],
   ] as const) {
-    const merged = new MergedRows([partOf(rows), partOf([])], { order: BY_ID, maxHidden: 0 })
+    const merged = new MergedItems([partOf(rows), partOf([])], { order: BY_ID, maxHidden: 0 })
     t.same(await idsIn(merged.page({ first, max: 1, sizing })), [`${first}`.padStart(4, '0')])
     t.equal(prepared, times)
   }
@@ -276,9 +276,9 @@ t.test('items that disappear while those before a page are read do not move the 
     read += 1
     // This is much more than the margin before the page at which reading begins.
     if (read === 1) even = even.slice(100)
-    return { rows: page }
+    return { items: page }
   }
-  const merged = new MergedRows([busy, partOf(odd)], { order: BY_ID, maxHidden: 0 })
+  const merged = new MergedItems([busy, partOf(odd)], { order: BY_ID, maxHidden: 0 })
   const page = await idsIn(merged.page({ first: 1000, max: 10, sizing: () => ({ counts: UNCOUNTED }) }))
   const left = sortedBy([...even, ...odd], ({ id }) => id).map(({ id }) => id)
   t.same(page, left.slice(1000, 1010))
@@ -294,7 +294,7 @@ t.test('few items are read even if items have disappeared since they were counte
     ),
   )
   const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
-  const merged = new MergedRows(
+  const merged = new MergedItems(
     parts.map((rows) => partOf(rows, reads)),
     { order: BY_ID, maxHidden: 0 },
   )
@@ -311,13 +311,13 @@ t.test('parts that cannot be counted or that hide items are read from the beginn
   const rows = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
   const hiding = rows.map((row, at) => ({ ...row, isVisible: at % 3 > 0 }))
   const order = { order: BY_ID, maxHidden: 1000 }
-  const uncounted = new MergedRows([partOf(rows), partOf([])], order)
+  const uncounted = new MergedItems([partOf(rows), partOf([])], order)
   t.same(await idsIn(uncounted.page({ first: 500, max: 2, sizing: () => ({ counts: UNCOUNTED }) })), [
     '0500',
     '0501',
   ])
   const seen = hiding.filter(({ isVisible }) => isVisible).map(({ id }) => id)
-  const merged = new MergedRows([partOf(hiding), partOf([])], order)
+  const merged = new MergedItems([partOf(hiding), partOf([])], order)
   t.same(
     await idsIn(merged.page({ first: 500, max: 2, sizing: () => ({ counts: countsOf([hiding, []]) }) })),
     seen.slice(500, 502),
@@ -333,7 +333,7 @@ t.test('a page near the beginning is read without counting', async (t) => {
       counted = true
       return countsOf(parts)()
     }
-    const merged = new MergedRows(
+    const merged = new MergedItems(
       parts.map((part) => partOf(part)),
       { order: BY_ID, maxHidden: 0 },
     )
@@ -358,7 +358,7 @@ t.test('pages of merged parts form the whole list, without gaps or repetitions',
     const size = 5 + random.below(60)
     const paged: string[] = []
     for (let first = 0; first < whole.length + size; first += size) {
-      const merged = new MergedRows(
+      const merged = new MergedItems(
         parts.map((rows) => partOf(rows)),
         { order: BY_ID, maxHidden: 10_000 },
       )
@@ -376,7 +376,7 @@ t.test('pages of merged parts form the whole list if the values of the sort are 
     const parts = partsOf(random).map((rows) => sortedBy(rows, ({ priority }) => -(priority ?? 0)))
     const order = { member: 'priority', kind: 'number', isDescending: true } as const
     const whole = await idsIn(
-      new MergedRows(
+      new MergedItems(
         parts.map((rows) => partOf(rows)),
         { order, maxHidden: 10_000 },
       ).upTo(10_000),
@@ -384,7 +384,7 @@ t.test('pages of merged parts form the whole list if the values of the sort are 
     const size = 5 + random.below(60)
     const paged: string[] = []
     for (let first = 0; first < whole.length + size; first += size) {
-      const merged = new MergedRows(
+      const merged = new MergedItems(
         parts.map((rows) => partOf(rows)),
         { order, maxHidden: 10_000 },
       )
@@ -401,7 +401,7 @@ t.test('no more of a part is read than a page needs', async (t) => {
     priority: 0,
     isVisible: true,
   }))
-  const merged = new MergedRows([partOf(rows, reads), partOf([], reads)], { order: BY_ID, maxHidden: 10 })
+  const merged = new MergedItems([partOf(rows, reads), partOf([], reads)], { order: BY_ID, maxHidden: 10 })
   t.equal((await idsIn(merged.upTo(20))).length, 20)
   t.ok(sum(reads) <= 60)
 })
@@ -411,28 +411,28 @@ function rowOf(id: string, priority: number | null = 0): PartRow {
 }
 
 t.test('parts in another order or with null values are not merged', async (t) => {
-  const disordered = new MergedRows([partOf([rowOf('b'), rowOf('a')]), partOf([])], {
+  const disordered = new MergedItems([partOf([rowOf('b'), rowOf('a')]), partOf([])], {
     order: BY_ID,
     maxHidden: 10,
   })
   t.ok((await failureOf(disordered)) instanceof UnknownOrderError)
   const order = { member: 'priority', kind: 'number', isDescending: false } as const
-  const nothing = new MergedRows([partOf([rowOf('a', null)]), partOf([])], { order, maxHidden: 10 })
+  const nothing = new MergedItems([partOf([rowOf('a', null)]), partOf([])], { order, maxHidden: 10 })
   t.ok((await failureOf(nothing)) instanceof UnknownOrderError)
 })
 
 t.test('a query is refused once too many items are left out', async (t) => {
   const hidden = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, priority: 0, isVisible: false }))
-  await t.rejects(idsIn(new MergedRows([partOf(hidden)], { order: null, maxHidden: 29 }).upTo(10)), {
+  await t.rejects(idsIn(new MergedItems([partOf(hidden)], { order: null, maxHidden: 29 }).upTo(10)), {
     code: 'GW_ROWS_NOT_EXACT',
   })
-  t.same(await idsIn(new MergedRows([partOf(hidden)], { order: null, maxHidden: 30 }).upTo(10)), [])
+  t.same(await idsIn(new MergedItems([partOf(hidden)], { order: null, maxHidden: 30 }).upTo(10)), [])
 })
 
 t.test('parts without an order are read one after the other', async (t) => {
   const reads: number[] = []
   const some = Array.from({ length: 30 }, (_, index) => rowOf(`${index}`))
-  const merged = new MergedRows([partOf(some, reads), partOf(some, reads)], { order: null, maxHidden: 0 })
+  const merged = new MergedItems([partOf(some, reads), partOf(some, reads)], { order: null, maxHidden: 0 })
   t.equal((await idsIn(merged.upTo(10))).length, 10)
   t.same(reads, [20])
 })
@@ -466,7 +466,7 @@ class BusyParts {
         async (from, size) => {
           const page = (this.#parts[part] ?? []).slice(from, from + size)
           this.#write()
-          return { rows: page.map(readOf) }
+          return { items: page.map(readOf) }
         },
     )
   }
@@ -511,7 +511,7 @@ t.test('items that exist all the time are on their page while other items come a
     const isWhole = !isFar && random.below(2) === 0
     const first = isWhole ? 0 : isFar ? random.below(before.length + 1) : random.below(100)
     const size = isWhole ? 10_000 : 5 + random.below(60)
-    const merged = new MergedRows(parts.lists(), { order: BY_ID, maxHidden: 10_000 })
+    const merged = new MergedItems(parts.lists(), { order: BY_ID, maxHidden: 10_000 })
     const page = await idsIn(
       merged.page({
         first,
@@ -554,7 +554,7 @@ t.test('items that exist all the time are on their page while other items come a
 })
 
 t.test('an item that moves from one part to another during the reading is returned once', async (t) => {
-  const merged = new MergedRows([partOf([rowOf('a'), rowOf('b')]), partOf([rowOf('b')])], {
+  const merged = new MergedItems([partOf([rowOf('a'), rowOf('b')]), partOf([rowOf('b')])], {
     order: BY_ID,
     maxHidden: 0,
   })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countNullGroup, type NullGroupReading, nullGroupRows } from '../../../src/lists/merge/null-group.ts'
+import { countNullGroup, type NullGroupReading, readNullGroup } from '../../../src/lists/merge/null-group.ts'
 import type { SubquerySort, Subquery } from '../../../src/lists/list-plan.ts'
 
 type Nulls = 'first' | 'last'
@@ -16,13 +16,15 @@ function resting(lacking: number, having: number, nulls: Nulls, maxRows = 3000):
       isCrossTenant: false,
     },
     postfilter: async (_, rows) => rows.map(() => true),
-    maxRows,
+    maxItems: maxRows,
     read: (part, keep) => async (from, size) => {
       const isAscending = part.sort?.sortOrder === 'asc'
       const isFirst = isAscending === (nulls === 'first')
       const rows = (isFirst ? [...without, ...others] : [...others, ...without]).slice(from, from + size)
       const kept = await keep('/history/task', rows)
-      return { rows: rows.map((row, at) => ({ row, bytes: Buffer.from(''), isVisible: kept[at] === true })) }
+      return {
+        items: rows.map((item, at) => ({ item, bytes: Buffer.from(''), isVisible: kept[at] === true })),
+      }
     },
   }
 }
@@ -32,9 +34,9 @@ for (const nulls of ['first', 'last'] as const)
     for (const having of [0, 1, 17, 99, 100, 1500]) {
       const name = `${lacking} of ${lacking + having} rows, ${nulls}`
       t.test(`all items that lack a member are found: ${name}`, async (t) => {
-        const rows = await nullGroupRows(resting(lacking, having, nulls))
+        const rows = await readNullGroup(resting(lacking, having, nulls))
         t.same(
-          rows?.map(({ row }) => row['id']),
+          rows?.map(({ item: row }) => row['id']),
           Array.from({ length: lacking }, (_, at) => `l${at}`),
         )
         t.equal(await countNullGroup(resting(lacking, having, nulls)), lacking)
@@ -52,8 +54,8 @@ t.test('many items are counted by few reads', async (t) => {
 })
 
 t.test('more items than the limit are not returned', async (t) => {
-  t.equal(await nullGroupRows(resting(31, 5, 'last', 30)), null)
-  t.equal((await nullGroupRows(resting(30, 5, 'last', 30)))?.length, 30)
+  t.equal(await readNullGroup(resting(31, 5, 'last', 30)), null)
+  t.equal((await readNullGroup(resting(30, 5, 'last', 30)))?.length, 30)
 })
 
 function sortedBy(sortOrder: SubquerySort['sortOrder']): Subquery {

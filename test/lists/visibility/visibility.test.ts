@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ItemRestriction } from '../../../src/operations/notation.ts'
-import type { ListRow } from '../../../src/policy/authz/entities/look-ups.ts'
+import type { ListItem } from '../../../src/policy/authz/entities/look-ups.ts'
 import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
 import { isVisible, restrictionFor, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
 import { stringOf } from '../../../src/request/value.ts'
@@ -9,7 +9,7 @@ import { recordsOf } from '../../support/record-lines.ts'
 const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
 const BY_KEY: ItemRestriction = { anyOf: ['PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'] }
 
-function sees(restriction: ItemRestriction, row: ListRow, lines: readonly string[] = []): boolean {
+function sees(restriction: ItemRestriction, row: ListItem, lines: readonly string[] = []): boolean {
   return isVisible(compileRestriction(restriction), row, (name) => stringOf(row[name]), {
     principal,
     records: recordsOf(lines),
@@ -22,7 +22,7 @@ function sees(restriction: ItemRestriction, row: ListRow, lines: readonly string
 t.test('every caller sees items that no record can name, and no other items', (t) => {
   const cases: readonly (readonly [
     exempt: NonNullable<ItemRestriction['exempt']>,
-    row: ListRow,
+    row: ListItem,
     isSeen: boolean,
   ])[] = [
     ['no category and no definition', {}, true],

@@ -58,14 +58,14 @@ async function rowsOf(
     implicitGrants: null,
     impliesIdentity: false,
     checksTenants: false,
-    readRowAttributes: async (_template, list) => list.map(() => () => null),
+    readItemAttributes: async (_template, list) => list.map(() => () => null),
     caseKeys: async () => [],
     groupsOf: async () => [],
     principalOf: async () => null,
     ...options,
   })
   const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
-  return permit.rows?.({ principal, params, query: new Map(), body: undefined }, false)
+  return permit.decideList?.({ principal, params, query: new Map(), body: undefined }, false)
 }
 
 const OF_REVIEW = 'grant anna PROCESS_DEFINITION:review READ_INSTANCE'

@@ -21,10 +21,10 @@ import { NO_ROWS } from './refusals.ts'
 export function compileChecks(operation: Operation): CompiledChecks {
   const parameters = parametersOf(operation.template)
   const hasBody = operation.method === 'POST' || operation.method === 'PUT'
-  const row = { parameters, hasBody, each: null, isAfter: false }
-  const named = operation.checks.map((check) => namesOf(check, row))
-  const entity = operation.loads === undefined ? null : compileReference(operation.loads, row)
-  const scope = { ...row, entities: lookedUpBy(entity, named) }
+  const operationScope = { parameters, hasBody, each: null, isAfter: false }
+  const named = operation.checks.map((check) => namesOf(check, operationScope))
+  const entity = operation.loads === undefined ? null : compileReference(operation.loads, operationScope)
+  const scope = { ...operationScope, entities: lookedUpBy(entity, named) }
   const compiled = named.map((names, index) => compileCheck(names, index, { operation, scope }))
   const before = compiled.filter(({ after }) => !after)
   // The responses are compiled even if no check and no entity uses them, so that a mistake in them is found.
@@ -61,8 +61,8 @@ interface CheckNames {
   readonly entity: Reference | null
 }
 
-function namesOf(check: OperationCheck, row: Omit<NamingScope, 'entities'>): CheckNames {
-  const scope = { ...row, each: check.each ?? null, isAfter: check.after === true }
+function namesOf(check: OperationCheck, operationScope: Omit<NamingScope, 'entities'>): CheckNames {
+  const scope = { ...operationScope, each: check.each ?? null, isAfter: check.after === true }
   return {
     check,
     permissions: compilePermissions(check.allOf ?? check.anyOf ?? [], scope),
@@ -95,7 +95,7 @@ function compileResponses(
 function compileCheck(
   { check, permissions, entity }: CheckNames,
   index: number,
-  row: { readonly operation: OperationResponses; readonly scope: NamingScope },
+  { operation, scope }: { readonly operation: OperationResponses; readonly scope: NamingScope },
 ): CompiledCheck {
   const { when, each = null } = check
   const after = check.after === true
@@ -117,7 +117,7 @@ function compileCheck(
     needsTarget: each === 'versionsOfKey',
     denied: check.denied,
     // A response that the check does not define is taken from its operation.
-    ...compileResponses({ ...row.operation, ...check }, { ...row.scope, each, isAfter: after }),
+    ...compileResponses({ ...operation, ...check }, { ...scope, each, isAfter: after }),
     isFound,
     exempt: check.exempt ?? null,
     entity,

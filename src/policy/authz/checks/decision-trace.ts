@@ -4,7 +4,7 @@ import { type MaybePromise, chain } from '../../../request/maybe-promise.ts'
 import type { CompiledCheck } from './compiled-check.ts'
 import { PERMITTED, type Decision } from './decision.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
-import type { ListRow } from '../entities/look-ups.ts'
+import type { ListItem } from '../entities/look-ups.ts'
 
 /** One decision of a check. */
 export interface DecisionTrace {
@@ -38,7 +38,7 @@ export interface Authorize {
 export type CheckItems = (
   accessRequest: AccessRequest,
   template: string,
-  items: readonly ListRow[],
+  items: readonly ListItem[],
 ) => Promise<Decision>
 
 /** Returns the decision to continue with. A refusal that grants would change is replaced by a permit. */

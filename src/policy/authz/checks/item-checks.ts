@@ -5,7 +5,7 @@ import { stringOf } from '../../../request/value.ts'
 import type { ImplicitTasks } from '../entities/implicit-bits.ts'
 import { implicitBits } from '../entities/implicit-grants.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
-import type { ListRow, ReadRowAttributes, RowAttribute } from '../entities/look-ups.ts'
+import type { ListItem, ReadItemAttributes, ItemAttribute } from '../entities/look-ups.ts'
 import { LOOKUPS } from '../entities/lookup-rules.ts'
 import type { CompiledChecks } from './compiled-check.ts'
 import { PERMITTED } from './decision.ts'
@@ -13,7 +13,7 @@ import type { Authorize, CheckItems } from './decision-trace.ts'
 import type { AuthorizeOptions } from './authorize-options.ts'
 
 interface ItemCheckOptions extends Pick<AuthorizeOptions, 'implicitGrants'> {
-  readonly readRowAttributes: ReadRowAttributes
+  readonly readItemAttributes: ReadItemAttributes
 }
 
 /**
@@ -23,10 +23,10 @@ interface ItemCheckOptions extends Pick<AuthorizeOptions, 'implicitGrants'> {
 export function createItemChecks(
   checks: CompiledChecks,
   { authorize: before }: Authorize,
-  { readRowAttributes, implicitGrants }: ItemCheckOptions,
+  { readItemAttributes, implicitGrants }: ItemCheckOptions,
 ): CheckItems {
   return async (accessRequest, template, items) => {
-    const attributes = await readRowAttributes(template, items)
+    const attributes = await readItemAttributes(template, items)
     let links: ImplicitTasks | null = null
     for (const [index, item] of items.entries()) {
       accessRequest.checkDeadline?.()
@@ -54,7 +54,7 @@ const ITEMS_OF_A_TURN = 1000
 
 const NO_LINKS: ImplicitTasks = { user: new Set(), groups: new Set(), bits: 0 }
 
-function requestFor({ principal, checkDeadline }: AccessRequest, item: ListRow): AccessRequest {
+function requestFor({ principal, checkDeadline }: AccessRequest, item: ListItem): AccessRequest {
   const id = stringOf(item['id']) ?? ''
   return { principal, checkDeadline, params: { id }, query: new Map(), body: undefined }
 }
@@ -62,8 +62,8 @@ function requestFor({ principal, checkDeadline }: AccessRequest, item: ListRow):
 /** Returns the entity of the path, as the item describes it. */
 function entitiesOf(
   { preconditions }: CompiledChecks,
-  item: ListRow,
-  attribute: RowAttribute | undefined,
+  item: ListItem,
+  attribute: ItemAttribute | undefined,
 ): LoadedEntities {
   const loaded = new LoadedEntities()
   const id = stringOf(item['id'])

@@ -20,21 +20,21 @@ export async function* instancesNamed(
 
 /** Returns the attributes of executions in a list whose items name their instances. Executions that no longer exist are left out. */
 export async function executionsIn(
-  rows: readonly ExecutionItem[],
+  items: readonly ExecutionItem[],
   member: 'executionId' | 'id',
   { lookUp, lookUpAll, checkDeadline }: LookUps & Pick<AccessRequest, 'checkDeadline'>,
 ): Promise<readonly Attributes[]> {
-  const ids = rows.flatMap((row) => stringOf(row['processInstanceId']) ?? [])
+  const ids = items.flatMap((item) => stringOf(item['processInstanceId']) ?? [])
   const instances = await lookUpAll('processInstance', ids, checkDeadline)
   const found: Attributes[] = []
-  for (const row of rows) {
-    const processInstanceId = stringOf(row['processInstanceId'])
+  for (const execution of items) {
+    const processInstanceId = stringOf(execution['processInstanceId'])
     const instance = instances.get(processInstanceId ?? '')
     checkDeadline?.()
     const attributes =
       instance === undefined
-        ? await lookUp('execution', stringOf(row[member]) ?? '')
-        : { ...instance, processInstanceId, tenantId: stringOf(row['tenantId']) }
+        ? await lookUp('execution', stringOf(execution[member]) ?? '')
+        : { ...instance, processInstanceId, tenantId: stringOf(execution['tenantId']) }
     if (attributes !== null) found.push(attributes)
   }
   return found

@@ -48,9 +48,9 @@ export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): 
     query: Readonly<Record<string, string>>,
   ): Promise<readonly Readonly<Record<string, unknown>>[]> => {
     const path = `/history/identity-link-log?${new URLSearchParams({ ...query, maxResults: String(MAX_LINKS + 1) })}`
-    const rows = await read(path)
+    const items = await read(path)
     // An engine without this history responds with 404, and its links grant nothing.
-    return rows === null ? [] : itemsIn(rows, { path, shape: {} })
+    return items === null ? [] : itemsIn(items, { path, shape: {} })
   }
   return {
     on: async (taskId, { userId, groups }) => {

@@ -29,8 +29,8 @@ async function definedCommand(id: string, read: ReadItem): Promise<string | null
 
 async function loggedCommand(jobId: string | null, read: ReadItem): Promise<string | null> {
   if (jobId === null) return null
-  const rows = await read(`/history/job-log?jobId=${encodeURIComponent(jobId)}&maxResults=1`)
-  const row: unknown = Array.isArray(rows) ? rows[0] : null
+  const items = await read(`/history/job-log?jobId=${encodeURIComponent(jobId)}&maxResults=1`)
+  const item: unknown = Array.isArray(items) ? items[0] : null
   // An engine that ignores the parameter would respond with another job.
-  return stringIn(row, 'jobId') === jobId ? stringIn(row, 'jobDefinitionType') : null
+  return stringIn(item, 'jobId') === jobId ? stringIn(item, 'jobDefinitionType') : null
 }

@@ -26,8 +26,8 @@ export function createIsOwn({ read, lookUp }: JobReachOptions): IsOwn {
     // Items without a tenant are at one end of the list. If an item has a tenant, it is first in one of the two orders.
     for (const sortOrder of ['asc', 'desc']) {
       const path = `${list}?sortBy=tenantId&sortOrder=${sortOrder}&maxResults=1`
-      const rows = await readList(read, { path, shape: { nullable: ['tenantId'] } })
-      if (rows.some((row) => stringOf(row['tenantId']) !== null)) return false
+      const items = await readList(read, { path, shape: { nullable: ['tenantId'] } })
+      if (items.some((item) => stringOf(item['tenantId']) !== null)) return false
     }
     return true
   }

@@ -62,16 +62,16 @@ export type FindTargets = (each: string, accessRequest: AccessRequest) => Promis
 /** Returns whether a set that cannot be determined contains no entity of a tenant that the caller does not belong to. */
 export type IsOwn = (each: string, accessRequest: AccessRequest) => Promise<boolean>
 
-export type ListRow = Readonly<Record<string, unknown>>
+export type ListItem = Readonly<Record<string, unknown>>
 
 /** Returns the id that an item has for an attribute of the notation. Null if it has none. */
-export type RowAttribute = (name: string) => string | null
+export type ItemAttribute = (name: string) => string | null
 
 /** Reads the attributes of the items of one operation, with the definitions that the items name by id or through their instance. */
-export type ReadRowAttributes = (
+export type ReadItemAttributes = (
   template: string,
-  rows: readonly ListRow[],
-) => Promise<readonly RowAttribute[]>
+  items: readonly ListItem[],
+) => Promise<readonly ItemAttribute[]>
 
 /** Returns whether a condition that only the engine knows holds. Null if this cannot be determined. */
 export type FindCondition = (

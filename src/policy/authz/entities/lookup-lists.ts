@@ -41,7 +41,7 @@ const MAX_RESPELT = 100
 
 export interface ListLookupResult {
   /** The listed entities, by id. */
-  readonly rows: ReadonlyMap<string, Item>
+  readonly items: ReadonlyMap<string, Item>
   /** Ids that no item has. The engine may still find some of them, because its database may ignore case, for example. */
   readonly respelt: readonly string[]
 }
@@ -57,18 +57,18 @@ export async function listByIds(
   ids: readonly string[],
   read: ReadEngine,
 ): Promise<ListLookupResult> {
-  const rows = new Map<string, Item>()
+  const items = new Map<string, Item>()
   const respelt: string[] = []
   for (const some of listsOf(name, ids, respelt)) {
     const listed = await ask(name, some, read)
     const idOf = createIdReader(name, some)
-    for (const row of listed) rows.set(idOf(row), row)
-    const missing = some.filter((id) => !rows.has(id))
+    for (const item of listed) items.set(idOf(item), item)
+    const missing = some.filter((id) => !items.has(id))
     if (listed.length === 0 || missing.length === 0) continue
     if ((await ask(name, missing, read)).length > 0) respelt.push(...missing)
     if (respelt.length > MAX_RESPELT) throw new GatewayError('GW_CHECK_NOT_EXACT')
   }
-  return { rows, respelt }
+  return { items, respelt }
 }
 
 async function ask(name: ListedName, ids: readonly string[], read: ReadEngine): Promise<readonly Item[]> {
@@ -81,11 +81,11 @@ async function ask(name: ListedName, ids: readonly string[], read: ReadEngine): 
 }
 
 /** Creates a function that returns the id of a listed entity: one of these ids in some spelling. It throws GW_UPSTREAM_INVALID for any other id. */
-function createIdReader(name: ListedName, ids: readonly string[]): (row: Item) => string {
+function createIdReader(name: ListedName, ids: readonly string[]): (item: Item) => string {
   const requested = new Set(ids)
   let folded: ReadonlySet<string> | null = null
-  return (row) => {
-    const id = stringIn(row, 'id') ?? ''
+  return (item) => {
+    const id = stringIn(item, 'id') ?? ''
     if (requested.has(id)) return id
     folded ??= new Set(ids.map(foldedName))
     if (folded.has(foldedName(id))) return id

@@ -117,16 +117,16 @@ class EntityLookUps {
       else found.set(id, attributes)
     }
     // The lookup of a single id shares its request with other lookups of the same id.
-    const { rows, respelt } =
+    const { items, respelt } =
       unknown.length === 1
-        ? { rows: NONE, respelt: unknown }
+        ? { items: NONE, respelt: unknown }
         : await listByIds(name, unknown, (path, query) => {
             checkDeadline()
             return this.#read(path, query)
           })
-    const keys = await this.#keysOf(name, rows, checkDeadline)
-    for (const [id, row] of rows) {
-      const attributes = attributesOf(name, row, keys)
+    const keys = await this.#keysOf(name, items, checkDeadline)
+    for (const [id, item] of items) {
+      const attributes = attributesOf(name, item, keys)
       if (attributes !== null) found.set(id, this.#remember(name, id, attributes))
     }
     for (const id of respelt) {
@@ -138,10 +138,10 @@ class EntityLookUps {
   }
 
   /** Returns the keys of the definitions that the items name only by id. */
-  async #keysOf(name: ListedName, rows: ReadonlyMap<string, Item>, checkDeadline: () => void) {
+  async #keysOf(name: ListedName, items: ReadonlyMap<string, Item>, checkDeadline: () => void) {
     const { definition } = LOOKUPS[name]
     if (definition === undefined) return new Map<string, Attributes>()
-    const ids = [...rows.values()].flatMap((row) => stringIn(row, definition) ?? [])
+    const ids = [...items.values()].flatMap((item) => stringIn(item, definition) ?? [])
     return this.lookUpAll('processDefinition', ids, checkDeadline)
   }
 
@@ -215,13 +215,13 @@ function membersOf({ members }: LookupRule, response: Item): Record<string, stri
 /** Returns the attributes of an item of a list, or null if its definition is deleted. */
 function attributesOf(
   name: ListedName,
-  row: Item,
+  item: Item,
   definitions: ReadonlyMap<string, Attributes>,
 ): Attributes | null {
   const rule = LOOKUPS[name]
-  const attributes = membersOf(rule, row)
+  const attributes = membersOf(rule, item)
   if (rule.definition === undefined) return attributes
-  const definitionId = stringIn(row, rule.definition)
+  const definitionId = stringIn(item, rule.definition)
   const key = definitionId === null ? null : (definitions.get(definitionId)?.['key'] ?? null)
   return definitionId !== null && key === null ? null : { ...attributes, processDefinitionKey: key }
 }

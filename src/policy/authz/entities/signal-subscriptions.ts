@@ -23,8 +23,8 @@ export class SignalFinder {
   async executions({ body, checkDeadline }: AccessRequest): Promise<readonly Attributes[] | null> {
     const subscription = queryOf(body)
     if (subscription === null) return null
-    const rows = await subscriptionsOf(this.#options.read, { eventType: 'signal', ...subscription })
-    const waiting = rows.filter(({ executionId }) => stringOf(executionId) !== null)
+    const items = await subscriptionsOf(this.#options.read, { eventType: 'signal', ...subscription })
+    const waiting = items.filter(({ executionId }) => stringOf(executionId) !== null)
     return executionsIn(waiting, 'executionId', { ...this.#options, checkDeadline })
   }
 

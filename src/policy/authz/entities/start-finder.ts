@@ -47,14 +47,14 @@ export class StartFinder {
     type: StartEvent['type'],
     query: Readonly<Record<string, string>>,
   ): Promise<readonly Attributes[] | null> {
-    const rows = await subscriptionsOf(this.#options.read, { eventType: type, ...query })
-    const starting = rows.filter((row) => stringOf(row['executionId']) === null)
+    const items = await subscriptionsOf(this.#options.read, { eventType: type, ...query })
+    const starting = items.filter((item) => stringOf(item['executionId']) === null)
     return this.#definitionsOf(
-      starting.map((row) => ({
+      starting.map((item) => ({
         type,
-        activityId: stringOf(row['activityId']),
-        name: stringOf(row['eventName']),
-        tenantId: stringOf(row['tenantId']),
+        activityId: stringOf(item['activityId']),
+        name: stringOf(item['eventName']),
+        tenantId: stringOf(item['tenantId']),
       })),
     )
   }
@@ -67,11 +67,11 @@ export class StartFinder {
   /** Returns null if there are too many. A caller could start a definition that is left out without the permission. */
   async #listed(query: Readonly<Record<string, string>>): Promise<readonly Item[] | null> {
     const parameters = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
-    const rows = await readList(this.#options.read, {
+    const items = await readList(this.#options.read, {
       path: `/process-definition?${parameters}`,
       shape: DEFINITION,
     })
-    return rows.length > MAX_DEFINITIONS ? null : rows
+    return items.length > MAX_DEFINITIONS ? null : items
   }
 
   async #definitionsOf(subscriptions: readonly StartSubscription[]): Promise<readonly Attributes[] | null> {

@@ -142,8 +142,8 @@ async function externalTasks(
   for (const some of inLists([...new Set(bodyTexts(body, 'processInstanceIds'))])) {
     checkDeadline?.()
     const query = { processInstanceIdIn: some }
-    for (const row of await readList(read, { path: '/external-task', query, shape: TASK_SHAPE }))
-      if (!loaded.has(stringOf(row['id']))) ofInstances.push({ ...taskIn(row), isSelected: 'true' })
+    for (const item of await readList(read, { path: '/external-task', query, shape: TASK_SHAPE }))
+      if (!loaded.has(stringOf(item['id']))) ofInstances.push({ ...taskIn(item), isSelected: 'true' })
   }
   return [...named, ...ofInstances]
 }
@@ -154,8 +154,8 @@ const TASK_SHAPE = {
   nullable: ['tenantId', 'workerId'],
 }
 
-function taskIn(row: Readonly<Record<string, unknown>>): Attributes {
-  return Object.fromEntries(TASK_MEMBERS.map((name) => [name, stringOf(row[name])]))
+function taskIn(item: Readonly<Record<string, unknown>>): Attributes {
+  return Object.fromEntries(TASK_MEMBERS.map((name) => [name, stringOf(item[name])]))
 }
 
 /**

@@ -15,7 +15,7 @@ export function createTenantsOfKey(read: ReadEngine): TenantsOfKey {
   return async (key) => {
     const query = new URLSearchParams({ key, latestVersion: 'true', maxResults: `${MAX_TENANTS + 1}` })
     const path = `/process-definition?${query}`
-    const rows = await readList(read, { path, shape: { named: { key }, nullable: ['tenantId'] } })
-    return rows.length > MAX_TENANTS ? 'too many' : rows.map(({ tenantId }) => stringOf(tenantId))
+    const items = await readList(read, { path, shape: { named: { key }, nullable: ['tenantId'] } })
+    return items.length > MAX_TENANTS ? 'too many' : items.map(({ tenantId }) => stringOf(tenantId))
   }
 }

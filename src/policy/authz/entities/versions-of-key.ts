@@ -22,12 +22,12 @@ export async function findVersionsOfKey(
   // The engine splits the parameter at commas and would search for other tenants.
   if (tenantId !== undefined && !tenantId.includes(',')) query.set('tenantIdIn', tenantId)
   const shape = { named: { key }, texts: ['id'], nullable: ['tenantId'] }
-  const rows = await readList(read, { path: `/process-definition?${query}`, shape })
-  if (rows.length > max) return null
-  const versions = rows.map((row) => ({
-    id: stringOf(row['id']),
-    key: stringOf(row['key']),
-    tenantId: stringOf(row['tenantId']),
+  const items = await readList(read, { path: `/process-definition?${query}`, shape })
+  if (items.length > max) return null
+  const versions = items.map((item) => ({
+    id: stringOf(item['id']),
+    key: stringOf(item['key']),
+    tenantId: stringOf(item['tenantId']),
   }))
   return tenantId === undefined ? versions : versions.filter((version) => version.tenantId === tenantId)
 }

@@ -6,7 +6,7 @@ import { permissionChecksOf } from '../checks/permission-checks.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
 import type { CheckExplanation, DecidedPermission, Explanation, OtherRefusal } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
-import { explainRows } from './explain-rows.ts'
+import { explainItems } from './explain-rows.ts'
 import { requirementsOf, recordsOfGrants, smallestGrants, withGrants } from '../records/grants.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import type { Permit } from '../permit.ts'
@@ -30,7 +30,7 @@ export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => P
 export function createExplainRequest(options: AuthorizeOptions): ExplainRequest {
   return async function explainRequest(permit, accessRequest) {
     const { operation, policy } = permit
-    const rows = (await permit.rows?.(accessRequest, false)) ?? { visibility: 'all' }
+    const rows = (await permit.decideList?.(accessRequest, false)) ?? { visibility: 'all' }
     const { seen, end } = await lookAtAll(permit, accessRequest)
     const missing = missingPermissionsOf(seen.filter(({ check }) => !check.after))
     const grants = smallestGrants(requirementsOf(missing))
@@ -44,7 +44,7 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
       checks: operation.checks.map((row, index) =>
         checkOf(row, index, { seen, end, accessRequest, options }),
       ),
-      rows: await explainRows(policy.restriction, rows, { accessRequest, options }),
+      rows: await explainItems(policy.restriction, rows, { accessRequest, options }),
       missing,
       grants: recordsOfGrants(grants, { userId }),
       sufficient: decision === null ? null : decision.permitted,

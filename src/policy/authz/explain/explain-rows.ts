@@ -1,6 +1,6 @@
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { RowsExplanation, RowsPermission } from './explanation.ts'
+import type { ItemsExplanation, ItemsPermission } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { grantedIds } from '../decision/granted-ids.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
@@ -17,11 +17,11 @@ const SHOWN_IDS = 20
  * Explains the decision about the items of a response.
  * @returns null if the operation returns no items of its own
  */
-export async function explainRows(
+export async function explainItems(
   compiled: CompiledRestriction | null,
   decision: ListDecision,
   { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: AuthorizeOptions },
-): Promise<RowsExplanation | null> {
+): Promise<ItemsExplanation | null> {
   if (compiled === null) return null
   const restriction = restrictionFor(compiled, accessRequest)
   const ignoresTenants =
@@ -31,7 +31,7 @@ export async function explainRows(
     : undefined
   return {
     sees: WORDS[decision.visibility],
-    plan: await planOfRows(decision),
+    plan: await planOfItems(decision),
     conditions: restriction.conditions
       .flatMap(({ permissions, together }) =>
         together === true ? permissions.map((one) => [one]) : [permissions],
@@ -48,7 +48,7 @@ export async function explainRows(
   }
 }
 
-async function planOfRows(decision: ListDecision): Promise<RowsExplanation['plan']> {
+async function planOfItems(decision: ListDecision): Promise<ItemsExplanation['plan']> {
   if (decision.visibility === 'none') return STRATEGY_NAMES.denied
   if (decision.strategy === 'rewrite') return STRATEGY_NAMES.rewrite
   if (decision.strategy !== 'scan') return null
@@ -60,13 +60,13 @@ const WORDS = {
   none: 'no rows',
   conditional: 'some rows',
   undecidable: 'cannot be told exactly',
-} as const satisfies Record<ListDecision['visibility'], RowsExplanation['sees']>
+} as const satisfies Record<ListDecision['visibility'], ItemsExplanation['sees']>
 
 function permissionCheckOf(
   { resource, permission }: Parameters<typeof grantedIds>[2],
   { principal }: AccessRequest,
   options: AuthorizeOptions,
-): RowsPermission {
+): ItemsPermission {
   const records = options.records()
   const { ids } = grantedIds(records, principal, { resource, permission })
   return {

@@ -21,12 +21,12 @@ export interface DecidingRecord {
 }
 
 /** The items of a query that a user sees, and the reason. */
-export interface RowsExplanation {
+export interface ItemsExplanation {
   readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
   /** How the items are requested. Null if every item is requested, or none can be. */
   readonly plan: (typeof STRATEGY_NAMES)[Strategy] | null
   /** The conditions that every item must meet. */
-  readonly conditions: readonly { readonly anyOf: readonly RowsPermission[] }[]
+  readonly conditions: readonly { readonly anyOf: readonly ItemsPermission[] }[]
   /** Whether one record must meet all conditions, unless revocations count for the caller. */
   readonly oneRecord: boolean
   /** The items that every caller sees. */
@@ -38,7 +38,7 @@ export interface RowsExplanation {
 }
 
 /** A permission that makes an item visible. */
-export interface RowsPermission {
+export interface ItemsPermission {
   readonly permission: string
   /** The name of the resource in the engine's messages. */
   readonly resource: string
@@ -54,7 +54,7 @@ export interface Explanation {
   /** In the order of the operation. */
   readonly checks: readonly CheckExplanation[]
   /** Null if the operation returns no items of its own. */
-  readonly rows: RowsExplanation | null
+  readonly rows: ItemsExplanation | null
   /** The missing permissions of all checks, not only of the first that refuses. */
   readonly missing: readonly MissingPermission[]
   /** The smallest set of records that would permit the user's request. */

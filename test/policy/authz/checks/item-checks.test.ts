@@ -14,7 +14,7 @@ t.test('other work runs between the decisions about a long list', async (t) => {
     return PERMITTED
   }
   const options = {
-    readRowAttributes: async (_template: string, list: readonly unknown[]) => list.map(() => () => null),
+    readItemAttributes: async (_template: string, list: readonly unknown[]) => list.map(() => () => null),
     implicitGrants: null,
   }
   const check = createItemChecks(policy.checks, { authorize: before, verifyCreated: null }, options)

@@ -9,7 +9,7 @@ t.test('a list with an entity that was not requested is invalid', async (t) => {
 })
 
 t.test('an entity may have one of the requested ids in another spelling', async (t) => {
-  const { rows, respelt } = await listByIds('processInstance', ['i1', 'i2'], async () => [
+  const { items: rows, respelt } = await listByIds('processInstance', ['i1', 'i2'], async () => [
     itemOf('I1'),
     itemOf('i2'),
   ])
@@ -19,7 +19,7 @@ t.test('an entity may have one of the requested ids in another spelling', async 
 
 t.test('ids that no item has are unknown if a second list has no item for them', async (t) => {
   const lists = [[itemOf('i1')], []]
-  const { rows, respelt } = await listByIds('processInstance', ['i1', 'i2'], async () => lists.shift())
+  const { items: rows, respelt } = await listByIds('processInstance', ['i1', 'i2'], async () => lists.shift())
   t.same([...rows.keys()], ['i1'])
   t.same(respelt, [])
 })
