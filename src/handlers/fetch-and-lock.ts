@@ -5,7 +5,7 @@ import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-respo
 import { jsonIn } from '../request/engine-request.ts'
 import { isOfTenants } from '../lists/visibility/visibility.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import { listItemsIn } from './lists/read-rows.ts'
+import { listItemsIn } from './lists/read-list-items.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 
 /** Serves a fetch of tasks that was narrowed to process definitions. See `sendFetched`. */

@@ -26,9 +26,9 @@ import type { Upstream } from '../proxy/upstream.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { decideAgain, isOutdated, isStillDecided } from '../pipeline/decide-again.ts'
 import { sendFetched } from './fetch-and-lock.ts'
-import { listItemsIn } from './lists/read-rows.ts'
+import { listItemsIn } from './lists/read-list-items.ts'
 import { emptyResponseOf } from '../lists/answer/answer-list.ts'
-import { reportMissingPermissions } from './lists/reported-rows.ts'
+import { reportMissingPermissions } from './lists/reported-items.ts'
 
 /** Longest time that an engine holds a poll. It refuses a longer time at once. */
 const LONGEST_HOLD_MS = 1_800_000

@@ -12,9 +12,9 @@ import { ADDED_VARIABLES } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { GatewayError } from '../../errors.ts'
 import { answerList } from '../../lists/answer/answer-list.ts'
-import { observerOf } from './rows-observer.ts'
-import { reportMissingPermissions } from './reported-rows.ts'
-import { readWhole } from '../../lists/postfilter/visible-rows.ts'
+import { observerOf } from './list-observer.ts'
+import { reportMissingPermissions } from './reported-items.ts'
+import { readWhole } from '../../lists/postfilter/visible-items.ts'
 
 /** Returns the operations whose data the query adds to each item. */
 function operationsAdded({ operation, accessRequest }: OperationRequest): readonly string[] {

@@ -4,10 +4,10 @@ import type { HandlerContext } from '../../pipeline/context.ts'
 import { listOf } from '../../request/body.ts'
 import { countIn } from '../../request/engine-request.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
-import { readWhole } from '../../lists/postfilter/visible-rows.ts'
+import { readWhole } from '../../lists/postfilter/visible-items.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_SINGLE_READS } from '../../lists/limits.ts'
-import { readEngineJson } from './read-rows.ts'
+import { readEngineJson } from './read-list-items.ts'
 
 type ReportQuery = Readonly<Record<string, unknown>>
 

@@ -8,7 +8,7 @@ import { spliceElements, spliceMember } from '../../lists/rewrite/narrow.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { answerList } from '../../lists/answer/answer-list.ts'
-import { readVisible, readWhole } from '../../lists/postfilter/visible-rows.ts'
+import { readVisible, readWhole } from '../../lists/postfilter/visible-items.ts'
 
 /** Returns whether the request for filters also requests the number of items that each filter finds. */
 export function asksItemCounts({ engine, operation, accessRequest }: ItemCountRequest): boolean {

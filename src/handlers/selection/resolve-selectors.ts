@@ -16,7 +16,7 @@ import {
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
 import { type Decision, denialOf } from '../../policy/authz/checks/decision.ts'
 import { callerHeadersOf } from '../../pipeline/caller-headers.ts'
-import { passAll } from '../../lists/postfilter/visible-rows.ts'
+import { passAll } from '../../lists/postfilter/visible-items.ts'
 import { foundOf, idsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
 
 /**

@@ -17,7 +17,7 @@ import { checkSelector } from '../../policy/validation/validate.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { SubqueryRefusal } from '../../lists/merge/subquery-request.ts'
 import { eachItem } from '../../lists/merge/read-subqueries.ts'
-import { passAll, readVisible } from '../../lists/postfilter/visible-rows.ts'
+import { passAll, readVisible } from '../../lists/postfilter/visible-items.ts'
 import { MAX_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */

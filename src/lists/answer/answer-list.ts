@@ -7,7 +7,7 @@ import type { Operation } from '../../operations/table.ts'
 import { hasHal, otherFormOf } from '../../request/accept.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
-import { joinItems } from '../../request/json-rows.ts'
+import { joinItems } from '../../request/json-items.ts'
 import type { Postfilter } from '../list-decision.ts'
 import type { ListPlan, CreatePlan, SubqueryPlan } from '../list-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
@@ -17,7 +17,7 @@ import { UnknownOrderError } from '../merge/subquery-reader.ts'
 import { SubqueryRefusal } from '../merge/subquery-request.ts'
 import { countSubqueries, listSubqueries } from '../merge/read-subqueries.ts'
 import { type PageItem, StableScan } from '../postfilter/stable-scan.ts'
-import { type ItemFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-rows.ts'
+import { type ItemFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-items.ts'
 import {
   FEW_ITEMS,
   FIRST_READ_ITEMS,

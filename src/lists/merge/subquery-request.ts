@@ -5,7 +5,7 @@ import type { QueryMembers, Subquery } from '../list-plan.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { Postfilter } from '../list-decision.ts'
 import type { ReadList } from '../postfilter/stable-scan.ts'
-import { readPage } from '../postfilter/visible-rows.ts'
+import { readPage } from '../postfilter/visible-items.ts'
 import { PAGING } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
 

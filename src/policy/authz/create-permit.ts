@@ -18,7 +18,7 @@ import {
 import { createAllowedLinks } from './allowed-links.ts'
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
-import { missingForItems } from '../../lists/visibility/missing-rows.ts'
+import { missingForItems } from '../../lists/visibility/missing-permissions.ts'
 import { grantedTasks, isNothing } from '../../lists/rewrite/granted-tasks.ts'
 import { canNarrow, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
 import { isFullyJudged } from '../validation/validate.ts'

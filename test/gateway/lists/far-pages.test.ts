@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { BASE, type OpenGateway, openGateway } from '../../support/open-gateway.ts'
-import { rowEngine, type RowWorld, type StoredRow } from '../../support/row-engine.ts'
+import { rowEngine, type RowWorld, type StoredRow } from '../../support/list-engine.ts'
 
 const KEYS = Array.from({ length: 8 }, (_, at) => `k${at}`)
 const DEFINITIONS = KEYS.map((key) => ({ id: `${key}:1`, key, tenantId: null }))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openGateway } from '../../support/open-gateway.ts'
-import { type Definition, rowEngine, type RowWorld, type StoredRow } from '../../support/row-engine.ts'
+import { type Definition, rowEngine, type RowWorld, type StoredRow } from '../../support/list-engine.ts'
 
 /* Variables cannot be queried by definition. The gateway lists the visible instances and queries variables by their ids. */
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { LookUpAll } from '../../../src/policy/authz/entities/look-ups.ts'
-import { createItemAttributes } from '../../../src/lists/facts/row-attributes.ts'
+import { createItemAttributes } from '../../../src/lists/facts/item-attributes.ts'
 
 const DEFINITIONS: Readonly<Record<string, { key: string; tenantId: string | null }>> = {
   'office:1': { key: 'office', tenantId: 'acme' },

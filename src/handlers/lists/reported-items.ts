@@ -3,7 +3,7 @@ import type { Outcome } from '../../pipeline/context.ts'
 import { withMissingPermissions } from '../../pipeline/stage.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
-import { listItemsIn } from './read-rows.ts'
+import { listItemsIn } from './read-list-items.ts'
 
 /**
  * Adds the missing permissions for the hidden items of a response to the report for the audit log. The response itself is not

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openGateway } from '../../support/open-gateway.ts'
-import { type Definition, rowEngine, type RowWorld, type StoredRow } from '../../support/row-engine.ts'
+import { type Definition, rowEngine, type RowWorld, type StoredRow } from '../../support/list-engine.ts'
 
 /* Items without a definition are visible to every user. No query selects them. A sort places them together, at the end that the database chooses. */
 

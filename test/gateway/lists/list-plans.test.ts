@@ -12,7 +12,7 @@ import {
   type RowWorld,
   SORTS,
   type StoredRow,
-} from '../../support/row-engine.ts'
+} from '../../support/list-engine.ts'
 
 /* A plan returns the same items as filtering. Two gateways are in front of one engine, and one of them may not use plans. */
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { joinItems, itemBatches } from '../../src/request/json-rows.ts'
+import { joinItems, itemBatches } from '../../src/request/json-items.ts'
 
 function read(json: string, size = 2) {
   const bytes = Buffer.from(json)

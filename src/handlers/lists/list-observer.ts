@@ -1,6 +1,6 @@
 import type { HandlerContext } from '../../pipeline/context.ts'
 import { STRATEGY_NAMES } from '../../lists/list-plan.ts'
-import type { ListObserver } from '../../lists/postfilter/visible-rows.ts'
+import type { ListObserver } from '../../lists/postfilter/visible-items.ts'
 
 /** Returns an observer that counts plans and items by operation. */
 export function observerOf({

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MergedItems } from '../../../src/lists/merge/merged-rows.ts'
+import { MergedItems } from '../../../src/lists/merge/merged-items.ts'
 import { UnknownOrderError } from '../../../src/lists/merge/subquery-reader.ts'
 import { sum } from '../../../src/lists/merge/reader-positions.ts'
 import type { ReadList, PageItem } from '../../../src/lists/postfilter/stable-scan.ts'
