@@ -1,4 +1,5 @@
 import { listOperations } from '../list-operations.ts'
+import { instancePermissions } from '../shared-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** Event Subscription: 2 operations of the published API. */
@@ -10,10 +11,7 @@ export const eventSubscription = [
       'GET count': 'getEventSubscriptionsCount',
     },
     items: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ item:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
-      ],
+      anyOf: instancePermissions('READ', 'item'),
       prefilter: 'eventSubscriptions',
     },
   }),

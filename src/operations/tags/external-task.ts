@@ -1,4 +1,5 @@
 import { listOperations } from '../list-operations.ts'
+import { instancePermissions } from '../shared-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** External Task: 18 operations of the published API. */
@@ -12,32 +13,19 @@ export const externalTask = [
       'POST count': 'queryExternalTasksCount',
     },
     items: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ item:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
-      ],
+      anyOf: instancePermissions('READ', 'item'),
       prefilter: 'externalTasks',
     },
   }),
   {
     getExternalTask: {
       route: 'GET /external-task/:id',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ externalTask.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 404, foundBy: 'query' },
-      ],
+      checks: [{ anyOf: instancePermissions('READ', 'externalTask'), denied: 404, foundBy: 'query' }],
       notFound: '404 RestException: External task with id {id} does not exist',
     },
     handleExternalTaskBpmnError: {
       route: 'POST /external-task/:id/bpmnError',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
       notFound: '404 RestException 0: External task with id {id} does not exist',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
@@ -46,12 +34,7 @@ export const externalTask = [
     },
     completeExternalTaskResource: {
       route: 'POST /external-task/:id/complete',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
       notFound: '404 RestException 0: External task with id {id} does not exist',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
@@ -60,12 +43,7 @@ export const externalTask = [
     },
     getExternalTaskErrorDetails: {
       route: 'GET /external-task/:id/errorDetails',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ externalTask.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('READ', 'externalTask'), denied: 403 }],
       notFound: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
@@ -73,12 +51,7 @@ export const externalTask = [
       route: 'POST /external-task/:id/extendLock',
       newTasks: 'none',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
       notFound: '404 RestException 0: External task with id {id} does not exist',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
@@ -87,12 +60,7 @@ export const externalTask = [
     },
     handleFailure: {
       route: 'POST /external-task/:id/failure',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
       notFound: '404 RestException 0: External task with id {id} does not exist',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
@@ -103,36 +71,21 @@ export const externalTask = [
       route: 'POST /external-task/:id/lock',
       newTasks: 'none',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
       notFound: '404 RestException 0: External task with id {id} does not exist',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     setExternalTaskResourcePriority: {
       route: 'PUT /external-task/:id/priority',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
       notFound: '404 RestException 0: External task with id {id} does not exist',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
     setExternalTaskResourceRetries: {
       route: 'PUT /external-task/:id/retries',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
       notFound: '404 RestException 0: External task with id {id} does not exist',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
@@ -140,12 +93,7 @@ export const externalTask = [
       route: 'POST /external-task/:id/unlock',
       body: 'none',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
       notFound: '404 RestException 0: External task with id {id} does not exist',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
     },
@@ -154,14 +102,8 @@ export const externalTask = [
       checks: [],
       items: {
         form: 'locks',
-        anyOf: [
-          'PROCESS_INSTANCE.READ item:processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
-        ],
-        and: { anyOf: [
-          'PROCESS_INSTANCE.UPDATE item:processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE item:processDefinitionKey',
-        ] },
+        anyOf: instancePermissions('READ', 'item'),
+        and: { anyOf: instancePermissions('UPDATE', 'item') },
       },
       handler: 'long poll',
       newTasks: 'none',
@@ -170,10 +112,7 @@ export const externalTask = [
       route: 'PUT /external-task/retries',
       conflict: 'repeat',
       checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE each.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-        ], each: 'externalTasks', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant." },
+        { anyOf: instancePermissions('UPDATE', 'each'), each: 'externalTasks', denied: 403, crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant." },
       ],
       empty: '400 InvalidRequestException: externalTaskIds is empty',
       selectors: {
@@ -202,10 +141,7 @@ export const externalTask = [
       checks: [],
       items: {
         form: 'topic names',
-        anyOf: [
-          'PROCESS_INSTANCE.READ item:processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
-        ],
+        anyOf: instancePermissions('READ', 'item'),
       },
       cache: 'names',
     },

@@ -1,4 +1,5 @@
 import { listOperations } from '../list-operations.ts'
+import { instancePermissions } from '../shared-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** Incident: 6 operations of the published API. */
@@ -10,10 +11,7 @@ export const incident = [
       'GET count': 'getIncidentsCount',
     },
     items: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ item:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
-      ],
+      anyOf: instancePermissions('READ', 'item'),
       exempt: 'no definition',
       prefilter: 'incidents',
     },
@@ -21,23 +19,13 @@ export const incident = [
   {
     getIncident: {
       route: 'GET /incident/:id',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ incident.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
-        ], denied: 404, foundBy: 'query', exempt: 'no definition' },
-      ],
+      checks: [{ anyOf: instancePermissions('READ', 'incident'), denied: 404, foundBy: 'query', exempt: 'no definition' }],
       notFound: '404 InvalidRequestException: No matching incident with id {id}',
     },
     resolveIncident: {
       route: 'DELETE /incident/:id',
       body: 'none',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'incident'), denied: 403 }],
       notFound: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
       preconditions: [
@@ -47,12 +35,7 @@ export const incident = [
     setIncidentAnnotation: {
       route: 'PUT /incident/:id/annotation',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'incident'), denied: 403 }],
       notFound: '400 BadUserRequestException 0: incident is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
     },
@@ -60,12 +43,7 @@ export const incident = [
       route: 'DELETE /incident/:id/annotation',
       body: 'none',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'incident'), denied: 403 }],
       notFound: '400 BadUserRequestException 0: incident is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
     },

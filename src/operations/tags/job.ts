@@ -1,5 +1,6 @@
 import { listOperations } from '../list-operations.ts'
 import { COMMAND_CHECKS } from '../job-commands.ts'
+import { instancePermissions } from '../shared-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** Job: 15 operations of the published API. */
@@ -13,10 +14,7 @@ export const job = [
       'POST count': 'queryJobsCount',
     },
     items: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ item:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
-      ],
+      anyOf: instancePermissions('READ', 'item'),
       exempt: 'no definition',
       prefilter: 'jobs',
     },
@@ -24,47 +22,27 @@ export const job = [
   {
     getJob: {
       route: 'GET /job/:id',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ job.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
-        ], denied: 404, foundBy: 'query', exempt: 'no definition' },
-      ],
+      checks: [{ anyOf: instancePermissions('READ', 'job'), denied: 404, foundBy: 'query', exempt: 'no definition' }],
       notFound: '404 InvalidRequestException: Job with id {id} does not exist',
     },
     deleteJob: {
       route: 'DELETE /job/:id',
       body: 'none',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE job.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-        ], denied: 403, exempt: 'no definition' },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'job'), denied: 403, exempt: 'no definition' }],
       notFound: "404 InvalidRequestException: No job found with id '{id}': job is null",
       crossTenant: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
     setJobDuedate: {
       route: 'PUT /job/:id/duedate',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE job.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-        ], denied: 403, exempt: 'no definition' },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'job'), denied: 403, exempt: 'no definition' }],
       notFound: "500 InvalidRequestException: No job found with id '{id}'.",
       crossTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
     recalculateDuedate: {
       route: 'POST /job/:id/duedate/recalculate',
       body: 'none',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE job.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-        ], denied: 403, exempt: 'no definition' },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'job'), denied: 403, exempt: 'no definition' }],
       notFound: "404 InvalidRequestException 0: No job found with id '{id}': job is null",
       crossTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
@@ -72,10 +50,7 @@ export const job = [
       route: 'POST /job/:id/execute',
       body: 'none',
       checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE executedJob.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE executedJob.processDefinitionKey',
-        ], denied: 403, exempt: 'no definition' },
+        { anyOf: instancePermissions('UPDATE', 'executedJob'), denied: 403, exempt: 'no definition' },
         ...COMMAND_CHECKS,
       ],
       notFound: "404 InvalidRequestException: ENGINE-14026 No job found with id '{id}'",
@@ -84,12 +59,7 @@ export const job = [
     setJobPriority: {
       route: 'PUT /job/:id/priority',
       conflict: 'repeat',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE job.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-        ], denied: 403, exempt: 'no definition' },
-      ],
+      checks: [{ anyOf: instancePermissions('UPDATE', 'job'), denied: 403, exempt: 'no definition' }],
       notFound: "404 InvalidRequestException: No job found with id '{id}': job is null",
       crossTenant: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
     },
@@ -109,12 +79,7 @@ export const job = [
     },
     getStacktrace: {
       route: 'GET /job/:id/stacktrace',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ job.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
-        ], denied: 403, exempt: 'no definition' },
-      ],
+      checks: [{ anyOf: instancePermissions('READ', 'job'), denied: 403, exempt: 'no definition' }],
       notFound: '404 InvalidRequestException: No job found with id {id}: job is null',
       crossTenant: "404 InvalidRequestException: ENGINE-13034 Cannot read the job '{id}' because it belongs to no authenticated tenant.",
     },
@@ -122,10 +87,7 @@ export const job = [
       route: 'PUT /job/:id/suspended',
       conflict: 'repeat',
       checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE jobOfInstance.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE jobOfInstance.processDefinitionKey',
-        ], when: 'the job has an instance', denied: 403 },
+        { anyOf: instancePermissions('UPDATE', 'jobOfInstance'), when: 'the job has an instance', denied: 403 },
         { anyOf: [
           'PROCESS_INSTANCE.UPDATE',
           'PROCESS_DEFINITION.UPDATE_INSTANCE jobOfInstance.processDefinitionKey',

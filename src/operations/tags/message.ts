@@ -1,3 +1,4 @@
+import { instancePermissions } from '../shared-permissions.ts'
 import type { TagOperations } from '../table.ts'
 
 /** Message: 1 operation of the published API. */
@@ -7,10 +8,7 @@ export const message = {
     creates: 'answer:[].processInstance.id',
     idempotencyKey: true,
     checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE each.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-      ], each: 'correlatedExecutions', denied: 403 },
+      { anyOf: instancePermissions('UPDATE', 'each'), each: 'correlatedExecutions', denied: 403 },
       { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'correlatedDefinitions', denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'correlatedDefinitions', denied: 403 },
     ],

@@ -1,4 +1,5 @@
 import type { Check } from '../notation.ts'
+import { WORK_ON_TASK } from '../shared-permissions.ts'
 import type { TagOperations } from '../table.ts'
 
 const MAY_CHANGE_INSTANCE = [
@@ -13,12 +14,7 @@ const MAY_WORK_ON_TASK = [
   { anyOf: [
     'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
   ], denied: 404, foundBy: 'query', exempt: 'no execution' },
-  { anyOf: [
-    'TASK.TASK_WORK path:id',
-    'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-    'TASK.UPDATE path:id',
-    'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-  ], denied: 403 },
+  { anyOf: WORK_ON_TASK, denied: 403 },
 ] as const satisfies readonly Check[]
 
 /** Operations that Camunda 7.22 lacks. An engine that lacks them responds to permitted callers with 404 or 405. */

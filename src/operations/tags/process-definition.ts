@@ -1,5 +1,6 @@
 import { definitionOperations } from '../definition-operations.ts'
 import { listOperations } from '../list-operations.ts'
+import { instancePermissions } from '../shared-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** Process Definition: 46 operations of the published API and two more. */
@@ -154,10 +155,7 @@ export const processDefinition = [
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 403 }],
     items: {
       form: 'instance counts',
-      anyOf: [
-        'PROCESS_INSTANCE.READ item:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
-      ],
+      anyOf: instancePermissions('READ', 'item'),
     },
     notFound: "500 NullValueException 0: no deployed process definition found with id '{id}': processDefinition is null",
     crossTenant: '200 []',

@@ -1,5 +1,7 @@
 import { listOperations } from '../list-operations.ts'
+import { instancePermissions } from '../shared-permissions.ts'
 import type { Tag } from '../table.ts'
+import { variableOperations } from '../variable-operations.ts'
 
 /** Process Instance: 26 operations of the published API. */
 export const processInstance = [
@@ -12,10 +14,7 @@ export const processInstance = [
       'POST count': 'queryProcessInstancesCount',
     },
     items: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ item:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE item:processDefinitionKey',
-      ],
+      anyOf: instancePermissions('READ', 'item'),
       prefilter: 'processInstances',
     },
   }),
@@ -33,23 +32,13 @@ export const processInstance = [
     deleteProcessInstance: {
       route: 'DELETE /process-instance/:id',
       body: 'none',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.DELETE execution.processInstanceId',
-          'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('DELETE', 'execution'), denied: 403 }],
       notFound: "404 InvalidRequestException 0: No process instance found for id '{id}': processInstance is null",
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     getActivityInstanceTree: {
       route: 'GET /process-instance/:id/activity-instances',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ execution.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: instancePermissions('READ', 'execution'), denied: 403 }],
       notFound: '404 InvalidRequestException: Process instance with id {id} does not exist',
       crossTenant: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
       preconditions: [
@@ -66,14 +55,8 @@ export const processInstance = [
     modifyProcessInstance: {
       route: 'POST /process-instance/:id/modification',
       checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-        ], denied: 403 },
-        { anyOf: [
-          'PROCESS_INSTANCE.DELETE execution.processInstanceId',
-          'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
-        ], when: 'nothing is left active', denied: 403 },
+        { anyOf: instancePermissions('UPDATE', 'execution'), denied: 403 },
+        { anyOf: instancePermissions('DELETE', 'execution'), when: 'nothing is left active', denied: 403 },
       ],
       notFound: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
@@ -99,94 +82,6 @@ export const processInstance = [
       ],
       notFound: '204',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-    },
-    getProcessInstanceVariables: {
-      route: 'GET /process-instance/:id/variables',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ execution.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-        ], reads: 'variables', denied: 403 },
-      ],
-      notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
-    },
-    modifyProcessInstanceVariables: {
-      route: 'POST /process-instance/:id/variables',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-        ], denied: 403 },
-      ],
-      notFound: "500 RestException 0: Cannot modify variables for process instance {id}: execution {id} doesn't exist: execution is null",
-      crossTenant: "500 RestException 0: Cannot modify variables for process instance {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-    },
-    getProcessInstanceVariable: {
-      route: 'GET /process-instance/:id/variables/:varName',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ execution.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-        ], reads: 'variables', denied: 403 },
-      ],
-      notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      crossTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
-    },
-    setProcessInstanceVariable: {
-      route: 'PUT /process-instance/:id/variables/:varName',
-      body: 'VariableValueDto',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-        ], denied: 403 },
-      ],
-      notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      crossTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-    },
-    deleteProcessInstanceVariable: {
-      route: 'DELETE /process-instance/:id/variables/:varName',
-      body: 'none',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-        ], denied: 403 },
-      ],
-      notFound: "500 RestException 0: Cannot delete process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      crossTenant: "500 RestException 0: Cannot delete process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
-    },
-    getProcessInstanceVariableBinary: {
-      route: 'GET /process-instance/:id/variables/:varName/data',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ execution.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-        ], reads: 'variables', denied: 403 },
-      ],
-      notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      crossTenant: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
-    },
-    setProcessInstanceVariableBinary: {
-      route: 'POST /process-instance/:id/variables/:varName/data',
-      body: 'multipart',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-          'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-          'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
-        ], denied: 403 },
-      ],
-      notFound: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
-      crossTenant: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
     },
     deleteProcessInstancesAsyncOperation: {
       route: 'POST /process-instance/delete',
@@ -282,4 +177,18 @@ export const processInstance = [
       selectors: { processInstanceIds: 'queryProcessInstances(processInstanceIds[]).id', processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     },
   },
+  variableOperations({
+    path: '/process-instance/:id/variables',
+    entity: 'execution',
+    name: 'process instance',
+    operations: {
+      list: 'getProcessInstanceVariables',
+      modify: 'modifyProcessInstanceVariables',
+      get: 'getProcessInstanceVariable',
+      put: { id: 'setProcessInstanceVariable', body: 'VariableValueDto' },
+      remove: 'deleteProcessInstanceVariable',
+      getData: 'getProcessInstanceVariableBinary',
+      postData: 'setProcessInstanceVariableBinary',
+    },
+  }),
 ] satisfies Tag

@@ -1,3 +1,4 @@
+import { instancePermissions } from '../shared-permissions.ts'
 import type { TagOperations } from '../table.ts'
 
 /** Signal: 1 operation of the published API. */
@@ -7,10 +8,7 @@ export const signal = {
     idempotencyKey: true,
     body: 'SignalDto',
     checks: [
-      { anyOf: [
-        'PROCESS_INSTANCE.UPDATE each.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-      ], each: 'signalSubscriptions', denied: 403 },
+      { anyOf: instancePermissions('UPDATE', 'each'), each: 'signalSubscriptions', denied: 403 },
       { anyOf: ['PROCESS_INSTANCE.CREATE'], when: 'body:executionId absent', each: 'signalStarts', denied: 403 },
       { anyOf: [
         'PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey',

@@ -1,38 +1,23 @@
+import { ASSIGN_TASK, READ_TASK } from '../shared-permissions.ts'
 import type { TagOperations } from '../table.ts'
 
 /** Task Identity Link: 3 operations of the published API. */
 export const taskIdentityLink = {
   getIdentityLinks: {
     route: 'GET /task/:id/identity-links',
-    checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
-    ],
+    checks: [{ anyOf: READ_TASK, denied: 403 }],
     notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
     crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   addIdentityLink: {
     route: 'POST /task/:id/identity-links',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_ASSIGN path:id',
-        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
+    checks: [{ anyOf: ASSIGN_TASK, denied: 403 }],
     notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
     crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   deleteIdentityLink: {
     route: 'POST /task/:id/identity-links/delete',
-    checks: [
-      { anyOf: [
-        'TASK.TASK_ASSIGN path:id',
-        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-        'TASK.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-      ], denied: 403 },
-    ],
+    checks: [{ anyOf: ASSIGN_TASK, denied: 403 }],
     notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
     crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },

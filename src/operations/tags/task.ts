@@ -1,4 +1,5 @@
 import { listOperations } from '../list-operations.ts'
+import { ASSIGN_TASK, READ_TASK, WORK_ON_TASK } from '../shared-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** Task: 22 operations of the published API. */
@@ -23,10 +24,10 @@ export const task = [
       route: 'GET /task/:id',
       accept: 'hal',
       checks: [
-        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, foundBy: 'query' },
+        { anyOf: READ_TASK, denied: 404, foundBy: 'query' },
         // Camunda 7.23 and later, Operaton: the variables are read by a command of their own.
-        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskVariablesInReturn is true', denied: 403, reads: 'variables' },
-        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskLocalVariablesInReturn is true', denied: 403, reads: 'variables' },
+        { anyOf: READ_TASK, when: 'query:withTaskVariablesInReturn is true', denied: 403, reads: 'variables' },
+        { anyOf: READ_TASK, when: 'query:withTaskLocalVariablesInReturn is true', denied: 403, reads: 'variables' },
       ],
       notFound: '404 InvalidRequestException: No matching task with id {id}',
     },
@@ -34,13 +35,8 @@ export const task = [
       route: 'PUT /task/:id',
       body: 'TaskDto',
       checks: [
-        { name: 'read', anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, foundBy: 'query' },
-        { anyOf: [
-          'TASK.TASK_ASSIGN path:id',
-          'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
+        { name: 'read', anyOf: READ_TASK, denied: 404, foundBy: 'query' },
+        { anyOf: ASSIGN_TASK, denied: 403 },
       ],
       notFound: '404 InvalidRequestException: No matching task with id {id}',
       preconditions: [
@@ -61,97 +57,53 @@ export const task = [
     },
     setAssignee: {
       route: 'POST /task/:id/assignee',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_ASSIGN path:id',
-          'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: ASSIGN_TASK, denied: 403 }],
       notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
     },
     handleBpmnError: {
       route: 'POST /task/:id/bpmnError',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_WORK path:id',
-          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: WORK_ON_TASK, denied: 403 }],
       notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     handleEscalation: {
       route: 'POST /task/:id/bpmnEscalation',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_WORK path:id',
-          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: WORK_ON_TASK, denied: 403 }],
       notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     claim: {
       route: 'POST /task/:id/claim',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_WORK path:id',
-          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: WORK_ON_TASK, denied: 403 }],
       notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     complete: {
       route: 'POST /task/:id/complete',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_WORK path:id',
-          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: WORK_ON_TASK, denied: 403 }],
       notFound: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
       crossTenant: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     delegateTask: {
       route: 'POST /task/:id/delegate',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_ASSIGN path:id',
-          'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: ASSIGN_TASK, denied: 403 }],
       notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
     },
     getDeployedForm: {
       route: 'GET /task/:id/deployed-form',
-      checks: [
-        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 'plain' },
-      ],
+      checks: [{ anyOf: READ_TASK, denied: 'plain' }],
       notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
     },
     getForm: {
       route: 'GET /task/:id/form',
       checks: [
-        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
+        { anyOf: READ_TASK, reads: 'variables', denied: 403 },
         // The engine also reads the task by a query. With `enforceSpecificVariablePermission`, a caller may be permitted to read the form but not to see the task.
         {
-          anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
+          anyOf: READ_TASK,
           denied: 'absent',
           foundBy: 'query',
           notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.task.Task.getProcessDefinitionId()" because "task" is null',
@@ -161,57 +113,32 @@ export const task = [
     },
     getFormVariables: {
       route: 'GET /task/:id/form-variables',
-      checks: [
-        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
-      ],
+      checks: [{ anyOf: READ_TASK, reads: 'variables', denied: 403 }],
       notFound: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
     },
     getRenderedForm: {
       route: 'GET /task/:id/rendered-form',
-      checks: [
-        { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
-      ],
+      checks: [{ anyOf: READ_TASK, reads: 'variables', denied: 403 }],
       notFound: "500 NullValueException 0: Task '{id}' not found: task is null",
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
     },
     resolve: {
       route: 'POST /task/:id/resolve',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_WORK path:id',
-          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: WORK_ON_TASK, denied: 403 }],
       notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     submit: {
       route: 'POST /task/:id/submit-form',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_WORK path:id',
-          'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: WORK_ON_TASK, denied: 403 }],
       notFound: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
       crossTenant: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
     },
     unclaim: {
       route: 'POST /task/:id/unclaim',
       body: 'none',
-      checks: [
-        { anyOf: [
-          'TASK.TASK_ASSIGN path:id',
-          'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
-          'TASK.UPDATE path:id',
-          'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
-        ], denied: 403 },
-      ],
+      checks: [{ anyOf: ASSIGN_TASK, denied: 403 }],
       notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
       crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
     },

@@ -1,0 +1,106 @@
+import type { Check, PermissionTerm } from './notation.ts'
+import type { OperationEntry, WrittenOperations } from './table.ts'
+
+/** The id of an operation, with the fields that only this one has. */
+type VariableOperation = string | (Partial<Omit<OperationEntry, 'route' | 'checks'>> & { readonly id: string })
+
+/** The variables of a task or an execution. The API has them in two scopes each, with the same operations. */
+interface VariableScope {
+  /** The path of all variables. */
+  readonly path: `/${string}/:id/${string}`
+  /** The entity that the command loads. */
+  readonly entity: keyof typeof ENTITIES
+  /** How the engine's messages name the entity. Default: as it is called in `entity`. */
+  readonly name?: string
+  /** The operations on all variables, on one variable, and on its binary data. */
+  readonly operations: {
+    readonly list: VariableOperation
+    readonly modify: VariableOperation
+    readonly get: VariableOperation
+    readonly put: VariableOperation
+    readonly remove: VariableOperation
+    readonly getData: VariableOperation
+    readonly postData: VariableOperation
+  }
+}
+
+interface VariableEntity {
+  /** The entity whose tenant the engine checks. */
+  readonly owner: string
+  readonly missing: string
+  /** The same if a variable is removed. */
+  readonly missingInRemoval: string
+  readonly read: readonly PermissionTerm[]
+  readonly update: readonly PermissionTerm[]
+}
+
+const ENTITIES = {
+  task: {
+    owner: 'task',
+    missing: "task {id} doesn't exist: task is null",
+    missingInRemoval: 'Cannot find task with id {id}: task is null',
+    read: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
+    update: [
+      'TASK.UPDATE_VARIABLE path:id',
+      'PROCESS_DEFINITION.UPDATE_TASK_VARIABLE task.processDefinitionKey',
+      'TASK.UPDATE path:id',
+      'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+    ],
+  },
+  execution: {
+    owner: 'process instance',
+    missing: "execution {id} doesn't exist: execution is null",
+    missingInRemoval: "execution {id} doesn't exist: execution is null",
+    read: [
+      'PROCESS_INSTANCE.READ execution.processInstanceId',
+      'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+    ],
+    update: [
+      'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+      'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+      'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+      'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+    ],
+  },
+} as const satisfies Readonly<Record<string, VariableEntity>>
+
+/** Returns the seven operations on the variables of a scope. */
+export function variableOperations({ path, entity, name = entity, operations }: VariableScope): WrittenOperations {
+  const { owner, missing, missingInRemoval, read, update } = ENTITIES[entity]
+  const one = `${path}/:varName` as const
+  const foreign = (command: 'read' | 'update') =>
+    `ENGINE-13034 Cannot ${command} the ${owner} '{id}' because it belongs to no authenticated tenant.`
+  // The resource of the API adds a text of its own to the error of a command.
+  const failing = (what: string, command: 'read' | 'update', notFound: string = missing) => ({
+    notFound: `500 RestException 0: Cannot ${what}: ${notFound}` as const,
+    crossTenant: `500 RestException 0: Cannot ${what}: ${foreign(command)}` as const,
+  })
+  const reads: { readonly checks: readonly Check[] } = { checks: [{ anyOf: read, reads: 'variables', denied: 403 }] }
+  const updates: { readonly checks: readonly Check[] } = { checks: [{ anyOf: update, denied: 403 }] }
+  const get = { ...reads, ...failing(`get ${name} variable {varName}`, 'read') }
+  const put = { ...updates, ...failing(`put ${name} variable {varName}`, 'update') }
+  const removal = failing(`delete ${name} variable {varName}`, 'update', missingInRemoval)
+  return [
+    entryOf(operations.list, {
+      route: `GET ${path}`,
+      ...reads,
+      notFound: `500 NullValueException 0: ${missing}`,
+      crossTenant: `500 ProcessEngineException 0: ${foreign('read')}`,
+    }),
+    entryOf(operations.modify, {
+      route: `POST ${path}`,
+      ...updates,
+      ...failing(`modify variables for ${name} {id}`, 'update'),
+    }),
+    entryOf(operations.get, { route: `GET ${one}`, ...get }),
+    entryOf(operations.put, { route: `PUT ${one}`, ...put }),
+    entryOf(operations.remove, { route: `DELETE ${one}`, body: 'none', ...updates, ...removal }),
+    entryOf(operations.getData, { route: `GET ${one}/data`, ...get }),
+    entryOf(operations.postData, { route: `POST ${one}/data`, body: 'multipart', ...put }),
+  ]
+}
+
+function entryOf(operation: VariableOperation, entry: OperationEntry): readonly [string, OperationEntry] {
+  const { id, ...own } = typeof operation === 'string' ? { id: operation } : operation
+  return [id, { ...entry, ...own }]
+}
