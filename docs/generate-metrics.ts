@@ -108,6 +108,12 @@ const NOTES: Readonly<Record<string, string>> = {
     'With `cache.counts`. `result`: `sent`, `joined` (shares a request in progress), `kept` (gets a response from before). See [shared counts](configuration/caching.md#shared-counts)',
   gateway_slow_queue_wait_seconds:
     '`result`: `sent`, `refused`, `left` (the client disconnected). If `refused` rises, see [slow operations](configuration/balancing.md#slow-operations)',
+  gateway_shift_returned:
+    'With `engines.NAME.shift`. If it is 1, [requests have returned](runbooks/GatewayShiftReturned.md)',
+  gateway_shift_returns_total:
+    '`reason`: `errors`, `latency`. See [two groups of nodes](configuration/balancing.md#two-groups-of-nodes)',
+  gateway_shift_share:
+    'With `engines.NAME.shift`. `kind`: `reads`, `writes`. Replicas with different values have not the same configuration, or one of them has returned its requests',
   gateway_slow_requests:
     '`state`: `running`, `waiting`. If `waiting` is not 0 for a long time, see [backlog](runbooks/GatewayBacklog.md)',
   gateway_source_age_seconds: 'If it approaches `staleAfter`, requests will get 503',

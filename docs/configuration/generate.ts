@@ -162,6 +162,7 @@ function defaultOf(type: z.core.$ZodType): string {
   const title = metaOf(type, 'title')
   if (typeof value !== 'number')
     return `default: \`${value === '' ? '""' : JSON.stringify(value).replaceAll('"', '')}\``
+  if (title.startsWith('share')) return `default: \`${value * 100}%\``
   if (title.startsWith('duration')) return `default: \`${amountOf(value, DURATIONS)}\``
   return `default: \`${title.startsWith('size') ? amountOf(value, SIZES) : value}\``
 }

@@ -45,8 +45,10 @@ import { createMaxResults, type MaxResults } from '../policy/limits/max-results.
 import { acceptDateText, isDateText } from '../policy/validation/schemas/jackson.ts'
 import { createUpstream, type UpstreamOptions } from '../proxy/create-upstream.ts'
 import type { NudgeSettings } from '../proxy/long-polls/create-nudges.ts'
+import type { ShiftState } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { type EngineNodes, nodeOptionsOf, probeTimesOf } from './running-nodes.ts'
+import { adoptShift, createEngineShift, SHIFTED, shiftOptionsOf } from './shifts.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
 import type { SourceFiles } from './source-files.ts'
@@ -77,6 +79,8 @@ export interface EngineOptions {
   readonly traces: Traces | null
   /** State about the same users that the previous configuration collected. Null if there is nothing to take over. */
   readonly handoverState: UserHandoverState | null
+  /** The state of the same shift under the previous configuration. Null if there is none. */
+  readonly shiftState: ShiftState | null
 }
 
 export interface BuiltEngine {
@@ -152,6 +156,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     takeRate: options.admission.takeRate(name, engineConfig),
     maxResults: buildMaxResults(settingsOf(config, engineConfig)),
     authorization: authorization.mode,
+    shift: createEngineShift(name, options, upstream.shift),
     decidesItself: decidesItself(config, engineConfig),
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),
@@ -170,7 +175,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
       keys: options.issuers.of(setting),
     })),
     handoverState: { ...authenticator.handoverState, version, tokens },
-    sources: withWriteMessages(sources, upstream),
+    sources: withUpstreamMessages(sources, upstream),
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     gauges: engineConfig.gauges,
     dateFormat,
@@ -372,6 +377,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
     tls,
     dateFormat,
     share: shareOptionsOf(options),
+    shift: shiftOptionsOf(name, engineConfig, options, options.shiftState),
     ...nodeOptionsOf(name, options),
     health: settingsOf(config, engineConfig).health,
     polls: {
@@ -414,12 +420,13 @@ function nudgeSettingsOf({
 /** The topic of messages to other gateways which say that a node may have new external tasks. */
 const WRITTEN = 'written'
 
-/** Returns the sources of an engine, extended so that messages about writes go to the engine's long polls. */
-function withWriteMessages(sources: EngineSources, upstream: Upstream): EngineSources {
+/** Returns the sources of an engine, extended so that messages about writes and shifts go to the engine's nodes. */
+function withUpstreamMessages(sources: EngineSources, upstream: Upstream): EngineSources {
   return {
     ...sources,
     applyChange: (topic, about) => {
       if (topic === WRITTEN) upstream.writtenElsewhere(about)
+      else if (topic === SHIFTED) adoptShift(upstream.shift, about)
       else sources.applyChange(topic, about)
     },
   }

@@ -29,6 +29,7 @@ import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
 import { combined } from './component.ts'
 import { createModeChecks } from './modes.ts'
+import { createShiftGauges, shiftStateFor } from './shifts.ts'
 import { createNodeWatch, endPolls } from './running-nodes.ts'
 import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
@@ -71,6 +72,9 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createNodeWatch(engineNodes, applicationNodes),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
     createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
+    createShiftGauges(
+      builtEngines.map(({ dependencies: { name }, nodes: { own } }) => ({ name, shift: own.shift })),
+    ),
     createModeChecks([...engines.values()]),
     ...builtEngines.map(({ close }) => ({ close })),
     ...applicationNodes.map((nodes) => ({ close: () => nodes.own.close() })),
@@ -109,6 +113,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
       ledger,
       admission: admission.handoverState,
       users: new Map(builtEngines.map(({ dependencies: { name }, handoverState }) => [name, handoverState])),
+      shifts: new Map(builtEngines.map(({ dependencies: { name }, nodes: { own } }) => [name, own.shift])),
       issuerKeys: issuers.states,
     },
     questions: {
@@ -150,12 +155,18 @@ function createVerifications(): EngineOptions['verifications'] {
  * alive, and it must not keep `before`.
  */
 function buildEngines(
-  shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'handoverState'>,
+  shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'handoverState' | 'shiftState'>,
   before: HandoverState | null,
 ): readonly BuiltEngine[] {
   const { config } = shared
   return Object.entries(config.engines).map(([name, engineConfig]) =>
-    buildEngine({ ...shared, name, engineConfig, handoverState: userStateFor(name, config, before) }),
+    buildEngine({
+      ...shared,
+      name,
+      engineConfig,
+      handoverState: userStateFor(name, config, before),
+      shiftState: shiftStateFor(name, config, before),
+    }),
   )
 }
 
@@ -169,7 +180,7 @@ function userStateFor(name: string, config: Config, before: HandoverState | null
 /** Opens the resources that all engines share. */
 async function openShared({ config, log, version, ...options }: BuildOptions) {
   const { before = null, successor = () => null } = options
-  const problems = prefixProblems(config)
+  const problems = [...prefixProblems(config), ...shiftProblems(config)]
   const ledger = new PolicyLedger(config, before)
   const files = await collect(problems, () =>
     openSourceFiles(config, { log, isServing: before !== null, ledger }),
@@ -222,6 +233,15 @@ function prefixProblems({ basePath, passthrough }: Config): string[] {
       ? [`passthrough[${at}].prefix: the API has paths below ${basePath}/${first}`]
       : []
   })
+}
+
+function shiftProblems({ engines }: Config): string[] {
+  const ids = new Set(OPERATIONS.map(({ id }) => id))
+  return Object.entries(engines).flatMap(([name, { shift }]) =>
+    (shift?.operations ?? []).flatMap((id, at) =>
+      ids.has(id) ? [] : [`engines.${name}.shift.operations[${at}]: there is no operation ${id}`],
+    ),
+  )
 }
 
 function sourcesByEngine(

@@ -1,3 +1,4 @@
+import type { Shift } from '../proxy/nodes/shift.ts'
 import type { RequestListener } from 'node:http'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
@@ -81,6 +82,8 @@ export interface HandoverState
   readonly admission: AdmissionHandoverState
   /** State about the users of each engine, by engine name. */
   readonly users: ReadonlyMap<string, UserHandoverState>
+  /** The shift of each engine whose nodes have groups. */
+  readonly shifts: ReadonlyMap<string, Shift | null>
   readonly issuerKeys: IssuerKeyStates
   readonly ledger: PolicyLedger
 }

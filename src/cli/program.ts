@@ -8,6 +8,7 @@ import { addDiffCommand } from './diff-command.ts'
 import { addExplainCommand } from './explain-command.ts'
 import { addHashPasswordCommand } from './hash-password.ts'
 import { addPolicyCommand } from './policy-command.ts'
+import { addMoveCommand } from './move-command.ts'
 import { addPurgeCommand } from './purge-command.ts'
 import { addSchemaCommand } from './schema-command.ts'
 import { addStartCommand, addWorkerCommand } from './start-command.ts'
@@ -65,6 +66,7 @@ const COMMANDS: readonly ((program: Command, context: CommandContext) => void)[]
   addCheckCommand,
   addDiffCommand,
   addPurgeCommand,
+  addMoveCommand,
   addExplainCommand,
   addWhoCanCommand,
   addSuggestCommand,

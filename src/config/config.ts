@@ -19,7 +19,7 @@ import { type MissingVariable, substitute, type UsedVariable } from './substitut
 
 export type { AuthorizationConfig, Config, EngineConfig, IdentityConfig } from './schema.ts'
 export type { IssuerConfig, TokensConfig } from './token-settings.ts'
-export { applicationNodesOf, sectionPathOf, settingsOf, tellsCaller } from './schema.ts'
+export { applicationNodesOf, groupsOf, sectionPathOf, settingsOf, tellsCaller } from './schema.ts'
 
 const URL_OR_VARIABLE = String.raw`^[a-z]+://|\$\{[^}]+\}`
 

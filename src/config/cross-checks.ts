@@ -6,6 +6,7 @@ import {
   engineSettings,
   type EngineConfig,
   schema,
+  groupsOf,
   tellsCaller,
 } from './schema.ts'
 import { engineName } from './values.ts'
@@ -86,6 +87,9 @@ function applicationProblems({ passthrough }: ValidSettings): string[] {
     return [
       ...(other > 0 ? [`nodes[${other}]: must have the same path as nodes[0]`] : []),
       ...(nodes === undefined ? [] : repeatedNodeProblems(nodes)),
+      ...own.flatMap(({ group }, index) =>
+        group === null ? [] : [`nodes[${index}].group: only nodes of an engine have groups`],
+      ),
       ...nodeTlsProblems({ nodes: own, tls: application.tls }),
     ].map((problem) => `passthrough[${at}].${problem}`)
   })
@@ -122,6 +126,7 @@ function engineProblems({ engines, ...general }: ValidSettings): string[] {
     }
     return [
       ...repeatedNodeProblems(own.nodes),
+      ...groupProblems(own),
       ...credentialProblems(own, settings),
       ...gaugeProblems(own, general),
       ...nodeTlsProblems(own),
@@ -140,6 +145,20 @@ function repeatedNodeProblems(nodes: EngineConfig['nodes']): string[] {
     const first = urls.indexOf(url)
     return first < at ? [`nodes[${at}]: is the same node as nodes[${first}]`] : []
   })
+}
+
+/** Returns problems for groups of nodes. A node without a group would get no requests, and a third group neither. */
+function groupProblems({ nodes, shift }: EngineConfig): string[] {
+  const groups = groupsOf(nodes)
+  if (groups.length === 0) return shift === null ? [] : ['shift: needs nodes with a group']
+  if (shift === null) return ['shift: is required because nodes have a group']
+  const ungrouped = nodes.flatMap(({ group }, at) =>
+    group === null ? [`nodes[${at}].group: is required because other nodes have a group`] : [],
+  )
+  if (ungrouped.length > 0) return ungrouped
+  if (groups.length !== 2)
+    return [`nodes: must have exactly two groups, not ${groups.length} (${groups.join(', ')})`]
+  return groups.includes(shift.to) ? [] : [`shift.to: must be one of ${groups.join(', ')}`]
 }
 
 function credentialProblems(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decimal, httpUrl, time } from './values.ts'
+import { decimal, groupName, httpUrl, percent, time } from './values.ts'
 
 const LEAST_INTERVAL_MS = 500
 /** A timer can wait 10 % longer than this, which jitter needs. */
@@ -21,12 +21,21 @@ export const node = z
           .describe(
             'If true, the node gets no new requests and no probes. Requests in flight continue. Danger: if every node is drained, requests get 503.',
           ),
+        group: groupName
+          .nullable()
+          .default(null)
+          .describe(
+            'The group of the node, for example `old` or `new`. `engines.NAME.shift` distributes the requests between two groups. ' +
+              'If null, the node belongs to no group.',
+          ),
       }),
     ],
-    'a URL or { url, weight, drain } is needed',
+    'a URL or { url, weight, drain, group } is needed',
   )
-  .meta({ title: 'URL or `{ url, weight, drain }`' })
-  .transform((value) => (typeof value === 'string' ? { url: value, weight: 1, drain: false } : value))
+  .meta({ title: 'URL or `{ url, weight, drain, group }`' })
+  .transform((value) =>
+    typeof value === 'string' ? { url: value, weight: 1, drain: false, group: null } : value,
+  )
 
 /** The setting `engines.NAME.balancing`. */
 export const balancing = z
@@ -38,6 +47,58 @@ export const balancing = z
   )
 
 export type BalancingPolicy = z.infer<typeof balancing>
+
+/** The section `engines.NAME.shift`. */
+export const shift = z.strictObject({
+  to: groupName.describe('The group to which requests are shifted. The other group gets all other requests.'),
+  reads: percent()
+    .default(0)
+    .describe('The share of the reads that the group gets. Requests about one entity go to one group.'),
+  writes: percent()
+    .default(0)
+    .describe(
+      'The share of the writes that the group gets. Long polls go to the group with the same share, because the writes create their tasks.',
+    ),
+  operations: z
+    .array(z.string())
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'The ids of the operations that are shifted, as in docs/operations.md. If null, all operations are shifted.',
+    ),
+  callers: z
+    .array(z.string())
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'The ids of the users whose requests are shifted. If null, the requests of all users are shifted.',
+    ),
+  return: z
+    .strictObject({
+      errors: percent()
+        .default(0.05)
+        .describe(
+          'How much larger the share of failed requests of the group may be than that of the other group, in the last 10 s. ' +
+            'A request fails if no complete response arrives, or if its status is 500 or more.',
+        ),
+      slower: decimal(1, 1000)
+        .nullable()
+        .default(5)
+        .describe(
+          'How many times longer reads of the group may take on average than those of the other group. If null, they may take any time.',
+        ),
+    })
+    .nullable()
+    .prefault({})
+    .describe(
+      'Limits of the group, compared after 20 requests. If it passes one of them, all requests return to the other group until `shift` changes or `move` is called. ' +
+        'If null, requests never return by themselves.',
+    ),
+})
+
+export type ShiftSettings = z.infer<typeof shift>
 
 /** The section `health`. */
 export const health = z

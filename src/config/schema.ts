@@ -7,7 +7,7 @@ import { gauges } from './gauge-settings.ts'
 import { DEFAULT_DATE_PATTERN, findPatternMistake } from './date-pattern.ts'
 import { HOST } from './host-pattern.ts'
 import { limits, maxResults, rate } from './limit-settings.ts'
-import { balancing, health, node } from './node-settings.ts'
+import { balancing, health, node, shift } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { redis } from './redis-settings.ts'
 import { RELEASES } from '../operations/published/releases.ts'
@@ -132,7 +132,7 @@ export const engineSettings = z.strictObject({
     .array(node)
     .min(1, 'at least one node is needed')
     .describe(
-      "URLs of the engine's REST API, one for each node of the same cluster. A node can also be written as `{ url, weight, drain }`.",
+      "URLs of the engine's REST API, one for each node of the same cluster. A node can also be written as `{ url, weight, drain, group }`.",
     ),
   remoteName: remoteName
     .optional()
@@ -231,6 +231,12 @@ export const engineSettings = z.strictObject({
         'With `cache.redis`, one of all replicas queries the engine. Without it, each replica does. `{}` enables the gauges. If null, the gateway has no gauges of this engine.',
     ),
   balancing,
+  shift: shift
+    .nullable()
+    .default(null)
+    .describe(
+      'Distributes requests between two groups of nodes, to change the engine under traffic. It is required if nodes have a `group`, and the nodes must then have exactly two groups.',
+    ),
   deploymentAware: z
     .boolean()
     .default(false)
@@ -510,12 +516,17 @@ export function tellsCaller({ credentials: sent }: Pick<EngineConfig, 'credentia
   return sent === 'forward' || (typeof sent === 'object' && 'header' in sent)
 }
 
+/** Returns the names of the groups of nodes, each once. */
+export function groupsOf(nodes: EngineConfig['nodes']): readonly string[] {
+  return [...new Set(nodes.flatMap(({ group }) => (group === null ? [] : [group])))]
+}
+
 /** Returns the nodes to which requests with a prefix are forwarded. */
 export function applicationNodesOf({
   upstream,
   nodes,
 }: Config['passthrough'][number]): EngineConfig['nodes'] {
-  return nodes ?? (upstream === undefined ? [] : [{ url: upstream, weight: 1, drain: false }])
+  return nodes ?? (upstream === undefined ? [] : [{ url: upstream, weight: 1, drain: false, group: null }])
 }
 
 /** Returns the settings of an engine. Its own settings have precedence over the general ones. */

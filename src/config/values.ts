@@ -66,6 +66,17 @@ function formatWithUnit(value: number, units: Readonly<Record<string, number>>):
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 const NAME_NEEDED = '1 to 64 letters, digits, - and _'
 export const engineName = z.string().regex(NAME, NAME_NEEDED)
+/** The name of a group of nodes, which is a label of metrics. */
+export const groupName = z.string().regex(NAME, NAME_NEEDED)
+const SHARE_NEEDED = 'a share from 0% to 100% is needed, for example 25%'
+/** A share from 0 to 1, written `25%`. */
+export const percent = () =>
+  z
+    .string(SHARE_NEEDED)
+    .regex(new RegExp(String.raw`^(\d+(\.\d+)?%|${PLACEHOLDER})$`), SHARE_NEEDED)
+    .transform((text) => Number.parseFloat(text) / 100)
+    .refine((share) => share <= 1, SHARE_NEEDED)
+    .meta({ title: 'share like `25%`' })
 /** The engine's name on its nodes. The JSON schema has no pattern if a variable is allowed. */
 export const remoteName = z
   .string()

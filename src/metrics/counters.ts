@@ -91,6 +91,11 @@ function createOtherCounters(registry: Registry) {
       ['engine', 'node', 'reason'],
       'Number of ejections of a node, by reason.',
     ),
+    shiftReturned: counter(
+      'gateway_shift_returns_total',
+      ['engine', 'reason'],
+      'Number of times that all requests returned to the other group of nodes, by reason.',
+    ),
     pollEnded: counter(
       'gateway_long_polls_ended_total',
       ['engine', 'reason'],

@@ -23,6 +23,7 @@ import type { Pressure } from '../policy/limits/pressure.ts'
 import type { ForwardedKind } from '../proxy/wire/forwarded.ts'
 import type { RequestPolicy } from '../proxy/wire/headers.ts'
 import type { ApplicationPlace } from '../proxy/passthrough/response-headers.ts'
+import type { ShiftShares, ShiftState } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { Traces } from '../traces/traces.ts'
 import type { ParkedRequests } from './parked-requests.ts'
@@ -32,6 +33,16 @@ export type Mode = 'enforce' | 'report' | 'off'
 export type AuthorizationMode = Mode | 'engine'
 
 /** The dependencies of one engine. */
+/** The distribution of requests between two groups of nodes. */
+export interface EngineShift {
+  /** The group to which requests are shifted. */
+  readonly to: string
+  readonly from: string
+  readonly state: () => ShiftState
+  /** Changes the shares, at once in this process and in under a second at the replicas that share a Redis. */
+  readonly change: (shares: ShiftShares) => void
+}
+
 export interface EngineDependencies {
   readonly name: string
   readonly upstream: Upstream
@@ -72,6 +83,8 @@ export interface EngineDependencies {
   readonly authorization: AuthorizationMode
   /** True if the engine knows the caller and decides itself. With the mode `report`, the two decisions are compared. */
   readonly decidesItself: boolean
+  /** Null if the nodes have no groups. */
+  readonly shift: EngineShift | null
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>
   /** The mode of the check for scripts in deployed models. */

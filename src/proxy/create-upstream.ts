@@ -28,6 +28,7 @@ import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts
 import { lockedTasksIn } from './long-polls/poll-response.ts'
 import { type PollEnd, Polls } from './long-polls/polls.ts'
 import { SharedFetches, type ShareOptions } from './attempts/shared-fetches.ts'
+import { Shift, type ShiftOptions } from './nodes/shift.ts'
 import { SlowOperations } from './nodes/slow-operations.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
 import { checkNodeConnection } from './nodes/check-connection.ts'
@@ -72,6 +73,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly health?: HealthOptions
   /** How many requests may wait for a free node, and how long. More requests are refused with 503. Default: 1000 requests, 2 s. */
   readonly queue?: QueueOptions
+  /** Distributes requests between two groups of nodes. Default: each request may use all nodes. */
+  readonly shift?: ShiftOptions | undefined
   /** The places of each node that slow operations may use together. Default: all places. */
   readonly slow?: SlowOptions | undefined
   /** Whether identical counts share a response. Default: each count is sent. */
@@ -130,6 +133,8 @@ interface UpstreamDependencies {
   readonly polls: Polls
   readonly unlocks: Unlocks
   readonly nudges: UpstreamNudges
+  /** Null if the nodes have no groups. */
+  readonly shift: Shift | null
   /** Null if no responses are shared. */
   readonly sharedFetches: SharedFetches | null
   prober: Prober | null
@@ -143,6 +148,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     polls.send()
   })
   const slow = createSlowLine(options.slow, now)
+  const shift = options.shift === undefined ? null : new Shift(options.shift, { random, now })
   const sharedFetches = options.share === undefined ? null : new SharedFetches(options.share, now)
   const sendOptions: SendOptions = {
     pick: createBalance(nodes, {
@@ -158,7 +164,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     slow,
     now,
     random,
-    onAttempt: options.onAttempt,
+    onAttempt: shift === null ? options.onAttempt : createOnAttempt(options, nodes, shift),
     engine: options.engine,
     traced: options.traced,
     onWritten: (node) => nudges.written(node),
@@ -166,7 +172,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
   // Unlocks belong to no request, because the client that waited for the tasks has disconnected.
   const unlocks = createUpstreamUnlocks(options, { ...sendOptions, traced: undefined })
-  const polls = createPolls(options, { nodes, sendOptions, unlocks }, () => nudges.watch())
+  const polls = createPolls(options, { nodes, sendOptions, unlocks, shift }, () => nudges.watch())
   const nudges = createUpstreamNudges(options, { nodes, sendOptions, polls })
   const shared: UpstreamDependencies = {
     nodes,
@@ -174,10 +180,29 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     polls,
     unlocks,
     nudges,
+    shift,
     sharedFetches,
     prober: null,
   }
   return upstreamOf(options, shared)
+}
+
+/** Returns a function that counts each attempt for the groups of nodes too. */
+function createOnAttempt(
+  { onAttempt }: UpstreamOptions,
+  nodes: NodePool,
+  shift: Shift,
+): (event: AttemptEvent) => void {
+  const groups = new Map(nodes.all.map(({ name, group }) => [name, group]))
+  return function countAttempt(event) {
+    const { node, result, status, seconds, retry, isLongPoll } = event
+    if (result !== 'cancelled')
+      shift.record(groups.get(node) ?? null, {
+        isFailed: result !== 'ok' || status >= 500,
+        readMs: retry === 'always' && !isLongPoll ? seconds * 1000 : null,
+      })
+    onAttempt?.(event)
+  }
 }
 
 function createSlowLine(options: SlowOptions | undefined, now: () => number): SlowLine | null {
@@ -211,7 +236,12 @@ function createUpstreamUnlocks(options: UpstreamOptions, sendOptions: SendOption
 
 function createPolls(
   options: UpstreamOptions,
-  { nodes, sendOptions, unlocks }: Pick<UpstreamDependencies, 'nodes' | 'sendOptions' | 'unlocks'>,
+  {
+    nodes,
+    sendOptions,
+    unlocks,
+    shift,
+  }: Pick<UpstreamDependencies, 'nodes' | 'sendOptions' | 'unlocks' | 'shift'>,
   onParked: () => void,
 ): Polls {
   const { perNode, waiting, maxHoldMs, onEnd } = options.polls ?? DEFAULT_POLLS
@@ -224,6 +254,7 @@ function createPolls(
     maxHoldMs,
     maxWaiting: waiting,
     onEnd,
+    groupOf: shift === null ? undefined : (upstreamRequest) => shift.groupOf(upstreamRequest),
     onParked,
   })
 }
@@ -246,8 +277,10 @@ function createUpstreamNudges(
 
 function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Upstream {
   const { engine, timeouts, responsePolicy = API_RESPONSES } = options
-  const { nodes, sendOptions, polls, unlocks, nudges, sharedFetches } = shared
+  const { nodes, sendOptions, polls, unlocks, nudges, sharedFetches, shift } = shared
   const requestOf = createRequestOf(options)
+  const inGroup = (upstreamRequest: UpstreamRequest): UpstreamRequest =>
+    shift === null ? upstreamRequest : { ...upstreamRequest, group: shift.groupOf(upstreamRequest) }
   return {
     engine,
     relay(upstreamRequest, sink, headers) {
@@ -260,7 +293,7 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
       })
       return sendWithRetries(
         sendOptions,
-        upstreamRequest,
+        inGroup(upstreamRequest),
         requestOf(upstreamRequest, upstreamRequest.headers),
         receiver,
       )
@@ -269,7 +302,7 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
       const send = () =>
         sendWithRetries(
           sendOptions,
-          upstreamRequest,
+          inGroup(upstreamRequest),
           requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
           new Collector(upstreamRequest.method, limitBytes, responsePolicy),
         )
@@ -289,6 +322,7 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
         isDrained: node.isDrained,
         checkConnection: (withinMs) => checkNodeConnection(node, { ...ownQuestionOf(options), withinMs }),
       })),
+    shift,
     waiting: () => sendOptions.queue.size,
     slow: () => ({
       running: sendOptions.slow?.operations.running() ?? 0,

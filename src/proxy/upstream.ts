@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { LongPolls } from './long-polls/long-polls.ts'
 import type { NodeState } from './nodes/node-pool.ts'
+import type { Shift } from './nodes/shift.ts'
 import type { Credentials } from './wire/headers.ts'
 import type { RelayResult, UpstreamRequest } from './wire/upstream-request.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
@@ -47,6 +48,8 @@ export interface Upstream {
   /** Reads the registered deployments again if they are needed. Call it after a deployment was created or deleted. */
   deployed(): Promise<void>
   nodes(): readonly NodeState[]
+  /** The distribution between two groups of nodes. Null if the nodes have no groups. */
+  readonly shift: Shift | null
   /** Returns each node, including drained nodes, with a function that tests whether it is usable. */
   reachable(): readonly ReachableNode[]
   /** Returns the number of requests that wait for a free node. */

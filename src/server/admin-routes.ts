@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import { isRecord } from '../request/value.ts'
 import { EXPLAIN, type ServingProcesses } from './questions.ts'
 import type { Purge } from './purge.ts'
+import type { ChangeShift } from './shift-shares.ts'
 import type { Reload } from './reload.ts'
 
 /** The gateway as the admin listener reads and controls it, with one process or with several workers. */
@@ -27,6 +28,7 @@ export interface AdministeredGateway {
   readonly configuration: () => Promise<unknown>
   readonly reload: Pick<Reload, 'run'>
   readonly purge: Purge
+  readonly shift: ChangeShift
 }
 
 interface AdminRouteDeclaration extends Omit<AdminRoute, 'answer'> {
@@ -118,6 +120,15 @@ export const ADMIN_ROUTES = {
     purpose: 'removes cached responses: all, or those of `{ engine, tag }`',
     maxBodyBytes: 4096,
     answer: async ({ purge }, { body }) => jsonAnswerOf(await purge(body)),
+  },
+  shift: {
+    method: 'POST',
+    path: '/shift',
+    isAudited: true,
+    purpose:
+      'changes the shares of a group of nodes to those of `{ engine, reads, writes }`; without shares, reports them',
+    maxBodyBytes: 4096,
+    answer: async ({ shift }, { body }) => jsonAnswerOf(await shift(body)),
   },
 } as const satisfies Readonly<Record<string, AdminRouteDeclaration>>
 

@@ -7,6 +7,7 @@ import { createThrottle } from '../policy/authn/throttle.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { type AdministeredGateway, adminRoutesOf } from './admin-routes.ts'
 import { createPurge } from './purge.ts'
+import { createChangeShift } from './shift-shares.ts'
 import { STATUS } from './questions.ts'
 import { type Status, statusOf } from '../status/status.ts'
 import { createStatusPage } from '../status/status-page.ts'
@@ -58,6 +59,7 @@ export function openAdmin(
     configuration: createRunningConfig(current),
     reload,
     purge: createPurge({ processes, metrics, log }),
+    shift: createChangeShift({ processes, log }),
   })
   return createAdmin({
     host,

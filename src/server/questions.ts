@@ -4,6 +4,7 @@ import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
 import { purgeCache, type PurgeResult } from './purge-cache.ts'
+import { changeShift, type ShiftResult } from './change-shift.ts'
 import type { ServingProcess } from './serving.ts'
 
 /**
@@ -93,8 +94,16 @@ export const PURGE: ProcessQuestion<PurgeResult> = {
   isAnswer: isPurgeResult,
 }
 
+/** Changes or reports the distribution between two groups of nodes. The parameters are the change that the client requests. */
+export const SHIFT: ProcessQuestion<ShiftResult> = {
+  name: 'shift',
+  withinMs: 2000,
+  answer: (serving, change) => changeShift(serving.current().gateway.engines, change),
+  isAnswer: isShiftResult,
+}
+
 const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
-  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, AUDIT_EVENT, PURGE].map((question) => [
+  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, AUDIT_EVENT, PURGE, SHIFT].map((question) => [
     question.name,
     question,
   ]),
@@ -122,6 +131,11 @@ function isReadiness(value: unknown): value is Readiness {
 function isPurgeResult(value: unknown): value is PurgeResult {
   if (!isRecord(value)) return false
   return typeof value['problem'] === 'string' || typeof value['evicted'] === 'number'
+}
+
+function isShiftResult(value: unknown): value is ShiftResult {
+  if (!isRecord(value)) return false
+  return typeof value['problem'] === 'string' || typeof value['reads'] === 'number'
 }
 
 function isJsonResponse(value: unknown): value is JsonResponse {

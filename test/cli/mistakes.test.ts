@@ -103,7 +103,10 @@ const MISTAKES: readonly Mistake[] = [
     is: 'a misspelt key of a node',
     files: engine(`{ nodes: [{ url: "${NODE}", wieght: 2 }] }`),
     says: [
-      ['engines.default.nodes[0].wieght', 'unknown key (allowed: url, weight, drain): did you mean weight?'],
+      [
+        'engines.default.nodes[0].wieght',
+        'unknown key (allowed: url, weight, drain, group): did you mean weight?',
+      ],
     ],
   },
   {

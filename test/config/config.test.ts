@@ -48,8 +48,8 @@ t.test('a node is a URL, or a URL with weight and drain', async (t) => {
     WEIGHT: '0.5',
   })
   t.same(config.engines['default']?.nodes, [
-    { url: 'http://a/engine-rest', weight: 1, drain: false },
-    { url: 'http://b/engine-rest', weight: 0.5, drain: true },
+    { url: 'http://a/engine-rest', weight: 1, drain: false, group: null },
+    { url: 'http://b/engine-rest', weight: 0.5, drain: true, group: null },
   ])
   t.same(config.health, { probe: true, interval: 5000, timeout: 2000, maxEjection: 60_000 })
 })
@@ -78,7 +78,7 @@ const BROKEN: readonly (readonly [name: string, text: string, problem: string | 
   [
     'an unknown key of a node is named with the keys that are known there',
     GOOD.replace('[http://engine:8080/engine-rest]', '[{ url: "http://e/engine-rest", drian: true }]'),
-    'engines.default.nodes[0].drian: unknown key (allowed: url, weight, drain)',
+    'engines.default.nodes[0].drian: unknown key (allowed: url, weight, drain, group)',
   ],
   [
     'a weight that would starve a node is refused',
@@ -88,7 +88,7 @@ const BROKEN: readonly (readonly [name: string, text: string, problem: string | 
   [
     'a node that is neither URL nor section is told the way to write it',
     GOOD.replace('[http://engine:8080/engine-rest]', '[8080]'),
-    'engines.default.nodes[0]: a URL or { url, weight, drain } is needed',
+    'engines.default.nodes[0]: a URL or { url, weight, drain, group } is needed',
   ],
   [
     'probes without a pause are refused',

@@ -127,3 +127,10 @@ t.test('TLS settings without a node with an https URL are refused', async (t) =>
   t.same(problemsOf({ upstream: 'HTTPS://web' }), [])
   t.same(problemsOf({ nodes: [upstream, { url: 'https://other' }] }), [])
 })
+
+t.test('the nodes of an application have no groups', async (t) => {
+  const nodes = [{ url: 'http://a/x', group: 'old' }, { url: 'http://b/x' }]
+  t.same(problemsIn(t, settingsWith({ passthrough: [{ prefix: '/x', nodes }] })), [
+    'passthrough[0].nodes[0].group: only nodes of an engine have groups',
+  ])
+})

@@ -56,6 +56,26 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     await drill.ends()
   },
 
+  GatewayShiftReturned: async (t, alert) => {
+    const [old, other] = [await startEngineNode(t), await startEngineNode(t)]
+    const nodes = [
+      { url: old.base, group: 'old' },
+      { url: other.base, group: 'new' },
+    ]
+    const engine = { nodes, shift: { to: 'new', reads: '100%', writes: '0%' } }
+    const drill = await openDrill(t, { alert, nodes: [old.base], settings: { engines: { default: engine } } })
+    keep(t, () => drill.ask('demo', '/task'), { pauseMs: 50 })
+    other.state.status = 500
+    t.match(await drill.fires(), { labels: { engine: 'default' } })
+    t.match(
+      await drill.follow('Diagnosis'),
+      /All requests returned to old.*gateway_shift_returned.* 1.*"reason":"errors"/s,
+    )
+    other.state.status = 200
+    t.match(await drill.follow('Mitigation'), /new gets 1% of the reads/)
+    await drill.ends()
+  },
+
   GatewayServerErrors: async (t, alert) => {
     const node = await startEngineNode(t)
     const drill = await openDrill(t, { alert, nodes: [node.base], settings: {} })

@@ -7,8 +7,8 @@ import { type Child, startChild } from './child.ts'
 const ROOT = new URL('../../', import.meta.url).pathname
 
 export interface GatewayProcessOptions {
-  /** Base URLs of the nodes of engine `default`. */
-  readonly nodes: readonly string[]
+  /** The nodes of engine `default`: base URLs, or base URLs with a group. */
+  readonly nodes: readonly (string | { readonly url: string; readonly group: string })[]
   /** Further members of engine `default`, for example `gauges: {}`. */
   readonly engine?: string
   /** Further top-level members of the configuration, as YAML. */

@@ -93,6 +93,7 @@ t.test('the body timeout also applies after a longer pause of the reader', async
     connectMs: 500,
     weight: 1,
     isDrained: false,
+    group: null,
     now: () => performance.now(),
     onChange: () => {},
   })

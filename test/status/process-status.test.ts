@@ -10,6 +10,7 @@ import { statusOf } from '../../src/status/status.ts'
 const NODE = {
   node: 'http://a:8080/engine-rest',
   isDrained: false,
+  group: null,
   reason: null,
   limit: 8,
   inFlight: 1,

@@ -25,6 +25,7 @@ export function administered({
     status: async () => ({ ready: true }),
     statusPage: { html: '<p>how it is', headers: { 'content-security-policy': "default-src 'none'" } },
     configuration: async () => ({ config: { version: 1 }, secrets: null }),
+    shift: async (change) => ({ status: 200, value: { change } }),
     purge: async (selection) => ({ status: 200, value: { selection } }),
     reload: { run: async () => ({ result: 'refused', problems: ['listen.port: no'] }) },
     ...given,

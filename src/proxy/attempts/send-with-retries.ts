@@ -355,6 +355,8 @@ class RetryingSend<T> implements AttemptOwner {
       result,
       status,
       seconds: (nowMs - startedAtMs) / 1000,
+      retry: this.#task.upstreamRequest.retry,
+      isLongPoll: this.#task.upstreamRequest.headersMs !== undefined,
     })
   }
 }
@@ -363,9 +365,11 @@ function mayHaveCreatedTasks({ retry, newTasks }: UpstreamRequest, status: numbe
   return retry === 'unsent' && newTasks !== 'none' && status >= 200 && status < 300
 }
 
-/** Returns true if the request may wait for one node while other nodes are free. */
-function isSelective({ deployment, preferredNode }: UpstreamRequest): boolean {
-  return deployment !== undefined || (preferredNode !== undefined && preferredNode !== null)
+/** Returns true if the request may wait for some nodes while other nodes are free. */
+function isSelective({ deployment, preferredNode, group }: UpstreamRequest): boolean {
+  return (
+    deployment !== undefined || group !== undefined || (preferredNode !== undefined && preferredNode !== null)
+  )
 }
 
 function asError(thrown: unknown): Error {

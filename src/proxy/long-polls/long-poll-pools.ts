@@ -25,12 +25,17 @@ export class LongPollPools {
     )
   }
 
-  /** Returns the used node with the fewest polls that is not in `tried`, or null if all nodes are full. */
-  pick(tried: readonly Node[]): Node | null {
+  /**
+   * Returns the used node with the fewest polls that is not in `tried`, or null if all nodes are full. The nodes of the group are
+   * preferred. Nodes of another group serve polls too, because writes at one node nudge all others.
+   */
+  pick(tried: readonly Node[], group?: string): Node | null {
     const trialNode = this.#nodes.trial((node) => this.#openOf(node, tried) !== null, this.#now)
     const pollNode = trialNode === null ? null : this.#openOf(trialNode, tried)
     if (pollNode !== null) return pollNode
-    const chosen = this.#cheapest(this.#nodes.used, tried)
+    const { used } = this.#nodes
+    const inGroup = group === undefined ? [] : used.filter((node) => node.group === group)
+    const chosen = this.#cheapest(inGroup, tried) ?? this.#cheapest(used, tried)
     return chosen === null && tried.length > 0 ? this.#cheapest(this.#nodes.lastResort(), tried) : chosen
   }
 

@@ -23,6 +23,8 @@ export interface PollsOptions {
   readonly maxHoldMs: number
   readonly maxWaiting: number
   readonly onEnd: (end: PollEnd) => void
+  /** Returns the group to which a poll is sent. Default: the nodes have no groups. */
+  readonly groupOf?: ((upstreamRequest: UpstreamRequest) => string | undefined) | undefined
   /** Called when a node holds the poll of a client. */
   readonly onParked?: () => void
 }
@@ -77,14 +79,18 @@ export class Polls implements LongPolls {
   send(): void {
     const { pools } = this.#options
     for (const poll of this.#returned) {
-      const pollNode = pools.pick(poll.refusedBy)
+      const pollNode = pools.pick(poll.refusedBy, this.#groupOf(poll))
       if (pollNode !== null) this.#sendTo(pollNode, poll)
     }
     for (const poll of this.#waiting) {
-      const pollNode = pools.pick(NO_NODES)
+      const pollNode = pools.pick(NO_NODES, this.#groupOf(poll))
       if (pollNode === null) return
       this.#sendTo(pollNode, poll)
     }
+  }
+
+  #groupOf({ request }: Poll): string | undefined {
+    return this.#options.groupOf?.(request.upstreamRequest)
   }
 
   /** Ends all polls for their clients. New polls then end immediately. */

@@ -10,7 +10,7 @@ import type { NodePool } from './node-pool.ts'
  */
 export type Balance = (tried: readonly Node[], wanted?: NodePreference) => Node | null
 
-type NodePreference = Pick<UpstreamRequest, 'deployment' | 'preferredNode' | 'operation'>
+type NodePreference = Pick<UpstreamRequest, 'deployment' | 'preferredNode' | 'operation' | 'group'>
 
 const ANY_NODE: NodePreference = {}
 
@@ -24,16 +24,20 @@ export interface BalanceOptions extends PolicyOptions {
 export function createBalance(nodes: NodePool, { policy, hasPlace, ...options }: BalanceOptions): Balance {
   const { now } = options
   const choose = BALANCING_POLICIES[policy](options)
-  return function pick(tried, { deployment, preferredNode, operation } = ANY_NODE) {
+  return function pick(tried, { deployment, preferredNode, operation, group } = ANY_NODE) {
+    const inGroup = (node: Node): boolean => node.group === group
+    const hasGroup = group !== undefined && nodes.used.some(inGroup)
     const isWanted = (node: Node): boolean =>
-      (deployment !== undefined && node.registered.has(deployment)) ||
-      (node.name === preferredNode && tried.length === 0)
+      (!hasGroup || inGroup(node)) &&
+      ((deployment !== undefined && node.registered.has(deployment)) ||
+        (node.name === preferredNode && tried.length === 0))
     const isSelective = nodes.used.some(isWanted)
     const isOpen = (node: Node): boolean =>
       // A request that failed on another node does not wait.
       node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&
       !tried.includes(node) &&
       hasPlace(node, operation) &&
+      (!hasGroup || inGroup(node)) &&
       (!isSelective || isWanted(node))
     const isCandidate = (node: Node): boolean => isOpen(node) && !nodes.isSkipped(node)
     const chosen = nodes.trial(isOpen, now) ?? choose(nodes.used.filter(isCandidate))

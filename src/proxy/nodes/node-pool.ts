@@ -9,12 +9,16 @@ export interface NodeAddress {
   readonly weight?: number
   /** True if the node gets no new requests, regardless of the state of the other nodes. Default: false. */
   readonly drain?: boolean
+  /** Its group, between which requests are shifted. Default: no group. */
+  readonly group?: string | null
 }
 
 /** The known state of a node. */
 export interface NodeState {
   readonly node: string
   readonly isDrained: boolean
+  /** Null if the nodes have no groups. */
+  readonly group: string | null
   /** The reason for its ejection, or null if it is healthy. */
   readonly reason: EjectionReason | null
   /** The limit of concurrent requests. */
@@ -36,7 +40,8 @@ export interface NodeEvent extends HealthChange {
   readonly nodes: number
 }
 
-export interface NodePoolOptions extends Omit<NodeOptions, 'url' | 'weight' | 'isDrained' | 'onChange'> {
+export interface NodePoolOptions
+  extends Omit<NodeOptions, 'url' | 'weight' | 'isDrained' | 'group' | 'onChange'> {
   readonly nodes: readonly (string | NodeAddress)[]
   readonly now: () => number
   readonly onChange: (event: NodeEvent, node: Node) => void
@@ -88,9 +93,21 @@ export class NodePool {
   states(): readonly NodeState[] {
     const nowMs = this.#options.now()
     return this.all.map(
-      ({ name, isDrained, health, capacity, registered, inFlight, latency, ejections, certificate }) => ({
+      ({
+        name,
+        isDrained,
+        group,
+        health,
+        capacity,
+        registered,
+        inFlight,
+        latency,
+        ejections,
+        certificate,
+      }) => ({
         node: name,
         isDrained,
+        group,
         reason: health.reason,
         limit: capacity,
         registered,
@@ -107,9 +124,14 @@ export class NodePool {
   }
 
   #create(address: string | NodeAddress): Node {
-    const { url, weight = 1, drain = false } = typeof address === 'string' ? { url: address } : address
+    const {
+      url,
+      weight = 1,
+      drain = false,
+      group = null,
+    } = typeof address === 'string' ? { url: address } : address
     const onChange = (change: HealthChange): void => this.#change(node, change)
-    const node: Node = createNode({ ...this.#options, url, weight, isDrained: drain, onChange })
+    const node: Node = createNode({ ...this.#options, url, weight, isDrained: drain, group, onChange })
     return node
   }
 

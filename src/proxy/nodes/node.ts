@@ -38,6 +38,8 @@ export interface Node {
   readonly concurrency: Concurrency
   readonly weight: number
   readonly isDrained: boolean
+  /** The group of the node. Null if the nodes of the engine have no groups. */
+  readonly group: string | null
   readonly keepAlive: KeepAlive
   readonly latency: Latency
   readonly health: Health
@@ -61,6 +63,7 @@ export interface NodeOptions {
   readonly connectMs: number
   readonly weight: number
   readonly isDrained: boolean
+  readonly group: string | null
   readonly now: () => number
   readonly onChange: (change: HealthChange) => void
   readonly health?: HealthOptions | undefined
@@ -73,7 +76,7 @@ export interface NodeOptions {
 }
 
 export function createNode(options: NodeOptions): Node {
-  const { connections, now, weight, isDrained } = options
+  const { connections, now, weight, isDrained, group } = options
   const { origin, pathname, hostname, protocol } = new URL(options.url)
   const basePath = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
   const certificate: NodeCertificate = { endsAtMs: null }
@@ -96,6 +99,7 @@ export function createNode(options: NodeOptions): Node {
     concurrency: new Concurrency(connections),
     weight,
     isDrained,
+    group,
     keepAlive: new KeepAlive(),
     latency: new Latency(now()),
     health: new Health(options.onChange, options.health),

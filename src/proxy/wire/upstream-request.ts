@@ -25,6 +25,8 @@ export interface UpstreamRequest {
   readonly deployment?: string
   /** The name of the only node that qualifies, as long as it counts as healthy and no attempt there has failed. */
   readonly preferredNode?: string | null
+  /** The group whose nodes qualify, as long as one of them is used. Default: all nodes qualify. */
+  readonly group?: string | undefined
   /** Whether `relay` also returns the body of a successful response if the body is short. Default: no. */
   readonly keepsResponse?: boolean
   /** Converts the headers of a response that `relay` streams for the client. `node` is the node's name. Default: they are not changed. */
@@ -47,6 +49,9 @@ export interface AttemptEvent {
   /** The status of the response, or 0 if no response head arrived. */
   readonly status: number
   readonly seconds: number
+  /** The retry rule of the request: a read, or any other request. */
+  readonly retry: UpstreamRequest['retry']
+  readonly isLongPoll: boolean
 }
 
 /** The result of a response that was streamed to its client. */

@@ -30,6 +30,7 @@ t.test('the status page loads no other file, and its policy lists its own script
 const NODE = {
   node: 'http://engine-a:8080/engine-rest',
   isDrained: false,
+  group: null,
   reason: null,
   limit: 64,
   inFlight: 3,

@@ -70,6 +70,35 @@ t.test('all workers purge their caches', async (t) => {
   t.equal(await gateway.metric('gateway_cache_purges_total{result="purged"}'), 1)
 })
 
+t.test('all workers change the shares of a group of nodes', async (t) => {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
+  const shifting = await startWorkers(t, {
+    ...ONE,
+    engines: {
+      default: {
+        nodes: [
+          { url: node.url + BASE, group: 'old' },
+          { url: `${node.url}/other${BASE}`, group: 'new' },
+        ],
+        shift: { to: 'new' },
+      },
+    },
+  })
+  const { status, text } = await shifting.admin('/shift', { ...init, body: '{"reads":"50%"}' })
+  t.equal(status, 200, text)
+  t.same(JSON.parse(text), {
+    engine: 'default',
+    to: 'new',
+    from: 'old',
+    reads: 0.5,
+    writes: 0,
+    returned: null,
+  })
+  const share = 'gateway_shift_share{engine="default",group="new",kind="reads"}'
+  t.match((await shifting.admin('/metrics')).text, share)
+  t.match(await shifting.admin('/shift', { ...init, body: '{"reads":"half"}' }), { status: 400 })
+})
+
 t.test('workers explain permissions', async (t) => {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
   const asked = { user: 'demo', request: 'GET /task/count' }

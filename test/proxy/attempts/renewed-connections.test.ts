@@ -80,6 +80,7 @@ function nodeOf(name: string, dispatch: (handler: Attempt, isDedicated: boolean)
     connectMs: 1000,
     weight: 1,
     isDrained: false,
+    group: null,
     now: () => 0,
     onChange: () => undefined,
   })

@@ -176,3 +176,31 @@ t.test('a node has an origin, a base path with the engine name, a probe path and
   })
   t.end()
 })
+
+t.test('a request for a group goes to its nodes as long as one of them is used', (t) => {
+  const nodes = openNodes([{ group: 'old' }, { group: 'new' }, { group: 'new' }])
+  const pick = balanceOf(nodes)
+  t.equal(pick([], { group: 'old' }), nodes.node(0))
+  t.equal(pick([], { group: 'new' }), nodes.node(1))
+  nodes.node(1).inFlight = nodes.node(1).capacity
+  t.equal(pick([], { group: 'new' }), nodes.node(2))
+  nodes.node(2).inFlight = nodes.node(2).capacity
+  t.equal(pick([], { group: 'new' }), null, 'it waits for its group')
+  t.equal(pick([]), nodes.node(0), 'a request of no group may use all nodes')
+  t.end()
+})
+
+t.test('a request for a group whose nodes are all ejected goes to another group', (t) => {
+  const nodes = openNodes([{ group: 'old' }, { group: 'new' }])
+  nodes.node(1).health.failed('refused', 0, 0)
+  t.equal(balanceOf(nodes)([], { group: 'new' }), nodes.node(0))
+  t.end()
+})
+
+t.test('a request for a deployment stays in its group', (t) => {
+  const nodes = openNodes([{ group: 'old' }, { group: 'new' }])
+  nodes.node(0).registered = new Set(['one'])
+  t.equal(balanceOf(nodes)([], { group: 'new', deployment: 'one' }), nodes.node(1))
+  t.equal(balanceOf(nodes)([], { group: 'old', deployment: 'one' }), nodes.node(0))
+  t.end()
+})

@@ -1,0 +1,143 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Config, type EngineConfig, groupsOf } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { EngineShift } from '../pipeline/dependencies.ts'
+import { RETURN_REASONS } from '../proxy/nodes/group-comparison.ts'
+import type { Shift, ShiftOptions, ShiftState } from '../proxy/nodes/shift.ts'
+import type { ChangeBus } from '../redis/change-bus.ts'
+import { isRecord } from '../request/value.ts'
+import type { Component } from './component.ts'
+
+interface ShiftDependencies {
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly changeBus: ChangeBus | null
+}
+
+/** The topic of messages to other gateways about the distribution between two groups of nodes. */
+export const SHIFTED = 'shift'
+
+/** Returns undefined if the nodes of the engine have no groups. */
+export function shiftOptionsOf(
+  engine: string,
+  { nodes, shift }: Pick<EngineConfig, 'nodes' | 'shift'>,
+  { metrics, log, changeBus }: ShiftDependencies,
+  state: ShiftState | null,
+): ShiftOptions | undefined {
+  const from = groupsOf(nodes).find((group) => group !== shift?.to)
+  if (shift === null || from === undefined) return undefined
+  const { return: limits, ...settings } = shift
+  return {
+    ...settings,
+    from,
+    limits,
+    state,
+    onReturn: (reason) => {
+      metrics.shiftReturned({ engine, reason })
+      log.error({ engine, group: shift.to, to: from, reason }, 'all requests return to the other group')
+      announce(engine, { shares: { reads: 0, writes: 0 }, returned: reason }, changeBus)
+    },
+  }
+}
+
+/** Returns null if the nodes of the engine have no groups. */
+export function createEngineShift(
+  name: string,
+  { changeBus, log }: Pick<ShiftDependencies, 'changeBus' | 'log'>,
+  shift: Shift | null,
+): EngineShift | null {
+  if (shift === null) return null
+  const { to, from } = shift
+  return {
+    to,
+    from,
+    state: () => shift.state,
+    change: (shares) => {
+      shift.change(shares)
+      log.info({ engine: name, group: to, ...shares }, 'the shares of the groups have changed')
+      announce(name, shift.state, changeBus)
+    },
+  }
+}
+
+function announce(engine: string, state: ShiftState, changeBus: ChangeBus | null): void {
+  void changeBus?.publish(`${engine} ${SHIFTED}`, JSON.stringify(state))
+}
+
+/** Applies the state that another gateway has announced. A text of another form has no effect. */
+export function adoptShift(shift: Shift | null, about: string): void {
+  const state = shiftStateIn(about)
+  if (state !== null) shift?.adopt(state)
+}
+
+/** `about` comes from another gateway. Without signing keys, everyone who can write to Redis can send it. */
+function shiftStateIn(about: string): ShiftState | null {
+  const state = parsedOrNull(about)
+  if (!isRecord(state) || !isRecord(state['shares'])) return null
+  const { reads, writes } = state['shares']
+  const returned = RETURN_REASONS.find((reason) => reason === state['returned']) ?? null
+  return isShare(reads) && isShare(writes) ? { shares: { reads, writes }, returned } : null
+}
+
+function parsedOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function isShare(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= 1
+}
+
+/** Returns the state of the shift of an engine, unless its settings have changed. A reload of other settings does not end a shift. */
+export function shiftStateFor(
+  name: string,
+  config: Config,
+  before: { readonly config: Config; readonly shifts: ReadonlyMap<string, Shift | null> } | null,
+): ShiftState | null {
+  const [one, other] = [before?.config.engines[name], config.engines[name]]
+  return isDeepStrictEqual(one?.shift, other?.shift) ? (before?.shifts.get(name)?.state ?? null) : null
+}
+
+interface ShiftedEngine {
+  readonly name: string
+  readonly shift: Shift | null
+}
+
+/** Creates the gauges of engines whose nodes have groups. */
+export function createShiftGauges(engines: readonly ShiftedEngine[]): Component {
+  const shifted = engines.flatMap(({ name: engine, shift }) => (shift === null ? [] : [{ engine, shift }]))
+  return {
+    activate: (metrics) => {
+      metrics.gauges(
+        {
+          name: 'gateway_shift_share',
+          help: 'Share of the requests that a group of nodes gets, from 0 to 1. Long polls have the share of the writes.',
+          labels: ['engine', 'group', 'kind'],
+        },
+        () =>
+          shifted.flatMap(({ engine, shift: { to, from, shares } }) =>
+            Object.entries(shares).flatMap(([kind, share]) => [
+              { labels: { engine, group: to, kind }, value: share },
+              { labels: { engine, group: from, kind }, value: 1 - share },
+            ]),
+          ),
+      )
+      metrics.gauges(
+        {
+          name: 'gateway_shift_returned',
+          help: 'Whether all requests have returned to the other group because the group passed a limit.',
+          labels: ['engine'],
+        },
+        () =>
+          shifted.map(({ engine, shift }) => ({
+            labels: { engine },
+            value: Number(shift.returned !== null),
+          })),
+      )
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import { Argument, type Command } from 'commander'
+import { loadConfig } from '../config/config.ts'
+import { isObject } from '../request/value.ts'
+import { ADMIN_ROUTES } from '../server/admin-routes.ts'
+import type { ShiftReport } from '../server/change-shift.ts'
+import { ADMIN_OPTION, adminAddressOf, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
+import { CommandError } from './command-failure.ts'
+import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
+import { linesText, printResponse } from './output.ts'
+
+const ACTIONS = ['status', 'shift', 'back'] as const
+const KINDS = ['reads', 'writes', 'all'] as const
+
+export function addMoveCommand(program: Command, context: CommandContext): void {
+  program
+    .command('move')
+    .usage('status | shift <KIND> <SHARE> | back [options]')
+    .description('shift requests from one group of nodes to another, and back')
+    .addArgument(new Argument('<ACTION>', 'show the shares, change them, or set them to 0%').choices(ACTIONS))
+    .addArgument(new Argument('[KIND]', 'with shift: the requests whose share changes').choices(KINDS))
+    .argument('[SHARE]', 'with shift: the share of the new group, for example 25%')
+    .addOption(CONFIG_OPTION)
+    .option('-e, --engine <NAME>', 'default: the only engine that has groups')
+    .addOption(ADMIN_OPTION)
+    .addOption(TOKEN_FILE_OPTION)
+    .addOption(FORMAT_OPTION)
+    .addHelpText('after', notesText(NOTES))
+    .action(
+      context.exits(
+        async (action, kind, share, { config: file, engine, format, ...given }) => {
+          const change = changeOf(action, kind, share)
+          const address = adminAddressOf(given, loadConfig(file))
+          const report = reportOf(await askAdmin(address, ADMIN_ROUTES.shift, { engine, ...change }))
+          printResponse(context, format, { text: () => linesText(linesOf(report)), json: () => report })
+          return 0
+        },
+        { failure: 2 },
+      ),
+    )
+}
+
+const NOTES = {
+  about: `The command sends POST /shift to the admin listener of a gateway. The change applies to the next requests in all
+workers and, with cache.redis, in all other gateways that share this Redis. It ends with the process and with
+a change of engines.NAME.shift: write the same shares into the configuration. back sets both shares to 0%.`,
+  examples: [
+    'engine-gateway move status --config gateway.yaml',
+    'engine-gateway move shift reads 25% --config gateway.yaml',
+    'engine-gateway move back --engine default --config gateway.yaml',
+  ],
+  exitCodes: [
+    [0, 'the shares are in force'],
+    [2, 'invalid arguments, or a gateway or worker that does not respond'],
+  ],
+} as const
+
+interface Change {
+  readonly reads?: string
+  readonly writes?: string
+}
+
+/** @throws CommandError if the arguments do not fit the action */
+function changeOf(
+  action: (typeof ACTIONS)[number],
+  kind: (typeof KINDS)[number] | undefined,
+  share: string | undefined,
+): Change {
+  if (action !== 'shift') {
+    if (kind !== undefined) throw new CommandError(`${action} takes neither a kind nor a share`)
+    return action === 'back' ? { reads: '0%', writes: '0%' } : {}
+  }
+  if (kind === undefined || share === undefined)
+    throw new CommandError('shift needs a kind and a share, for example: move shift reads 25%')
+  return { ...(kind !== 'writes' && { reads: share }), ...(kind !== 'reads' && { writes: share }) }
+}
+
+/** Checks the response of `POST /shift`. @throws CommandError */
+function reportOf(response: unknown): ShiftReport {
+  if (isObject(response)) {
+    const { engine, to, from, reads, writes, returned } = response
+    if (
+      typeof engine === 'string' &&
+      typeof to === 'string' &&
+      typeof from === 'string' &&
+      typeof reads === 'number' &&
+      typeof writes === 'number'
+    )
+      return { engine, to, from, reads, writes, returned: typeof returned === 'string' ? returned : null }
+  }
+  throw new CommandError('The response is not the result of a shift')
+}
+
+function linesOf({ engine, to, from, reads, writes, returned }: ShiftReport): readonly string[] {
+  const shares = `${engine}: ${to} gets ${percentOf(reads)} of the reads and ${percentOf(writes)} of the writes; ${from} gets the rest`
+  if (returned === null) return [shares]
+  const limit = returned === 'errors' ? 'return.errors' : 'return.slower'
+  return [shares, `All requests returned to ${from} because ${to} passed the limit ${limit}`]
+}
+
+function percentOf(share: number): string {
+  return `${Math.round(share * 1000) / 10}%`
+}

@@ -1,0 +1,143 @@
+import {
+  type GroupAttempt,
+  GroupComparison,
+  type ReturnLimits,
+  type ReturnReason,
+} from './group-comparison.ts'
+import type { UpstreamRequest } from '../wire/upstream-request.ts'
+
+/** The shares of the requests that a group of nodes gets, from 0 to 1. */
+export interface ShiftShares {
+  readonly reads: number
+  /** Long polls have the same share, because the writes create their tasks. */
+  readonly writes: number
+}
+
+export interface ShiftOptions extends ShiftShares {
+  /** The group to which requests are shifted. */
+  readonly to: string
+  /** The other group. */
+  readonly from: string
+  /** The ids of the operations that are shifted, or null for all operations. */
+  readonly operations: readonly string[] | null
+  /** The ids of the users whose requests are shifted, or null for all users. */
+  readonly callers: readonly string[] | null
+  /** Limits after which all requests return to the other group. Null: they never return by themselves. */
+  readonly limits: ReturnLimits | null
+  /** The state of the same shift under the previous configuration. Null: it begins with `reads` and `writes`. */
+  readonly state?: ShiftState | null
+  /** Called when all requests return to the other group because a limit was passed. */
+  readonly onReturn: (reason: ReturnReason) => void
+}
+
+/** The part of a shift that changes while it runs. */
+export interface ShiftState {
+  readonly shares: ShiftShares
+  readonly returned: ReturnReason | null
+}
+
+export interface ShiftContext {
+  /** Returns a number from 0 to 1, excluding 1. */
+  readonly random: () => number
+  readonly now: () => number
+}
+
+const NOTHING: ShiftShares = { reads: 0, writes: 0 }
+
+/** Distributes the requests of an engine between two groups of nodes. */
+export class Shift {
+  readonly to: string
+  readonly from: string
+  readonly #operations: ReadonlySet<string> | null
+  readonly #callers: ReadonlySet<string> | null
+  readonly #random: () => number
+  readonly #comparison: GroupComparison
+  readonly #onReturn: ShiftOptions['onReturn']
+  #shares: ShiftShares
+  #returned: ReturnReason | null = null
+
+  constructor(options: ShiftOptions, { random, now }: ShiftContext) {
+    const { to, from, reads, writes, operations, callers, limits, state, onReturn } = options
+    this.to = to
+    this.from = from
+    this.#operations = operations === null ? null : new Set(operations)
+    this.#callers = callers === null ? null : new Set(callers)
+    this.#shares = state?.shares ?? { reads, writes }
+    this.#returned = state?.returned ?? null
+    this.#random = random
+    this.#comparison = new GroupComparison(limits, now)
+    this.#onReturn = onReturn
+  }
+
+  get shares(): ShiftShares {
+    return this.#shares
+  }
+
+  /** The reason for which all requests have returned to the other group, or null. */
+  get returned(): ReturnReason | null {
+    return this.#returned
+  }
+
+  get state(): ShiftState {
+    return { shares: this.#shares, returned: this.#returned }
+  }
+
+  /** Applies from the next request on. Requests that wait for a node keep their group. */
+  change(shares: ShiftShares): void {
+    this.#shares = shares
+    this.#returned = null
+    this.#comparison.clear()
+  }
+
+  /** Applies the state that another process has decided. */
+  adopt({ shares, returned }: ShiftState): void {
+    this.change(shares)
+    this.#returned = returned
+  }
+
+  /** Counts an attempt at a node of one of the groups. Returns all requests to the other group if the attempt passes a limit. */
+  record(group: string | null, attempt: GroupAttempt): void {
+    if (group !== this.to && group !== this.from) return
+    const reason = this.#comparison.record(group === this.to ? 'to' : 'from', attempt)
+    if (reason === null || this.#returned !== null) return
+    this.#shares = NOTHING
+    this.#returned = reason
+    this.#onReturn(reason)
+  }
+
+  /** Returns the group for a request. All reads of one entity have the same group as long as the shares do not change, and so do its writes. */
+  groupOf({ path, operation, user, retry }: UpstreamRequest): string {
+    const share = retry === 'always' ? this.#shares.reads : this.#shares.writes
+    if (share === 0 || !this.#isShifted(operation, user)) return this.from
+    if (share === 1) return this.to
+    return this.#positionOf(path) < share ? this.to : this.from
+  }
+
+  /** The gateway's own requests have neither an operation nor a user. They belong to the group of all other requests. */
+  #isShifted(operation: string | undefined, user: string | undefined): boolean {
+    if (this.#operations !== null && (operation === undefined || !this.#operations.has(operation)))
+      return false
+    return this.#callers === null || (user !== undefined && this.#callers.has(user))
+  }
+
+  /** Returns a number from 0 to 1, excluding 1: a hash of the entity that the path names, or a random number if it names none. */
+  #positionOf(path: string): number {
+    const entity = ENTITY.exec(path)?.[1]
+    return entity === undefined ? this.#random() : hashOf(entity)
+  }
+}
+
+/**
+ * The id or the key in paths such as `/task/{id}`, `/history/process-instance/{id}` and `/process-definition/key/{key}`. An id has a
+ * digit, unlike the words in paths such as `/task/count`.
+ */
+const ENTITY = /^\/(?:history\/)?[a-z-]+\/(key\/[^/?]+|[^/?]*\d[^/?]*)/
+
+/** The FNV-1a hash of a text, with the last steps of MurmurHash3 so that similar texts have different results. From 0 to 1, excluding 1. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+}

@@ -1,0 +1,33 @@
+import type { Logger } from '../log.ts'
+import type { JsonResponse } from '../metrics/admin-listener.ts'
+import type { ShiftReport } from './change-shift.ts'
+import { type ServingProcesses, SHIFT } from './questions.ts'
+
+/** Changes or reports the distribution between two groups of nodes in all processes. `change` is not checked yet. */
+export type ChangeShift = (change: unknown) => Promise<JsonResponse>
+
+interface ChangeShiftOptions {
+  readonly processes: ServingProcesses
+  readonly log: Pick<Logger, 'info'>
+}
+
+export function createChangeShift({ processes, log }: ChangeShiftOptions): ChangeShift {
+  return async function shift(change) {
+    const results = await processes.askEach(SHIFT, change)
+    const refused = results.find((result) => 'problem' in result)
+    if (refused !== undefined) return { status: 400, value: { error: refused.problem } }
+    const reports = results.filter((result) => 'reads' in result)
+    const [first] = reports
+    if (first === undefined || reports.length < processes.configured)
+      return {
+        status: 503,
+        value: { error: `Only ${reports.length} of ${processes.configured} processes responded`, ...first },
+      }
+    const value: ShiftReport = {
+      ...first,
+      returned: reports.find(({ returned }) => returned !== null)?.returned ?? null,
+    }
+    log.info({ ...value, processes: reports.length, change: change ?? {} }, 'shift requested')
+    return { status: 200, value }
+  }
+}

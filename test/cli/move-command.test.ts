@@ -1,0 +1,46 @@
+import t from 'tap'
+import { startNode } from '../support/fake-engine.ts'
+import { startReloadable } from '../support/reloadable.ts'
+import { runInProcess } from '../support/run-command.ts'
+
+const node = await startNode(t, (_request, response) => response.end('{}'))
+const { running, file } = await startReloadable(t, {
+  engines: {
+    default: {
+      nodes: [
+        { url: `${node.url}/engine-rest`, group: 'old' },
+        { url: `${node.url}/new/engine-rest`, group: 'new' },
+      ],
+      shift: { to: 'new', reads: '5%' },
+    },
+  },
+  health: { probe: false },
+  admin: { port: 0 },
+})
+const move = (...options: readonly string[]) =>
+  runInProcess(['move', ...options, '--config', file, '--admin', running.adminAddress])
+
+const lineOf = (reads: string, writes: string) =>
+  `default: new gets ${reads} of the reads and ${writes} of the writes; old gets the rest\n`
+
+t.test('move shows and changes the shares', async (t) => {
+  t.match(await move('status'), { code: 0, out: lineOf('5%', '0%'), err: '' })
+  t.match(await move('shift', 'reads', '25%'), { code: 0, out: lineOf('25%', '0%') })
+  t.match(await move('shift', 'writes', '12.5%'), { code: 0, out: lineOf('25%', '12.5%') })
+  t.match(await move('shift', 'all', '100%', '--engine', 'default'), { code: 0, out: lineOf('100%', '100%') })
+  t.match(await move('back'), { code: 0, out: lineOf('0%', '0%') })
+  const { out } = await move('status', '--format', 'json')
+  t.same(JSON.parse(out), { engine: 'default', to: 'new', from: 'old', reads: 0, writes: 0, returned: null })
+})
+
+t.test('wrong arguments change nothing', async (t) => {
+  for (const [options, message] of [
+    [['shift'], /shift needs a kind and a share/],
+    [['shift', 'reads'], /shift needs a kind and a share/],
+    [['shift', 'reads', '200%'], /a share from 0% to 100% is needed/],
+    [['back', 'reads'], /back takes neither a kind nor a share/],
+    [['status', '--engine', 'second'], /The engine has no groups of nodes/],
+  ] as const)
+    t.match(await move(...options), { code: 2, err: message }, options.join(' '))
+  t.match(await move('status'), { out: lineOf('0%', '0%') })
+})

@@ -1,0 +1,131 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { freePort } from '../../support/free-port.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import { openGateway } from '../../support/open-gateway.ts'
+
+interface Response {
+  readonly status: number
+  readonly body: string
+}
+
+const OK: Response = { status: 200, body: '{"version":"7.24.0"}' }
+
+/** Opens a gateway in front of the groups `old` and `new` with one node each. `received` has the group of each request. */
+async function openShifted(t: Test, shift: Readonly<Record<string, unknown>>) {
+  const received: string[] = []
+  const responses: Record<string, Response> = { old: OK, new: OK }
+  const startGroup = (group: string) =>
+    startNode(t, (_request, response) => {
+      received.push(group)
+      const { status, body } = responses[group] ?? OK
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(body)
+    })
+  const nodes = [
+    { url: (await startGroup('old')).url, group: 'old' },
+    { url: (await startGroup('new')).url, group: 'new' },
+  ]
+  const gateway = await openGateway(t, {
+    engines: { default: { nodes, shift: { to: 'new', ...shift } } },
+  })
+  return { ...gateway, received, responses }
+}
+
+const CLAIM = ['POST /task/a1/unclaim', 'POST /task/b2/unclaim'] as const
+
+t.test('reads and writes go to the groups by their shares', async (t) => {
+  const { ask, received } = await openShifted(t, { reads: '100%', writes: '0%' })
+  await ask('demo', 'GET /version')
+  for (const route of CLAIM) await ask('demo', route, { body: {} })
+  t.same(received, ['new', 'old', 'old'])
+})
+
+t.test('without shares, the other group gets all requests', async (t) => {
+  const { ask, received } = await openShifted(t, {})
+  await ask('demo', 'GET /version')
+  for (const route of CLAIM) await ask('demo', route, { body: {} })
+  t.same(received, ['old', 'old', 'old'])
+})
+
+t.test('a group that cannot be reached loses no request', async (t) => {
+  const old = await startNode(t, (_request, response) => response.end('{}'))
+  const nodes = [
+    { url: old.url, group: 'old' },
+    { url: `http://127.0.0.1:${await freePort()}/engine-rest`, group: 'new' },
+  ]
+  const shift = { to: 'new', reads: '100%', writes: '100%' }
+  const { ask } = await openGateway(t, { engines: { default: { nodes, shift } } })
+  for (let count = 0; count < 4; count += 1) {
+    t.equal((await ask('demo', 'GET /version')).status, 200)
+    t.equal((await ask('demo', CLAIM[0], { body: {} })).status, 200)
+  }
+})
+
+t.test('if the group fails, all requests return, with a log line and a metric', async (t) => {
+  const { ask, received, responses, log, dependencies } = await openShifted(t, {
+    reads: '100%',
+    writes: '100%',
+  })
+  responses['new'] = { status: 500, body: '{"type":"RestException","message":"schema","code":0}' }
+  const statuses: number[] = []
+  for (let count = 0; count < 30; count += 1)
+    statuses.push((await ask('demo', CLAIM[0], { body: {} })).status)
+  t.same(statuses.slice(0, 20), Array(20).fill(500))
+  t.same(statuses.slice(20), Array(10).fill(200))
+  t.equal(received.filter((group) => group === 'new').length, 20, 'no write is sent again')
+  t.match(
+    log.filter(({ msg }) => msg === 'all requests return to the other group'),
+    [{ engine: 'default', group: 'new', to: 'old', reason: 'errors' }],
+  )
+  const text = await dependencies.metrics.text()
+  t.match(text, 'gateway_shift_returns_total{engine="default",reason="errors"} 1')
+})
+
+t.test('with return: null, requests do not return', async (t) => {
+  const { ask, responses } = await openShifted(t, { writes: '100%', return: null })
+  responses['new'] = { status: 500, body: '{}' }
+  for (let count = 0; count < 30; count += 1) await ask('demo', CLAIM[0], { body: {} })
+  t.equal((await ask('demo', CLAIM[0], { body: {} })).status, 500)
+})
+
+t.test('one operation or one user can be shifted alone', async (t) => {
+  const ofUser = await openShifted(t, { writes: '100%', callers: ['demo'] })
+  await ofUser.ask('demo', CLAIM[0], { body: {} })
+  t.same(ofUser.received.at(-1), 'new')
+  const ofOperation = await openShifted(t, { writes: '100%', operations: ['claim'] })
+  await ofOperation.ask('demo', CLAIM[0], { body: {} })
+  t.same(ofOperation.received.at(-1), 'old')
+})
+
+t.test('mistakes in groups are errors with their path', async (t) => {
+  const of = (nodes: readonly unknown[], shift?: unknown) =>
+    openGateway(t, { engines: { default: { nodes, ...(shift === undefined ? {} : { shift }) } } })
+  const [old, other, third] = ['old', 'new', 'third'].map((group, at) => ({ url: `http://n${at}/e`, group }))
+  for (const [nodes, shift, problem] of [
+    [['http://n0/e'], { to: 'new' }, 'engines.default.shift: needs nodes with a group'],
+    [[old, other], undefined, 'engines.default.shift: is required because nodes have a group'],
+    [
+      [old, 'http://n1/e'],
+      { to: 'old' },
+      'engines.default.nodes[1].group: is required because other nodes have a group',
+    ],
+    [
+      [old, other, third],
+      { to: 'new' },
+      'engines.default.nodes: must have exactly two groups, not 3 (old, new, third)',
+    ],
+    [[old, other], { to: 'newer' }, 'engines.default.shift.to: must be one of old, new'],
+    [
+      [old, other],
+      { to: 'new', operations: ['nosuch'] },
+      'engines.default.shift.operations[0]: there is no operation nosuch',
+    ],
+    [
+      [old, other],
+      { to: 'new', reads: 0.5 },
+      'engines.default.shift.reads: a share from 0% to 100% is needed, for example 25%',
+    ],
+  ] as const)
+    t.same(await of(nodes, shift).catch((error: unknown) => Object(error).problems), [problem])
+})
