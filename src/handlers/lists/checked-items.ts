@@ -70,7 +70,8 @@ function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<
     })
   }
   // The gateway sends a HEAD as a GET, because the response to a HEAD has no items to check.
-  return request.method === 'HEAD' && listDecision === null ? readWhole(handlerContext) : read(handlerContext)
+  const isWhole = request.method === 'HEAD' && listDecision.visibility === 'all'
+  return isWhole ? readWhole(handlerContext) : read(handlerContext)
 }
 
 /**

@@ -97,6 +97,20 @@ t.test('variables in a task list need the permission of the operation that reads
     }
 })
 
+t.test('a HEAD for a list with variables is checked like the GET', async (t) => {
+  const ask = await open([OF_PROCESS, OF_CASE, ALONE])
+  const route = 'HEAD /task?withTaskVariablesInReturn=true'
+  t.equal((await ask('mary', route)).status, 403)
+  for (const user of ['ben', 'anna']) {
+    const { status, forwarded } = await ask(user, route)
+    t.equal(status, 200, user)
+    t.notOk(
+      forwarded.some(({ method }) => method === 'HEAD'),
+      user,
+    )
+  }
+})
+
 t.test('a list is sent without a check of its items if the query adds no variables', async (t) => {
   const ask = await open([ALONE])
   for (const [route, request] of [
