@@ -143,7 +143,8 @@ const NOTES: Readonly<Record<string, string>> = {
 
 /** Returns every metric that a gateway may export, with and without workers. Sends no requests and opens no ports. */
 export async function describeMetrics(): Promise<readonly MetricDescription[]> {
-  const config = loadConfig(new URL('../config/gateway.yaml', import.meta.url).pathname)
+  const loaded = loadConfig(new URL('../config/gateway.yaml', import.meta.url).pathname)
+  const config = { ...loaded, log: { ...loaded.log, audit: 'off' } }
   const log = createLogger({ level: 'silent' })
   const { gateway: dependencies, activate, close } = await build({ config, log, version: '' })
   const { metrics } = dependencies

@@ -14,6 +14,8 @@ This page lists every operation that the gateway serves, with the permissions th
 operations of its forks). \`npm run docs:operations\` generates it from the table in \`src/operations\`, and a test compares it with the table.
 Paths are below the base path, \`/engine-rest\` by default, and below \`/engine-rest/engine/{name}\`.
 
+**Operation.** The method and the path, and the operationId, which settings and lines of the log use.
+
 **Permissions.** Each line of a cell is one check. The checks run in this order, and the first refusal ends the request. \`{id}\` is a parameter of the path. Without an id, the
 permission must be granted on \`*\`. "Items" are the elements of a list, or the entities that a count counts: a caller sees those that the permissions
 open. A dash means that every authenticated caller may use the operation. An administrator is a user or a member of a group that
@@ -59,7 +61,7 @@ function titleOf({ template }: Operation): string {
 function rowOf(operation: Operation): string {
   const path = operation.template.replaceAll(/:(\w+)/g, '{$1}')
   const cells = [
-    `\`${operation.method} ${path}\``,
+    `\`${operation.method} ${path}\`<br>\`${operation.id}\``,
     permissionsOf(operation),
     refusalOf(operation),
     notesOf(operation).join(', '),

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { admit, addLoadShedding } from './pipeline/admit.ts'
+import { collectGrounds, traceOf } from './pipeline/collected-grounds.ts'
 import { respondToPreflights, shareResponses } from './pipeline/share-responses.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
 import { enforce, permissionOf, rulesBetween } from './pipeline/enforcement-mode.ts'
@@ -220,8 +221,10 @@ function authenticate({ engines, config, metrics }: Dependencies): RequestHook {
       done()
     }
     const principal = principalOf(authenticator, request)
-    if (principal instanceof Promise) principal.then(enter, done)
-    else enter(principal)
+    if (principal instanceof Promise) {
+      context.isLogin = true
+      principal.then(enter, done)
+    } else enter(principal)
   }
 }
 
@@ -338,11 +341,15 @@ function check(
   request: FastifyRequest,
 ): MaybePromise<RequestPermission> {
   const { engine, accessRequest, permit: permitted } = context
+  const grounds = collectGrounds(dependencies, context)
   const decision =
     engine.authorization === 'report'
-      ? withAllMissing((trace) => permitted.authorize(accessRequest, trace))
-      : permitted.authorize(accessRequest, rulesBetween(dependencies, context))
-  return chain(decision, (said) => conclude(dependencies, said, context, request))
+      ? withAllMissing((trace) => permitted.authorize(accessRequest, trace ?? grounds?.with(undefined)))
+      : permitted.authorize(accessRequest, traceOf(grounds, rulesBetween(dependencies, context)))
+  return chain(decision, (said) => {
+    grounds?.keep(said)
+    return conclude(dependencies, said, context, request)
+  })
 }
 
 /** Determines which items of the response the caller may see. */

@@ -23,6 +23,7 @@ import {
   type TokenAuthenticator,
   type TokensOptions,
 } from '../policy/authn/tokens.ts'
+import { createGroundsOf } from '../policy/authz/explain/permit-grounds.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../lists/facts/case-probe.ts'
 import { compositeOf } from '../policy/authz/checks/references.ts'
@@ -152,6 +153,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     changed: sources.changed,
     permits: permitsOf(permit, policies),
     explain: createExplainRequest(permit),
+    groundsOf: createGroundsOf(permit, sources.records.locate),
     deploymentOf: deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
     maxResults: buildMaxResults(settingsOf(config, engineConfig)),

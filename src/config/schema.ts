@@ -1,5 +1,6 @@
 import { requestHeaders, responseHeaders } from './header-names.ts'
 import { z } from 'zod'
+import { audit } from './audit-settings.ts'
 import { cors } from './cors-settings.ts'
 import { account, credentials } from './credential-settings.ts'
 import { idempotency } from './idempotency-settings.ts'
@@ -487,6 +488,11 @@ export const schema = z.strictObject(
       })
       .prefault({})
       .describe("The gateway's log."),
+    audit: audit
+      .prefault({})
+      .describe(
+        'Lines of the audit stream in addition to refusals and writes. `log.audit` sets its destination.',
+      ),
     traces: traces
       .nullable()
       .default(null)

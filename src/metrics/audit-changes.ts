@@ -61,3 +61,22 @@ export function boundedMembersOf({
     permissions: permissions?.slice(0, MAX_PERMISSIONS).map(bounded),
   }
 }
+
+/** A reason why a request is permitted. */
+export interface PermitReasonMembers {
+  readonly by: string
+  readonly check?: number
+  readonly permission?: string
+  readonly resource?: string
+  readonly record?: RecordMembers & { readonly id?: string; readonly position?: number }
+}
+
+/** Returns a reason for an audit line. */
+export function permitReasonRecordOf({
+  record,
+  ...reason
+}: PermitReasonMembers): Readonly<Record<string, unknown>> {
+  if (record === undefined) return reason
+  const { id, position } = record
+  return { ...reason, record: { ...boundedMembersOf(record), id: bounded(id ?? null), position } }
+}

@@ -7,7 +7,12 @@ import type { Destination, Logger } from '../log.ts'
 import { createSeal } from './audit-chain.ts'
 import { bounded, roundedMs } from './access-log.ts'
 import { type AuditEvent, eventRecordOf } from './audit-events.ts'
-import { changeRecordOf, type MemberChange } from './audit-changes.ts'
+import {
+  changeRecordOf,
+  type MemberChange,
+  type PermitReasonMembers,
+  permitReasonRecordOf,
+} from './audit-changes.ts'
 
 /**
  * A decision about one request: a refusal, a write, in report mode a request that would have been refused, or a request whose query
@@ -50,6 +55,8 @@ export interface Audit {
    * The refusal that remains if everything in `missing` is granted: a `GW_…` code or a reason. Null if no other refusal is known.
    */
   readonly otherRefusal: string | null
+  /** Why a permitted request is permitted. Empty if the configuration does not ask for it. */
+  readonly permittedBy: readonly PermitReasonMembers[]
   /** How the decision differs from that of an engine that decides itself. Null if they are not compared. */
   readonly comparison: 'equal' | 'stricter' | 'wider' | 'unknown' | null
   /** The status of the response as sent. */
@@ -93,6 +100,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     rule: bounded(audit.rule),
     missing: missing.length === 0 ? undefined : missing.slice(0, MAX_MISSING).map(missingPermissionRecordOf),
     otherRefusal: audit.otherRefusal === null ? undefined : bounded(audit.otherRefusal),
+    permittedBy: audit.permittedBy.length === 0 ? undefined : audit.permittedBy.map(permitReasonRecordOf),
     comparison: audit.comparison ?? undefined,
     policy: audit.policy ?? undefined,
     status: audit.status,

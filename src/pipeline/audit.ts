@@ -1,9 +1,11 @@
+import type { Config } from '../config/schema.ts'
 import { targetPathOf } from '../request/target.ts'
 import type { FastifyRequest } from 'fastify'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
 import { type Report, itemsReport, type Stage } from './stage.ts'
 import { authenticatedBy } from './authenticated-by.ts'
-import { isChecked, nodeOf, type RequestContext } from './context.ts'
+import { isChecked, isDecided, nodeOf, type RequestContext } from './context.ts'
+import { isOpen } from './locate-request.ts'
 import { memberChangeOf } from './audited-change.ts'
 import { createdIdsOf, keptResponseOf } from './created-ids.ts'
 import type { Audit } from '../metrics/audit-log.ts'
@@ -21,25 +23,101 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
  * Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write or a
  * request that only the engine refuses has one line, and a read has one for each rule that replaced a value in its query string.
  */
-export function auditsOf(request: FastifyRequest, end: ResponseEnd): readonly Audit[] {
-  const { refusal, reports, changes, stage, isWithheld, passwordCheck } = request.context
-  const isRecorded = isAlwaysRecorded(request, end)
+export function auditsOf(
+  request: FastifyRequest,
+  end: ResponseEnd,
+  settings: AuditSettings,
+): readonly Audit[] {
+  const login = settings.logins ? loginOf(request, end) : null
+  const audits = requestAuditsOf(request, end, settings)
+  return login === null ? audits : [login, ...audits]
+}
+
+/** The settings of lines for permitted requests. */
+export type AuditSettings = Config['audit']
+
+/** Returns whether each permitted request of an operation has a line. */
+export function hasPermittedLine({ id, effect }: Operation, { reads }: AuditSettings): boolean {
+  return effect === 'write' || reads.includes(id)
+}
+
+/** Returns the line of a request whose credentials were verified. Null if they were wrong, or are remembered. */
+function loginOf(request: FastifyRequest, end: ResponseEnd): Audit | null {
+  const { isLogin, principal } = request.context
+  if (!isLogin || principal === null) return null
+  const of = { ...commonOf(request, end), created: NO_IDS, change: null }
+  return { ...of, decision: 'permitted', stage: 'authenticate', rule: 'login', ...NOTHING_MISSING }
+}
+
+function requestAuditsOf(
+  request: FastifyRequest,
+  end: ResponseEnd,
+  settings: AuditSettings,
+): readonly Audit[] {
+  const { refusal, reports, changes, isWithheld } = request.context
+  const isRecorded = isAlwaysRecorded(request, end, settings)
   if (refusal === null && reports.length === 0 && !isRecorded)
     return changes.length === 0 ? NONE : changedLinesOf(changes, commonOf(request, end))
   const of = commonOf(request, end)
   const audits = reports.map((report) => auditOf(of, 'reported', report))
-  if (refusal !== null && isDecision(refusal, stage))
-    audits.push(auditOf(of, 'refused', { stage, refusal, denialReason: refusal.denialReason }))
-  else if (passwordCheck !== 'none' && passwordCheck.result === 'wrong')
-    audits.push(auditOf(of, 'refused', WRONG_PASSWORD))
+  const refused = refusedAuditOf(request.context, of)
+  if (refused !== null) audits.push(refused)
   else if (audits.length === 0 && isRecorded)
-    audits.push(auditOf(of, 'permitted', isWithheld ? itemsReport('permit', 'rows: none') : null))
+    audits.push({
+      ...auditOf(of, 'permitted', isWithheld ? itemsReport('permit', 'rows: none') : null),
+      permittedBy: permittedByOf(request.context, settings),
+    })
   return audits
 }
 
-function isAlwaysRecorded(request: FastifyRequest, { comparison }: ResponseEnd): boolean {
-  return isWrite(request) || comparison === 'wider'
+/** Returns the line of a refusal. Null if the request is not refused, or if the refusal is no decision about the caller. */
+function refusedAuditOf(
+  { refusal, stage, passwordCheck }: RequestContext,
+  of: CommonAuditFields,
+): Audit | null {
+  if (refusal !== null && isDecision(refusal, stage))
+    return auditOf(of, 'refused', { stage, refusal, denialReason: refusal.denialReason })
+  const isWrong = passwordCheck !== 'none' && passwordCheck.result === 'wrong'
+  return isWrong ? auditOf(of, 'refused', WRONG_PASSWORD) : null
 }
+
+function isAlwaysRecorded(
+  request: FastifyRequest,
+  { comparison }: ResponseEnd,
+  settings: AuditSettings,
+): boolean {
+  const { operation } = request.context
+  return (
+    isWrite(request) ||
+    comparison === 'wider' ||
+    (operation !== null && hasPermittedLine(operation, settings))
+  )
+}
+
+/** Returns why a request is permitted: its checks, or the reason why there are none. */
+function permittedByOf(context: RequestContext, { reasons }: AuditSettings): Audit['permittedBy'] {
+  const { engine, operation, grounds } = context
+  if (!reasons || engine === null || operation === null) return NO_GROUNDS
+  if (isOpen(context)) return OPEN
+  if (engine.authorization === 'off') return AUTHORIZATION_OFF
+  if (engine.authorization === 'engine') return BY_ENGINE
+  const items =
+    operation.items === undefined || !isDecided(context) ? [] : [ITEMS[context.listDecision.visibility]]
+  const all = [...grounds, ...items]
+  return all.length === 0 ? NO_CHECK : all
+}
+
+const NO_GROUNDS: Audit['permittedBy'] = []
+const OPEN: Audit['permittedBy'] = [{ by: 'open operation' }]
+const AUTHORIZATION_OFF: Audit['permittedBy'] = [{ by: 'authorization off' }]
+const BY_ENGINE: Audit['permittedBy'] = [{ by: 'engine' }]
+const NO_CHECK: Audit['permittedBy'] = [{ by: 'no check' }]
+/** A list contains only the items that the caller may see. */
+const ITEMS = {
+  all: { by: 'all items' },
+  conditional: { by: 'visible items' },
+  none: { by: 'no item' },
+} as const
 
 function changedLinesOf(changes: readonly QueryChange[], of: CommonAuditFields): readonly Audit[] {
   return changes
@@ -47,11 +125,14 @@ function changedLinesOf(changes: readonly QueryChange[], of: CommonAuditFields):
     .map(({ rule, stage }) => ({ ...of, decision: 'changed', stage, rule, ...NOTHING_MISSING }))
 }
 
-const NOTHING_MISSING = { missing: [], otherRefusal: null } as const
+const NOTHING_MISSING = { missing: [], otherRefusal: null, permittedBy: [] } as const
 
 type ResponseEnd = Pick<Audit, 'status' | 'durationMs' | 'traceId' | 'comparison'>
 
-type CommonAuditFields = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing' | 'otherRefusal'>
+type CommonAuditFields = Omit<
+  Audit,
+  'decision' | 'stage' | 'rule' | 'missing' | 'otherRefusal' | 'permittedBy'
+>
 
 /** Returns the path of a passthrough request without its query. Null for all other requests. The first stage has checked its characters. */
 export function passedPathOf({ context: { passthrough }, url }: FastifyRequest): string | null {
@@ -145,7 +226,7 @@ function changeOf({ context }: FastifyRequest): Audit['change'] {
 function auditOf(of: CommonAuditFields, decision: Audit['decision'], report: Report | null): Audit {
   const rule = report === null ? null : ruleOf(report)
   const { missing = [], otherRefusal = null } = report?.denialReason ?? {}
-  return { ...of, decision, stage: report?.stage ?? null, rule, missing, otherRefusal }
+  return { ...of, decision, stage: report?.stage ?? null, rule, missing, otherRefusal, permittedBy: [] }
 }
 
 function isWrite({ context: { operation, passthrough }, method }: FastifyRequest): boolean {

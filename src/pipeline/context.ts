@@ -7,6 +7,7 @@ import type { Application, EngineDependencies, Dependencies } from './dependenci
 import type { AccessRequest } from '../request/access-request.ts'
 import type { MaybePromise } from '../request/maybe-promise.ts'
 import { ANONYMOUS, type Principal } from '../request/principal.ts'
+import type { PermitGround } from '../policy/authz/explain/permit-grounds.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import type { ListDecision } from '../lists/list-decision.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
@@ -36,6 +37,10 @@ export interface Outcome {
   passwordCheck: PasswordCheck | 'none'
   /** The authorization record before the request changes it, for the audit log. `unknown` if the gateway has not read it. */
   formerRecord: StoredRecord | 'unknown'
+  /** True if the credentials were verified for this request, and not remembered from an earlier one. */
+  isLogin: boolean
+  /** Why the checks have passed. Empty if the audit line does not name it. */
+  grounds: readonly PermitGround[]
   origin: ResponseOrigin
   /** The length of the body that was written to the client. */
   writtenBytes: number
@@ -59,6 +64,7 @@ export const NO_BYTES: Buffer = Buffer.alloc(0)
 export const NO_HEADERS: Readonly<Record<string, string>> = {}
 const FROM_GATEWAY: ResponseOrigin = { kind: 'gateway' }
 const NO_REPORTS: readonly Report[] = []
+const NO_GROUNDS: readonly PermitGround[] = []
 const NO_CHANGES: readonly QueryChange[] = []
 
 /**
@@ -167,6 +173,8 @@ class ContextMembers implements RequestContext {
   isWithheld = false
   passwordCheck: PasswordCheck | 'none' = 'none'
   formerRecord: StoredRecord | 'unknown' = 'unknown'
+  isLogin = false
+  grounds = NO_GROUNDS
   origin: ResponseOrigin = FROM_GATEWAY
   writtenBytes = 0
 
@@ -258,6 +266,7 @@ export function forgetReports(outcome: Outcome): void {
   outcome.reports = NO_REPORTS
   outcome.changes = NO_CHANGES
   outcome.isWithheld = false
+  outcome.grounds = NO_GROUNDS
 }
 
 /** Releases the memory of the parsed request. The decision about it remains. */

@@ -12,6 +12,7 @@ import type { ChangeKind, Operation } from '../operations/table.ts'
 import type { PublicAddress } from '../request/public-address.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { Authenticator } from '../policy/authn/authenticate.ts'
+import type { GroundsOf } from '../policy/authz/explain/permit-grounds.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
 import type { HazardRule } from '../operations/hazard-rules.ts'
 import type { IdentitySource } from '../policy/authn/identity-source.ts'
@@ -69,6 +70,8 @@ export interface EngineDependencies {
    * @throws GatewayError if a lookup fails
    */
   readonly explain: (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
+  /** Returns why the checks of a permitted request have passed. */
+  readonly groundsOf: GroundsOf
   /**
    * Returns the deployment of the definition that the path names, or null if it is unknown. The function itself is null if all
    * nodes are equivalent.

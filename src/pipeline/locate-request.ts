@@ -169,6 +169,9 @@ export function authenticatePassthrough(
     if (config.cors !== null && isCrossOriginRequest(request.raw, request.headers.host ?? '', allowedOrigins))
       throw new GatewayError('GW_FOREIGN_ORIGIN')
     context.stage = 'authenticate'
-    if (application.auth === 'gateway') setPrincipal(context, await principalOf(authenticator, request))
+    if (application.auth !== 'gateway') return
+    const principal = principalOf(authenticator, request)
+    context.isLogin = principal instanceof Promise
+    setPrincipal(context, await principal)
   }
 }

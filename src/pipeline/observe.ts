@@ -59,7 +59,7 @@ interface ObservedRequest {
   readonly traceId: string | null
 }
 
-function createRecord({ metrics, log, audit }: Dependencies) {
+function createRecord({ metrics, log, audit, config }: Dependencies) {
   const writeRecord = createRecordWriter(log)
   return function record(
     request: FastifyRequest,
@@ -99,7 +99,8 @@ function createRecord({ metrics, log, audit }: Dependencies) {
         error: refusal === null ? cut : errorOf(refusal),
       }),
     )
-    for (const each of auditsOf(request, { status, durationMs, traceId, comparison })) audit(each)
+    for (const each of auditsOf(request, { status, durationMs, traceId, comparison }, config.audit))
+      audit(each)
     span?.end(() => spanSummaryOf(request, reply, { status, reason, isCut: cut !== null }))
   }
 }

@@ -5,6 +5,7 @@ import { redactedOf, secretDigestsOf } from '../../src/config/redacted.ts'
 /** Names of keys whose text is not a secret. A new key that may be shown must be added here. */
 const SHOWN: ReadonlySet<string> = new Set([
   'adminGroups',
+  'reads',
   'adminUsers',
   'allowedHeaders',
   'allowedOrigins',

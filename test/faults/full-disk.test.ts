@@ -31,6 +31,7 @@ const AUDIT = {
   created: [],
   change: null,
   policy: null,
+  permittedBy: [],
   durationMs: 1,
   engine: 'default',
   operation: 'getTasks',

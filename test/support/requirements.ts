@@ -7,6 +7,9 @@ export const javaSkip = skipOf('a real engine', ['java', 'mvn'])
 /** Why tests that need a Redis server are skipped, or false if they run. For tap's `{ skip }`. */
 export const redisSkip = skipOf('Redis', ['redis-server'])
 
+/** Why tests of commands for readers of the audit stream are skipped, or false if they run. For tap's `{ skip }`. */
+export const jqSkip = skipOf('jq', ['jq'])
+
 /** Why tests of the chart are skipped, or false if they run. For tap's `{ skip }`. */
 export const helmSkip = skipOf('Helm', ['helm'])
 

@@ -1,9 +1,14 @@
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { type AskEngine, okBodyOf } from '../../../request/engine-request.ts'
 import { type Records, type RecordsOptions, withOptions } from './records.ts'
-import { recordById, type RecordTable } from './record-table.ts'
+import { locateRecord, recordById, type RecordKey, type RecordTable } from './record-table.ts'
 import { RECORDS_PATH } from './stored-records.ts'
-import { type LoadedRecords, recordsUnavailable, type RecordsSource } from './records-source.ts'
+import {
+  type LoadedRecords,
+  type RecordLocation,
+  recordsUnavailable,
+  type RecordsSource,
+} from './records-source.ts'
 import { messageOf } from '../../../errors.ts'
 import { oneAfterAnother } from '../../../request/single-flight.ts'
 import { contentDigestOf } from '../../../files/content-digest.ts'
@@ -53,6 +58,7 @@ export function createEngineRecords(options: EngineRecordsOptions): RecordsSourc
   return {
     current: () => records.current(),
     byId: (id) => records.byId(id),
+    locate: (key) => records.locate(key),
     refresh: () => records.refresh(),
     start: () => records.refresh(),
     close: () => records.close(),
@@ -93,6 +99,11 @@ class EngineRecords {
 
   byId(id: string): StoredRecord | null {
     return this.#table === null ? null : recordById(this.#table, id)
+  }
+
+  locate(key: RecordKey): RecordLocation | null {
+    const id = this.#table === null ? null : (locateRecord(this.#table, key)?.id ?? null)
+    return id === null ? null : { id }
   }
 
   state() {

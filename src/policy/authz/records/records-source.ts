@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../errors.ts'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
-import type { RecordTable } from './record-table.ts'
+import { locateRecord, type RecordKey, type RecordTable } from './record-table.ts'
 import { type RecordIndex, type Records, type RecordsOptions, withOptions } from './records.ts'
 import type { SourceState } from '../../../files/source-state.ts'
 
@@ -13,6 +13,8 @@ export interface RecordsSource {
    * in force are those of a file.
    */
   readonly byId: (id: string) => StoredRecord | null
+  /** Returns where a record is in its source: its id at the engine, or its position in the file. Null if that is not known. */
+  readonly locate: (key: RecordKey) => RecordLocation | null
   /** Reads changes that were made until now. Never rejects: after a failure the active records stay, and `state` has the reason. */
   readonly refresh: () => Promise<void>
   /** Resolves after the first read, whether it succeeded or not. */
@@ -25,6 +27,8 @@ export function recordsUnavailable(): GatewayError {
   return new GatewayError('GW_RECORDS_UNAVAILABLE', { retryAfterSeconds: 1 })
 }
 
+export type RecordLocation = { readonly id: string } | { readonly position: number }
+
 /** The index of a list of records, and the list itself. */
 export interface LoadedRecords {
   readonly index: RecordIndex
@@ -35,7 +39,7 @@ interface FileRecordsOptions extends RecordsOptions {
   /** The file is watched by the code that opened it, because several engines may share it. */
   readonly file: {
     /** Null if the file could not be read for longer than the limit. */
-    readonly current: () => Pick<LoadedRecords, 'index'> | null
+    readonly current: () => LoadedRecords | null
     readonly look: () => Promise<void>
     readonly state: () => SourceState
   }
@@ -53,6 +57,11 @@ export function createFileRecords({ file, ...options }: FileRecordsOptions): Rec
       return inForce.records
     },
     byId: () => null,
+    locate: (key) => {
+      const content = file.current()
+      const location = content === null ? null : locateRecord(content.table, key)
+      return location === null ? null : { position: location.position }
+    },
     refresh: file.look,
     start: () => Promise.resolve(),
     close: () => undefined,

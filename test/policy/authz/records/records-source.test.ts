@@ -1,4 +1,5 @@
 import t from 'tap'
+import { tableOf } from '../../../../src/policy/authz/records/record-table.ts'
 import { indexRecords, type RecordIndex } from '../../../../src/policy/authz/records/records.ts'
 import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { createFileRecords } from '../../../../src/policy/authz/records/records-source.ts'
@@ -17,7 +18,7 @@ function open(list: readonly AuthorizationRecord[] | null) {
   const file = { index: list === null ? null : indexOf(list), looks: 0 }
   const records = createFileRecords({
     file: {
-      current: () => (file.index === null ? null : { index: file.index }),
+      current: () => (file.index === null ? null : { index: file.index, table: tableOf([]) }),
       look: async () => {
         file.looks += 1
       },

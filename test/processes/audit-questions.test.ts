@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { until } from '../support/cache-harness.ts'
+import { type Seen, startNode } from '../support/fake-engine.ts'
+import { BASE } from '../support/open-gateway.ts'
+import { recordsOf, USERS } from '../support/people.ts'
+import { jqSkip } from '../support/requirements.ts'
+import { askToReload, type Reloadable, startReloadable } from '../support/reloadable.ts'
+import { runInProcess } from '../support/run-command.ts'
+
+// The questions of docs/audit.md, answered with the commands of the page from the files of a gateway alone.
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8')
+type Line = Readonly<Record<string, unknown>>
+
+/** Returns the jq program of the page that contains a text, with other values. */
+function programWith(text: string, values: Readonly<Record<string, string>> = {}): readonly string[] {
+  const programs = [...PAGE.matchAll(/^jq (.*) '(.*)' audit\.jsonl$/gm)]
+  const [, flags = '', program = ''] = programs.find(([line]) => line.includes(text)) ?? []
+  const replaced = Object.entries(values).reduce((to, [from, value]) => to.replaceAll(from, value), program)
+  return [...flags.split(' '), replaced]
+}
+
+function ask(file: string, ...of: Parameters<typeof programWith>): readonly Line[] {
+  const out = execFileSync('jq', [...programWith(...of), file], { encoding: 'utf8' })
+  return out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+}
+
+const GRANTED = recordsOf([]).map((record, at) => ({ id: `r-${at}`, ...record }))
+
+/** Responds with records, and accepts every write. */
+function answerAsEngine({ method, url }: Seen, response: ServerResponse): void {
+  response.setHeader('content-type', 'application/json')
+  if (url === `${BASE}/authorization`) return void response.end(JSON.stringify(GRANTED))
+  if (url.endsWith('/authorization/create')) return void response.end('{"id":"a-1","links":[]}')
+  if (method === 'GET') return void response.end('{"id":"i-1","definitionId":"d","tenantId":null}')
+  response.writeHead(204).end()
+}
+
+async function openAudited(t: Test, records: object) {
+  const node = await startNode(t, answerAsEngine)
+  const file = join(t.testdir({}), 'audit.jsonl')
+  const gateway = await startReloadable(t, {
+    engines: { default: { nodes: [node.url + BASE] } },
+    log: { audit: file },
+    audit: { reads: ['getProcessInstanceVariables'], reasons: true },
+    authorization: { records },
+  })
+  const lines = (): readonly Line[] =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line) => (line.endsWith('}') ? [JSON.parse(line)] : []))
+  const written = (event: string, count = 1) =>
+    until(() => lines().filter((line) => line['event'] === event).length >= count)
+  return { gateway, file, lines, written }
+}
+
+async function send(
+  { ask: request }: Reloadable,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<void> {
+  const response = await request('demo', path, {
+    method,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  await response.arrayBuffer()
+}
+
+const GRANT = { type: 1, userId: 'mary', resourceType: 7, resourceId: '*', permissions: ['READ'] }
+
+t.test(
+  'who granted what to whom, and who read what, is answered by the lines of requests',
+  { skip: jqSkip },
+  async (t) => {
+    const { gateway, file, lines } = await openAudited(t, { source: 'engine' })
+    await send(gateway, 'POST', '/authorization/create', GRANT)
+    await send(gateway, 'PUT', '/group/accounting/members/mary')
+    await send(gateway, 'POST', '/authorization/create', { ...GRANT, userId: 'ben' })
+    await send(gateway, 'GET', '/process-instance/i-1/variables')
+    await send(gateway, 'GET', '/process-instance/i-2/variables')
+    await until(() => lines().filter(({ operation }) => operation !== undefined).length === 5)
+    const granted = ask(file, '.change.after.userId == "mary"')
+    t.match(granted, [
+      { user: 'demo', client: '127.0.0.1', status: 200, change: { action: 'create', authorization: 'a-1' } },
+      { user: 'demo', status: 204, change: { action: 'add', user: 'mary', group: 'accounting' } },
+    ])
+    for (const { requestId, time } of granted) {
+      t.ok(lines().some((line) => line['requestId'] === requestId))
+      t.match(time, /^\d{4}-/)
+    }
+    t.match(ask(file, '.change.after.groupId == "accounting"'), [{ change: { user: 'mary' } }])
+    const reads = ask(file, 'getProcessInstanceVariables', { '7c2d11aa': 'i-1' })
+    t.match(reads, [
+      {
+        user: 'demo',
+        status: 200,
+        permittedBy: [{ by: 'record', record: { groupId: 'camunda-admin', id: /^r-\d+$/ } }],
+      },
+    ])
+    t.equal(reads.length, 1)
+  },
+)
+
+t.test(
+  'which policy was in force, and what changed it, is answered by the lines of policies',
+  { skip: jqSkip },
+  async (t) => {
+    const { gateway, file, lines, written } = await openAudited(t, { source: 'file', file: 'records.yaml' })
+    await written('policy')
+    const first = lines().find(({ event }) => event === 'policy')
+    const between = String(first?.['time'])
+    const records = join(dirname(gateway.file), 'records.yaml')
+    await writeFile(
+      `${records}.new`,
+      `${JSON.stringify({ authorizations: recordsOf(['grant mary TASK:* READ']) })}\n`,
+    )
+    await rename(`${records}.new`, records)
+    await written('policy', 2)
+    const last = lines().findLast(({ event }) => event === 'policy')
+    t.match(ask(file, '.records.before'), [
+      {
+        engine: 'default',
+        previous: first?.['policy'],
+        policy: last?.['policy'],
+        records: {
+          source: records,
+          added: 1,
+          removed: 0,
+          changed: 0,
+          examples: [{ after: { userId: 'mary' } }],
+        },
+      },
+    ])
+    const digest = execFileSync('sha256sum', [records], { encoding: 'utf8' }).split(' ')[0]
+    t.match(last, { records: { digest } }, 'the digest of sha256sum')
+    const at = (time: string) => ask(file, '.time <= ', { '2026-01-31T12:00:00.000Z': time })
+    t.match(at(between), [{ policy: first?.['policy'] }])
+    t.match(at('2999-01-01T00:00:00.000Z'), [{ policy: last?.['policy'] }])
+    t.same(at('1999-01-01T00:00:00.000Z'), [])
+    await send(gateway, 'DELETE', '/task/x')
+    await until(() => lines().some(({ operation }) => operation !== undefined))
+    t.match(lines().at(-1), { operation: 'deleteTask', policy: last?.['policy'] })
+  },
+)
+
+t.test(
+  'who reloaded, and whether a line is missing, is answered by the files',
+  { skip: jqSkip },
+  async (t) => {
+    const { gateway, file, written } = await openAudited(t, { source: 'file', file: 'records.yaml' })
+    await written('start')
+    const basic = `Basic ${Buffer.from('olga:any').toString('base64')}`
+    await askToReload(gateway.running, { authorization: basic })
+    await written('admin')
+    const users = join(dirname(gateway.file), 'users.yaml')
+    await writeFile(`${users}.new`, `${JSON.stringify({ users: USERS.slice(0, 2) })}\n`)
+    await rename(`${users}.new`, users)
+    await written('policy', 2)
+    t.match(
+      ask(file, '.event == "admin"').toSorted((one) => (one['event'] === 'admin' ? 1 : -1)),
+      [
+        { event: 'reload', cause: 'request', result: 'applied', before: /^[\da-f]{64}$/ },
+        {
+          event: 'admin',
+          client: '127.0.0.1',
+          administrator: 'olga',
+          path: '/reload',
+          decision: 'permitted',
+        },
+      ],
+    )
+    t.equal((await runInProcess(['audit', 'verify', file])).code, 0)
+    const lines = readFileSync(file, 'utf8').split('\n')
+    await writeFile(file, lines.filter((line) => !line.includes('"event":"admin"')).join('\n'))
+    const { code, out } = await runInProcess(['audit', 'verify', file])
+    t.equal(code, 1)
+    t.match(out, /is missing/)
+  },
+)
