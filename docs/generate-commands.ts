@@ -30,7 +30,8 @@ const GUIDES: Readonly<Record<string, string>> = {
   explain: 'See [explanations](explain.md#may-this-user-do-that).',
   'who-can': 'See [users and groups](explain.md#callers-with-a-permission).',
   suggest: 'See [missing records](explain.md#records-that-are-sufficient).',
-  policy: 'See [tests of records](explain.md#do-the-records-still-say-what-we-mean).',
+  policy:
+    'See [tests of records](explain.md#do-the-records-still-say-what-we-mean) and [changes of a policy](explain.md#what-does-a-change-of-the-policy-change).',
   schema: '[The reference](configuration/reference.md) is generated from the same definitions.',
 }
 

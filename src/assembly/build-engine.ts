@@ -194,7 +194,10 @@ const POLICIES = {
   specific: compilePolicies(OPERATIONS.map(withSpecificVariablePermissions)),
 } as const
 
-function policiesFor({ specificVariablePermissions }: AuthorizationConfig): Policies {
+/** Returns the compiled policies for the settings of an engine. */
+export function policiesFor({
+  specificVariablePermissions,
+}: Pick<AuthorizationConfig, 'specificVariablePermissions'>): Policies {
   return specificVariablePermissions ? POLICIES.specific : POLICIES.general
 }
 

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { fileReasonOf } from '../config/file-text.ts'
-import { messageOf } from '../errors.ts'
+import { messageOf, type MissingPermission } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
 import { CommandError } from './command-failure.ts'
 
@@ -13,15 +14,23 @@ export interface LineCounts {
   readonly unreadable: number
 }
 
-/** Reads the lines of a file or a stream. @throws CommandError with the reason if it cannot be read */
+/** Reads the lines of a file or a stream. A file whose name ends in `.gz` is decompressed. @throws CommandError with the reason if it cannot be read */
 export async function* linesOf(from: string | Readable): AsyncGenerator<string> {
-  const input = typeof from === 'string' ? createReadStream(from) : from
   try {
-    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+    yield* createInterface({ input: inputOf(from), crlfDelay: Number.POSITIVE_INFINITY })
   } catch (cause) {
     const name = typeof from === 'string' ? from : 'standard input'
     throw new CommandError(`${name} ${fileReasonOf(cause) ?? messageOf(cause)}`, { cause })
   }
+}
+
+function inputOf(from: string | Readable): Readable {
+  if (typeof from !== 'string') return from
+  const file = createReadStream(from)
+  if (!from.endsWith('.gz')) return file
+  const lines = createGunzip()
+  file.on('error', (error) => lines.destroy(error))
+  return file.pipe(lines)
 }
 
 /**
@@ -52,4 +61,12 @@ function valueOf(text: string): Readonly<Record<string, unknown>> | null {
   } catch {
     return null
   }
+}
+
+/** Returns whether a value of an audit line is a missing permission. */
+export function isMissingPermission(value: unknown): value is MissingPermission {
+  if (!isRecord(value)) return false
+  const { permission, resource, resourceId, need } = value
+  const names = [permission, resource, resourceId]
+  return names.every((name) => typeof name === 'string') && typeof need === 'number'
 }

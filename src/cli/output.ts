@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import type { Operation } from '../operations/table.ts'
 
 /** Writes a result in the format that `--format` selects. */
 export function printResponse(
@@ -23,4 +24,13 @@ export function tableLines(rows: readonly (readonly string[])[]): readonly strin
       .join('  ')
       .trimEnd(),
   )
+}
+
+/** Returns the request of an operation with these parameters of its path: `POST /task/t1/complete`. */
+export function requestText(
+  { method, template }: Pick<Operation, 'method' | 'template'>,
+  params: Readonly<Record<string, string>>,
+): string {
+  const path = template.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  return `${method} ${path}`
 }

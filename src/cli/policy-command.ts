@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { Argument, type Command } from 'commander'
-import { ConfigError } from '../config/config.ts'
-import { messageOf } from '../errors.ts'
+import { Argument, type Command, InvalidArgumentError } from 'commander'
 import { type PolicyTest, policyTestsOf } from '../files/policy-tests-file.ts'
 import { permissionText } from '../pipeline/explain-text.ts'
 import { type Explain, type RequestExplanation, QuestionError, questionOf } from '../pipeline/explain.ts'
-import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
+import { collected, type CommandContext, ENGINE_OPTION, FORMAT_OPTION, notesText } from './command.ts'
+import { changesDecisions, comparePolicies, policyDiffJson, policyDiffText } from './policy-diff.ts'
+import { readText } from './read-text.ts'
 import { linesText, printResponse } from './output.ts'
 import { hasNoResponse } from './command-failure.ts'
 import { withExplain } from './with-explain.ts'
@@ -22,33 +21,68 @@ interface PolicyTestResult {
 export function addPolicyCommand(program: Command, context: CommandContext): void {
   program
     .command('policy')
-    .usage('test [options] <FILE>')
-    .description('compare decisions with the expected decisions in a file')
-    .addArgument(new Argument('<ACTION>', 'the only action').choices(['test'] as const))
-    .argument('<FILE>', 'the file with the expected decisions')
-    .addOption(CONFIG_OPTION)
+    .usage('test|diff [options] <FILE> [NEW]')
+    .description('compare decisions with expected decisions, or two policies with each other')
+    .addArgument(new Argument('<ACTION>', 'the action').choices(['test', 'diff'] as const))
+    .argument(
+      '<FILE>',
+      'test: the file with the expected decisions. diff: the old records, or an old configuration',
+    )
+    .argument('[NEW]', 'diff: the new records, or a new configuration')
+    .option(
+      '-c, --config <FILE>',
+      'the configuration file. test: required. diff: its settings and users apply to files with records',
+    )
+    .addOption(ENGINE_OPTION)
+    .option('--users <FILE>', 'diff: a file with users, instead of those of a configuration')
+    .option(
+      '--audit <FILE>',
+      'diff: a file with audit lines, also with the ending .gz; may be repeated',
+      collected,
+    )
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
       context.exits(
-        async (_, file, { config, format }) => {
-          const tests = policyTestsOf(readText(file), file)
-          const results = await withExplain({ file: config, ...context }, ({ explain }) =>
-            runAll(tests, explain),
-          )
+        async (action, file, fresh, { config, engine, users, audit, format }) => {
+          if (action === 'test') {
+            if (fresh !== undefined)
+              throw new InvalidArgumentError(
+                "too many arguments for 'policy'. Expected 2 arguments but got 3",
+              )
+            if (config === undefined)
+              throw new InvalidArgumentError("required option '-c, --config <FILE>' not specified")
+            return runTests(file, { config, format }, context)
+          }
+          if (fresh === undefined) throw new InvalidArgumentError("missing required argument 'NEW'")
+          const diff = await comparePolicies({ before: file, after: fresh }, { config, engine, users, audit })
           printResponse(context, format, {
-            text: () => formatTestResults(results),
-            json: () => results.map(jsonOf),
+            text: () => policyDiffText(diff),
+            json: () => policyDiffJson(diff),
           })
-          return results.every(isAsExpected) ? 0 : 1
+          return changesDecisions(diff) ? 1 : 0
         },
         { failure: 2 },
       ),
     )
 }
 
+async function runTests(
+  file: string,
+  { config, format }: { readonly config: string; readonly format: 'text' | 'json' },
+  context: CommandContext,
+): Promise<number> {
+  const tests = policyTestsOf(readText(file), file)
+  const results = await withExplain({ file: config, ...context }, ({ explain }) => runAll(tests, explain))
+  printResponse(context, format, {
+    text: () => formatTestResults(results),
+    json: () => results.map(jsonOf),
+  })
+  return results.every(isAsExpected) ? 0 : 1
+}
+
 const NOTES = {
-  about: `The command only reads from the engine, and only the data that the decisions need. It changes nothing.
+  about: `test only reads from the engine, and only the data that the decisions need. It changes nothing.
 The format of the file:
 
   tests:
@@ -59,23 +93,22 @@ The format of the file:
       engine: default         # optional, this is the default
       rows: some              # for a permitted list: all, some or none
       status: 403             # for a refused request
-      name: clerks stop nothing`,
-  examples: ['engine-gateway policy test policy.yaml --config gateway.yaml'],
+      name: clerks stop nothing
+
+diff shows who gains or loses which permission, and which records have no effect because others decide. With
+--audit, it also decides the requests of the lines by the new policy. The old policy must be the one that
+decided them. A request is not decidable if the line does not contain what the decision depends on.`,
+  examples: [
+    'engine-gateway policy test policy.yaml --config gateway.yaml',
+    'engine-gateway policy diff old.yaml new.yaml --config gateway.yaml --audit audit.jsonl',
+    'engine-gateway policy diff old/gateway.yaml new/gateway.yaml --engine orders --format json',
+  ],
   exitCodes: [
-    [0, 'all decisions are as expected'],
-    [1, 'some decisions are not as expected'],
+    [0, 'test: all decisions are as expected. diff: no caller gains or loses a permission'],
+    [1, 'test: some decisions are not as expected. diff: a caller gains or loses a permission'],
     [2, 'no result: invalid arguments, an invalid file, or an engine that does not respond'],
   ],
 } as const
-
-/** Reads the file of tests. @throws ConfigError */
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new ConfigError(file, [messageOf(cause)])
-  }
-}
 
 /** Runs the tests one after the other, because the engine also serves other clients. @throws QuestionError that names the test */
 async function runAll(tests: readonly PolicyTest[], explain: Explain): Promise<readonly PolicyTestResult[]> {

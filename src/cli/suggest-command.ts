@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { MissingPermission } from '../errors.ts'
-import { isRecord } from '../request/value.ts'
 import { Suggester, type Suggestion } from '../policy/authz/explain/suggest.ts'
-import { type LineCounts, readAuditLines } from './audit-lines.ts'
+import { isMissingPermission, type LineCounts, readAuditLines } from './audit-lines.ts'
 import { collected, type CommandContext, type CommandStreams, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
 import { counted } from '../pipeline/plural.ts'
@@ -187,13 +186,6 @@ function lineOf(line: Readonly<Record<string, unknown>>): AuditLine | null {
     otherRefusal: typeof otherRefusal === 'string' ? otherRefusal : null,
     status: typeof status === 'number' ? status : null,
   }
-}
-
-function isMissingPermission(value: unknown): value is MissingPermission {
-  if (!isRecord(value)) return false
-  const { permission, resource, resourceId, need } = value
-  const names = [permission, resource, resourceId]
-  return names.every((name) => typeof name === 'string') && typeof need === 'number'
 }
 
 type NameTally = readonly (readonly [what: string, times: number])[]

@@ -19,7 +19,7 @@ import {
   notesText,
 } from './command.ts'
 import { readBody } from './explain-command.ts'
-import { linesText, printResponse, tableLines } from './output.ts'
+import { linesText, printResponse, requestText, tableLines } from './output.ts'
 import { withExplain } from './with-explain.ts'
 
 export function addWhoCanCommand(program: Command, context: CommandContext): void {
@@ -93,10 +93,7 @@ function requestOf(operation: string, given: readonly string[]): string {
   const missing = names.find((name) => !values.has(name))
   if (missing !== undefined)
     throw new InvalidArgumentError(`${operation} is ${found.template}: it needs --path ${missing}=VALUE`)
-  const path = found.template.replaceAll(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(values.get(name) ?? ''),
-  )
-  return `${found.method} ${path}`
+  return requestText(found, Object.fromEntries(values))
 }
 
 /** Returns the operation whose id is closest, or else the shortest one that begins with the given text: `startProcess`. */

@@ -1,0 +1,80 @@
+import { policiesFor } from '../assembly/build-engine.ts'
+import { type AuthorizationConfig, loadConfig, settingsOf } from '../config/config.ts'
+import { isMapping } from '../config/mapping.ts'
+import { authorizationSettings } from '../config/policy-settings.ts'
+import { parseText } from '../files/file-problems.ts'
+import { recordsOf } from '../files/records-file.ts'
+import { usersOf } from '../files/users-file.ts'
+import { linkBitsOf } from '../policy/authz/entities/implicit-grants.ts'
+import type { ComparedPolicy } from '../policy/authz/explain/compared-policy.ts'
+import { indexRecords } from '../policy/authz/records/records.ts'
+import { CommandError } from './command-failure.ts'
+import { readText } from './read-text.ts'
+
+export interface PolicySource {
+  /** A file with records, or a configuration. */
+  readonly file: string
+  readonly engine: string
+  /** The configuration whose settings and users apply to a file with records. Undefined: the default settings apply. */
+  readonly config: string | undefined
+  /** A file with users, instead of those of the configuration. */
+  readonly users: string | undefined
+}
+
+/** Reads one of the policies to compare. @throws ConfigError, or CommandError if records or users are not in files */
+export function readPolicy({ file, engine, config, users }: PolicySource): ComparedPolicy {
+  const text = readText(file)
+  const isRecords = hasRecords(file, text)
+  const settings =
+    isRecords && config === undefined ? null : settingsIn(isRecords ? (config ?? file) : file, engine)
+  const authorization =
+    settings?.authorization ?? authorizationSettings.parse({ records: { source: 'file', file } })
+  const usersFile = users ?? usersFileOf(settings)
+  const list = isRecords ? recordsOf(text, file) : recordsIn(authorization, engine)
+  const { revokes, disabledPermissions, adminGroups, adminUsers, implied, tenants } = authorization
+  const { taskPermission } = implied
+  const { specificVariablePermissions: specificVariables } = authorization
+  return {
+    list,
+    records: indexRecords(list, { revokes, disabledPermissions }),
+    users: usersFile === null ? null : principalsIn(usersFile),
+    adminGroups,
+    adminUsers,
+    checksTenants: tenants === 'check',
+    impliesIdentity: implied.identity,
+    linkBits: implied.tasks ? linkBitsOf({ taskPermission, specificVariables }) : 0,
+    policies: policiesFor(authorization),
+  }
+}
+
+/** Returns whether a file has records, and is not a configuration. */
+function hasRecords(file: string, text: string): boolean {
+  const value = parseText(file, text)
+  return Array.isArray(value) || (isMapping(value) && Object.hasOwn(value, 'authorizations'))
+}
+
+function settingsIn(file: string, engine: string) {
+  const config = loadConfig(file)
+  const own = config.engines[engine]
+  if (own === undefined)
+    throw new CommandError(
+      `${file} has no engine ${engine}, but ${Object.keys(config.engines).join(', ')}: choose one with --engine`,
+    )
+  return settingsOf(config, own)
+}
+
+function recordsIn({ records }: AuthorizationConfig, engine: string): ComparedPolicy['list'] {
+  if (records.source === 'file') return recordsOf(readText(records.file), records.file)
+  throw new CommandError(
+    `The records of engine ${engine} come from the engine: give the response of GET /authorization as a file`,
+  )
+}
+
+function usersFileOf(settings: ReturnType<typeof settingsOf> | null): string | null {
+  return settings?.identity.source === 'file' ? settings.identity.file : null
+}
+
+function principalsIn(file: string): ComparedPolicy['users'] {
+  const { all } = usersOf(readText(file), file)
+  return new Map(all.map(({ id, groups, tenants }) => [id, { userId: id, groups, tenants }]))
+}

@@ -1,0 +1,283 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { runInProcess } from '../support/run-command.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'policy-diff-'))
+t.teardown(() => rmSync(folder, { recursive: true }))
+
+function write(name: string, content: unknown): string {
+  const file = join(folder, name)
+  writeFileSync(
+    file,
+    typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+  )
+  return file
+}
+
+const HASH = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
+const userOf = (id: string, groups: readonly string[] = []) => ({ id, passwordHash: HASH, groups })
+const USERS = write('users.yaml', {
+  users: [
+    userOf('mary', ['clerks']),
+    userOf('john', ['clerks']),
+    userOf('anna'),
+    userOf('root', ['camunda-admin']),
+  ],
+})
+
+const PROCESS_DEFINITION = 6
+const PROCESS_INSTANCE = 8
+const DEPLOYMENT = 9
+
+const grantOf = (
+  subject: object,
+  resourceType: number,
+  resourceId: string,
+  permissions: readonly string[],
+) => ({
+  type: 1,
+  ...subject,
+  resourceType,
+  resourceId,
+  permissions,
+})
+
+const START = [
+  grantOf({ groupId: 'clerks' }, PROCESS_INSTANCE, '*', ['CREATE']),
+  grantOf({ userId: 'anna' }, PROCESS_INSTANCE, '*', ['CREATE']),
+]
+
+let lines = 0
+function lineOf(user: string, operation: string, rest: object = {}): string {
+  lines += 1
+  return JSON.stringify({
+    level: 'info',
+    time: '2026-01-31T09:13:40.002Z',
+    stream: 'audit',
+    requestId: `r${lines}`,
+    user,
+    authenticated: 'basic',
+    engine: 'default',
+    operation,
+    method: 'POST',
+    decision: 'permitted',
+    status: 200,
+    durationMs: 1,
+    ...rest,
+  })
+}
+
+const startOf = (user: string, key: string, rest: object = {}) =>
+  lineOf(user, 'startProcessInstanceByKey', { params: { key }, ...rest })
+
+const diff = (...argv: readonly string[]) => runInProcess(['policy', 'diff', ...argv])
+
+async function diffJson(...argv: readonly string[]) {
+  const { code, out, err } = await diff(...argv, '--format', 'json')
+  return { code, err, ...JSON.parse(out) }
+}
+
+t.test('policy diff shows who loses what, who does not, and which requests change', async (t) => {
+  const key = grantOf({ groupId: 'clerks' }, PROCESS_DEFINITION, 'invoice', ['CREATE_INSTANCE', 'READ'])
+  const covering = grantOf({ userId: 'john' }, PROCESS_DEFINITION, '*', ['CREATE_INSTANCE'])
+  const before = write('before.yaml', { authorizations: [...START, key, covering] })
+  const after = write('after.yaml', {
+    authorizations: [...START, { ...key, permissions: ['READ'] }, covering],
+  })
+  const audit = write(
+    'audit.jsonl',
+    [startOf('mary', 'invoice'), startOf('john', 'invoice'), startOf('mary', 'invoice')].join('\n'),
+  )
+  const { code, out, err } = await diff(before, after, '--users', USERS, '--audit', audit)
+  t.match({ code, err }, { code: 1, err: '' })
+  t.same(out.split('\n'), [
+    'Records:',
+    '  changed GRANT to group clerks on ProcessDefinition invoice: -CREATE_INSTANCE',
+    '',
+    'Permissions:',
+    '  group clerks; user mary',
+    '    loses CREATE_INSTANCE on ProcessDefinition invoice (before: granted by GRANT to group clerks on invoice (step 5); after: no record)',
+    '',
+    'Without effect:',
+    '  CREATE_INSTANCE for user john: GRANT to group clerks on ProcessDefinition invoice: granted by GRANT to user john on * (step 3)',
+    '',
+    'Requests:',
+    '  permitted → refused  startProcessInstanceByKey  mary  2 times  for example POST /process-definition/key/invoice/start (request r1)',
+    '',
+    '3 audit lines: 2 would change, 1 would not, 0 not decidable from the line, 0 not decided by OLD',
+    '1 record differs; callers gain or lose permissions',
+    '',
+  ])
+})
+
+t.test('policy diff exits with 0 if no caller gains or loses a permission', async (t) => {
+  const before = write('order.yaml', { authorizations: START })
+  const after = write('reversed.yaml', { authorizations: START.toReversed() })
+  t.match(await diff(before, after, '--users', USERS), {
+    code: 0,
+    out: '0 records differ; no caller gains or loses a permission\n',
+  })
+  const covered = grantOf({ groupId: 'clerks' }, PROCESS_INSTANCE, 'i1', ['CREATE'])
+  const added = write('added.yaml', { authorizations: [...START, covered] })
+  t.match(await diffJson(before, added, '--users', USERS), {
+    code: 0,
+    effects: [],
+    covered: [{ subject: { kind: 'group' } }, { subject: { name: 'mary' } }, { subject: { name: 'john' } }],
+  })
+})
+
+const subjectOf = (at: number) => (at % 2 === 0 ? { userId: 'anna' } : { groupId: 'clerks' })
+
+const missingOf = (resourceId: string) => ({
+  decision: 'refused',
+  status: 403,
+  stage: 'permit',
+  rule: 'check 2',
+  missing: [{ permission: 'CREATE_INSTANCE', resource: 'ProcessDefinition', resourceId, need: 0 }],
+})
+
+t.test('each of 100 planted changes is named with a request, and no other request is named', async (t) => {
+  const keys = Array.from({ length: 200 }, (_, at) => `key${at}`)
+  const records = keys.map((key, at) => grantOf(subjectOf(at), PROCESS_DEFINITION, key, ['CREATE_INSTANCE']))
+  // Half of the changes grant the first 50 keys anew, and half revoke the next 50.
+  const others = [
+    ...START,
+    { type: 0, userId: '*', resourceType: PROCESS_DEFINITION, resourceId: '*', permissions: ['READ'] },
+  ]
+  const before = write('planted.yaml', { authorizations: [...others, ...records.slice(50)] })
+  const after = write('planted-after.yaml', {
+    authorizations: [...others, ...records.slice(0, 50), ...records.slice(100)],
+  })
+  const audit = write(
+    'planted.jsonl.gz',
+    gzipSync(
+      keys
+        .map((key, at) => startOf(at % 2 === 0 ? 'anna' : 'mary', key, at < 50 ? missingOf(key) : {}))
+        .join('\n'),
+    ),
+  )
+  const named = new Set<string>()
+  const { code, requests, effects } = await diffJson(before, after, '--users', USERS, '--audit', audit)
+  t.equal(code, 1)
+  t.match(requests, { lines: 200, changed: 100, unchanged: 100, undecidable: 0, notByOld: 0 })
+  for (const { subjects, changes } of effects)
+    for (const { resourceId, state } of changes) named.add(`${subjects[0].name} ${resourceId} ${state.after}`)
+  t.same(
+    named,
+    new Set(
+      keys
+        .slice(0, 100)
+        .map((key, at) => `${at % 2 === 0 ? 'anna' : 'clerks'} ${key} ${at < 50 ? 'granted' : 'no record'}`),
+    ),
+  )
+  t.same(
+    requests.changes
+      .map(({ user, before: old, after: fresh, times }: Record<string, unknown>) => [user, old, fresh, times])
+      .toSorted(),
+    [
+      ['anna', 'permitted', 'refused', 25],
+      ['anna', 'refused', 'permitted', 25],
+      ['mary', 'permitted', 'refused', 25],
+      ['mary', 'refused', 'permitted', 25],
+    ],
+  )
+})
+
+t.test('a request is not decidable if the line does not name what the decision depends on', async (t) => {
+  const before = write('tasks.yaml', {
+    authorizations: [grantOf({ userId: 'anna' }, PROCESS_DEFINITION, 'invoice', ['UPDATE_TASK'])],
+  })
+  const after = write('no-tasks.yaml', { authorizations: [] })
+  const audit = write('tasks.jsonl', lineOf('anna', 'complete', { params: { id: 't1' }, status: 204 }))
+  t.match(await diffJson(before, after, '--users', USERS, '--audit', audit), {
+    code: 1,
+    requests: {
+      changed: 0,
+      undecidable: 1,
+      undecided: [
+        {
+          user: 'anna',
+          operation: 'complete',
+          after: null,
+          times: 1,
+          reason: /^not in the line: processDefinitionKey of the task/,
+        },
+      ],
+    },
+  })
+})
+
+t.test('a line that OLD cannot have decided is counted separately', async (t) => {
+  const before = write('none.yaml', { authorizations: [] })
+  const after = write('deploy.yaml', {
+    authorizations: [grantOf({ userId: 'anna' }, DEPLOYMENT, '*', ['CREATE'])],
+  })
+  const audit = write('deploy.jsonl', lineOf('anna', 'createDeployment'))
+  t.match(await diffJson(before, after, '--users', USERS, '--audit', audit), {
+    requests: {
+      changed: 0,
+      undecidable: 0,
+      notByOld: 1,
+      exampleNotByOld: { request: 'POST /deployment/create' },
+    },
+  })
+})
+
+t.test('without users, requests of affected policies are not decidable', async (t) => {
+  const before = write('u1.yaml', { authorizations: START })
+  const after = write('u2.yaml', { authorizations: [] })
+  const audit = write('u.jsonl', startOf('mary', 'invoice'))
+  t.match(await diffJson(before, after, '--audit', audit), {
+    requests: { undecidable: 1, undecided: [{ reason: /the groups of the user are not known/ }] },
+  })
+})
+
+t.test('policy diff compares configurations with their users and settings', async (t) => {
+  const records = write('records.yaml', { authorizations: START })
+  const config = (name: string, users: string, rest: object = {}) =>
+    write(name, {
+      version: 1,
+      engines: { default: { nodes: ['http://127.0.0.1:1/engine-rest'] } },
+      identity: { source: 'file', file: users },
+      authorization: { records: { source: 'file', file: records }, ...rest },
+    })
+  const moved = write('moved.yaml', { users: [userOf('mary'), userOf('john', ['clerks'])] })
+  const result = await diffJson(
+    config('one.yaml', USERS),
+    config('two.yaml', moved, { adminUsers: ['john'] }),
+  )
+  t.match(result, {
+    code: 1,
+    records: [],
+    users: [
+      { user: 'mary', change: 'changed', groups: { gained: [], lost: ['clerks'] } },
+      { user: 'john', change: 'changed', administrator: 'gained' },
+      { user: 'anna', change: 'removed' },
+      { user: 'root', change: 'removed' },
+    ],
+  })
+})
+
+t.test('policy diff reports files and arguments that it cannot use', async (t) => {
+  const records = write('ok.yaml', { authorizations: [] })
+  const invalid = write('invalid.yaml', { authorizations: [{ type: 7 }] })
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [[records], /missing required argument 'NEW'/],
+    [[records, join(folder, 'absent.yaml')], /absent\.yaml has 1 problem/],
+    [[records, invalid], /invalid\.yaml has \d+ problem/],
+    [[records, records, '--audit', join(folder, 'absent.jsonl.gz')], /absent\.jsonl\.gz does not exist/],
+    [[records, records, '--audit', write('empty.jsonl', '')], /There is no audit line/],
+    [
+      [records, records, '--audit', write('other.jsonl', startOf('mary', 'x', { engine: 'orders' }))],
+      /No line is of engine default, but of orders/,
+    ],
+  ]
+  for (const [argv, problem] of cases) {
+    const { code, out, err } = await diff(...argv)
+    t.match({ code, out }, { code: 2, out: '' }, argv.join(' '))
+    t.match(err, problem)
+  }
+})

@@ -1,0 +1,293 @@
+import t from 'tap'
+import type { ResourceName } from '../../../../src/operations/permissions.ts'
+import type { LookupName } from '../../../../src/operations/lookup-name.ts'
+import type { Decision } from '../../../../src/policy/authz/checks/decision.ts'
+import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
+import type { AuthorizeOptions } from '../../../../src/policy/authz/checks/authorize-options.ts'
+import { type TraceDecision, withAllMissing } from '../../../../src/policy/authz/checks/decision-trace.ts'
+import { parametersOf } from '../../../../src/policy/authz/checks/compile-check.ts'
+import { LOOKUPS } from '../../../../src/policy/authz/entities/lookup-rules.ts'
+import type { AuditedRequest } from '../../../../src/policy/authz/explain/audited-request.ts'
+import {
+  type ComparedPolicies,
+  type ComparedPolicy,
+  recordChangesBetween,
+} from '../../../../src/policy/authz/explain/compared-policy.ts'
+import { EffectiveComparison } from '../../../../src/policy/authz/explain/effective-changes.ts'
+import { type LineDecision, LineDecider } from '../../../../src/policy/authz/explain/line-decision.ts'
+import type { OperationPolicy } from '../../../../src/policy/authz/operation-policy.ts'
+import type { AccessRequest } from '../../../../src/request/access-request.ts'
+import type { Attributes } from '../../../../src/request/attributes.ts'
+import { isRecord } from '../../../../src/request/value.ts'
+import type { ImplicitBits } from '../../../../src/policy/authz/entities/implicit-bits.ts'
+import type { Targets } from '../../../../src/policy/authz/entities/look-ups.ts'
+import type { Principal } from '../../../../src/request/principal.ts'
+import {
+  changedRecords,
+  pickFrom,
+  policyOf,
+  randomRecords,
+  randomUsers,
+  seeded,
+  USERS,
+} from './generated-policies.ts'
+
+const ENTITY_IDS = ['x', 'y', 'z', 'anna', 'clerks', 'unnamed']
+
+/** Returns the answer that was chosen when the question was asked for the first time. */
+function answered<T>(answers: Map<string, { readonly value: T }>, question: string, choose: () => T): T {
+  const answer = answers.get(question) ?? { value: choose() }
+  answers.set(question, answer)
+  return answer.value
+}
+
+/** The state of an engine that answers each question at random, and always in the same way. */
+class RandomEngine {
+  readonly #random: () => number
+  readonly #entities = new Map<string, { readonly value: Attributes | null }>()
+  readonly sets = new Map<string, { readonly value: Targets | null }>()
+  readonly conditions = new Map<string, { readonly value: boolean | null }>()
+  readonly links = new Map<string, { readonly value: ImplicitBits }>()
+  readonly created: string
+  readonly isOwn: boolean
+  readonly tenantsOfKey: readonly (string | null)[]
+  hasMissing = false
+
+  constructor(random: () => number) {
+    this.#random = random
+    this.created = this.pick(ENTITY_IDS)
+    this.isOwn = this.pick([true, false])
+    this.tenantsOfKey = this.pick([[null], ['t'], [null, 't']])
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return pickFrom(this.#random, list)
+  }
+
+  lookUp(name: LookupName, id: string): Attributes | null {
+    const found = answered(this.#entities, `${name} ${id}`, () =>
+      this.#random() < 0.1 ? null : this.#attributesOf(name),
+    )
+    if (found === null) this.hasMissing = true
+    return found
+  }
+
+  #attributesOf(name: LookupName): Attributes {
+    const { members, texts = [], definition, instance } = LOOKUPS[name]
+    const names = (definition ?? instance) ? [...members, 'processDefinitionKey', 'command'] : members
+    const isText = (member: string): boolean =>
+      texts.includes(member) ||
+      (member === 'processDefinitionKey' && texts.includes(definition ?? instance ?? ''))
+    return Object.fromEntries(
+      names.map((member) => [
+        member,
+        member === 'tenantId'
+          ? this.pick([null, null, 't'])
+          : !isText(member) && this.#random() < 0.3
+            ? null
+            : this.pick(ENTITY_IDS),
+      ]),
+    )
+  }
+}
+
+interface World {
+  readonly engine: RandomEngine
+  readonly policy: OperationPolicy
+  readonly request: Omit<AccessRequest, 'principal'>
+}
+
+function optionsOf({ engine, policy }: World, compared: ComparedPolicy): AuthorizeOptions {
+  const each = (set: string) =>
+    answered(engine.sets, set, () => {
+      const names = policy.checks.before.flatMap(({ permissions }) =>
+        permissions.flatMap(({ attribute }) => {
+          if (attribute.from === 'each') return [attribute.name]
+          return attribute.from === 'lookup' && attribute.by.from === 'each' ? [attribute.by.name] : []
+        }),
+      )
+      const targets = Array.from({ length: engine.pick([0, 1, 1, 2]) }, () =>
+        Object.fromEntries(names.map((name) => [name, engine.pick([...ENTITY_IDS, null])])),
+      )
+      return engine.pick([targets, targets, { candidates: targets }, null])
+    })
+  return {
+    records: () => compared.records,
+    adminGroups: compared.adminGroups,
+    adminUsers: compared.adminUsers,
+    lookUp: (name, id) => engine.lookUp(name, id),
+    lookUpAll: async (name, ids) =>
+      new Map(
+        ids.flatMap((id) => {
+          const found = engine.lookUp(name, id)
+          return found === null ? [] : [[id, found] as const]
+        }),
+      ),
+    findTargets: async (set) => each(set),
+    isOwn: async () => engine.isOwn,
+    findCondition: async (condition) =>
+      answered(engine.conditions, condition, () => engine.pick([true, false, null])),
+    tenantsOfKey: async () => engine.tenantsOfKey,
+    implicitGrants: {
+      on: async (taskId, { groups }) =>
+        answered(engine.links, taskId, () => ({
+          user: engine.pick([0, 0, compared.linkBits]),
+          groups: groups.length > 0 ? engine.pick([0, 0, compared.linkBits]) : 0,
+        })),
+      tasks: async () => ({ user: new Set(), groups: new Set(), bits: 0 }),
+    },
+    impliesIdentity: compared.impliesIdentity,
+    checksTenants: compared.checksTenants,
+  }
+}
+
+async function decide(
+  world: World,
+  compared: ComparedPolicy,
+  principal: Principal,
+  isReported = false,
+): Promise<Decision> {
+  const accessRequest = { ...world.request, principal }
+  const bound = createAuthorize(world.policy.checks, optionsOf(world, compared))
+  const decision = await (isReported
+    ? withAllMissing((trace?: TraceDecision) => bound.authorize(accessRequest, trace))
+    : bound.authorize(accessRequest))
+  if (!decision.permitted || bound.verifyCreated === null) return decision
+  return bound.verifyCreated(accessRequest, world.engine.created)
+}
+
+function setAt(body: Record<string, unknown>, path: string, value: unknown): void {
+  const [name = '', ...rest] = path.split('.')
+  if (rest.length === 0) body[name] = value
+  else {
+    const holder: Record<string, unknown> = { ...(isRecord(body[name]) ? body[name] : {}) }
+    body[name] = holder
+    setAt(holder, rest.join('.'), value)
+  }
+}
+
+/** Returns a request with some of the members that the checks of the operation read. */
+function randomRequest(engine: RandomEngine, { operation }: OperationPolicy): World['request'] {
+  const text = JSON.stringify([operation.checks, operation.preconditions ?? []])
+  const body: Record<string, unknown> = {}
+  const query = new Map<string, string>()
+  for (const [, from, name = '', list] of text.matchAll(/(body|query):([\w.]+?)(\[\])?(?=["\s).]|$)/g)) {
+    const path = name.replace(/\.(?:key|processDefinitionKey|tenantId)$/, '')
+    if (engine.pick([true, false])) continue
+    if (from === 'query') query.set(path, engine.pick([...ENTITY_IDS, 'true']))
+    else
+      setAt(
+        body,
+        path,
+        list === undefined ? engine.pick([...ENTITY_IDS, true, false]) : [engine.pick(ENTITY_IDS)],
+      )
+  }
+  const params = Object.fromEntries(
+    [...parametersOf(operation.template)].map((name) => [name, engine.pick(ENTITY_IDS)]),
+  )
+  return { params, query, body }
+}
+
+interface OldDecision {
+  readonly user: string
+  readonly decision: Decision
+  readonly isReported: boolean
+}
+
+function lineOf(
+  { policy, request, engine }: World,
+  { user, decision, isReported }: OldDecision,
+): AuditedRequest {
+  const of = { user, operation: policy.operation.id, params: request.params, authenticated: 'basic' }
+  if (decision.permitted)
+    return {
+      ...of,
+      decision: 'permitted',
+      isReported: false,
+      stage: null,
+      rule: null,
+      missing: [],
+      isExecuted: !engine.hasMissing,
+    }
+  const { refusal, denialReason } = decision
+  return {
+    ...of,
+    decision: 'refused',
+    isReported,
+    stage: 'permit',
+    rule: denialReason?.rule ?? ('code' in refusal ? refusal.code : refusal.reason),
+    missing: denialReason?.missing ?? [],
+    isExecuted: false,
+  }
+}
+
+interface Case {
+  readonly world: World
+  readonly policies: ComparedPolicies
+  readonly line: AuditedRequest
+  readonly expected: 'permitted' | 'refused'
+}
+
+/** Decides a random request by two random policies. */
+async function randomCase(random: () => number, policy: OperationPolicy): Promise<Case> {
+  const resources = resourcesOf(policy)
+  const list = randomRecords(random, { count: 10, resources })
+  const users = randomUsers(random)
+  const policies = {
+    before: policyOf(list, users),
+    after: policyOf(changedRecords(random, list, resources), random() < 0.1 ? randomUsers(random) : users),
+  }
+  const engine = new RandomEngine(random)
+  const world: World = { engine, policy, request: randomRequest(engine, policy) }
+  const user = pickFrom(random, USERS)
+  const [before, after] = [policies.before.users?.get(user), policies.after.users?.get(user)]
+  if (before === undefined || after === undefined) throw new Error('no user')
+  const isReported = random() < 0.3
+  const decision = await decide(world, policies.before, before, isReported)
+  const fresh = await decide(world, policies.after, after)
+  // After both decisions, because only one of them may look up the entity that does not exist.
+  const line = lineOf(world, { user, decision, isReported })
+  return { world, policies, line, expected: fresh.permitted ? 'permitted' : 'refused' }
+}
+
+/** Returns what a decision says about the new policy. Null if it says nothing. */
+function saidBy(decided: LineDecision, line: AuditedRequest): string | null {
+  if (decided.result === 'unchanged') return line.decision
+  if (decided.result === 'changed') return decided.after
+  return decided.result === 'undecidable' ? null : 'not by the old policy'
+}
+
+t.test('each decision from a line equals the decision about the request itself', async (t) => {
+  const random = seeded(7)
+  const counts = { unchanged: 0, changed: 0, undecidable: 0, 'not by the old policy': 0 }
+  const { policies: table } = policyOf([], null)
+  const checked = [...table.values()].filter((policy) => resourcesOf(policy).length > 0)
+  for (let round = 0; round < 8; round += 1) {
+    for (const policy of checked) {
+      const { world, policies, line, expected } = await randomCase(random, policy)
+      const comparison = new EffectiveComparison(policies, recordChangesBetween(policies))
+      const decided = new LineDecider(policies, comparison).decide(line)
+      counts[decided.result] += 1
+      const said = saidBy(decided, line)
+      if (said !== null && said !== expected)
+        t.fail(
+          JSON.stringify({
+            line,
+            decided,
+            expected,
+            world: world.request,
+            records: policies.before.list,
+            newRecords: policies.after.list,
+          }),
+        )
+    }
+  }
+  t.ok(counts.changed > 60, `${counts.changed} requests change`)
+  t.ok(counts.unchanged > 1_000, `${counts.unchanged} requests do not change`)
+})
+
+function resourcesOf({ checks }: OperationPolicy): readonly ResourceName[] {
+  return [...checks.before, ...checks.after].flatMap(({ permissions }) =>
+    permissions.map(({ resource }) => resource),
+  )
+}
