@@ -73,7 +73,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
     createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
     createShiftGauges(
-      builtEngines.map(({ dependencies: { name }, nodes: { own } }) => ({ name, shift: own.shift })),
+      builtEngines.map(({ dependencies: { name }, nodes }) => ({ name, shift: nodes.own.shift })),
     ),
     createModeChecks([...engines.values()]),
     ...builtEngines.map(({ close }) => ({ close })),
@@ -113,7 +113,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
       ledger,
       admission: admission.handoverState,
       users: new Map(builtEngines.map(({ dependencies: { name }, handoverState }) => [name, handoverState])),
-      shifts: new Map(builtEngines.map(({ dependencies: { name }, nodes: { own } }) => [name, own.shift])),
+      shifts: new Map(builtEngines.map(({ dependencies: { name }, nodes }) => [name, nodes.own.shift])),
       issuerKeys: issuers.states,
     },
     questions: {

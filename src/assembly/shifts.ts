@@ -102,13 +102,13 @@ export function shiftStateFor(
   return isDeepStrictEqual(one?.shift, other?.shift) ? (before?.shifts.get(name)?.state ?? null) : null
 }
 
-interface ShiftedEngine {
+interface EngineWithShift {
   readonly name: string
   readonly shift: Shift | null
 }
 
 /** Creates the gauges of engines whose nodes have groups. */
-export function createShiftGauges(engines: readonly ShiftedEngine[]): Component {
+export function createShiftGauges(engines: readonly EngineWithShift[]): Component {
   const shifted = engines.flatMap(({ name: engine, shift }) => (shift === null ? [] : [{ engine, shift }]))
   return {
     activate: (metrics) => {

@@ -1,5 +1,6 @@
 import { percent } from '../config/values.ts'
 import type { Dependencies, EngineShift } from '../pipeline/dependencies.ts'
+import type { ShiftShares } from '../proxy/nodes/shift.ts'
 import { isObject } from '../request/value.ts'
 
 /** The distribution between two groups of nodes in one process. */
@@ -28,32 +29,45 @@ export function changeShift(engines: Dependencies['engines'], change: unknown): 
   const given = change ?? {}
   if (!isObject(given) || Object.keys(given).some((name) => !MEMBERS.has(name)))
     return { problem: 'The body must be a JSON object with the members engine, reads and writes, or empty' }
-  const name = engineNameOf(given, engines)
-  const shift = name === null ? null : (engines.get(name)?.shift ?? null)
-  if (name === null || shift === null)
+  const engine = shiftedEngineOf(given, engines)
+  if (engine === null)
     return { problem: 'The engine has no groups of nodes. Name an engine with engines.NAME.shift' }
-  const shares = { ...shift.state().shares }
+  const shares = changedShares(engine.shift.state().shares, given)
+  if ('problem' in shares) return shares
+  if (given['reads'] !== undefined || given['writes'] !== undefined) engine.shift.change(shares)
+  return reportOf(engine)
+}
+
+function changedShares(
+  shares: ShiftShares,
+  given: Readonly<Record<string, unknown>>,
+): ShiftShares | InvalidChange {
+  const changed = { ...shares }
   for (const kind of ['reads', 'writes'] as const) {
     if (given[kind] === undefined) continue
     const share = percent().safeParse(given[kind])
     if (!share.success) return { problem: `${kind}: a share from 0% to 100% is needed, for example 25%` }
-    shares[kind] = share.data
+    changed[kind] = share.data
   }
-  if (given['reads'] !== undefined || given['writes'] !== undefined) shift.change(shares)
-  return reportOf(name, shift)
+  return changed
 }
 
-/** Returns the only engine with groups if the change names none. */
-function engineNameOf(
+interface ShiftedEngine {
+  readonly name: string
+  readonly shift: EngineShift
+}
+
+/** Returns the only engine with groups if the change names none. Null if there is no such engine, or more than one. */
+function shiftedEngineOf(
   { engine }: Readonly<Record<string, unknown>>,
   engines: Dependencies['engines'],
-): string | null {
-  if (engine !== undefined) return typeof engine === 'string' ? engine : null
-  const shifted = [...engines.values()].filter(({ shift }) => shift !== null)
-  return shifted.length === 1 ? (shifted[0]?.name ?? null) : null
+): ShiftedEngine | null {
+  const all = [...engines.values()].flatMap(({ name, shift }) => (shift === null ? [] : [{ name, shift }]))
+  const found = engine === undefined ? all : all.filter(({ name }) => name === engine)
+  return found.length === 1 ? (found[0] ?? null) : null
 }
 
-function reportOf(engine: string, { to, from, state }: EngineShift): ShiftReport {
+function reportOf({ name, shift: { to, from, state } }: ShiftedEngine): ShiftReport {
   const { shares, returned } = state()
-  return { engine, to, from, ...shares, returned }
+  return { engine: name, to, from, ...shares, returned }
 }
