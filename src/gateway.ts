@@ -1,5 +1,6 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { admit, addLoadShedding } from './pipeline/admit.ts'
+import type { RequestListener } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { admit, shedLoad } from './pipeline/admit.ts'
 import { collectGrounds, traceOf } from './pipeline/collected-grounds.ts'
 import { respondToPreflights, shareResponses } from './pipeline/share-responses.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
@@ -19,12 +20,13 @@ import {
   requireOperation,
   unknownEngine,
 } from './pipeline/locate-request.ts'
-import { observe } from './pipeline/observe.ts'
+import type { HandOvers } from './pipeline/hand-over.ts'
+import { createObserver, observe } from './pipeline/observe.ts'
 import { readRequest } from './pipeline/read-request.ts'
 import type { Dependencies } from './pipeline/dependencies.ts'
 import { createCors } from './request/cors.ts'
 import { namedTargetOf } from './request/target.ts'
-import { ANONYMOUS, type Principal } from './request/principal.ts'
+import { ANONYMOUS } from './request/principal.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { checkMedia } from './policy/validation/media.ts'
 import { checkScripts } from './policy/validation/model-scripts.ts'
@@ -33,8 +35,10 @@ import { checkSelection } from './policy/validation/selectors.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { refusalOf, sendRefusal } from './pipeline/replies.ts'
 import type { BuildDryRun } from './pipeline/explain.ts'
+import { hookOf, type RequestHook, type RequestStage } from './pipeline/request-stage.ts'
 import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
 import { findCached, sendCached } from './handlers/cached.ts'
+import { createFastPath } from './handlers/fast-path.ts'
 import { fromEngine } from './handlers/from-engine.ts'
 import {
   checkAuthorization,
@@ -56,6 +60,7 @@ import {
   verifyPassword,
 } from './handlers/handler-steps.ts'
 import { findReplay } from './handlers/idempotent.ts'
+import { createKnownTargets, type KnownTargets } from './handlers/known-targets.ts'
 import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-request.ts'
 import { isNeverForwarded, serveEngineNames } from './handlers/own-response.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
@@ -74,63 +79,106 @@ import {
   setPrincipal,
   setRequest,
   setRoute,
+  type ReceivedRequest,
 } from './pipeline/context.ts'
 import type { Decision } from './policy/authz/checks/decision.ts'
 import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
 import { chain, type MaybePromise } from './request/maybe-promise.ts'
 import { otherFormOf } from './request/accept.ts'
 
-type RequestHook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
+/** The gateway of one configuration. */
+export interface Gateway {
+  readonly app: FastifyInstance
+  /** Handles every request: on the fast path if its response is cached in this process, and otherwise in the framework. */
+  readonly handle: RequestListener
+}
 
 /**
  * Builds the gateway. The stages have the numbers of docs/architecture.md, and a request passes them in the order in which they are
- * registered here. A refusal that a stage throws becomes the response.
+ * listed here. A refusal that a stage throws becomes the response.
  */
-export function buildGateway(dependencies: Dependencies): FastifyInstance {
+export function buildGateway(dependencies: Dependencies): Gateway {
+  const { config } = dependencies
   // 1. Canonical: all later stages and the engine read the target in the same way.
-  const app = createCanonicalApp(dependencies.config)
+  const app = createCanonicalApp(config)
   // 12. Observe: registered early, because it counts the start of a request, and records the refusals of all other stages.
-  observe(app, dependencies)
-  // 1. CORS, if it is configured. Pages of listed origins may then read responses, and preflights are answered before authentication.
-  const cors = dependencies.config.cors === null ? null : createCors(dependencies.config.cors)
-  if (cors !== null) shareResponses(app, cors)
-  // 5. Load shedding: while the process is overloaded, every request is refused before any other work is done for it.
-  addLoadShedding(app, dependencies)
-  registerStages(app, dependencies, {
-    onRequest: [
-      ...(cors === null ? [] : [respondToPreflights(cors)]), // 1. canonical: preflights end here
+  const observer = createObserver(dependencies)
+  const handOvers: HandOvers = new WeakMap()
+  observe(app, observer, handOvers)
+  const cors = config.cors === null ? null : createCors(config.cors)
+  const stages: Stages = {
+    everywhere: [
+      // 1. CORS, if it is configured. Pages of listed origins may then read responses, and preflights are answered before authentication.
+      ...(cors === null ? [] : [shareResponses(cors)]),
+      // 5. Load shedding: while the process is overloaded, every request is refused before any other work is done for it.
+      shedLoad(dependencies),
+    ],
+    head: [
       findEngine(dependencies), // 2. engine
       authenticate(dependencies), // 3. authenticate
       findOperation, // 4. operation
       admit(dependencies), // 5. admit
     ],
-    handlerOf: createHandlerOf(dependencies), // 9. cache, 10. forward, 11. store or evict: HANDLER_STEPS
+    body: [readBody(dependencies)], // 6. body
+    decision: [
+      permit(dependencies), // 7. permit
+      checkLateRules(dependencies), // 8. late rules
+    ],
+  }
+  const targets = createKnownTargets()
+  registerStages(app, dependencies, {
+    stages,
+    preflights: cors === null ? [] : [respondToPreflights(cors)], // 1. canonical: preflights end here
+    handlerOf: createHandlerOf(dependencies, targets), // 9. cache, 10. forward, 11. store or evict: HANDLER_STEPS
   })
   registerPassthrough(app, dependencies)
-  return app
+  // 9. Cache: a target whose response was cached before passes the same stages without the framework.
+  const handle = createFastPath({
+    dependencies,
+    observer,
+    stages: [...stages.everywhere, ...stages.head, ...stages.body, ...stages.decision],
+    targets,
+    handOvers,
+    route: (request, response) => app.routing(request, response),
+  })
+  return { app, handle }
+}
+
+/** The stages up to the decision, by the time at which the framework runs them. */
+interface Stages {
+  /** Stages of all requests, also outside the API. */
+  readonly everywhere: readonly RequestStage[]
+  /** Stages that need only the head of a request. */
+  readonly head: readonly RequestStage[]
+  readonly body: readonly RequestStage[]
+  readonly decision: readonly RequestStage[]
 }
 
 interface StageOptions extends Pick<RouteOptions, 'handlerOf'> {
-  /** Stages that need only the head of a request. */
-  readonly onRequest: readonly RequestHook[]
+  readonly stages: Stages
+  readonly preflights: readonly RequestHook[]
 }
 
 function registerStages(
   app: FastifyInstance,
   dependencies: Dependencies,
-  { onRequest, handlerOf }: StageOptions,
+  { stages, preflights, handlerOf }: StageOptions,
 ): FastifyInstance {
   const { config, operations } = dependencies
+  let count = 0
+  const nextHook = (stage: RequestStage): RequestHook => hookOf(stage, count++)
   app.setErrorHandler((error, request, reply) => {
     request.context.refusal = refusalOf(error)
     return sendRefusal(reply, request.context.refusal)
   })
+  for (const stage of stages.everywhere) app.addHook('onRequest', nextHook(stage))
   app.register(
     async function api(scope) {
-      for (const stage of onRequest) scope.addHook('onRequest', stage)
-      scope.addHook('preValidation', readBody(dependencies)) // 6. body
-      scope.addHook('preHandler', permit(dependencies)) // 7. permit
-      scope.addHook('preHandler', checkLateRules(dependencies)) // 8. late rules
+      for (const hook of preflights) scope.addHook('onRequest', hook)
+      for (const stage of stages.head) scope.addHook('onRequest', nextHook(stage))
+      for (const stage of stages.body) scope.addHook('preValidation', nextHook(stage))
+      for (const stage of stages.decision) scope.addHook('preHandler', nextHook(stage))
+      scope.addHook('preHandler', waitForTurn)
       scope.setNotFoundHandler(notFound)
       await registerRoutes(scope, {
         operations,
@@ -186,14 +234,20 @@ export const buildDryRun: BuildDryRun = (dependencies, contextOf) => {
     done()
   })
   return registerStages(app, dependencies, {
-    onRequest: [findOperation],
+    stages: {
+      everywhere: [],
+      head: [findOperation],
+      body: [readBody(dependencies)],
+      decision: [permit(dependencies), checkLateRules(dependencies)],
+    },
+    preflights: [],
     handlerOf: () => (_request, reply) => reply.send(),
   })
 }
 
 // 2. Which engine? The engine that the path names, or the default engine.
-function findEngine({ engines, config: { basePath } }: Dependencies): RequestHook {
-  return function findEngineHook(request, _reply, done) {
+function findEngine({ engines, config: { basePath } }: Dependencies): RequestStage {
+  return function findEngineStage(request) {
     const { context } = request
     context.stage = 'authenticate'
     const named = namedTargetOf(request.originalUrl, basePath)
@@ -201,35 +255,27 @@ function findEngine({ engines, config: { basePath } }: Dependencies): RequestHoo
     const operation = request.routeOptions.config.operation ?? null
     const target = { engineName: named?.engine ?? DEFAULT_ENGINE, isEngineNamed: named !== null, operation }
     setRoute(context, { ...target, engine: engineOf(target, engines) })
-    done()
   }
 }
 
 // 3. Is the caller authenticated? Only headers are read: no byte of a body is read for a refused caller. Strangers do not learn which engines exist.
-function authenticate({ engines, config, metrics }: Dependencies): RequestHook {
+function authenticate({ engines, config, metrics }: Dependencies): RequestStage {
   const principalOf = createPrincipalOf(config)
-  return function authenticateHook(request, _reply, done) {
+  return function authenticateStage(request) {
     const { context } = request
     const { authenticator, name } = context.engine ?? fallbackOf(engines)
     if (!request.headers.authorization && isOpen(context)) {
       metrics.authentication({ engine: name, result: 'open', method: 'none' })
-      setPrincipal(context, ANONYMOUS)
-      return done()
-    }
-    const enter = (principal: Principal): void => {
-      setPrincipal(context, principal)
-      done()
+      return setPrincipal(context, ANONYMOUS)
     }
     const principal = principalOf(authenticator, request)
-    if (principal instanceof Promise) {
-      context.isLogin = true
-      principal.then(enter, done)
-    } else enter(principal)
+    if (principal instanceof Promise) context.isLogin = true
+    return chain(principal, (caller) => setPrincipal(context, caller))
   }
 }
 
 // 4. Which operation? It must be in the table, and its engine must be configured. Any other path does not exist.
-function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void {
+function findOperation(request: ReceivedRequest): void {
   const { context } = request
   context.stage = 'operation'
   const { engine, engineName, operation, principal } = context
@@ -240,15 +286,14 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
   locate(context, { engine, operation, principal, permit: engine.permits.get(operation.id) ?? notFound() })
   context.stage = 'body'
   checkMedia(operation, request.headers)
-  done()
 }
 
 // 5. Is there capacity? See pipeline/admit.ts, which also refuses every request before stage 2 while the process is overloaded. The body is
 // accepted only from here on (pipeline/canonical-app.ts), up to the limit of its route (pipeline/routes.ts).
 // 6. Is the body valid? Its bytes stay unchanged, and a strict parsed copy is checked. Hazards come first: they are refused whatever else
 // is wrong.
-function readBody(dependencies: Dependencies): RequestHook {
-  return function readBodyHook(request, _reply, done) {
+function readBody(dependencies: Dependencies): RequestStage {
+  return function readBodyStage(request) {
     const context = readRequest(dependencies, locatedOf(request), request)
     const { engine, operation, accessRequest, bytes } = context
     const content = enforce(dependencies, engine.validation, context, () => {
@@ -258,11 +303,9 @@ function readBody(dependencies: Dependencies): RequestHook {
       if (bytes === null || operation.media === undefined) return undefined
       return readMultipart(bytes, request.headers['content-type'] ?? '', accessRequest.checkDeadline)
     })
-    const searched = chain(content, (parts) =>
+    return chain(content, (parts) =>
       parts === undefined ? undefined : checkParts(dependencies, context, parts),
     )
-    if (searched instanceof Promise) searched.then(() => done(), done)
-    else done()
   }
 }
 
@@ -285,13 +328,11 @@ function checkParts(
 
 // 7. Is the request permitted? This is decided after the shape is known, because permission depends on the body, and before any cache,
 // because a cache hit must not widen access. A request that waits is decided again: pipeline/decide-again.ts, docs/waiting-decisions.md.
-function permit(dependencies: Dependencies): RequestHook {
-  return function permitHook(request, _reply, done) {
+function permit(dependencies: Dependencies): RequestStage {
+  return function permitStage(request) {
     const context = checkedOf(request)
     context.stage = 'permit'
-    const decided = decideRequest(dependencies, context, request)
-    if (decided instanceof Promise) decided.then(() => done(), done)
-    else done()
+    return chain(decideRequest(dependencies, context, request), () => undefined)
   }
 }
 
@@ -307,7 +348,7 @@ const decideRequest: DecideRequest = (dependencies, context, request) => {
 function permissionFor(
   dependencies: Dependencies,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): MaybePromise<RequestPermission> {
   const { engine, operation } = context
   const { authorization } = engine
@@ -324,7 +365,7 @@ function permissionFor(
 function select(
   dependencies: Dependencies,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): MaybePromise<RequestPermission> {
   return (
     selectFirst(dependencies, context, request)?.then((selected) => {
@@ -338,7 +379,7 @@ function select(
 function check(
   dependencies: Dependencies,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): MaybePromise<RequestPermission> {
   const { engine, accessRequest, permit: permitted } = context
   const grounds = collectGrounds(dependencies, context)
@@ -357,7 +398,7 @@ function conclude(
   dependencies: Dependencies,
   decision: Decision,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): MaybePromise<RequestPermission> {
   const { accessRequest, permit: permitted } = context
   if (!decision.permitted) {
@@ -376,8 +417,8 @@ function conclude(
 }
 
 // 8. Rules that the engine checks only after permission, and the number of items that a list may have.
-function checkLateRules(dependencies: Dependencies): RequestHook {
-  return function checkLateRulesHook(request, _reply, done) {
+function checkLateRules(dependencies: Dependencies): RequestStage {
+  return function checkLateRulesStage(request) {
     const context = decidedOf(request)
     context.stage = 'rules'
     const { engine, operation, accessRequest } = context
@@ -386,12 +427,17 @@ function checkLateRules(dependencies: Dependencies): RequestHook {
     )
     checkMaxResults(dependencies, context)
     context.stage = 'forward'
-    // Requests that are read in one turn of the event loop are answered together in the next turn. Writing after every read doubles the CPU
-    // time of cached responses. Requests to a node are not delayed here: undici waits for the same turn itself, because it checks a kept
-    // connection before it writes.
-    if (operation.cache === undefined) done()
-    else setImmediate(done)
   }
+}
+
+/**
+ * Requests that are read in one turn of the event loop are answered together in the next turn. Writing after every read doubles the
+ * CPU time of cached responses. Requests to a node are not delayed here: undici waits for the same turn itself, because it checks a
+ * kept connection before it writes.
+ */
+const waitForTurn: RequestHook = (request, _reply, done) => {
+  if (decidedOf(request).operation.cache === undefined) done()
+  else setImmediate(done)
 }
 
 function checkMaxResults(dependencies: Dependencies, context: CheckedContext): void {
@@ -405,7 +451,10 @@ function checkMaxResults(dependencies: Dependencies, context: CheckedContext): v
 }
 
 // 9 to 11. The handler of an operation: the cache in the memory of this process, and then the steps that apply to the operation.
-function createHandlerOf(dependencies: Dependencies): RouteOptions['handlerOf'] {
+function createHandlerOf(
+  dependencies: Dependencies,
+  targets: Pick<KnownTargets, 'remember'>,
+): RouteOptions['handlerOf'] {
   const decisionMaker = { dependencies, decide: decideRequest }
   return function handlerOf(operation) {
     if (isNeverForwarded(operation)) return (_request, reply) => serveEngineNames(dependencies, reply)
@@ -421,7 +470,10 @@ function createHandlerOf(dependencies: Dependencies): RouteOptions['handlerOf'] 
       // 9. Is the response cached? Shared entries contain only data that every permitted caller may see. A response that only Redis has
       // is read by the step `shareCached`.
       const hit = findCached(dependencies, context, request)
-      if (hit !== null) return sendCached(hit, request, reply)
+      if (hit !== null) {
+        targets.remember(request)
+        return sendCached(hit, request, reply)
+      }
       const asked = outgoingRequest(context, request)
       const upstreamRequest = narrowedRequest(context, asked)
       return upstreamRequest === null

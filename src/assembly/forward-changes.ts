@@ -21,6 +21,7 @@ export function withForwardedChanges(
     engines: new Map([...engines].map(([name, engine]) => [name, withForwarding(engine)])),
     cache: {
       peek: (key) => cache.peek(key),
+      peekHit: (key) => cache.peekHit(key),
       load: (key, rule, fill) => cache.load(key, rule, fill),
       evict: async (tags) => {
         // Both caches have dropped the entries from memory before this awaits.

@@ -45,6 +45,8 @@ export type SharedState = 'none' | 'unknown' | 'up' | 'down'
 export interface Cache {
   /** Returns a fresh entry of this process without waiting, or null. */
   peek(key: string): CacheHit | null
+  /** Returns the same as `peek`, but does not count a miss. */
+  peekHit(key: string): CacheHit | null
   /**
    * Reads Redis, then calls `fill` once for all concurrent callers. Call it after a `peek` without a result. Rejects only if `fill`
    * does. Resolves to an entry of this process whose time is over if the rule permits it, and calls `fill` in the background.
@@ -107,11 +109,18 @@ class TieredCache implements Cache {
   }
 
   peek(key: string): CacheHit | null {
+    const hit = this.peekHit(key)
+    if (hit === null) this.#options.onEvent('memory', 'miss')
+    return hit
+  }
+
+  peekHit(key: string): CacheHit | null {
     const { now, onEvent } = this.#options
     const nowMs = now()
     const entry = this.#memory.get(key, nowMs)
-    onEvent('memory', entry === undefined ? 'miss' : 'hit')
-    return entry === undefined ? null : cacheHitOf(entry, 'memory', nowMs)
+    if (entry === undefined) return null
+    onEvent('memory', 'hit')
+    return cacheHitOf(entry, 'memory', nowMs)
   }
 
   load(key: string, rule: CacheRule, fill: () => Promise<BufferedResponse>): Promise<CacheHit> {

@@ -1,11 +1,17 @@
 import { targetQueryOf } from '../request/target.ts'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import { isNotModified } from '../cache/conditional.ts'
 import type { CacheHit } from '../cache/entry.ts'
 import { hasContent } from '../cache/content.ts'
 import { cacheKeyOf } from '../cache/cache-key.ts'
 import { cacheStatusOf } from '../cache/cache-status.ts'
-import type { HandlerContext, OperationRequest, DecidedContext } from '../pipeline/context.ts'
+import type {
+  HandlerContext,
+  OperationRequest,
+  DecidedContext,
+  ReceivedRequest,
+} from '../pipeline/context.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { EngineDependencies, Dependencies } from '../pipeline/dependencies.ts'
@@ -15,9 +21,32 @@ import { writeResponse } from '../pipeline/replies.ts'
 export function findCached(
   { cache }: Dependencies,
   context: DecidedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): CacheHit | null {
   return isCacheable(context, request) ? cache.peek(entryKeyOf(context, request)) : null
+}
+
+/** The key of the last request for a target. Besides the target, it depends only on `Accept`. */
+export interface TargetKey {
+  /** Empty if there was no request. */
+  key: string
+  accept: string | undefined
+}
+
+/** Returns the same for a known target, but counts only a hit. Without a hit, the framework looks again. */
+export function findHit(
+  { cache }: Dependencies,
+  context: DecidedContext,
+  request: ReceivedRequest,
+  last: TargetKey,
+): CacheHit | null {
+  if (!isCacheable(context, request)) return null
+  const { accept } = request.headers
+  if (last.key === '' || last.accept !== accept) {
+    last.key = entryKeyOf(context, request)
+    last.accept = accept
+  }
+  return cache.peekHit(last.key)
 }
 
 /**
@@ -27,7 +56,7 @@ export function findCached(
  */
 export function isCacheable(
   { engine, operation, listDecision, isPermittedHere }: DecidedContext,
-  { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
+  { method, headers }: Pick<ReceivedRequest, 'method' | 'headers'>,
 ): boolean {
   if (
     operation.cache === undefined ||
@@ -39,7 +68,10 @@ export function isCacheable(
   return engine.addedRequestHeaders.every((name) => headers[name] === undefined)
 }
 
-function entryKeyOf({ engine, operation, accessRequest }: OperationRequest, request: FastifyRequest): string {
+function entryKeyOf(
+  { engine, operation, accessRequest }: OperationRequest,
+  request: ReceivedRequest,
+): string {
   return cacheKeyOf({
     engine: engine.name,
     template: operation.template,
@@ -71,8 +103,15 @@ export async function serveCached({
   return sendCached(await dependencies.cache.load(entryKeyOf(context, request), rule, fill), request, reply)
 }
 
-/** Sends a cached response with its age, or 304 if the client's own copy is still valid. */
-export function sendCached(hit: CacheHit, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** Sends a cached response in the framework. */
+export function sendCached(hit: CacheHit, request: ReceivedRequest, reply: FastifyReply): FastifyReply {
+  writeCached(hit, request, reply.raw)
+  // This is the last step: an earlier error can still be sent.
+  return reply.hijack()
+}
+
+/** Writes a cached response with its age, or 304 if the client's own copy is still valid. */
+export function writeCached(hit: CacheHit, request: ReceivedRequest, response: ServerResponse): void {
   const { context } = request
   const status = cacheStatusOf(hit)
   context.origin = { kind: 'cache', status }
@@ -80,9 +119,9 @@ export function sendCached(hit: CacheHit, request: FastifyRequest, reply: Fastif
   own['cache-status'] = status
   if (hit.from !== 'upstream') own['age'] = String(hit.ageSeconds)
   const { etag } = hit.response.headers
-  if (hit.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))
-    return writeResponse(reply, own, notModified(hit.response))
-  return writeResponse(reply, own, hit.response)
+  const isCurrent =
+    hit.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag)
+  writeResponse(request, response, own, isCurrent ? notModified(hit.response) : hit.response)
 }
 
 /** Returns a 304 with the header fields of the full response that guide a cache (RFC 9110 section 15.4.5). */

@@ -1,6 +1,6 @@
 import { targetQueryOf } from '../request/target.ts'
 import { createHash } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type {
   Claim,
   ClaimResult,
@@ -9,7 +9,12 @@ import type {
   IdempotencyStore,
 } from '../idempotency/idempotency-store.ts'
 import { type GatewayCode, GatewayError } from '../errors.ts'
-import type { HandlerContext, OperationRequest, CheckedContext } from '../pipeline/context.ts'
+import type {
+  HandlerContext,
+  OperationRequest,
+  CheckedContext,
+  ReceivedRequest,
+} from '../pipeline/context.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
@@ -23,7 +28,7 @@ export interface Work {
   readonly ask: (handlerContext: HandlerContext) => Promise<BufferedResponse>
 }
 
-export function hasIdempotencyKey({ operation }: OperationRequest, { headers }: FastifyRequest): boolean {
+export function hasIdempotencyKey({ operation }: OperationRequest, { headers }: ReceivedRequest): boolean {
   return operation.idempotencyKey === true && headers[IDEMPOTENCY_KEY] !== undefined
 }
 
@@ -46,7 +51,7 @@ export async function serveIdempotent(handlerContext: HandlerContext, work: Work
 export function findReplay(
   { idempotencyStore }: Dependencies,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): Promise<ReplayOutcome | null> | null {
   if (
     idempotencyStore === null ||
@@ -85,7 +90,7 @@ function idempotencyStoreOf({ idempotencyStore }: Dependencies): IdempotencyStor
  * Returns the key of the request (engine, caller, operation and the client's key) and a fingerprint of everything that decides what
  * it does. The fingerprint contains the template and its parameters, because the path is built from them.
  */
-function onceOf(context: CheckedContext, request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
+function onceOf(context: CheckedContext, request: ReceivedRequest): Omit<KeyedRequest, 'underWayMs'> {
   const { engine, operation, accessRequest, bytes } = context
   const key = idempotencyKeyOf(request.raw.rawHeaders)
   const query = targetQueryOf(request.url)
@@ -159,7 +164,7 @@ async function settle(
   claim: Claim,
   { outcome, response }: ClaimResolution,
 ): Promise<void> {
-  const { dependencies, request } = handlerContext
+  const { dependencies, context } = handlerContext
   const isTold =
     outcome === 'released'
       ? await claim.release()
@@ -170,7 +175,7 @@ async function settle(
   if (isTold) return
   count(handlerContext, 'unstored')
   dependencies.log.warn(
-    { requestId: request.id, outcome },
+    { requestId: context.id, outcome },
     'cannot store the outcome of a request with an Idempotency-Key in Redis; until it is stored, repeated requests get GW_IDEMPOTENCY_IN_PROGRESS or GW_OUTCOME_UNKNOWN',
   )
 }

@@ -1,7 +1,6 @@
-import type { FastifyRequest } from 'fastify'
 import type { Operation } from '../operations/table.ts'
 import { callerHeadersOf } from '../pipeline/caller-headers.ts'
-import type { DecidedContext } from '../pipeline/context.ts'
+import type { DecidedContext, ReceivedRequest } from '../pipeline/context.ts'
 import { isStillDecided } from '../pipeline/decide-again.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import { createPathOf } from '../pipeline/routes.ts'
@@ -12,7 +11,7 @@ import { decidedAcceptOf, hasHal } from '../request/accept.ts'
 /** Returns the request to the engine for a request that is permitted. It is not restricted yet: see `narrowedRequest`. */
 export type OutgoingRequest = (
   context: DecidedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ) => UpstreamRequest & { readonly headers: Record<string, string> }
 
 export function createOutgoingRequest(dependencies: Dependencies, operation: Operation): OutgoingRequest {
@@ -25,7 +24,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
   return function outgoingRequest(context, request) {
     const { engine, principal, accessRequest, bytes, search, listDecision } = context
     const headers = callerHeadersOf(dependencies, context, request)
-    headers['x-request-id'] = request.id
+    headers['x-request-id'] = context.id
     // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
     if (hasHal(operation) && engine.authorization === 'enforce')
       headers['accept'] = decidedAcceptOf(request.headers.accept)

@@ -4,6 +4,7 @@ import { NO_BYTES } from '../pipeline/context.ts'
 import { authenticatePassthrough, notFound } from '../pipeline/locate-request.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { Application, Dependencies } from '../pipeline/dependencies.ts'
+import { hookOf } from '../pipeline/request-stage.ts'
 import { createAffinity } from '../proxy/passthrough/affinity.ts'
 import { basePathOf, createResponseHeaders } from '../proxy/passthrough/response-headers.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
@@ -21,7 +22,7 @@ export function registerPassthrough(app: FastifyInstance, dependencies: Dependen
   for (const application of dependencies.applications)
     app.register(async function passthrough(scope) {
       scope.addHook('onRequest', authenticatePassthrough(dependencies, application))
-      scope.addHook('onRequest', admit(dependencies))
+      scope.addHook('onRequest', hookOf(admit(dependencies)))
       const handler = passOn(dependencies, application)
       const bodyLimit = dependencies.config.limits.deploymentBody
       for (const url of [application.prefix, `${application.prefix}/*`])

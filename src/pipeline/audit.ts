@@ -1,10 +1,9 @@
 import type { Config } from '../config/schema.ts'
 import { targetPathOf } from '../request/target.ts'
-import type { FastifyRequest } from 'fastify'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
 import { type Report, itemsReport, type Stage } from './stage.ts'
 import { authenticatedBy } from './authenticated-by.ts'
-import { isChecked, isDecided, nodeOf, type RequestContext } from './context.ts'
+import { isChecked, isDecided, nodeOf, type ReceivedRequest, type RequestContext } from './context.ts'
 import { isOpen } from './locate-request.ts'
 import { memberChangeOf } from './audited-change.ts'
 import { createdIdsOf, keptResponseOf } from './created-ids.ts'
@@ -24,7 +23,7 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
  * request that only the engine refuses has one line, and a read has one for each rule that replaced a value in its query string.
  */
 export function auditsOf(
-  request: FastifyRequest,
+  request: ReceivedRequest,
   end: ResponseEnd,
   settings: AuditSettings,
 ): readonly Audit[] {
@@ -42,7 +41,7 @@ export function hasPermittedLine({ id, effect }: Operation, { reads }: AuditSett
 }
 
 /** Returns the line of a request whose credentials were verified. Null if they were wrong, or are remembered. */
-function loginOf(request: FastifyRequest, end: ResponseEnd): Audit | null {
+function loginOf(request: ReceivedRequest, end: ResponseEnd): Audit | null {
   const { isLogin, principal } = request.context
   if (!isLogin || principal === null) return null
   const of = { ...commonOf(request, end), created: NO_IDS, change: null }
@@ -50,7 +49,7 @@ function loginOf(request: FastifyRequest, end: ResponseEnd): Audit | null {
 }
 
 function requestAuditsOf(
-  request: FastifyRequest,
+  request: ReceivedRequest,
   end: ResponseEnd,
   settings: AuditSettings,
 ): readonly Audit[] {
@@ -82,7 +81,7 @@ function refusedAuditOf(
 }
 
 function isAlwaysRecorded(
-  request: FastifyRequest,
+  request: ReceivedRequest,
   { comparison }: ResponseEnd,
   settings: AuditSettings,
 ): boolean {
@@ -135,7 +134,7 @@ type CommonAuditFields = Omit<
 >
 
 /** Returns the path of a passthrough request without its query. Null for all other requests. The first stage has checked its characters. */
-export function passedPathOf({ context: { passthrough }, url }: FastifyRequest): string | null {
+export function passedPathOf({ context: { passthrough }, url }: ReceivedRequest): string | null {
   return passthrough === 'none' ? null : targetPathOf(url)
 }
 
@@ -143,7 +142,7 @@ export function passedPathOf({ context: { passthrough }, url }: FastifyRequest):
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Returns the user named by a refused login, or the user whose password was checked. Null if the login was not refused, or named no user. */
-export function attemptedUserOf({ context, headers: { authorization } }: FastifyRequest): string | null {
+export function attemptedUserOf({ context, headers: { authorization } }: ReceivedRequest): string | null {
   if (context.passwordCheck !== 'none') return visible(context.passwordCheck.user)
   if (context.refusal === null || context.stage !== 'authenticate' || context.principal !== null) return null
   const named = readBasic(authorization ?? '')
@@ -165,7 +164,7 @@ const WRONG_PASSWORD: Report = {
 }
 
 function commonOf(
-  request: FastifyRequest,
+  request: ReceivedRequest,
   { status, durationMs, traceId, comparison }: ResponseEnd,
 ): CommonAuditFields {
   const { context } = request
@@ -200,7 +199,7 @@ function policyOf({ engine }: RequestContext): string | null {
 const NO_PARAMS: Audit['params'] = {}
 const NO_IDS: Audit['created'] = []
 
-function visibleParamsOf({ params }: FastifyRequest): Audit['params'] {
+function visibleParamsOf({ params }: ReceivedRequest): Audit['params'] {
   const named = Object.entries(isRecord(params) ? params : {})
   return Object.fromEntries(named.map(([name, value]) => [name, visible(String(value))]))
 }
@@ -215,7 +214,7 @@ function keptBodyOf({ origin }: RequestContext): Buffer | null {
 }
 
 /** Returns the change that a request asks for. Null if it asks for none, or if its body has not been checked. */
-function changeOf({ context }: FastifyRequest): Audit['change'] {
+function changeOf({ context }: ReceivedRequest): Audit['change'] {
   const { operation } = context
   if (operation?.auditedChange === undefined || !isChecked(context)) return null
   const { params, body } = context.accessRequest
@@ -229,7 +228,7 @@ function auditOf(of: CommonAuditFields, decision: Audit['decision'], report: Rep
   return { ...of, decision, stage: report?.stage ?? null, rule, missing, otherRefusal, permittedBy: [] }
 }
 
-function isWrite({ context: { operation, passthrough }, method }: FastifyRequest): boolean {
+function isWrite({ context: { operation, passthrough }, method }: ReceivedRequest): boolean {
   if (passthrough !== 'none') return !READING.has(method)
   return operation?.effect === 'write'
 }

@@ -1,5 +1,4 @@
-import type { FastifyRequest } from 'fastify'
-import type { OperationRequest } from './context.ts'
+import type { OperationRequest, ReceivedRequest } from './context.ts'
 import type { Dependencies } from './dependencies.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
 import { upstreamHeaders, userHeaderOf } from '../proxy/wire/headers.ts'
@@ -14,7 +13,7 @@ import { ANONYMOUS } from '../request/principal.ts'
 export function callerHeadersOf(
   { publicAddress }: Pick<Dependencies, 'publicAddress'>,
   { engine, accessRequest: { principal } }: Pick<OperationRequest, 'engine' | 'accessRequest'>,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): Record<string, string> {
   const { requestPolicy, forwarded } = engine
   const headers = upstreamHeaders(request.raw.rawHeaders, requestPolicy)

@@ -3,7 +3,7 @@ import { fastify, type FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { GatewayError, type GatewayCode } from '../errors.ts'
 import { notFound } from './locate-request.ts'
-import { canonicalOf } from '../request/canonical.ts'
+import { canonicalOf, type HostPolicy } from '../request/canonical.ts'
 import { namedTargetOf } from '../request/target.ts'
 
 /** Path to which requests that are not canonical are routed. A client that requests this path itself gets the same 400. */
@@ -16,10 +16,7 @@ const REFUSED = '/-refused'
  * the requests to it.
  */
 export function createCanonicalApp(config: Config): FastifyInstance {
-  const served = {
-    hosts: new Set(config.hosts.map((host) => host.toLowerCase())),
-    allowedOrigins: new Set([...config.listen.allowedOrigins, ...(config.cors?.origins ?? [])]),
-  }
+  const served = hostPolicyOf(config)
   const faults = new WeakMap<object, GatewayCode>()
   const app = fastify({
     logger: false,
@@ -57,9 +54,16 @@ export function createCanonicalApp(config: Config): FastifyInstance {
   return app
 }
 
+export function hostPolicyOf({ hosts, listen, cors }: Config): HostPolicy {
+  return {
+    hosts: new Set(hosts.map((host) => host.toLowerCase())),
+    allowedOrigins: new Set([...listen.allowedOrigins, ...(cors?.origins ?? [])]),
+  }
+}
+
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
 
 /** Returns the caller's id if it is harmless in a log and in a header, or else a new id. */
-function requestIdOf(given: string | string[] | undefined): string {
+export function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
@@ -21,6 +22,34 @@ declare module 'fastify' {
     /** The state of the request in all stages. The first hook creates it. */
     context: RequestContext
   }
+}
+
+/** The route to which the target of a request leads. */
+export interface MatchedRoute {
+  readonly config: Partial<RouteConfig>
+  /** The template of the path, after the base path. Undefined if no route matches. */
+  readonly url?: string | undefined
+  /** The longest body that the route accepts, in bytes. */
+  readonly bodyLimit: number
+}
+
+/** The parts of a request that the stages read. A request of the framework has them, and a request on the fast path has them too. */
+export interface ReceivedRequest {
+  readonly raw: IncomingMessage
+  readonly method: string
+  readonly headers: IncomingHttpHeaders
+  /** The value of `Host`. */
+  readonly host: string
+  /** The canonical target. An engine's name before the path is removed. */
+  readonly url: string
+  /** The target as the client sent it. */
+  readonly originalUrl: string
+  readonly routeOptions: MatchedRoute
+  /** The decoded parameters of the path, by name. */
+  readonly params: unknown
+  /** The bytes of the body. Undefined if they are not read yet, or if there are none. */
+  readonly body?: unknown
+  readonly context: RequestContext
 }
 
 /** The part of a request context that the observers of a request read: access line, audit log, metrics and traces. */
@@ -74,6 +103,8 @@ const NO_CHANGES: readonly QueryChange[] = []
 export interface RequestContext extends Outcome {
   readonly state: 'received' | 'located' | 'checked' | 'decided'
   readonly id: string
+  /** The number of stages that the request passed before the framework got it. See request-stage.ts. */
+  passedStages: number
   /** The address of the client: the peer, or the address that a trusted proxy names. Empty if the connection has no address. */
   readonly address: string
   /** Headers that stages add to every response. */
@@ -150,6 +181,7 @@ const UNDECIDED = -2
 class ContextMembers implements RequestContext {
   readonly id: string
   readonly address: string
+  passedStages = 0
   state: RequestContext['state'] = 'received'
   stage: Stage = 'canonical'
   addedHeaders = NO_HEADERS
@@ -323,7 +355,7 @@ export interface EngineCall {
 export type DecideRequest = (
   dependencies: Dependencies,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ) => MaybePromise<DecidedContext>
 
 /** The dependencies and the function that decide a request again. */

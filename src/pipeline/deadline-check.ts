@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { ReceivedRequest } from './context.ts'
 import { GatewayError } from '../errors.ts'
 
 /**
@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts'
  * @throws GatewayError from the returned function: GW_BAD_REQUEST if the client has disconnected, GW_UPSTREAM_TIMEOUT if the time
  *   is over
  */
-export function createDeadlineCheck({ raw }: FastifyRequest, withinMs: number): () => void {
+export function createDeadlineCheck({ raw }: ReceivedRequest, withinMs: number): () => void {
   const endsAtMs = performance.now() + withinMs
   return function checkDeadline() {
     // No client receives this error.

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import type { Principal } from '../request/principal.ts'
 import {
@@ -8,6 +7,7 @@ import {
   forgetReports,
   type LocatedContext,
   setPrincipal,
+  type ReceivedRequest,
 } from './context.ts'
 import { createPrincipalOf } from './locate-request.ts'
 import { readRequest } from './read-request.ts'
@@ -35,7 +35,7 @@ export function isOutdated(error: unknown): boolean {
 export async function decideAgain(
   { dependencies, decide }: DecisionMaker,
   context: LocatedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): Promise<DecidedContext> {
   const { stage } = context
   forgetDecision(context)
@@ -53,7 +53,7 @@ export async function decideAgain(
 async function identifyAgain(
   { config }: DecisionMaker['dependencies'],
   { engine: { authenticator }, principal }: LocatedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): Promise<Principal> {
   if (authenticator.isCurrent(principal) && authenticator.isRecent(principal)) return principal
   return createPrincipalOf(config)(authenticator, request)

@@ -1,7 +1,6 @@
 import type { Release } from '../operations/published/releases.ts'
 import type { Operation } from '../operations/table.ts'
 import { targetPathOf } from '../request/target.ts'
-import type { FastifyRequest } from 'fastify'
 import { createCertificateUser } from '../request/client-certificate.ts'
 import type { Principal } from '../request/principal.ts'
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
@@ -18,6 +17,7 @@ import {
   type RequestContext,
   setPassthrough,
   setPrincipal,
+  type ReceivedRequest,
 } from './context.ts'
 import { spellsLiterals } from './routes.ts'
 
@@ -28,7 +28,7 @@ export const DEFAULT_ENGINE = 'default'
  * Returns the context after stage 4.
  * @throws EngineRefusal 404 if an earlier stage was left out, because nothing is then known about the request
  */
-export function locatedOf({ context }: FastifyRequest): LocatedContext {
+export function locatedOf({ context }: ReceivedRequest): LocatedContext {
   if (!isLocated(context)) throw notFoundRefusal()
   return context
 }
@@ -37,7 +37,7 @@ export function locatedOf({ context }: FastifyRequest): LocatedContext {
  * Returns the context after stage 6.
  * @throws as locatedOf
  */
-export function checkedOf({ context }: FastifyRequest): CheckedContext {
+export function checkedOf({ context }: ReceivedRequest): CheckedContext {
   if (!isChecked(context)) throw notFoundRefusal()
   return context
 }
@@ -46,12 +46,12 @@ export function checkedOf({ context }: FastifyRequest): CheckedContext {
  * Returns the context after stage 7.
  * @throws as locatedOf
  */
-export function decidedOf({ context }: FastifyRequest): DecidedContext {
+export function decidedOf({ context }: ReceivedRequest): DecidedContext {
   if (!isDecided(context)) throw notFoundRefusal()
   return context
 }
 
-export function paramsOf(request: FastifyRequest): Readonly<Record<string, string>> {
+export function paramsOf(request: ReceivedRequest): Readonly<Record<string, string>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the router gives decoded strings by name
   return request.params as Readonly<Record<string, string>>
 }
@@ -86,7 +86,7 @@ export function isOpen({ engine, operation }: Pick<RequestContext, 'engine' | 'o
 }
 
 /** Returns whether no parameter is empty and no literal is spelt with `%`. The engine has no path of another form. */
-export function isWellFormed(request: FastifyRequest): boolean {
+export function isWellFormed(request: ReceivedRequest): boolean {
   const params = paramsOf(request)
   for (const name in params) if (params[name] === '') return false
   if (!request.url.includes('%')) return true
@@ -102,7 +102,7 @@ function notFoundRefusal(): EngineRefusal {
 }
 
 /** Returns the refusal of a method that the path does not have, or of a path outside the API. */
-export function noOperation({ routeOptions }: FastifyRequest): EngineRefusal {
+export function noOperation({ routeOptions }: ReceivedRequest): EngineRefusal {
   const { methods: allow } = routeOptions.config
   if (allow === undefined) return notFoundRefusal()
   return refusalOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
@@ -140,7 +140,7 @@ export function createPrincipalOf({ listen }: Pick<Dependencies['config'], 'list
   const certificateUser = createCertificateUser(listen.tls?.clients ?? null)
   return (
     authenticator: EngineDependencies['authenticator'],
-    { headers, raw, context }: FastifyRequest,
+    { headers, raw, context }: ReceivedRequest,
   ): Principal | Promise<Principal> => {
     const { authorization } = headers
     // An empty header counts as no header.
@@ -158,7 +158,7 @@ export function createPrincipalOf({ listen }: Pick<Dependencies['config'], 'list
 export function authenticatePassthrough(
   { engines, config }: Pick<Dependencies, 'engines' | 'config'>,
   application: Pick<Application, 'prefix' | 'auth'>,
-): (request: FastifyRequest) => Promise<void> {
+): (request: ReceivedRequest) => Promise<void> {
   const principalOf = createPrincipalOf(config)
   const allowedOrigins = new Set(config.listen.allowedOrigins)
   return async function authenticate(request) {

@@ -1,12 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import { attemptedUserOf, auditsOf, passedPathOf } from './audit.ts'
 import { comparisonOf } from './compare-decision.ts'
 import type { GatewayError } from '../errors.ts'
 import { accessRecordOf, bounded, shownPathOf } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
-import { loggedCacheStatusOf, nodeOf, receive, type RequestContext } from './context.ts'
+import { loggedCacheStatusOf, nodeOf, receive, type RequestContext, type ReceivedRequest } from './context.ts'
 import { bodyBytesOf, signReply } from './replies.ts'
 import type { Dependencies } from './dependencies.ts'
+import type { HandOvers } from './hand-over.ts'
 import { spanSummaryOf } from './request-span.ts'
 import { traceIdOf } from '../request/trace-parent.ts'
 import type { RequestSpan } from '../traces/traces.ts'
@@ -21,24 +23,49 @@ export function ownHeadersOf({ id, addedHeaders }: RequestContext): Record<strin
 const CLIENT_CLOSED = 499
 
 /** 12. Observe: every request is counted at its start, and recorded when its response is complete or its client has disconnected. */
-export function observe(app: FastifyInstance, dependencies: Dependencies): void {
+export interface Observer {
+  /** Creates the context of a request. */
+  readonly receive: (request: IncomingMessage, id: string) => RequestContext
+  /** Counts a request, and records its end. Returns its span: all later stages run within it. Null if traces are not configured. */
+  readonly begin: (request: ReceivedRequest, response: ServerResponse) => RequestSpan | null
+}
+
+export function createObserver(dependencies: Dependencies): Observer {
   const { metrics, traces } = dependencies
   const record = createRecord(dependencies)
   const addressOf = createClientAddress(dependencies.config.listen.trustedProxies)
+  return {
+    receive: (request, id) => receive(id, addressOf(request)),
+    begin: (request, response) => {
+      const startedAtMs = performance.now()
+      metrics.inFlight(1)
+      const span = traces?.begin(request.headers) ?? null
+      const traceId = span?.traceId ?? traceIdOf(request.headers['traceparent'])
+      // Emitted once for every response, also for one that is cut off. `onResponse` is not called for those.
+      response.on('close', () => {
+        const durationMs = performance.now() - startedAtMs
+        // The event is emitted in a tick, before pending promises resolve. The handler knows the node only after them.
+        queueMicrotask(() => record(request, response, { durationMs, span, traceId }))
+      })
+      return span
+    },
+  }
+}
+
+/** Registers the observer. A request from the fast path is already observed. */
+export function observe(app: FastifyInstance, observer: Observer, handOvers: HandOvers): void {
   app.decorateRequest('context')
   app.addHook('onRequest', function begin(request, reply, done) {
-    const startedAtMs = performance.now()
-    metrics.inFlight(1)
-    request.context = receive(request.id, addressOf(request.raw))
-    const span = traces?.begin(request.headers) ?? null
-    const traceId = span?.traceId ?? traceIdOf(request.headers['traceparent'])
-    // Emitted once for every response, also for one that is cut off. `onResponse` is not called for those.
-    reply.raw.on('close', () => {
-      const durationMs = performance.now() - startedAtMs
-      // The event is emitted in a tick, before pending promises resolve. The handler knows the node only after them.
-      queueMicrotask(() => record(request, reply, { durationMs, span, traceId }))
-    })
-    // All later stages run within the span. The framework keeps this context while the body arrives from the connection.
+    const handOver = handOvers.get(request.raw)
+    if (handOver !== undefined) {
+      request.context = handOver.context
+      if (handOver.waiting === null) done()
+      else handOver.waiting.then(() => done(), done)
+      return
+    }
+    request.context = observer.receive(request.raw, request.id)
+    const span = observer.begin(request, reply.raw)
+    // The framework keeps this context while the body arrives from the connection.
     if (span === null) done()
     else span.within(done)
   })
@@ -62,19 +89,18 @@ interface ObservedRequest {
 function createRecord({ metrics, log, audit, config }: Dependencies) {
   const writeRecord = createRecordWriter(log)
   return function record(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    request: ReceivedRequest,
+    response: ServerResponse,
     { durationMs, span, traceId }: ObservedRequest,
   ): void {
-    const { raw } = reply
     const { context, method } = request
     const { id: requestId, refusal, passthrough } = context
     const { operation, engine } = labelsOf(context)
-    const status = raw.headersSent ? raw.statusCode : CLIENT_CLOSED
+    const status = response.headersSent ? response.statusCode : CLIENT_CLOSED
     metrics.inFlight(-1)
     metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
     const reason = refusal === null ? null : codeOf(refusal)
-    const cut = cutOf(raw)
+    const cut = cutOf(response)
     countDecision(metrics, context, reason)
     const comparison = comparisonOf(context, status)
     if (comparison !== null) metrics.comparison({ engine, operation, result: comparison })
@@ -95,13 +121,13 @@ function createRecord({ metrics, log, audit, config }: Dependencies) {
         attemptedUser: attemptedUserOf(request),
         node: nodeOf(context),
         cache: loggedCacheStatusOf(context),
-        bytes: raw.headersSent ? context.writtenBytes : 0,
+        bytes: response.headersSent ? context.writtenBytes : 0,
         error: refusal === null ? cut : errorOf(refusal),
       }),
     )
     for (const each of auditsOf(request, { status, durationMs, traceId, comparison }, config.audit))
       audit(each)
-    span?.end(() => spanSummaryOf(request, reply, { status, reason, isCut: cut !== null }))
+    span?.end(() => spanSummaryOf(request, response, { status, reason, isCut: cut !== null }))
   }
 }
 
@@ -117,7 +143,7 @@ function countDecision(
 }
 
 /** Returns the path for the access log. Null for an operation: its path contains ids, and the audit log has them. */
-function loggedPathOf(request: FastifyRequest): string | null {
+function loggedPathOf(request: ReceivedRequest): string | null {
   const passed = passedPathOf(request)
   return passed === null && request.context.operation === null ? shownPathOf(request.originalUrl) : passed
 }
@@ -162,7 +188,7 @@ function errorOf(refusal: Refusal): string {
 }
 
 /** Returns the error of a response that was cut off. The status alone would look like a success. */
-function cutOf({ headersSent, writableEnded }: FastifyReply['raw']): string | null {
+function cutOf({ headersSent, writableEnded }: ServerResponse): string | null {
   return headersSent && !writableEnded ? 'the response was interrupted' : null
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import { isPagedList } from '../operations/paged-list.ts'
 import type { Operation } from '../operations/table.ts'
@@ -8,7 +7,7 @@ import type { AccessRequest } from '../request/access-request.ts'
 import { queryOf } from '../request/canonical.ts'
 import { readJson } from '../request/json.ts'
 import { targetSearchOf } from '../request/target.ts'
-import { type CheckedContext, type LocatedContext, setRequest } from './context.ts'
+import { type CheckedContext, type LocatedContext, setRequest, type ReceivedRequest } from './context.ts'
 import { paramsOf } from './locate-request.ts'
 import type { Dependencies } from './dependencies.ts'
 import { queryChangesOf } from './query-changes.ts'
@@ -22,7 +21,7 @@ import { createDeadlineCheck } from './deadline-check.ts'
 export function readRequest(
   { config }: Pick<Dependencies, 'config'>,
   context: LocatedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): CheckedContext {
   const { operation, principal } = context
   const received = targetSearchOf(request.url)
@@ -51,7 +50,7 @@ function searchOf({ engine, operation, principal }: LocatedContext, search: stri
   return isAsReceived ? limited : withSerializedValues(operation, limited)
 }
 
-function bytesOf(operation: Operation, { body, headers }: FastifyRequest): Buffer | null {
+function bytesOf(operation: Operation, { body, headers }: ReceivedRequest): Buffer | null {
   if (operation.media === 'none') return null
   return Buffer.isBuffer(body) && body.length > 0 ? body : bodyForNone(operation, headers)
 }

@@ -1,4 +1,6 @@
+import type { ReceivedRequest } from './context.ts'
 import { targetPathOf } from '../request/target.ts'
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError, type GatewayCode } from '../errors.ts'
 import { type Release, withClassNames } from '../operations/published/releases.ts'
@@ -129,10 +131,11 @@ export function sendResponse(reply: FastifyReply, response: WholeResponse): Fast
 
 /** Sends the same without the framework, which takes a third of the time of a cached response. `own` headers replace those of the response. */
 export function writeResponse(
-  reply: FastifyReply,
+  { method, context }: Pick<ReceivedRequest, 'method' | 'context'>,
+  response: ServerResponse,
   own: Record<string, string>,
   { status, headers, body }: WholeResponse,
-): FastifyReply {
+): void {
   const list: (string | string[])[] = []
   const isShared = saysWhoReads(own)
   if (isShared) own['vary'] = joinedVary(headers['vary'], own['vary'] ?? '')
@@ -140,10 +143,7 @@ export function writeResponse(
   for (const name in headers)
     if (!Object.hasOwn(own, name) && !(isShared && isOfCors(name))) list.push(name, headers[name] ?? '')
   if (status !== 204 && status !== 304) list.push('content-length', String(body.length))
-  reply.raw.writeHead(status, list)
-  reply.raw.end(body)
-  // This is the last step: an earlier error can still be sent.
-  reply.hijack()
-  reply.request.context.writtenBytes = bodyBytesOf(reply.request.method, body)
-  return reply
+  response.writeHead(status, list)
+  response.end(body)
+  context.writtenBytes = bodyBytesOf(method, body)
 }

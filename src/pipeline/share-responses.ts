@@ -1,15 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Cors } from '../request/cors.ts'
+import type { RequestStage } from './request-stage.ts'
 
 /** Adds headers to every response that say whether a page of another origin may read it. They are also in refusals before routing. */
-export function shareResponses(
-  app: FastifyInstance,
-  { responseHeaders }: Pick<Cors, 'responseHeaders'>,
-): void {
-  app.addHook('onRequest', function shareHook(request, _reply, done) {
-    request.context.addedHeaders = responseHeaders(request.headers.origin)
-    done()
-  })
+export function shareResponses({ responseHeaders }: Pick<Cors, 'responseHeaders'>): RequestStage {
+  return function shareResponsesStage({ context, headers }) {
+    context.addedHeaders = responseHeaders(headers.origin)
+  }
 }
 
 /**

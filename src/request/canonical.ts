@@ -52,7 +52,7 @@ export function canonicalOf(request: IncomingMessage, served: HostPolicy): Canon
   const whole = mark < 0 ? target : target.slice(0, mark)
   const path = whole.length > 1 && whole.endsWith('/') ? whole.slice(0, -1) : whole
   const query = mark < 0 ? '' : target.slice(mark + 1).replace(MALFORMED_ESCAPES, '%25')
-  const fault = headFault(request, served) ?? targetFault(path, query)
+  const fault = headFaultOf(request, served) ?? targetFault(path, query)
   return { url: mark < 0 ? path : `${path}?${query}`, fault }
 }
 
@@ -77,8 +77,14 @@ function decoded(text: string): string | null {
   }
 }
 
-/** Requires exactly one valid Host (RFC 9112 section 3.2), and at most one Authorization, because two readers could each use another one. */
-function headFault(request: IncomingMessage, { hosts, allowedOrigins }: HostPolicy): GatewayCode | null {
+/**
+ * Returns the reason for a refusal of everything but the target. Requires exactly one valid Host (RFC 9112 section 3.2), and at most
+ * one Authorization, because two readers could each use another one.
+ */
+export function headFaultOf(
+  request: IncomingMessage,
+  { hosts, allowedOrigins }: HostPolicy,
+): GatewayCode | null {
   const { method, httpVersion, rawHeaders, headers } = request
   if (method === undefined || !METHODS.has(method)) return 'GW_METHOD_UNKNOWN'
   if (rawHeaders.length > 2 * MAX_HEADERS) return 'GW_HEADERS_TOO_LARGE'

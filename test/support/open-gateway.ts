@@ -32,6 +32,8 @@ export interface GatewayOptions {
   /** Replaces dependencies of the gateway by the test's own. */
   readonly wrap?: (dependencies: Dependencies) => Dependencies
   readonly listen?: boolean
+  /** Whether the listener serves cached responses on the fast path. Default: yes. Requests of `ask` only pass the framework. */
+  readonly fastPath?: boolean
   /** Whether users and records are read again when their files change. Default: no. */
   readonly watch?: boolean
 }
@@ -82,9 +84,9 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   })
   if (options.watch === true) await start()
   const used = options.wrap?.(dependencies) ?? dependencies
-  const app = buildGateway(used)
+  const { app, handle } = buildGateway(used)
   const listener = createListener(used.config, {
-    handle: (request, response) => app.routing(request, response),
+    handle: options.fastPath === false ? (request, response) => app.routing(request, response) : handle,
     metrics: used.metrics,
     log: used.log,
   })

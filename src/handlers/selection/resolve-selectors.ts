@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError } from '../../errors.ts'
-import type { CheckedContext } from '../../pipeline/context.ts'
+import type { CheckedContext, ReceivedRequest } from '../../pipeline/context.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { Dependencies } from '../../pipeline/dependencies.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
@@ -45,7 +44,7 @@ export async function resolveSelectors(selectionContext: SelectionContext): Prom
 export function selectFirst(
   dependencies: Dependencies,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): Promise<RequestWithIds> | null {
   const { engine, operation, accessRequest, bytes } = context
   if (bytes === null || engine.authorization !== 'enforce' || !checksEach(operation)) return null
@@ -79,7 +78,7 @@ export function refuse(
   dependencies: Dependencies,
   decision: Extract<Decision, { readonly permitted: false }>,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): Promise<never> {
   const { engine, operation } = context
   const comesLater =
@@ -102,7 +101,7 @@ export function refuse(
 function selectingOf(
   dependencies: Dependencies,
   context: CheckedContext,
-  request: FastifyRequest,
+  request: ReceivedRequest,
 ): SelectionContext {
   const headers = callerHeadersOf(dependencies, context, request)
   return {
