@@ -7,7 +7,7 @@ t.test('only a response that is the same for all permitted callers is cached', (
   const cached = {
     engine: { addedRequestHeaders: [] },
     operation: { cache: { seconds: 10, tags: [] } },
-    rows: { visibility: 'all' },
+    listDecision: { visibility: 'all' },
     isPermittedHere: true,
   }
   const cases: readonly (readonly [claim: string, context: object, method: string, isSo: boolean])[] = [
@@ -15,7 +15,12 @@ t.test('only a response that is the same for all permitted callers is cached', (
     ['a HEAD of one', {}, 'HEAD', false],
     ['a POST of one', {}, 'POST', false],
     ['a row without a cache', { operation: {} }, 'GET', false],
-    ['rows that the caller sees', { rows: { visibility: 'conditional', strategy: 'scan' } }, 'GET', false],
+    [
+      'items that the caller sees',
+      { listDecision: { visibility: 'conditional', strategy: 'scan' } },
+      'GET',
+      false,
+    ],
     ['a caller for whom nothing here has decided', { isPermittedHere: false }, 'GET', false],
     ['a header that the configuration adds', { engine: { addedRequestHeaders: ['x-a'] } }, 'GET', false],
     ['another header', { engine: { addedRequestHeaders: ['x-b'] } }, 'GET', true],
