@@ -63,13 +63,13 @@ function compileEntry({ id, entry }: WrittenEntry): Operation {
   const derived = latestVersionOf(entry)
   const written: OperationEntry = derived === undefined ? entry : { loads: derived, ...entry }
   checkEntry(id, written)
-  const { route, only, checks, cache, body, selectors, ...row } = written
+  const { route, only, checks, cache, body, selectors, ...fields } = written
   const [method, template = ''] = route.split(' ')
   if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
   const effect = effectOf(entry)
   const cached = cache === undefined ? {} : { cache: cachePolicyOf(cache, template) }
   const selected = selectors === undefined ? {} : { selectors: compileSelectors(selectors) }
-  return { ...row, ...releasesFor(id, only), ...cached, ...bodyOf(body), ...selected, checks: checks.map(checkOf), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+  return { ...fields, ...releasesFor(id, only), ...cached, ...bodyOf(body), ...selected, checks: checks.map(checkOf), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
 }
 
 function releasesFor(id: string, written: OperationEntry['only']): Pick<Operation, 'only' | 'unpublished'> {

@@ -12,17 +12,17 @@ export interface Definition {
 }
 
 /** An item of a list, with the properties that the engine stores in addition to the shown ones. */
-export interface StoredRow {
+export interface StoredItem {
   readonly shown: Readonly<Record<string, unknown>> & { readonly id: string }
   readonly definition: Definition | null
   readonly instanceId: string | null
   readonly tenantId: string | null
 }
 
-export interface RowWorld {
+export interface ListWorld {
   readonly definitions: readonly Definition[]
   /** Items by the path of their list. */
-  readonly rows: Readonly<Record<string, readonly StoredRow[]>>
+  readonly items: Readonly<Record<string, readonly StoredItem[]>>
 }
 
 const RUNTIME = ['processDefinitionId', 'processDefinitionKey', 'processInstanceId', 'tenantIdIn']
@@ -103,8 +103,8 @@ type Query = Readonly<Record<string, unknown>>
  * Returns a handler that serves these lists and their counts, by GET and POST, as an engine without authorization does.
  * `nulls` says where its database sorts null values.
  */
-export function rowEngine(
-  world: () => RowWorld,
+export function listEngine(
+  world: () => ListWorld,
   nulls: 'first' | 'last' = 'last',
 ): (request: Seen, response: ServerResponse) => void {
   return ({ url, body }, response) => {
@@ -118,11 +118,13 @@ export function rowEngine(
   }
 }
 
-function answerOf(world: RowWorld, path: string, query: Query): unknown {
+function answerOf(world: ListWorld, path: string, query: Query): unknown {
   const list = path.replace(/\/count$/, '')
   const names = PARAMETERS[list] ?? CASES[list]
   if (names !== undefined) {
-    const found = rowsOf(world, list).filter((row) => names.every((name) => fits(row, { name, list }, query)))
+    const found = itemsOf(world, list).filter((item) =>
+      names.every((name) => fits(item, { name, list }, query)),
+    )
     if (path !== list) return { count: found.length }
     const first = Number(query['firstResult'] ?? 0)
     const max = Number(query['maxResults'] ?? Number.MAX_SAFE_INTEGER)
@@ -132,12 +134,12 @@ function answerOf(world: RowWorld, path: string, query: Query): unknown {
   }
   const at = path.lastIndexOf('/')
   const id = decodeURIComponent(path.slice(at + 1))
-  const row = rowsOf(world, path.slice(0, at)).find(({ shown }) => shown.id === id)
-  return row?.shown ?? null
+  const entity = itemsOf(world, path.slice(0, at)).find(({ shown }) => shown.id === id)
+  return entity?.shown ?? null
 }
 
-function rowsOf({ definitions, rows }: RowWorld, list: string): readonly StoredRow[] {
-  if (list !== '/process-definition') return rows[list] ?? []
+function itemsOf({ definitions, items }: ListWorld, list: string): readonly StoredItem[] {
+  if (list !== '/process-definition') return items[list] ?? []
   return definitions
     .filter(({ isDeleted }) => isDeleted !== true)
     .map((definition) => ({
@@ -148,17 +150,17 @@ function rowsOf({ definitions, rows }: RowWorld, list: string): readonly StoredR
     }))
 }
 
-function sorted(rows: readonly StoredRow[], query: Query): readonly StoredRow[] {
+function sorted(items: readonly StoredItem[], query: Query): readonly StoredItem[] {
   const [sort] = sortsIn(query)
   const by = String(sort?.['sortBy'])
-  const isOwn = rows.some(({ shown }) => Object.hasOwn(shown, by))
+  const isOwn = items.some(({ shown }) => Object.hasOwn(shown, by))
   const member = (isOwn ? MEMBERS[by] : undefined) ?? SORTS[by] ?? MEMBERS[by] ?? 'id'
   // `!` sorts before every quotation mark and digit, `~` sorts after them.
   const none = query['nulls'] === 'first' ? '!' : '~'
-  const value = ({ shown }: StoredRow) =>
+  const value = ({ shown }: StoredItem) =>
     (shown[member] ?? null) === null ? none : JSON.stringify(shown[member])
   const order = sort?.['sortOrder'] === 'desc' ? -1 : 1
-  return rows.toSorted((one, other) => order * compare(value(one), value(other)))
+  return items.toSorted((one, other) => order * compare(value(one), value(other)))
 }
 
 function sortsIn({ sortBy, sortOrder, sorting }: Query): readonly Query[] {
@@ -189,18 +191,18 @@ function compare(one: string, other: string): number {
 }
 
 function fits(
-  row: StoredRow,
+  item: StoredItem,
   { name, list }: { readonly name: string; readonly list: string },
   query: Query,
 ) {
   const test = TESTS[name]
   const value = query[name] ?? null
-  const isHidden = row.definition?.isDeleted === true && JOINING.has(list)
-  const key = isHidden ? null : (row.definition?.key ?? null)
-  return test === undefined || value === null || test({ ...row, key }, value, query)
+  const isHidden = item.definition?.isDeleted === true && JOINING.has(list)
+  const key = isHidden ? null : (item.definition?.key ?? null)
+  return test === undefined || value === null || test({ ...item, key }, value, query)
 }
 
-type Fits = (row: StoredRow & { readonly key: string | null }, value: unknown, query: Query) => boolean
+type Fits = (item: StoredItem & { readonly key: string | null }, value: unknown, query: Query) => boolean
 
 const ofKey: Fits = ({ key }, value) => key === value
 const ofKeys: Fits = ({ key }, value) => among(value, key)

@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap'
 import { BASE, type OpenGateway, openGateway } from '../../support/open-gateway.ts'
-import { rowEngine, type RowWorld, type StoredRow } from '../../support/list-engine.ts'
+import { listEngine, type ListWorld, type StoredItem } from '../../support/list-engine.ts'
 
 const KEYS = Array.from({ length: 8 }, (_, at) => `k${at}`)
 const DEFINITIONS = KEYS.map((key) => ({ id: `${key}:1`, key, tenantId: null }))
 const ROWS = 4000
 
-function rowOf(at: number): StoredRow {
+function rowOf(at: number): StoredItem {
   const definition = DEFINITIONS[at % DEFINITIONS.length] ?? null
   const id = String(at).padStart(5, '0')
   const shown = {
@@ -21,24 +21,24 @@ function rowOf(at: number): StoredRow {
 }
 
 /** Creates a world with this number of items in each list. Consecutive items belong to the definitions in turn. */
-function worldOf(count: number): RowWorld {
-  const rows = Array.from({ length: count }, (_, at) => rowOf(at))
+function worldOf(count: number): ListWorld {
+  const items = Array.from({ length: count }, (_, at) => rowOf(at))
   return {
     definitions: DEFINITIONS,
-    rows: {
-      '/job': rows,
-      '/incident': rows,
-      '/variable-instance': rows,
-      '/execution': rows,
-      '/process-instance': rows.map(instanceOf),
+    items: {
+      '/job': items,
+      '/incident': items,
+      '/variable-instance': items,
+      '/execution': items,
+      '/process-instance': items.map(instanceOf),
     },
   }
 }
 
-function instanceOf(row: StoredRow): StoredRow {
-  const { definition, instanceId } = row
-  const shown = { ...row.shown, id: String(instanceId), definitionId: definition?.id, definitionKey: null }
-  return { ...row, shown }
+function instanceOf(item: StoredItem): StoredItem {
+  const { definition, instanceId } = item
+  const shown = { ...item.shown, id: String(instanceId), definitionId: definition?.id, definitionKey: null }
+  return { ...item, shown }
 }
 
 /** Mary sees the items of seven of eight keys, Ben of the first six, the user `nobody` of the last five, and Anna of six instances. */
@@ -49,8 +49,8 @@ const RECORDS = [
   ...[0, 1, 2, 3, 4, 5].map((at) => `grant anna PROCESS_INSTANCE:i0000${at} READ`),
 ]
 
-function open(t: Test, world: () => RowWorld): Promise<OpenGateway> {
-  return openGateway(t, { records: RECORDS, engine: rowEngine(world) })
+function open(t: Test, world: () => ListWorld): Promise<OpenGateway> {
+  return openGateway(t, { records: RECORDS, engine: listEngine(world) })
 }
 
 /** Returns the ids of a page, and the number of requests for the list and for its count. */
@@ -60,7 +60,7 @@ async function pageOf({ ask }: OpenGateway, user: string, route: string) {
   const paths = forwarded.map(({ url }) => url.slice(BASE.length))
   const of = (path: string) => paths.filter((one) => one.split('?')[0] === path)
   return {
-    ids: Array.isArray(body) ? body.map((row) => String(Object(row).id)) : [],
+    ids: Array.isArray(body) ? body.map((item) => String(Object(item).id)) : [],
     lists: of(list).length,
     counts: of(`${list}/count`).length,
   }
@@ -108,8 +108,8 @@ t.test('positions are counted again after items have disappeared', async (t) => 
   let world = worldOf(ROWS)
   const gateway = await open(t, () => world)
   await pageOf(gateway, 'ben', '/job?firstResult=2900&maxResults=50')
-  const left = (world.rows['/job'] ?? []).filter(({ definition }) => definition?.key !== 'k5')
-  world = { ...world, rows: { ...world.rows, '/job': left } }
+  const left = (world.items['/job'] ?? []).filter(({ definition }) => definition?.key !== 'k5')
+  world = { ...world, items: { ...world.items, '/job': left } }
   const visible = visibleTo('ben', ROWS).filter((id) => Number(id) % 8 !== 5)
   const page = await pageOf(gateway, 'ben', `/job?firstResult=${visible.length - 50}&maxResults=50`)
   t.same(page.ids, visible.slice(-50))
@@ -119,14 +119,14 @@ t.test('positions are counted again after items have disappeared', async (t) => 
 t.test('an uneven distribution over the subqueries is remembered', async (t) => {
   // Sorts the jobs by definition, one definition after the other.
   const world = worldOf(ROWS)
-  const jobs = world.rows['/job'] ?? []
+  const jobs = world.items['/job'] ?? []
   const size = ROWS / DEFINITIONS.length
   const inTurn = DEFINITIONS.flatMap((_, part) => jobs.filter((_row, at) => at % DEFINITIONS.length === part))
-  const renamed = inTurn.map((row, at) => ({
-    ...row,
-    shown: { ...row.shown, id: String(at).padStart(5, '0') },
+  const renamed = inTurn.map((item, at) => ({
+    ...item,
+    shown: { ...item.shown, id: String(at).padStart(5, '0') },
   }))
-  const gateway = await open(t, () => ({ ...world, rows: { ...world.rows, '/job': renamed } }))
+  const gateway = await open(t, () => ({ ...world, items: { ...world.items, '/job': renamed } }))
   const ids = renamed.map(({ shown }) => shown['id'])
   const visible = ids.slice(0, 6 * size)
   const listsOf: number[] = []
@@ -160,7 +160,7 @@ t.test(
 
 t.test('an individually granted instance is counted in addition to the items of most keys', async (t) => {
   const records = [...RECORDS, 'grant ben PROCESS_INSTANCE:i00006 READ']
-  const { ask } = await openGateway(t, { records, engine: rowEngine(() => worldOf(ROWS)) })
+  const { ask } = await openGateway(t, { records, engine: listEngine(() => worldOf(ROWS)) })
   t.same((await ask('ben', 'GET /job/count')).body, { count: visibleTo('ben', ROWS).length + 1 })
 })
 
@@ -174,7 +174,7 @@ t.test('a short list is read once, however many instances are visible', async (t
 const OF_SIX_INSTANCES = ['00000', '00001', '00002', '00003', '00004', '00005']
 
 t.test('a list whose beginning is slow to read is not read again for few instances', async (t) => {
-  const answer = rowEngine(() => worldOf(ROWS))
+  const answer = listEngine(() => worldOf(ROWS))
   const gateway = await openGateway(t, {
     records: RECORDS,
     engine: (request, response) =>
@@ -195,7 +195,7 @@ t.test('individually granted instances are queried by id and not searched in the
 })
 
 /** Returns whether the caller with the last five keys sees the item. */
-function isSeen({ definition }: StoredRow): boolean {
+function isSeen({ definition }: StoredItem): boolean {
   return Number(definition?.key.slice(1)) > 2
 }
 
@@ -203,14 +203,14 @@ t.test(
   'the beginning of a list is not read repeatedly if the visible items are close together',
   async (t) => {
     const world = worldOf(ROWS)
-    const jobs = world.rows['/job'] ?? []
+    const jobs = world.items['/job'] ?? []
     const seen = jobs.filter(isSeen)
-    const hidden = jobs.filter((row) => !isSeen(row))
-    const sorted = [...seen.slice(0, 40), ...hidden, ...seen.slice(40)].map((row, at) => ({
-      ...row,
-      shown: { ...row.shown, id: String(at).padStart(5, '0') },
+    const hidden = jobs.filter((item) => !isSeen(item))
+    const sorted = [...seen.slice(0, 40), ...hidden, ...seen.slice(40)].map((item, at) => ({
+      ...item,
+      shown: { ...item.shown, id: String(at).padStart(5, '0') },
     }))
-    const gateway = await open(t, () => ({ ...world, rows: { ...world.rows, '/job': sorted } }))
+    const gateway = await open(t, () => ({ ...world, items: { ...world.items, '/job': sorted } }))
     const page = await pageOf(gateway, 'nobody', '/job?maxResults=50')
     const visible = sorted.filter(isSeen).map(({ shown }) => shown.id)
     t.same(page.ids, visible.slice(0, 50))

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { openGateway } from '../../support/open-gateway.ts'
-import { type Definition, rowEngine, type RowWorld, type StoredRow } from '../../support/list-engine.ts'
+import { type Definition, listEngine, type ListWorld, type StoredItem } from '../../support/list-engine.ts'
 
 /* Variables cannot be queried by definition. The gateway lists the visible instances and queries variables by their ids. */
 
 const definitions = ['a', 'b'].map((key, index): Definition => ({ id: `d${index}`, key, tenantId: null }))
-const instances = Array.from({ length: 2400 }, (_, at): StoredRow => {
+const instances = Array.from({ length: 2400 }, (_, at): StoredItem => {
   const definition = definitions[at % 2] ?? null
   const id = `i${String(at).padStart(5, '0')}`
   return {
@@ -16,20 +16,20 @@ const instances = Array.from({ length: 2400 }, (_, at): StoredRow => {
   }
 })
 const variables = instances.map(
-  (row): StoredRow => ({
-    ...row,
+  (item): StoredItem => ({
+    ...item,
     shown: {
-      id: `v${row.instanceId}`,
-      processDefinitionId: row.definition?.id,
-      processInstanceId: row.instanceId,
+      id: `v${item.instanceId}`,
+      processDefinitionId: item.definition?.id,
+      processInstanceId: item.instanceId,
       taskId: null,
       tenantId: null,
     },
   }),
 )
-const world: RowWorld = {
+const world: ListWorld = {
   definitions,
-  rows: { '/process-instance': instances, '/variable-instance': variables },
+  items: { '/process-instance': instances, '/variable-instance': variables },
 }
 const records = [
   'grant anna PROCESS_DEFINITION:a READ_INSTANCE',
@@ -40,7 +40,7 @@ const records = [
   'grant mary TASK:t1 READ',
 ]
 const settings = { limits: { filteredRows: 500 } }
-const { ask } = await openGateway(t, { records, engine: rowEngine(() => world), settings })
+const { ask } = await openGateway(t, { records, engine: listEngine(() => world), settings })
 
 t.test(
   'variables are counted by lists of instance ids in bodies, whatever method the caller uses',
@@ -96,25 +96,25 @@ t.test('the whole list is filtered if permissions on single tasks may make varia
 
 t.test('details are counted by the hidden instances if these are fewer', async (t) => {
   // Three details for each instance.
-  const details = instances.flatMap((row): readonly StoredRow[] =>
-    [1, 2, 3].map((at) => ({ ...row, shown: { ...row.shown, id: `${row.instanceId}-${at}` } })),
+  const details = instances.flatMap((item): readonly StoredItem[] =>
+    [1, 2, 3].map((at) => ({ ...item, shown: { ...item.shown, id: `${item.instanceId}-${at}` } })),
   )
-  const ended = instances.map(({ shown, definition, ...row }): StoredRow => {
+  const ended = instances.map(({ shown, definition, ...item }): StoredItem => {
     const of = {
       processDefinitionId: definition?.id,
       processDefinitionKey: definition?.key,
       processDefinitionVersion: 1,
     }
-    return { ...row, definition, shown: { ...shown, ...of } }
+    return { ...item, definition, shown: { ...shown, ...of } }
   })
-  const past = { ...world, rows: { '/history/process-instance': ended, '/history/detail': details } }
+  const past = { ...world, items: { '/history/process-instance': ended, '/history/detail': details } }
   const gateway = await openGateway(t, {
     records: [
       'grant anna PROCESS_DEFINITION:* READ_HISTORY',
       'revoke anna PROCESS_DEFINITION:b READ_HISTORY',
       'grant ben PROCESS_DEFINITION:a READ_HISTORY',
     ],
-    engine: rowEngine(() => past),
+    engine: listEngine(() => past),
     settings,
   })
   for (const user of ['anna', 'ben']) {
@@ -133,8 +133,8 @@ t.test(
   'variables of cases are visible to every caller, in addition to those of visible instances',
   async (t) => {
     const nobody = { definition: null, instanceId: null, tenantId: null }
-    const cases = ['c1', 'c2'].map((id): StoredRow => ({ ...nobody, shown: { id } }))
-    const ofCases = cases.map(({ shown: { id } }): StoredRow => {
+    const cases = ['c1', 'c2'].map((id): StoredItem => ({ ...nobody, shown: { id } }))
+    const ofCases = cases.map(({ shown: { id } }): StoredItem => {
       const shown = {
         id: `w${id}`,
         caseInstanceId: id,
@@ -146,16 +146,16 @@ t.test(
       }
       return { ...nobody, shown }
     })
-    const both: RowWorld = {
+    const both: ListWorld = {
       definitions,
-      rows: {
-        ...world.rows,
+      items: {
+        ...world.items,
         '/case-definition': [{ ...nobody, shown: { id: 'care:1', key: 'care' } }],
         '/case-instance': cases,
         '/variable-instance': [...variables, ...ofCases],
       },
     }
-    const gateway = await openGateway(t, { records, engine: rowEngine(() => both), settings })
+    const gateway = await openGateway(t, { records, engine: listEngine(() => both), settings })
     t.same((await gateway.ask('anna', 'GET /variable-instance/count')).body, { count: 1202 })
     const { body } = await gateway.ask('anna', 'GET /variable-instance?firstResult=1199&maxResults=5')
     t.match(body, [{ id: 'vi02398' }, { id: 'wc1' }, { id: 'wc2' }])

@@ -8,10 +8,10 @@ import { BASE, openGateway, type Answer, type OpenGateway } from '../../support/
 import {
   type Definition,
   PARAMETERS,
-  rowEngine,
-  type RowWorld,
+  listEngine,
+  type ListWorld,
   SORTS,
-  type StoredRow,
+  type StoredItem,
 } from '../../support/list-engine.ts'
 
 /* A plan returns the same items as filtering. Two gateways are in front of one engine, and one of them may not use plans. */
@@ -34,17 +34,17 @@ const GRANTS = [
 ]
 
 /** Two definitions with different keys, and one item of each definition in every list. */
-const ONE_EACH: RowWorld = (() => {
+const ONE_EACH: ListWorld = (() => {
   const definitions: readonly Definition[] = ['a', 'b'].map((key, index) => ({
     id: `d${index}`,
     key,
     tenantId: null,
   }))
-  const rows = definitions.map((definition, index): StoredRow => {
-    const row = { definition, instanceId: `i${index}`, tenantId: null }
-    return { ...row, shown: { ...named({ ...row, shown: { id: '' } }), id: `r${index}` } }
+  const items = definitions.map((definition, index): StoredItem => {
+    const item = { definition, instanceId: `i${index}`, tenantId: null }
+    return { ...item, shown: { ...named({ ...item, shown: { id: '' } }), id: `r${index}` } }
   })
-  return { definitions, rows: Object.fromEntries(LISTS.map((list) => [list, rows])) }
+  return { definitions, items: Object.fromEntries(LISTS.map((list) => [list, items])) }
 })()
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
@@ -52,7 +52,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = createRandom(seed)
     const world = worldOf(random)
     const records = recordsOf(random, world)
-    const engine = rowEngine(() => world)
+    const engine = listEngine(() => world)
     const settings = { limits: { filteredRows: 100_000 } }
     const filtering = await openGateway(t, { records, engine, settings, wrap: withoutPlans })
     const planning = await openGateway(t, { records, engine, settings })
@@ -74,8 +74,8 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
         const whole = await filtering.ask(user, `GET ${list}`)
         const query = sortOf(random, list)
         const paged = await pagesOf(planning, user, `GET ${list}?${query}`, 3 + random(12))
-        const rows = query.endsWith('desc') ? rowsIn(whole.body).toReversed() : rowsIn(whole.body)
-        t.same(paged.flat(), rows, `page by page: ${user} ${list}?${query}`)
+        const items = query.endsWith('desc') ? itemsIn(whole.body).toReversed() : itemsIn(whole.body)
+        t.same(paged.flat(), items, `page by page: ${user} ${list}?${query}`)
       }
   })
 }
@@ -91,13 +91,13 @@ async function pagesOf(
   for (let first = 0; ; first += size) {
     const { status, body } = await ask(user, `${route}&firstResult=${first}&maxResults=${size}`)
     if (status !== 200) throw new Error(`${status} for ${user} ${route}`)
-    const page = rowsIn(body)
+    const page = itemsIn(body)
     pages.push(page)
     if (page.length < size) return pages
   }
 }
 
-function rowsIn(body: unknown): readonly unknown[] {
+function itemsIn(body: unknown): readonly unknown[] {
   return Array.isArray(body) ? body : []
 }
 
@@ -113,8 +113,8 @@ function filteringEngine(engine: EngineDependencies): EngineDependencies {
 
 function withoutPlan(permit: Permit | undefined): Permit | undefined {
   if (permit === undefined || permit.decideList === null) return permit
-  const { decideList: rows } = permit
-  return { ...permit, decideList: async (request, other) => filtered(await rows(request, other)) }
+  const { decideList: items } = permit
+  return { ...permit, decideList: async (request, other) => filtered(await items(request, other)) }
 }
 
 function filtered(decision: ListDecision): ListDecision {
@@ -144,7 +144,7 @@ function pick<T>(random: Random, list: readonly T[]): T {
   return found
 }
 
-function worldOf(random: Random): RowWorld {
+function worldOf(random: Random): ListWorld {
   const definitions = Array.from({ length: 5 + random(5) }, (_, index): Definition => {
     const tenantId = random(2) === 0 ? null : pick(random, TENANTS)
     const isDeleted = index > 3 && random(4) === 0 ? ({ isDeleted: true } as const) : {}
@@ -157,11 +157,11 @@ function worldOf(random: Random): RowWorld {
   const ended = Array.from({ length: 20 }, () => rowOf(random, { id: idOf(), of: definitions }))
   // Some items have their own tenant, because an engine may be configured to choose the tenant.
   const hasOwn = random(3) === 0
-  const all = [...instances, ...ended].map((row) =>
-    hasOwn && row.definition?.tenantId === null && random(4) === 0 ? { ...row, tenantId: 'acme' } : row,
+  const all = [...instances, ...ended].map((item) =>
+    hasOwn && item.definition?.tenantId === null && random(4) === 0 ? { ...item, tenantId: 'acme' } : item,
   )
   const running = all.slice(0, instances.length)
-  const below = (of: readonly StoredRow[], isAlone: number): readonly StoredRow[] =>
+  const below = (of: readonly StoredItem[], isAlone: number): readonly StoredItem[] =>
     Array.from({ length: 30 }, () => {
       const id = idOf()
       const of1 = pick(random, of)
@@ -174,51 +174,51 @@ function worldOf(random: Random): RowWorld {
   )
   return {
     definitions,
-    rows: {
+    items: {
       '/case-definition': cases
         .slice(0, 1)
-        .map((row) => ({ ...row, shown: { id: row.shown.id, key: 'care' } })),
+        .map((item) => ({ ...item, shown: { id: item.shown.id, key: 'care' } })),
       '/case-instance': cases,
-      '/process-instance': running.map((row) => ({
-        ...row,
-        shown: { id: row.shown.id, definitionId: row.definition?.id, tenantId: row.tenantId },
+      '/process-instance': running.map((item) => ({
+        ...item,
+        shown: { id: item.shown.id, definitionId: item.definition?.id, tenantId: item.tenantId },
       })),
-      '/execution': below(running, 0).map((row) => ({
-        ...row,
-        shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
+      '/execution': below(running, 0).map((item) => ({
+        ...item,
+        shown: { id: item.shown.id, processInstanceId: item.instanceId, tenantId: item.tenantId },
       })),
       // Some variables belong to instances that wait between two activities. Variables of cases have an activity and no instance.
-      '/variable-instance': below(running, random(2) === 0 ? 8 : 0).map((row) =>
-        row.instanceId === null && cases.length > 0 && random(2) === 0
-          ? caseVariable(pick(random, cases), row.shown.id)
+      '/variable-instance': below(running, random(2) === 0 ? 8 : 0).map((item) =>
+        item.instanceId === null && cases.length > 0 && random(2) === 0
+          ? caseVariable(pick(random, cases), item.shown.id)
           : {
-              ...row,
+              ...item,
               shown: {
-                ...row.shown,
+                ...item.shown,
                 taskId: null,
-                activityInstanceId: random(8) === 0 ? null : (row.instanceId ?? 'case'),
+                activityInstanceId: random(8) === 0 ? null : (item.instanceId ?? 'case'),
               },
             },
       ),
       '/external-task': below(running, 0),
-      '/incident': below(running, random(2) === 0 ? 5 : 0).map((row) => ({
-        ...row,
+      '/incident': below(running, random(2) === 0 ? 5 : 0).map((item) => ({
+        ...item,
         shown: {
-          id: row.shown.id,
-          processDefinitionId: row.definition?.id ?? null,
-          processInstanceId: row.instanceId,
-          tenantId: row.tenantId,
+          id: item.shown.id,
+          processDefinitionId: item.definition?.id ?? null,
+          processInstanceId: item.instanceId,
+          tenantId: item.tenantId,
         },
       })),
       '/job': below(running, random(2) === 0 ? 5 : 0),
-      '/job-definition': below(running, 6).map((row) => ({ ...row, instanceId: null })),
-      '/event-subscription': below(running, 6).map((row) => ({
-        ...row,
-        shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
+      '/job-definition': below(running, 6).map((item) => ({ ...item, instanceId: null })),
+      '/event-subscription': below(running, 6).map((item) => ({
+        ...item,
+        shown: { id: item.shown.id, processInstanceId: item.instanceId, tenantId: item.tenantId },
       })),
-      '/history/process-instance': all.map((row) => ({
-        ...row,
-        shown: { ...named(row), id: row.shown.id },
+      '/history/process-instance': all.map((item) => ({
+        ...item,
+        shown: { ...named(item), id: item.shown.id },
       })),
       '/history/activity-instance': below(all, 0),
       '/history/task': below(all, random(2) === 0 ? 5 : 0),
@@ -235,12 +235,12 @@ function worldOf(random: Random): RowWorld {
 function rowOf(
   random: Random,
   { id, of }: { readonly id: string; readonly of: readonly Definition[] },
-): StoredRow {
+): StoredItem {
   const definition = pick(random, of)
   return { shown: { id }, definition, instanceId: id, tenantId: definition.tenantId }
 }
 
-function named({ definition, instanceId, tenantId }: StoredRow) {
+function named({ definition, instanceId, tenantId }: StoredItem) {
   return {
     processDefinitionId: definition?.id ?? null,
     processDefinitionKey: definition?.key ?? null,
@@ -251,18 +251,18 @@ function named({ definition, instanceId, tenantId }: StoredRow) {
   }
 }
 
-function caseVariable({ shown: { id: caseInstanceId }, tenantId }: StoredRow, id: string): StoredRow {
-  const row = alone(id, tenantId)
-  return { ...row, shown: { ...row.shown, taskId: null, caseInstanceId, caseExecutionId: caseInstanceId } }
+function caseVariable({ shown: { id: caseInstanceId }, tenantId }: StoredItem, id: string): StoredItem {
+  const item = alone(id, tenantId)
+  return { ...item, shown: { ...item.shown, taskId: null, caseInstanceId, caseExecutionId: caseInstanceId } }
 }
 
-function alone(id: string, tenantId: string | null): StoredRow {
-  const row = { definition: null, instanceId: null, tenantId }
-  return { ...row, shown: { ...named({ ...row, shown: { id } }), id } }
+function alone(id: string, tenantId: string | null): StoredItem {
+  const item = { definition: null, instanceId: null, tenantId }
+  return { ...item, shown: { ...named({ ...item, shown: { id } }), id } }
 }
 
-function recordsOf(random: Random, { rows }: RowWorld): readonly string[] {
-  const instances = (rows['/process-instance'] ?? []).map(({ shown: { id } }) => id)
+function recordsOf(random: Random, { items }: ListWorld): readonly string[] {
+  const instances = (items['/process-instance'] ?? []).map(({ shown: { id } }) => id)
   const hasRevokes = random(2) === 0
   return USERS.flatMap((user) =>
     Array.from({ length: random(5) }, () => {
@@ -286,7 +286,7 @@ interface AskedRoute {
   readonly body?: Readonly<Record<string, unknown>>
 }
 
-function* queriesOf(random: Random, world: RowWorld, list: string): Generator<AskedRoute> {
+function* queriesOf(random: Random, world: ListWorld, list: string): Generator<AskedRoute> {
   const hasPost = OPERATIONS.some(({ method, template }) => method === 'POST' && template === list)
   for (let at = 0; at < 3; at += 1) {
     const own = at === 0 ? {} : ownOf(random, world, list)
@@ -318,8 +318,8 @@ function sortOf(random: Random, list: string): string {
 }
 
 /** Returns conditions of the caller's own query. */
-function ownOf(random: Random, { definitions, rows }: RowWorld, list: string): Record<string, unknown> {
-  const instances = (rows['/process-instance'] ?? []).map(({ shown: { id } }) => id)
+function ownOf(random: Random, { definitions, items }: ListWorld, list: string): Record<string, unknown> {
+  const instances = (items['/process-instance'] ?? []).map(({ shown: { id } }) => id)
   const values: Readonly<Record<string, () => unknown>> = {
     processDefinitionId: () => pick(random, definitions).id,
     processDefinitionKey: () => pick(random, KEYS),
@@ -330,7 +330,7 @@ function ownOf(random: Random, { definitions, rows }: RowWorld, list: string): R
     processInstanceId: () => pick(random, instances),
     processInstanceIds: () => [pick(random, instances), pick(random, instances)],
     processInstanceIdIn: () => [pick(random, instances), pick(random, instances)],
-    caseInstanceIdIn: () => [rows['/case-instance']?.[0]?.shown.id ?? 'none'],
+    caseInstanceIdIn: () => [items['/case-instance']?.[0]?.shown.id ?? 'none'],
     tenantIdIn: () => [pick(random, TENANTS)],
     withoutTenantId: () => true,
   }
@@ -343,9 +343,9 @@ const BUSY = ['/execution', '/external-task', '/job', '/history/activity-instanc
 
 /** A world whose lists change after each read of a list. */
 class BusyWorld {
-  readonly start: RowWorld
-  now: RowWorld
-  ever: RowWorld
+  readonly start: ListWorld
+  now: ListWorld
+  ever: ListWorld
   isBusy = true
   readonly #random: Random
   #next = 0
@@ -353,7 +353,7 @@ class BusyWorld {
   constructor(random: Random) {
     const world = worldOf(random)
     this.#random = random
-    this.start = this.#changed(world, (rows) => [...rows, ...this.#copies(rows, 100)])
+    this.start = this.#changed(world, (items) => [...items, ...this.#copies(items, 100)])
     this.now = this.start
     this.ever = this.start
   }
@@ -361,29 +361,29 @@ class BusyWorld {
   write(): void {
     if (!this.isBusy) return
     const added = new Map(
-      BUSY.map((list) => [list, this.#copies(this.now.rows[list] ?? [], this.#random(8))]),
+      BUSY.map((list) => [list, this.#copies(this.now.items[list] ?? [], this.#random(8))]),
     )
     const of = (list: string) => added.get(list) ?? []
-    this.ever = this.#changed(this.ever, (rows, list) => [...rows, ...of(list)])
-    this.now = this.#changed(this.now, (rows, list) => [
-      ...rows.toSpliced(this.#random(rows.length), this.#random(8)),
+    this.ever = this.#changed(this.ever, (items, list) => [...items, ...of(list)])
+    this.now = this.#changed(this.now, (items, list) => [
+      ...items.toSpliced(this.#random(items.length), this.#random(8)),
       ...of(list),
     ])
   }
 
   #changed(
-    world: RowWorld,
-    change: (rows: readonly StoredRow[], list: string) => readonly StoredRow[],
-  ): RowWorld {
-    const lists = BUSY.map((list) => [list, change(world.rows[list] ?? [], list)] as const)
-    return { ...world, rows: { ...world.rows, ...Object.fromEntries(lists) } }
+    world: ListWorld,
+    change: (items: readonly StoredItem[], list: string) => readonly StoredItem[],
+  ): ListWorld {
+    const lists = BUSY.map((list) => [list, change(world.items[list] ?? [], list)] as const)
+    return { ...world, items: { ...world.items, ...Object.fromEntries(lists) } }
   }
 
-  #copies(rows: readonly StoredRow[], count: number): readonly StoredRow[] {
+  #copies(items: readonly StoredItem[], count: number): readonly StoredItem[] {
     return Array.from({ length: count }, () => {
-      const row = pick(this.#random, rows)
+      const item = pick(this.#random, items)
       const id = `${this.#random(16).toString(16)}-new-${(this.#next += 1)}`
-      return { ...row, shown: { ...row.shown, id } }
+      return { ...item, shown: { ...item.shown, id } }
     })
   }
 }
@@ -393,7 +393,7 @@ t.test('concurrent writes repeat no item of a page, and lose no item that exists
     const random = createRandom(seed)
     const world = new BusyWorld(random)
     const records = recordsOf(random, world.start)
-    const answer = rowEngine(() => world.now)
+    const answer = listEngine(() => world.now)
     const engine: typeof answer = (request, response) => {
       answer(request, response)
       world.write()
@@ -422,9 +422,9 @@ t.test('concurrent writes repeat no item of a page, and lose no item that exists
             `${title}: visible`,
           )
         }
-        const left = new Set(after.rows[list])
-        const standing = (before.rows[list] ?? [])
-          .filter((row) => left.has(row))
+        const left = new Set(after.items[list])
+        const standing = (before.items[list] ?? [])
+          .filter((item) => left.has(item))
           .map(({ shown: { id } }) => id)
         t.same(
           standing.filter((id) => visible.has(id) && !whole.includes(id)),
@@ -436,11 +436,11 @@ t.test('concurrent writes repeat no item of a page, and lose no item that exists
 })
 
 function idsIn(body: unknown): readonly string[] {
-  return rowsIn(body).map((row) => String(Object(row).id))
+  return itemsIn(body).map((item) => String(Object(item).id))
 }
 
 t.test('a query for items that the caller may not see sends no request for the list', async (t) => {
-  const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  const { ask } = await openGateway(t, { records: GRANTS, engine: listEngine(() => ONE_EACH) })
   for (const list of ['/process-instance', '/execution', '/history/activity-instance']) {
     const query = list.startsWith('/history') ? 'processDefinitionId=d1' : 'processDefinitionKey=b'
     const counted = await ask('anna', `GET ${list}/count?${query}`)
@@ -457,14 +457,14 @@ t.test('a key may have more versions than the limit of subqueries', async (t) =>
   const versions = Array.from({ length: 9 }, (_, index): Definition => {
     return { id: `d${index}`, key: index < 8 ? 'a' : 'b', tenantId: null }
   })
-  const rows = versions.map((definition, index): StoredRow => {
-    const row = { definition, instanceId: `i${index}`, tenantId: null }
-    return { ...row, shown: { ...named({ ...row, shown: { id: '' } }), id: `r${index}` } }
+  const items = versions.map((definition, index): StoredItem => {
+    const item = { definition, instanceId: `i${index}`, tenantId: null }
+    return { ...item, shown: { ...named({ ...item, shown: { id: '' } }), id: `r${index}` } }
   })
-  const world = { definitions: versions, rows: Object.fromEntries(LISTS.map((list) => [list, rows])) }
+  const world = { definitions: versions, items: Object.fromEntries(LISTS.map((list) => [list, items])) }
   const { ask } = await openGateway(t, {
     records: GRANTS,
-    engine: rowEngine(() => world),
+    engine: listEngine(() => world),
     // These limits permit neither more subqueries nor filtering.
     settings: { limits: { rowParts: 2, filteredRows: 1 } },
   })
@@ -487,12 +487,12 @@ t.test('a key may have more versions than the limit of subqueries', async (t) =>
 t.test(
   'counts leave out an individually revoked instance and include an individually granted one',
   async (t) => {
-    const { definitions, rows } = ONE_EACH
-    const instances = (rows['/execution'] ?? []).map((row) => ({
-      ...row,
-      shown: { id: row.instanceId ?? '', definitionId: row.definition?.id, tenantId: row.tenantId },
+    const { definitions, items } = ONE_EACH
+    const instances = (items['/execution'] ?? []).map((item) => ({
+      ...item,
+      shown: { id: item.instanceId ?? '', definitionId: item.definition?.id, tenantId: item.tenantId },
     }))
-    const world = { definitions, rows: { ...rows, '/process-instance': instances } }
+    const world = { definitions, items: { ...items, '/process-instance': instances } }
     const { ask } = await openGateway(t, {
       records: [
         'grant anna PROCESS_DEFINITION:* READ_INSTANCE',
@@ -500,7 +500,7 @@ t.test(
         'revoke ben PROCESS_INSTANCE:i0 READ',
         'grant ben PROCESS_INSTANCE:i1 READ',
       ],
-      engine: rowEngine(() => world),
+      engine: listEngine(() => world),
       // There are too many items to filter, so only a plan can count them.
       settings: { limits: { filteredRows: 1 } },
     })
@@ -522,7 +522,7 @@ t.test('the tenants of instances are queried only if their definition has no ten
       'grant mary PROCESS_DEFINITION:a READ_INSTANCE',
       'grant anna PROCESS_DEFINITION:b READ_INSTANCE',
     ],
-    engine: rowEngine(() => ({ ...ONE_EACH, definitions })),
+    engine: listEngine(() => ({ ...ONE_EACH, definitions })),
     settings: { limits: { filteredRows: 1 } },
   })
   for (const [user, isAsked] of [
@@ -540,7 +540,7 @@ t.test('the tenants of instances are queried only if their definition has no ten
 const OF_VALUES = new Set(['/variable-instance', '/history/variable-instance', '/history/detail'])
 
 t.test('a parameter that a list does not have is never sent', async (t) => {
-  const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  const { ask } = await openGateway(t, { records: GRANTS, engine: listEngine(() => ONE_EACH) })
   for (const user of ['anna', 'mary'])
     for (const list of LISTS)
       for (const route of [`GET ${list}`, `GET ${list}/count`]) {
@@ -560,7 +560,7 @@ t.test('a parameter that a list does not have is never sent', async (t) => {
 })
 
 t.test('items of a query with alternatives are filtered', async (t) => {
-  const { ask, dependencies } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  const { ask, dependencies } = await openGateway(t, { records: GRANTS, engine: listEngine(() => ONE_EACH) })
   const body = { orQueries: [{ processDefinitionKey: 'a', businessKey: 'x' }] }
   t.equal((await ask('anna', 'POST /history/process-instance/count', { body })).status, 200)
   t.match(
@@ -570,7 +570,7 @@ t.test('items of a query with alternatives are filtered', async (t) => {
 })
 
 t.test('the metrics count plans and the items that were read for them', async (t) => {
-  const { ask, dependencies } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  const { ask, dependencies } = await openGateway(t, { records: GRANTS, engine: listEngine(() => ONE_EACH) })
   for (const route of ['GET /execution', 'GET /execution?processDefinitionKey=b', 'GET /event-subscription'])
     t.equal((await ask('anna', route)).status, 200)
   const text = await dependencies.metrics.text()
@@ -592,8 +592,8 @@ t.test(
     ]
     const ofCase = alone('v', null)
     const variables = [{ ...ofCase, shown: { ...ofCase.shown, activityInstanceId: 'case', taskId: null } }]
-    const rows = { ...ONE_EACH.rows, '/variable-instance': variables }
-    const { ask } = await openGateway(t, { records, engine: rowEngine(() => ({ ...ONE_EACH, rows })) })
+    const items = { ...ONE_EACH.items, '/variable-instance': variables }
+    const { ask } = await openGateway(t, { records, engine: listEngine(() => ({ ...ONE_EACH, items })) })
     t.same(idsIn((await ask('anna', 'GET /variable-instance')).body), ['v'])
     t.same((await ask('anna', 'GET /variable-instance/count')).body, { count: 1 })
   },
@@ -603,7 +603,7 @@ t.test(
   'details of visible instances are queried by POST, and counted by finding the end of that list',
   async (t) => {
     const settings = { limits: { filteredRows: 1 } }
-    const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH), settings })
+    const { ask } = await openGateway(t, { records: GRANTS, engine: listEngine(() => ONE_EACH), settings })
     const askedBy = async (route: string) => {
       const { status, forwarded } = await ask('anna', `GET ${route}`)
       t.equal(status, 200, route)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openGateway } from '../../support/open-gateway.ts'
-import { type Definition, rowEngine, type RowWorld, type StoredRow } from '../../support/list-engine.ts'
+import { type Definition, listEngine, type ListWorld, type StoredItem } from '../../support/list-engine.ts'
 
 /* Items without a definition are visible to every user. No query selects them. A sort places them together, at the end that the database chooses. */
 
@@ -9,8 +9,8 @@ const ALONE = 130
 const definitions = ['a', 'b'].map((key, index): Definition => ({ id: `d${index}`, key, tenantId: null }))
 
 /** Returns a world with tasks of both definitions and many tasks without a definition. One of the instances has ended. */
-function worldOf(alone: number): RowWorld {
-  const instances = definitions.map((definition, index): StoredRow => {
+function worldOf(alone: number): ListWorld {
+  const instances = definitions.map((definition, index): StoredItem => {
     const endTime = index === 0 ? null : '2026-01-01T00:00:00.000+0000'
     const shown = instanceOf(`i${index}`, definition, endTime)
     return { shown, definition, instanceId: shown.id, tenantId: null }
@@ -22,7 +22,7 @@ function worldOf(alone: number): RowWorld {
   const others = Array.from({ length: alone }, (_, at) => taskOf(`t2${String(at).padStart(4, '0')}`, nobody))
   return {
     definitions,
-    rows: { '/history/process-instance': instances, '/history/task': [...own, ...others] },
+    items: { '/history/process-instance': instances, '/history/task': [...own, ...others] },
   }
 }
 
@@ -36,7 +36,7 @@ function instanceOf(id: string, definition: Definition | null, endTime: string |
   }
 }
 
-function taskOf(id: string, { definition, instanceId, tenantId }: StoredRow): StoredRow {
+function taskOf(id: string, { definition, instanceId, tenantId }: StoredItem): StoredItem {
   const shown = {
     id,
     processDefinitionId: definition?.id ?? null,
@@ -55,7 +55,7 @@ for (const nulls of ['first', 'last'] as const)
     `items without a definition are counted and listed if the database sorts null values ${nulls}`,
     async (t) => {
       let alone = ALONE
-      const engine = rowEngine(() => worldOf(alone), nulls)
+      const engine = listEngine(() => worldOf(alone), nulls)
       const { ask } = await openGateway(t, { records, engine, settings: { limits: { filteredRows: 200 } } })
       for (const count of [0, 3, 20, 21, ALONE, 5000]) {
         alone = count
@@ -67,7 +67,7 @@ for (const nulls of ['first', 'last'] as const)
       alone = ALONE
       const listed = await ask('anna', 'GET /history/task?firstResult=1&maxResults=140')
       const all = worldOf(alone)
-        .rows['/history/task']?.filter(({ definition }) => definition?.key !== 'b')
+        .items['/history/task']?.filter(({ definition }) => definition?.key !== 'b')
         .map(({ shown: { id } }) => id)
         .toSorted()
       t.same(idsIn(listed.body), all?.slice(1), 'they stand in their place in a list')
@@ -82,30 +82,30 @@ t.test(
   async (t) => {
     const keys = ['a', 'b', 'c', 'd', 'e']
     const known = keys.map((key): Definition => ({ id: `${key}:1`, key, tenantId: null }))
-    const rows = Array.from({ length: 5000 }, (_, at) => {
+    const items = Array.from({ length: 5000 }, (_, at) => {
       const definition = known[at % 5] ?? null
       const of = { definition, instanceId: `i${at}`, tenantId: null, shown: { id: '' } }
       return taskOf(`t${String(at).padStart(5, '0')}`, of)
     })
     const nobody = { definition: null, instanceId: null, tenantId: null, shown: { id: '' } }
     const others = Array.from({ length: ALONE }, (_, at) => taskOf(`z${1000 + at}`, nobody))
-    const instances = rows.slice(0, 2).map(
-      (row, at): StoredRow => ({
-        ...row,
-        shown: instanceOf(`i${at}`, row.definition, at === 0 ? null : '2026-01-01T00:00:00.000+0000'),
+    const instances = items.slice(0, 2).map(
+      (item, at): StoredItem => ({
+        ...item,
+        shown: instanceOf(`i${at}`, item.definition, at === 0 ? null : '2026-01-01T00:00:00.000+0000'),
       }),
     )
-    const world: RowWorld = {
+    const world: ListWorld = {
       definitions: known,
-      rows: { '/history/process-instance': instances, '/history/task': [...rows, ...others] },
+      items: { '/history/process-instance': instances, '/history/task': [...items, ...others] },
     }
     const { ask } = await openGateway(t, {
       records: keys.slice(1).map((key) => `grant anna PROCESS_DEFINITION:${key} READ_HISTORY`),
-      engine: rowEngine(() => world, 'first'),
+      engine: listEngine(() => world, 'first'),
       settings: { limits: { filteredRows: 500 } },
     })
     const { body, forwarded } = await ask('anna', 'GET /history/task?firstResult=2000&maxResults=10')
-    const visible = rows.filter(({ definition }) => definition?.key !== 'a').map(({ shown: { id } }) => id)
+    const visible = items.filter(({ definition }) => definition?.key !== 'a').map(({ shown: { id } }) => id)
     t.same(idsIn(body), visible.slice(2000, 2010))
     const lists = forwarded.filter(({ url }) => /\/history\/task\?.*processDefinitionId/.test(url))
     t.ok(lists.length > 0)
@@ -116,14 +116,14 @@ t.test(
   },
 )
 
-function idsIn(rows: unknown): readonly unknown[] {
-  return Array.isArray(rows) ? rows.map((row: unknown) => Object(row).id) : []
+function idsIn(items: unknown): readonly unknown[] {
+  return Array.isArray(items) ? items.map((item: unknown) => Object(item).id) : []
 }
 
 t.test(
   'an order that the engine refuses is refused, also if all visible items have no definition',
   async (t) => {
-    const engine = rowEngine(() => worldOf(3))
+    const engine = listEngine(() => worldOf(3))
     const unsortable = ['"x"', 'nonsense', '"up"']
     const { ask } = await openGateway(t, {
       records: ['grant mary BATCH:* CREATE'],

@@ -42,8 +42,8 @@ async function ask(route: string) {
     const page = `${searchParams.get('firstResult')}+${searchParams.get('maxResults')}`
     return pathname === `${BASE}/process-instance` ? [page] : []
   })
-  const rows = Array.isArray(body) ? body.map((row: { readonly id: string }) => row.id) : body
-  return { answer: status === 200 ? rows : headers['x-gateway-error'], pages }
+  const items = Array.isArray(body) ? body.map((item: { readonly id: string }) => item.id) : body
+  return { answer: status === 200 ? items : headers['x-gateway-error'], pages }
 }
 
 /** A query with or-blocks has no plan. */

@@ -48,9 +48,9 @@ t.test('definitions are read by keys, a hundred in one request', async (t) => {
 })
 
 t.test('all definitions are read in one request, and one more than the limit is refused', async (t) => {
-  const rows = ['a', 'b', 'c'].map((id) => definition(id))
-  const { lists, reads } = open({ answer: () => rows })
-  t.same(await lists.definitions(null, 3), rows)
+  const items = ['a', 'b', 'c'].map((id) => definition(id))
+  const { lists, reads } = open({ answer: () => items })
+  t.same(await lists.definitions(null, 3), items)
   t.equal(await lists.definitions(null, 2), null)
   t.same(
     reads.map(({ query }) => query.toString()),
@@ -250,8 +250,8 @@ t.test('instances have tenants of their own if the two counts differ', async (t)
 })
 
 /** Returns the item at each end of the list sorted by `endTime`. A database puts instances without it at one of the ends. */
-const endsOf = (rows: { readonly asc: unknown; readonly desc: unknown }) => ({
-  answer: ({ query }: Read) => [query.get('sortOrder') === 'asc' ? rows.asc : rows.desc],
+const endsOf = (items: { readonly asc: unknown; readonly desc: unknown }) => ({
+  answer: ({ query }: Read) => [query.get('sortOrder') === 'asc' ? items.asc : items.desc],
 })
 const ENDED = { endTime: '2026-01-01T00:00:00.000+0000' }
 
@@ -277,11 +277,11 @@ t.test('an instance without the member endTime is an invalid response', async (t
 })
 
 t.test('if the order of nulls cannot be determined, it is read again after a minute', async (t) => {
-  for (const rows of [
+  for (const items of [
     { asc: ENDED, desc: ENDED },
     { asc: { endTime: null }, desc: { endTime: null } },
   ]) {
-    const { lists, reads, clock } = open(endsOf(rows))
+    const { lists, reads, clock } = open(endsOf(items))
     t.equal(await lists.nullsFirst(), null)
     clock.ms = 60_000
     t.equal(await lists.nullsFirst(), null)

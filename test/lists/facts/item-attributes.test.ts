@@ -10,8 +10,8 @@ const lookUpAll: LookUpAll = async (_name, ids) =>
   new Map(Object.entries(DEFINITIONS).filter(([id]) => ids.includes(id)))
 const readRowAttributes = createItemAttributes({ lookUp: () => null, lookUpAll })
 
-async function attributesOf(template: string, row: Readonly<Record<string, unknown>>) {
-  const [attribute] = await readRowAttributes(template, [row])
+async function attributesOf(template: string, item: Readonly<Record<string, unknown>>) {
+  const [attribute] = await readRowAttributes(template, [item])
   return { key: attribute?.('processDefinitionKey'), tenantId: attribute?.('tenantId') }
 }
 
@@ -20,13 +20,13 @@ t.test('an item that names only the id of a definition has the key of that defin
 })
 
 t.test("an item without a tenant member, as in the operation log, has its definition's tenant", async (t) => {
-  const row = { processDefinitionId: 'office:1', processDefinitionKey: 'office' }
-  t.same(await attributesOf('/history/user-operation', row), { key: 'office', tenantId: 'acme' })
+  const item = { processDefinitionId: 'office:1', processDefinitionKey: 'office' }
+  t.same(await attributesOf('/history/user-operation', item), { key: 'office', tenantId: 'acme' })
 })
 
 t.test('an item whose tenant is null has none, whatever its definition has', async (t) => {
-  const row = { processDefinitionId: 'office:1', tenantId: null }
-  t.same(await attributesOf('/job', row), { key: 'office', tenantId: null })
+  const item = { processDefinitionId: 'office:1', tenantId: null }
+  t.same(await attributesOf('/job', item), { key: 'office', tenantId: null })
 })
 
 t.test('members that every object inherits are no attributes of an item', async (t) => {
@@ -66,8 +66,8 @@ t.test('a definition does not replace members that it does not have', async (t) 
     t.throws(() => attribute?.(name), { code: 'GW_UPSTREAM_INVALID' }, name)
 })
 
-const idIn = async (template: string, name: string, row: Readonly<Record<string, unknown>>) => {
-  const [attribute] = await readRowAttributes(template, [row])
+const idIn = async (template: string, name: string, item: Readonly<Record<string, unknown>>) => {
+  const [attribute] = await readRowAttributes(template, [item])
   return attribute?.(name)
 }
 

@@ -16,13 +16,13 @@ const definitions = new Map([
   ['mail:1', { key: 'mail', tenantId: null }],
 ])
 
-async function tenantOf(...rows: readonly Readonly<Record<string, unknown>>[]) {
-  const tenants = await tenantsOfEntries(rows, definitions, lookUp)
-  return rows.map((row) => tenants.get(row))
+async function tenantOf(...items: readonly Readonly<Record<string, unknown>>[]) {
+  const tenants = await tenantsOfEntries(items, definitions, lookUp)
+  return items.map((item) => tenants.get(item))
 }
 
 t.test('an entry of the operation log belongs to the tenant of the entity that it names', async (t) => {
-  for (const [row, tenant] of [
+  for (const [item, tenant] of [
     [{ processDefinitionId: 'office:1', taskId: 't2' }, 'acme'],
     [{ processDefinitionId: 'mail:1', deploymentId: 'd1' }, null],
     [{ taskId: 't1', entityType: 'Task' }, 'acme'],
@@ -31,7 +31,7 @@ t.test('an entry of the operation log belongs to the tenant of the entity that i
     [{ batchId: 'b1', entityType: 'Batch' }, null],
     [{ entityType: 'Tenant', operationId: 'o', property: 'tenantId', newValue: 'globex' }, 'globex'],
   ] as const)
-    t.same(await tenantOf(row), [tenant], JSON.stringify(row))
+    t.same(await tenantOf(item), [tenant], JSON.stringify(item))
 })
 
 t.test('of several entries about tasks, each belongs to the tenant of its own task', async (t) => {
@@ -44,13 +44,13 @@ t.test('of several entries about tasks, each belongs to the tenant of its own ta
 
 t.test('one property gives the tenant for all entries of its operation', async (t) => {
   const operationId = 'o1'
-  const rows = [
+  const items = [
     { entityType: 'DecisionDefinition', operationId, property: 'historyTimeToLive', newValue: '5' },
     { entityType: 'DecisionDefinition', operationId, property: 'decisionDefinitionId', newValue: 'dish:1' },
     { entityType: 'TenantMembership', operationId: 'o2', property: 'userId', newValue: 'anna' },
     { entityType: 'TenantMembership', operationId: 'o2', property: 'tenantId', newValue: 'globex' },
   ]
-  t.same(await tenantOf(...rows), ['acme', 'acme', 'globex', 'globex'])
+  t.same(await tenantOf(...items), ['acme', 'acme', 'globex', 'globex'])
 })
 
 t.test('entries about identities, records, filters and many entities have no tenant', async (t) => {
@@ -61,7 +61,7 @@ t.test('entries about identities, records, filters and many entities have no ten
 })
 
 t.test('an entry about a deleted or unnamed entity may belong to any tenant', async (t) => {
-  for (const row of [
+  for (const item of [
     { processDefinitionId: 'gone:1', processDefinitionKey: 'gone' },
     { taskId: 'gone', entityType: 'Task' },
     { deploymentId: 'gone', entityType: 'Deployment' },
@@ -74,5 +74,5 @@ t.test('an entry about a deleted or unnamed entity may belong to any tenant', as
     { entityType: 'Unheard' },
     {},
   ])
-    t.same(await tenantOf(row), [UNKNOWN_TENANT], JSON.stringify(row))
+    t.same(await tenantOf(item), [UNKNOWN_TENANT], JSON.stringify(item))
 })

@@ -15,9 +15,9 @@ interface PartRow {
 }
 
 /** Returns a part that pages as an engine does. `reads` receives the number of items of each read. */
-function partOf(rows: readonly PartRow[], reads: number[] = []): ReadList {
+function partOf(items: readonly PartRow[], reads: number[] = []): ReadList {
   return async (from, size) => {
-    const page = rows.slice(from, from + size)
+    const page = items.slice(from, from + size)
     reads.push(page.length)
     return { items: page.map(readOf) }
   }
@@ -27,9 +27,9 @@ function readOf({ id, priority, isVisible }: PartRow): PageItem {
   return { item: { id, priority }, bytes: Buffer.from(id), isVisible }
 }
 
-async function idsIn(rows: AsyncIterable<PageItem>): Promise<readonly string[]> {
+async function idsIn(items: AsyncIterable<PageItem>): Promise<readonly string[]> {
   const ids: string[] = []
-  for await (const { bytes } of rows) ids.push(bytes.toString())
+  for await (const { bytes } of items) ids.push(bytes.toString())
   return ids
 }
 
@@ -87,8 +87,8 @@ t.test('a far page has the same items as in the whole list', async (t) => {
       kind: isById ? 'id' : 'number',
       isDescending: false,
     } as const
-    const sorted = parts.map((rows) => sortedBy(rows, (row) => row[isById ? 'id' : 'priority'] ?? 0))
-    const lists = () => sorted.map((rows) => partOf(rows))
+    const sorted = parts.map((items) => sortedBy(items, (item) => item[isById ? 'id' : 'priority'] ?? 0))
+    const lists = () => sorted.map((items) => partOf(items))
     const whole = await idsIn(new MergedItems(lists(), { order, maxHidden: 0 }).upTo(10_000))
     for (const first of [0, 0.2, 0.5, 0.9, 1, 1.2].map((share) => Math.floor(share * whole.length))) {
       const merged = new MergedItems(lists(), { order, maxHidden: 0 })
@@ -115,7 +115,7 @@ t.test('a far page is found even if one part has few items, all of them late in 
   for (const first of [5000, 9000, 10_040]) {
     const reads: number[] = []
     const merged = new MergedItems(
-      parts.map((rows) => partOf(rows, reads)),
+      parts.map((items) => partOf(items, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
     const page = await idsIn(merged.page({ first, max: 50, sizing: () => ({ counts: countsOf(parts) }) }))
@@ -135,7 +135,7 @@ t.test('few items are read before a page if the parts are spread evenly', async 
   )
   for (const first of [5000, 12_500, 24_950]) {
     const merged = new MergedItems(
-      parts.map((rows) => partOf(rows, reads)),
+      parts.map((items) => partOf(items, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
     t.equal(
@@ -163,7 +163,7 @@ t.test(
     const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
     for (const first of [5000, 7500, whole.length - 60]) {
       const merged = new MergedItems(
-        parts.map((rows) => partOf(rows, reads)),
+        parts.map((items) => partOf(items, reads)),
         { order: BY_ID, maxHidden: 0 },
       )
       const page = await idsIn(merged.page({ first, max: 50, sizing: () => ({ counts: countsOf(parts) }) }))
@@ -184,7 +184,7 @@ t.test('a part that was just counted as empty is not read', async (t) => {
   const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
   const reads = parts.map((): number[] => [])
   const merged = new MergedItems(
-    parts.map((rows, at) => partOf(rows, reads[at])),
+    parts.map((items, at) => partOf(items, reads[at])),
     { order: BY_ID, maxHidden: 0 },
   )
   const sizing = () => ({ counts: countsOf(parts) })
@@ -208,7 +208,7 @@ t.test('if the parts are spread unevenly, many items before a page are read at o
   for (const first of [3000, 6000, 9000, whole.length - 50]) {
     let uneven = 0
     const merged = new MergedItems(
-      parts.map((rows) => partOf(rows, reads)),
+      parts.map((items) => partOf(items, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
     const sizing = () => ({ counts: countsOf(parts), onUneven: () => void (uneven += 1) })
@@ -228,11 +228,11 @@ t.test(
       const read: number[] = []
       const told: number[] = []
       const parts = [0, 6000].map((start): ReadList => {
-        const rows = Array.from({ length: 6000 }, (_, at) => rowOf(`${start + at}`.padStart(5, '0')))
+        const items = Array.from({ length: 6000 }, (_, at) => rowOf(`${start + at}`.padStart(5, '0')))
         return async (from, size, isTold = false) => {
-          const page = rows.slice(from, from + size).map(readOf)
+          const page = items.slice(from, from + size).map(readOf)
           ;(isTold ? told : read).push(page.length)
-          const shown = page.map((row) => (isTold ? { ...row, bytes: Buffer.alloc(0) } : row))
+          const shown = page.map((item) => (isTold ? { ...item, bytes: Buffer.alloc(0) } : item))
           return { items: shown, byteLength: page.length * rowBytes }
         }
       })
@@ -249,7 +249,7 @@ t.test(
 const UNCOUNTED = async (): Promise<null> => null
 
 t.test('sizes are prepared only for a page far down the list', async (t) => {
-  const rows = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const items = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
   let prepared = 0
   const sizing = () => {
     prepared += 1
@@ -260,16 +260,16 @@ t.test('sizes are prepared only for a page far down the list', async (t) => {
     [200, 0],
     [201, 1],
   ] as const) {
-    const merged = new MergedItems([partOf(rows), partOf([])], { order: BY_ID, maxHidden: 0 })
+    const merged = new MergedItems([partOf(items), partOf([])], { order: BY_ID, maxHidden: 0 })
     t.same(await idsIn(merged.page({ first, max: 1, sizing })), [`${first}`.padStart(4, '0')])
     t.equal(prepared, times)
   }
 })
 
 t.test('items that disappear while those before a page are read do not move the page', async (t) => {
-  const rows = Array.from({ length: 4000 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
-  const odd = rows.filter((_, at) => at % 2 === 1)
-  let even = rows.filter((_, at) => at % 2 === 0)
+  const items = Array.from({ length: 4000 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const odd = items.filter((_, at) => at % 2 === 1)
+  let even = items.filter((_, at) => at % 2 === 0)
   let read = 0
   const busy: ReadList = async (from, size) => {
     const page = even.slice(from, from + size).map(readOf)
@@ -295,7 +295,7 @@ t.test('few items are read even if items have disappeared since they were counte
   )
   const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
   const merged = new MergedItems(
-    parts.map((rows) => partOf(rows, reads)),
+    parts.map((items) => partOf(items, reads)),
     { order: BY_ID, maxHidden: 0 },
   )
   const counts = async (age: string) => ({
@@ -308,10 +308,10 @@ t.test('few items are read even if items have disappeared since they were counte
 })
 
 t.test('parts that cannot be counted or that hide items are read from the beginning', async (t) => {
-  const rows = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
-  const hiding = rows.map((row, at) => ({ ...row, isVisible: at % 3 > 0 }))
+  const items = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const hiding = items.map((item, at) => ({ ...item, isVisible: at % 3 > 0 }))
   const order = { order: BY_ID, maxHidden: 1000 }
-  const uncounted = new MergedItems([partOf(rows), partOf([])], order)
+  const uncounted = new MergedItems([partOf(items), partOf([])], order)
   t.same(await idsIn(uncounted.page({ first: 500, max: 2, sizing: () => ({ counts: UNCOUNTED }) })), [
     '0500',
     '0501',
@@ -325,9 +325,9 @@ t.test('parts that cannot be counted or that hide items are read from the beginn
 })
 
 t.test('a page near the beginning is read without counting', async (t) => {
-  const rows = Array.from({ length: 1100 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const items = Array.from({ length: 1100 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
   const isCounted = async (first: number, others: number): Promise<boolean> => {
-    const parts = [rows, ...Array.from({ length: others }, () => [])]
+    const parts = [items, ...Array.from({ length: others }, () => [])]
     let counted = false
     const counts = async () => {
       counted = true
@@ -346,20 +346,20 @@ t.test('a page near the beginning is read without counting', async (t) => {
   t.same([await isCounted(1000, 30), await isCounted(1001, 30)], [false, true], 'of many parts')
 })
 
-function sortedBy(rows: readonly PartRow[], order: (row: PartRow) => string | number): readonly PartRow[] {
-  return rows.toSorted((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0))
+function sortedBy(items: readonly PartRow[], order: (item: PartRow) => string | number): readonly PartRow[] {
+  return items.toSorted((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0))
 }
 
 t.test('pages of merged parts form the whole list, without gaps or repetitions', async (t) => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new Random(seed)
-    const parts = partsOf(random).map((rows) => sortedBy(rows, ({ id }) => id))
+    const parts = partsOf(random).map((items) => sortedBy(items, ({ id }) => id))
     const whole = sortedBy(parts.flat(), ({ id }) => id).filter(({ isVisible }) => isVisible)
     const size = 5 + random.below(60)
     const paged: string[] = []
     for (let first = 0; first < whole.length + size; first += size) {
       const merged = new MergedItems(
-        parts.map((rows) => partOf(rows)),
+        parts.map((items) => partOf(items)),
         { order: BY_ID, maxHidden: 10_000 },
       )
       paged.push(...(await idsIn(merged.upTo(first + size))).slice(first))
@@ -373,11 +373,11 @@ t.test('pages of merged parts form the whole list, without gaps or repetitions',
 t.test('pages of merged parts form the whole list if the values of the sort are equal', async (t) => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new Random(seed)
-    const parts = partsOf(random).map((rows) => sortedBy(rows, ({ priority }) => -(priority ?? 0)))
+    const parts = partsOf(random).map((items) => sortedBy(items, ({ priority }) => -(priority ?? 0)))
     const order = { member: 'priority', kind: 'number', isDescending: true } as const
     const whole = await idsIn(
       new MergedItems(
-        parts.map((rows) => partOf(rows)),
+        parts.map((items) => partOf(items)),
         { order, maxHidden: 10_000 },
       ).upTo(10_000),
     )
@@ -385,7 +385,7 @@ t.test('pages of merged parts form the whole list if the values of the sort are 
     const paged: string[] = []
     for (let first = 0; first < whole.length + size; first += size) {
       const merged = new MergedItems(
-        parts.map((rows) => partOf(rows)),
+        parts.map((items) => partOf(items)),
         { order, maxHidden: 10_000 },
       )
       paged.push(...(await idsIn(merged.upTo(first + size))).slice(first))
@@ -396,12 +396,12 @@ t.test('pages of merged parts form the whole list if the values of the sort are 
 
 t.test('no more of a part is read than a page needs', async (t) => {
   const reads: number[] = []
-  const rows = Array.from({ length: 5000 }, (_, index) => ({
+  const items = Array.from({ length: 5000 }, (_, index) => ({
     id: String(index).padStart(5, '0'),
     priority: 0,
     isVisible: true,
   }))
-  const merged = new MergedItems([partOf(rows, reads), partOf([], reads)], { order: BY_ID, maxHidden: 10 })
+  const merged = new MergedItems([partOf(items, reads), partOf([], reads)], { order: BY_ID, maxHidden: 10 })
   t.equal((await idsIn(merged.upTo(20))).length, 20)
   t.ok(sum(reads) <= 60)
 })
@@ -473,9 +473,9 @@ class BusyParts {
 
   /** Removes some adjacent items at a random position of each part, and adds others. */
   #write(): void {
-    this.#parts = this.#parts.map((rows) => {
-      const at = this.#random.below(rows.length + 1)
-      const left = rows.toSpliced(at, this.#random.below(2) * this.#random.below(15))
+    this.#parts = this.#parts.map((items) => {
+      const at = this.#random.below(items.length + 1)
+      const left = items.toSpliced(at, this.#random.below(2) * this.#random.below(15))
       const made = Array.from({ length: this.#random.below(2) * this.#random.below(15) }, () => ({
         id: `${this.#random.below(900)}-new-${(this.#next += 1)}`,
         priority: this.#random.below(4),
@@ -503,7 +503,7 @@ t.test('items that exist all the time are on their page while other items come a
     const random = new Random(seed)
     const isFar = seed % 4 === 0
     const parts = new BusyParts(
-      isFar ? longPartsOf(random) : partsOf(random).map((rows) => sortedBy(rows, ({ id }) => id)),
+      isFar ? longPartsOf(random) : partsOf(random).map((items) => sortedBy(items, ({ id }) => id)),
       random,
       isFar,
     )
@@ -521,7 +521,7 @@ t.test('items that exist all the time are on their page while other items come a
     )
     const after = new Set(parts.now)
     const standing = before
-      .filter((row) => after.has(row) && row.isVisible)
+      .filter((item) => after.has(item) && item.isVisible)
       .map(({ id }) => id)
       .toSorted()
     const ever = parts.ever

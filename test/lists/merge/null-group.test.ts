@@ -15,15 +15,15 @@ function resting(lacking: number, having: number, nulls: Nulls, maxRows = 3000):
       sorted: [[sortedBy('asc'), sortedBy('desc')]],
       isCrossTenant: false,
     },
-    postfilter: async (_, rows) => rows.map(() => true),
+    postfilter: async (_, items) => items.map(() => true),
     maxItems: maxRows,
     read: (part, keep) => async (from, size) => {
       const isAscending = part.sort?.sortOrder === 'asc'
       const isFirst = isAscending === (nulls === 'first')
-      const rows = (isFirst ? [...without, ...others] : [...others, ...without]).slice(from, from + size)
-      const kept = await keep('/history/task', rows)
+      const items = (isFirst ? [...without, ...others] : [...others, ...without]).slice(from, from + size)
+      const kept = await keep('/history/task', items)
       return {
-        items: rows.map((item, at) => ({ item, bytes: Buffer.from(''), isVisible: kept[at] === true })),
+        items: items.map((item, at) => ({ item, bytes: Buffer.from(''), isVisible: kept[at] === true })),
       }
     },
   }
@@ -34,9 +34,9 @@ for (const nulls of ['first', 'last'] as const)
     for (const having of [0, 1, 17, 99, 100, 1500]) {
       const name = `${lacking} of ${lacking + having} rows, ${nulls}`
       t.test(`all items that lack a member are found: ${name}`, async (t) => {
-        const rows = await readNullGroup(resting(lacking, having, nulls))
+        const items = await readNullGroup(resting(lacking, having, nulls))
         t.same(
-          rows?.map(({ item: row }) => row['id']),
+          items?.map(({ item }) => item['id']),
           Array.from({ length: lacking }, (_, at) => `l${at}`),
         )
         t.equal(await countNullGroup(resting(lacking, having, nulls)), lacking)

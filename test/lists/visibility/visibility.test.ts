@@ -9,8 +9,8 @@ import { recordsOf } from '../../support/record-lines.ts'
 const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
 const BY_KEY: ItemRestriction = { anyOf: ['PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'] }
 
-function sees(restriction: ItemRestriction, row: ListItem, lines: readonly string[] = []): boolean {
-  return isVisible(compileRestriction(restriction), row, (name) => stringOf(row[name]), {
+function sees(restriction: ItemRestriction, item: ListItem, lines: readonly string[] = []): boolean {
+  return isVisible(compileRestriction(restriction), item, (name) => stringOf(item[name]), {
     principal,
     records: recordsOf(lines),
     tenants: new Set(principal.tenants),
@@ -36,8 +36,8 @@ t.test('every caller sees items that no record can name, and no other items', (t
     ['case', { caseExecutionId: 'c' }, true],
     ['case', {}, false],
   ]
-  for (const [exempt, row, isSeen] of cases)
-    t.equal(sees({ ...BY_KEY, exempt }, row), isSeen, `${exempt}: ${JSON.stringify(row)}`)
+  for (const [exempt, item, isSeen] of cases)
+    t.equal(sees({ ...BY_KEY, exempt }, item), isSeen, `${exempt}: ${JSON.stringify(item)}`)
   t.equal(sees(BY_KEY, {}), false)
   t.end()
 })
@@ -45,14 +45,14 @@ t.test('every caller sees items that no record can name, and no other items', (t
 t.test('an item of another tenant is hidden, whatever the records grant', (t) => {
   const lines = ['grant anna PROCESS_DEFINITION:* READ_TASK']
   const restriction: ItemRestriction = { ...BY_KEY, exempt: 'no definition' }
-  for (const [row, isSeen] of [
+  for (const [item, isSeen] of [
     [{ processDefinitionKey: 'review' }, true],
     [{ processDefinitionKey: 'review', tenantId: 'acme' }, true],
     [{ processDefinitionKey: 'review', tenantId: 'globex' }, false],
     [{ tenantId: 'globex' }, false],
   ] as const) {
-    t.equal(sees(restriction, row, lines), isSeen, JSON.stringify(row))
-    t.equal(sees({ ...restriction, crossTenant: 'ignored' }, row, lines), true, 'where tenants are ignored')
+    t.equal(sees(restriction, item, lines), isSeen, JSON.stringify(item))
+    t.equal(sees({ ...restriction, crossTenant: 'ignored' }, item, lines), true, 'where tenants are ignored')
   }
   t.end()
 })

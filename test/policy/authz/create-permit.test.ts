@@ -21,7 +21,7 @@ interface World extends Partial<Omit<PermitOptions, 'records'>> {
 }
 
 /** Returns the decision about the list that anna, of the tenant acme, requests. */
-async function rowsOf(
+async function decisionOf(
   restriction: ItemRestriction,
   world: World = {},
   row: Partial<OperationEntry> = {},
@@ -72,28 +72,28 @@ const OF_REVIEW = 'grant anna PROCESS_DEFINITION:review READ_INSTANCE'
 const ONE = 'grant anna PROCESS_INSTANCE:i1 READ'
 
 t.test('the engine counts for a caller who sees all instances of the definition', async (t) => {
-  t.same(await rowsOf(COUNTS, { lines: [OF_REVIEW] }), { visibility: 'all' })
-  t.same(await rowsOf(COUNTS, { lines: [OF_REVIEW], params: { key: 'review' } }), { visibility: 'all' })
-  t.match(await rowsOf(COUNTS, { lines: [OF_REVIEW], params: { key: 'other' } }), { strategy: 'scan' })
-  t.match(await rowsOf(COUNTS, { lines: [ONE] }), { strategy: 'scan' })
-  t.match(await rowsOf(COUNTS, { lines: [OF_REVIEW], params: { id: 'gone' } }), { strategy: 'scan' })
+  t.same(await decisionOf(COUNTS, { lines: [OF_REVIEW] }), { visibility: 'all' })
+  t.same(await decisionOf(COUNTS, { lines: [OF_REVIEW], params: { key: 'review' } }), { visibility: 'all' })
+  t.match(await decisionOf(COUNTS, { lines: [OF_REVIEW], params: { key: 'other' } }), { strategy: 'scan' })
+  t.match(await decisionOf(COUNTS, { lines: [ONE] }), { strategy: 'scan' })
+  t.match(await decisionOf(COUNTS, { lines: [OF_REVIEW], params: { id: 'gone' } }), { strategy: 'scan' })
   const lines = ['grant anna PROCESS_DEFINITION:* READ_INSTANCE']
-  t.same(await rowsOf(COUNTS, { lines, params: { id: 'gone' } }), { visibility: 'all' })
+  t.same(await decisionOf(COUNTS, { lines, params: { id: 'gone' } }), { visibility: 'all' })
 })
 
 t.test('if a revocation names the caller, a grant on the definition does not decide alone', async (t) => {
   const revoking = ['revoke anna PROCESS_INSTANCE:i1 READ', 'revoke anna USER:x READ']
   for (const line of revoking)
-    t.match(await rowsOf(COUNTS, { lines: [OF_REVIEW, line] }), { strategy: 'scan' }, line)
+    t.match(await decisionOf(COUNTS, { lines: [OF_REVIEW, line] }), { strategy: 'scan' }, line)
 })
 
 t.test('a count that includes other tenants is counted again', async (t) => {
   const checksTenants = true
-  const decision = await rowsOf(COUNTS, { lines: [OF_REVIEW], checksTenants })
+  const decision = await decisionOf(COUNTS, { lines: [OF_REVIEW], checksTenants })
   t.same(decision, { visibility: 'conditional', strategy: 'recount', tenants: new Set(['acme']) })
-  t.same(await rowsOf({ form: 'report', anyOf: [] }, { checksTenants }), decision)
-  t.same(await rowsOf({ form: 'group counts', anyOf: [] }, { checksTenants }), decision)
-  t.same(await rowsOf({ form: 'report', anyOf: [] }), { visibility: 'all' })
+  t.same(await decisionOf({ form: 'report', anyOf: [] }, { checksTenants }), decision)
+  t.same(await decisionOf({ form: 'group counts', anyOf: [] }, { checksTenants }), decision)
+  t.same(await decisionOf({ form: 'report', anyOf: [] }), { visibility: 'all' })
 })
 
 const TASKS: ItemRestriction = {
@@ -102,17 +102,17 @@ const TASKS: ItemRestriction = {
 }
 
 t.test('a caller without a record sees only items that everyone sees', async (t) => {
-  t.same(await rowsOf(TASKS), { visibility: 'none', valid: false })
-  t.same(await rowsOf(TASKS, {}, { query: 'TopicNamesQuery' }), { visibility: 'none', valid: true })
-  t.match(await rowsOf(TASKS, { caseKeys: async () => ['care'] }), { strategy: 'scan' })
-  t.match(await rowsOf({ ...TASKS, exempt: 'no definition' }), { strategy: 'scan' })
-  t.same(await rowsOf(TASKS, { lines: ['grant anna TASK:* READ'] }), { visibility: 'all' })
-  t.match(await rowsOf(TASKS, { lines: ['grant anna TASK:t1 READ'] }), { strategy: 'scan' })
+  t.same(await decisionOf(TASKS), { visibility: 'none', valid: false })
+  t.same(await decisionOf(TASKS, {}, { query: 'TopicNamesQuery' }), { visibility: 'none', valid: true })
+  t.match(await decisionOf(TASKS, { caseKeys: async () => ['care'] }), { strategy: 'scan' })
+  t.match(await decisionOf({ ...TASKS, exempt: 'no definition' }), { strategy: 'scan' })
+  t.same(await decisionOf(TASKS, { lines: ['grant anna TASK:* READ'] }), { visibility: 'all' })
+  t.match(await decisionOf(TASKS, { lines: ['grant anna TASK:t1 READ'] }), { strategy: 'scan' })
 })
 
 t.test('a grant on all items does not include items of other tenants', async (t) => {
   const world = { lines: ['grant anna TASK:* READ'], checksTenants: true }
-  t.match(await rowsOf(TASKS, world), { strategy: 'scan' })
-  t.same(await rowsOf({ ...TASKS, crossTenant: 'ignored' }, world), { visibility: 'all' })
-  t.same(await rowsOf(TASKS, { ...world, adminUsers: ['anna'] }), { visibility: 'all' })
+  t.match(await decisionOf(TASKS, world), { strategy: 'scan' })
+  t.same(await decisionOf({ ...TASKS, crossTenant: 'ignored' }, world), { visibility: 'all' })
+  t.same(await decisionOf(TASKS, { ...world, adminUsers: ['anna'] }), { visibility: 'all' })
 })
