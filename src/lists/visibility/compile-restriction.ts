@@ -2,6 +2,8 @@ import type { ItemRestriction } from '../../operations/notation.ts'
 import { type Prefilter, prefilterOf } from '../../operations/prefilters.ts'
 import { RESOURCES } from '../../operations/permissions.ts'
 import { compileItemPermissions } from '../../policy/authz/checks/compile-permission.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
+import { javaTrim } from '../../request/java-text.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
 import type {
   CompiledPrefilter,
@@ -52,6 +54,25 @@ function compileWhere({ and, ...others }: ItemRestriction): CompiledRestriction[
   if (query === undefined) throw new Error(`items have the unknown condition ${and.when}`)
   return { query, restriction: compileRestriction({ ...others, and: { anyOf: and.anyOf } }) }
 }
+
+/** Returns the restriction that applies to this query. */
+export function restrictionFor(
+  restriction: CompiledRestriction,
+  { query }: Pick<AccessRequest, 'query'>,
+): CompiledRestriction {
+  const { where } = restriction
+  return where !== null && !isSurelyFalse(query.get(where.query)) ? where.restriction : restriction
+}
+
+/**
+ * Returns whether the engine certainly reads a parameter as false. The engine reads it as JSON, in which every number except
+ * 0 is true, so any other text counts as true.
+ */
+export function isSurelyFalse(text = 'false'): boolean {
+  return FALSE.has(javaTrim(text))
+}
+
+const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
 const IDENTITIES = ['USER', 'GROUP', 'TENANT'] as const
 

@@ -3,7 +3,6 @@ import type { AccessRequest } from '../../request/access-request.ts'
 import type { AuthorizeOptions } from '../../policy/authz/checks/authorize-options.ts'
 import { compileRestriction } from './compile-restriction.ts'
 import { visibilityOf } from './visibility.ts'
-import type { Visibility } from '../list-decision.ts'
 import type { ListSubject, CompiledRestriction } from './compiled-restriction.ts'
 import { isAdmin } from '../../policy/authz/decision/admin.ts'
 
@@ -23,15 +22,6 @@ export function subjectOf(
     implicitGrants: null,
     impliesIdentity: options.impliesIdentity,
   }
-}
-
-/** Returns whether the caller sees every item of the response. */
-export function seesWhole(
-  { tenanted }: CompiledRestriction,
-  visibility: Visibility,
-  { tenants }: ListSubject,
-): boolean {
-  return visibility === 'all' && (tenants === null || !tenanted)
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { ExemptEntity } from '../../operations/notation.ts'
 import { RESOURCES } from '../../operations/permissions.ts'
-import type { AccessRequest } from '../../request/access-request.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
 import type { Principal } from '../../request/principal.ts'
 import { identityBits, implicitBits } from '../../policy/authz/entities/implicit-grants.ts'
@@ -8,29 +7,9 @@ import type { PermissionCheck } from '../../policy/authz/decision/permission-che
 import { decideAny, isAuthorized, isGrantedTogether } from '../../policy/authz/decision/decide.ts'
 import { grantedIds, namedIds } from '../../policy/authz/decision/granted-ids.ts'
 import { usesRevokes, type Records } from '../../policy/authz/records/records.ts'
-import { javaTrim } from '../../request/java-text.ts'
 import type { ItemAttribute, ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Visibility } from '../list-decision.ts'
 import type { CompiledRestriction, ItemCondition, ListSubject } from './compiled-restriction.ts'
-
-/** Returns the restriction that applies to this query. */
-export function restrictionFor(
-  restriction: CompiledRestriction,
-  { query }: Pick<AccessRequest, 'query'>,
-): CompiledRestriction {
-  const { where } = restriction
-  return where !== null && !isSurelyFalse(query.get(where.query)) ? where.restriction : restriction
-}
-
-/**
- * Returns whether the engine certainly reads a parameter as false. The engine reads it as JSON, in which every number except
- * 0 is true, so any other text counts as true.
- */
-export function isSurelyFalse(text = 'false'): boolean {
-  return FALSE.has(javaTrim(text))
-}
-
-const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
 export function visibilityOf(
   restriction: CompiledRestriction,
@@ -45,6 +24,15 @@ export function visibilityOf(
 function leastVisibility(visibilities: readonly Visibility[]): Visibility {
   if (visibilities.includes('none')) return 'none'
   return visibilities.includes('conditional') ? 'conditional' : 'all'
+}
+
+/** Returns whether the caller sees every item of the response. */
+export function seesWhole(
+  { tenanted }: CompiledRestriction,
+  visibility: Visibility,
+  { tenants }: ListSubject,
+): boolean {
+  return visibility === 'all' && (tenants === null || !tenanted)
 }
 
 function visibilityTogether(

@@ -8,13 +8,7 @@ import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
 import type { ListSubject, CompiledRestriction } from '../../lists/visibility/compiled-restriction.ts'
 import { usesRevokes } from './records/records.ts'
-import {
-  idsGranted,
-  isVisible,
-  onlyOf,
-  restrictionFor,
-  visibilityOf,
-} from '../../lists/visibility/visibility.ts'
+import { idsGranted, isVisible, onlyOf, seesWhole, visibilityOf } from '../../lists/visibility/visibility.ts'
 import { createAllowedLinks } from './allowed-links.ts'
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
@@ -25,7 +19,8 @@ import { isFullyJudged } from '../validation/validate.ts'
 import { createPlanner, type Planner } from '../../lists/prefilter/plan-list.ts'
 import type { PlanOptions } from '../../lists/prefilter/plan-context.ts'
 import { narrowTopics } from '../../lists/rewrite/narrow-topics.ts'
-import { seesEmbedded, seesWhole, subjectOf } from '../../lists/visibility/list-subject.ts'
+import { restrictionFor } from '../../lists/visibility/compile-restriction.ts'
+import { seesEmbedded, subjectOf } from '../../lists/visibility/list-subject.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
 import type { CaseKeys } from '../../lists/facts/case-probe.ts'
 import type { ReadItemAttributes } from './entities/look-ups.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { queryOf } from '../../../src/request/canonical.ts'
 import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
-import { restrictionFor } from '../../../src/lists/visibility/visibility.ts'
+import { restrictionFor } from '../../../src/lists/visibility/compile-restriction.ts'
 import { asksItemCounts } from '../../../src/handlers/lists/item-counts.ts'
 import type { Random } from '../../differential/random.ts'
 import { javaSkip } from '../../support/requirements.ts'

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { ItemRestriction } from '../../../src/operations/notation.ts'
 import type { ListItem } from '../../../src/policy/authz/entities/look-ups.ts'
-import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
-import { isVisible, restrictionFor, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
+import { compileRestriction, restrictionFor } from '../../../src/lists/visibility/compile-restriction.ts'
+import { isVisible, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
 import { stringOf } from '../../../src/request/value.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 

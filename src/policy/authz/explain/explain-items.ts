@@ -9,7 +9,7 @@ import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { STRATEGY_NAMES } from '../../../lists/list-plan.ts'
 import type { CompiledRestriction } from '../../../lists/visibility/compiled-restriction.ts'
-import { restrictionFor } from '../../../lists/visibility/visibility.ts'
+import { restrictionFor } from '../../../lists/visibility/compile-restriction.ts'
 
 const SHOWN_IDS = 20
 
