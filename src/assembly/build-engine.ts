@@ -13,7 +13,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { withSpecificVariablePermissions } from '../operations/variable-permissions.ts'
-import { askerOf, bytesReaderOf, readerOf, withTracedLookUps } from './engine-client.ts'
+import { askerOf, bytesReaderOf, readerOf, withoutEngine, withTracedLookUps } from './engine-client.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
 import { createRenewals } from '../policy/authn/renewals.ts'
@@ -27,13 +27,14 @@ import { createGroundsOf } from '../policy/authz/explain/permit-grounds.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../lists/facts/case-probe.ts'
 import { compositeOf } from '../policy/authz/checks/references.ts'
-import { createImplicitGrants } from '../policy/authz/entities/implicit-grants.ts'
+import { createFactSources, type EntityFacts } from '../policy/authz/entities/entity-facts.ts'
+import { createImplicitGrants, linkBitsOf } from '../policy/authz/entities/implicit-grants.ts'
 import { createIsOwn } from '../policy/authz/entities/job-reach.ts'
 import { createTenantsOfKey } from '../policy/authz/entities/tenants-of-key.ts'
 import { createDefinitionLists } from '../lists/facts/definition-lists.ts'
 import { createInstanceLists } from '../lists/facts/instance-lists.ts'
 import { createLookUps } from '../policy/authz/entities/lookup.ts'
-import type { LookUp } from '../policy/authz/entities/look-ups.ts'
+import type { LookUp, LookUps } from '../policy/authz/entities/look-ups.ts'
 import type { Passwords } from '../policy/authn/password.ts'
 import { compilePolicies } from '../policy/authz/compile-policies.ts'
 import type { OperationPolicy, Policies } from '../policy/authz/operation-policy.ts'
@@ -78,6 +79,8 @@ export interface EngineOptions {
   readonly log: Logger
   /** Null if no traces are configured. */
   readonly traces: Traces | null
+  /** Entities that decisions use instead of those of the engine. Null: the engine is asked. */
+  readonly facts: EntityFacts | null
   /** State about the same users that the previous configuration collected. Null if there is nothing to take over. */
   readonly handoverState: UserHandoverState | null
   /** The state of the same shift under the previous configuration. Null if there is none. */
@@ -106,11 +109,10 @@ function decidesItself(config: Config, engine: EngineConfig): boolean {
 export function buildEngine(options: EngineOptions): BuiltEngine {
   const { name, engineConfig, config, metrics } = options
   const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
-  const { credentials, host, forwarded, service, deploymentAware, requestHeaders } = engineConfig
+  const { credentials, host, forwarded, deploymentAware, requestHeaders } = engineConfig
   const dateFormat = createDateFormat(engineConfig.dateFormat)
   const upstream = buildUpstream(options, dateFormat)
-  const served = service === undefined ? upstream : upstream.withCredentials(service)
-  const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
+  const own = ownUpstreamOf(options, upstream)
   const version = options.handoverState?.version ?? { current: {} }
   const sources = buildSources(options, own, version)
   const permit = permitOptionsOf(
@@ -120,6 +122,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
       dateFormat,
       takesTokens: identity.tokens !== null,
       onUnreadable: createOnUnreadable(options),
+      facts: options.facts,
     },
     authorization,
     config,
@@ -183,6 +186,16 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     dateFormat,
     close: () => upstream.close(),
   }
+}
+
+/** Returns the upstream of the gateway's own requests. */
+function ownUpstreamOf(
+  { engineConfig: { service }, traces, facts }: EngineOptions,
+  upstream: Upstream,
+): Upstream {
+  const served = service === undefined ? upstream : upstream.withCredentials(service)
+  const traced = traces === null ? served : withTracedLookUps(served, traces)
+  return facts === null ? traced : withoutEngine(traced)
 }
 
 /**
@@ -306,6 +319,7 @@ interface PermitSources {
   readonly dateFormat: DateFormat
   readonly takesTokens: boolean
   readonly onUnreadable: (definitionId: string) => void
+  readonly facts: EntityFacts | null
 }
 
 /** Finds a user of the source. If the engine accepts tokens, each other name may be that of a user that no source lists. */
@@ -318,17 +332,20 @@ function principalFinderOf(
 }
 
 function permitOptionsOf(
-  { own, sources: { records, identity }, dateFormat, takesTokens, onUnreadable }: PermitSources,
+  { own, sources: { records, identity }, dateFormat, takesTokens, onUnreadable, facts }: PermitSources,
   { adminGroups, adminUsers, tenants, implied, specificVariablePermissions }: AuthorizationConfig,
   { limits, engines }: Config,
 ): PermitOptions {
   const read = readerOf(own)
-  const lookUps = createLookUps({ read })
+  const settings = { taskPermission: implied.taskPermission, specificVariables: specificVariablePermissions }
+  const known = facts === null ? null : createFactSources(facts, linkBitsOf(settings))
+  const lookUps: LookUps = known ?? createLookUps({ read })
   return {
     records: records.current,
     adminGroups,
     adminUsers,
-    ...lookUps,
+    lookUp: lookUps.lookUp,
+    lookUpAll: lookUps.lookUpAll,
     ...createDefinitionLists({ read, nowMs: monotonicMs }),
     ...createInstanceLists({
       read,
@@ -342,21 +359,17 @@ function permitOptionsOf(
       read,
       readBytes: bytesReaderOf(own),
       onUnreadable,
-      ...lookUps,
+      lookUp: lookUps.lookUp,
+      lookUpAll: lookUps.lookUpAll,
       dateFormat,
       maxNamed: limits.filteredRows,
     }),
-    tenantsOfKey: createTenantsOfKey(read),
+    tenantsOfKey: known?.tenantsOfKey ?? createTenantsOfKey(read),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
     findCondition: createFindCondition({ read, ask: askerOf(own) }),
     readItemAttributes: createItemAttributes(lookUps),
-    caseKeys: createCaseProbe(read, monotonicMs),
-    implicitGrants: implied.tasks
-      ? createImplicitGrants(read, {
-          taskPermission: implied.taskPermission,
-          specificVariables: specificVariablePermissions,
-        })
-      : null,
+    caseKeys: known?.caseKeys ?? createCaseProbe(read, monotonicMs),
+    implicitGrants: implied.tasks ? (known?.implicitGrants ?? createImplicitGrants(read, settings)) : null,
     impliesIdentity: implied.identity,
     groupsOf: identity.groupsOf,
     principalOf: principalFinderOf(identity, takesTokens),

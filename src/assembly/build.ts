@@ -52,7 +52,19 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   )
   const issuers = createIssuerKeySets(config, log, handover.before?.issuerKeys ?? null)
   const own = { passwords: createPasswords(), issuers, verifications: createVerifications() }
-  const shared = { config, files, ledger, metrics, changeBus, turns, admission, log, traces, ...own }
+  const shared = {
+    config,
+    files,
+    ledger,
+    metrics,
+    changeBus,
+    turns,
+    admission,
+    log,
+    traces,
+    ...own,
+    facts: options.facts ?? null,
+  }
   const builtEngines = buildEngines(shared, handover.before)
   const engines = new Map(builtEngines.map(({ dependencies }) => [dependencies.name, dependencies]))
   const applications = buildApplications({ config, metrics, log, traces })

@@ -1,4 +1,5 @@
 import { type AskEngine, invalidResponse, jsonOf } from '../request/engine-request.ts'
+import { factMissing } from '../policy/authz/entities/entity-facts.ts'
 import type { ReadBytes, ReadEngine } from '../policy/authz/entities/look-ups.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
@@ -37,6 +38,16 @@ export function withTracedLookUps(upstream: Upstream, traces: Traces): Upstream 
     fetch: (upstreamRequest, limitBytes) => {
       const subject = SUBJECT.exec(upstreamRequest.path)?.[1] ?? ''
       return traces.lookUp(subject, () => upstream.fetch(upstreamRequest, limitBytes))
+    },
+  }
+}
+
+/** Wraps an upstream so that each request of the gateway itself fails. The failure names the request. */
+export function withoutEngine(upstream: Upstream): Upstream {
+  return {
+    ...upstream,
+    fetch: async ({ method, path }) => {
+      throw factMissing(`no fact replaces ${method} ${path}`)
     },
   }
 }

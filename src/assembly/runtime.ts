@@ -10,6 +10,7 @@ import type { TokenMemoryState } from '../policy/authn/token-memory.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
 import type { AuditEvent } from '../metrics/audit-events.ts'
+import type { EntityFacts } from '../policy/authz/entities/entity-facts.ts'
 import type { Component } from './component.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
 import type { IssuerKeyStates } from './token-issuers.ts'
@@ -35,6 +36,8 @@ export interface BuildOptions {
    * This is a function because a runtime that held a reference to its successor would keep all later ones alive.
    */
   readonly successor?: () => RuntimeDependencies | null
+  /** Entities that decisions use instead of those of an engine. Only for commands that test policies. */
+  readonly facts?: EntityFacts | null
 }
 
 /** The state that a runtime receives from the previous one, and the state that the next one has received. */

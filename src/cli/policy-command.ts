@@ -1,5 +1,7 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander'
+import { ConfigError } from '../config/config.ts'
 import { type PolicyTest, policyTestsOf } from '../files/policy-tests-file.ts'
+import { factProblemsOf } from '../policy/authz/entities/entity-facts.ts'
 import { permissionText } from '../pipeline/explain-text.ts'
 import { type Explain, type RequestExplanation, QuestionError, questionOf } from '../pipeline/explain.ts'
 import { collected, type CommandContext, ENGINE_OPTION, FORMAT_OPTION, notesText } from './command.ts'
@@ -72,8 +74,12 @@ async function runTests(
   { config, format }: { readonly config: string; readonly format: 'text' | 'json' },
   context: CommandContext,
 ): Promise<number> {
-  const tests = policyTestsOf(readText(file), file)
-  const results = await withExplain({ file: config, ...context }, ({ explain }) => runAll(tests, explain))
+  const { tests, facts = null } = policyTestsOf(readText(file), file)
+  const problems = facts === null ? [] : factProblemsOf(facts)
+  if (problems.length > 0) throw new ConfigError(file, problems)
+  const results = await withExplain({ file: config, facts, ...context }, ({ explain }) =>
+    runAll(tests, explain),
+  )
   printResponse(context, format, {
     text: () => formatTestResults(results),
     json: () => results.map(jsonOf),
@@ -94,6 +100,9 @@ The format of the file:
       rows: some              # for a permitted list: all, some or none
       status: 403             # for a refused request
       name: clerks stop nothing
+  facts:                      # optional: with facts, no request is sent to an engine
+    task:
+      t1: { processDefinitionKey: invoice, assignee: mary }
 
 diff shows who gains or loses which permission, and which records have no effect because others decide. With
 --audit, it also decides the requests of the lines by the new policy. The old policy must be the one that

@@ -1,5 +1,7 @@
 import type { BuildRuntimeDependencies, RuntimeQuestions } from '../assembly/runtime.ts'
-import { loadConfig } from '../config/config.ts'
+import { type Config, loadConfig, settingsOf } from '../config/config.ts'
+import type { EntityFacts } from '../policy/authz/entities/entity-facts.ts'
+import { CommandError } from './command-failure.ts'
 import { createLogger, openDestination } from '../log.ts'
 import { type BuildDryRun, createExplain, type Explain } from '../pipeline/explain.ts'
 
@@ -12,6 +14,8 @@ interface ExplainFrom {
   readonly file: string
   readonly build: BuildRuntimeDependencies
   readonly buildDryRun: BuildDryRun
+  /** Entities that are used instead of an engine. Null or absent: the engine is used. */
+  readonly facts?: EntityFacts | null
 }
 
 /**
@@ -19,21 +23,38 @@ interface ExplainFrom {
  * error. @throws ConfigError
  */
 export async function withExplain<T>(
-  { file, build, buildDryRun }: ExplainFrom,
+  { file, build, buildDryRun, facts = null }: ExplainFrom,
   use: (dependencies: ExplainDependencies) => Promise<T>,
 ): Promise<T> {
   const loaded = loadConfig(file)
+  if (facts !== null) checkSources(loaded)
   const config = {
     ...loaded,
     cache: { ...loaded.cache, redis: null },
     log: { ...loaded.log, audit: 'off' },
   }
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { gateway: dependencies, questions, start, close } = await build({ config, log, version: 'explain' })
+  const {
+    gateway: dependencies,
+    questions,
+    start,
+    close,
+  } = await build({ config, log, version: 'explain', facts })
   try {
     await start()
     return await use({ subjectsOf: questions.subjectsOf, explain: createExplain(dependencies, buildDryRun) })
   } finally {
     await close()
+  }
+}
+
+/** @throws CommandError if users or records come from an engine, which facts cannot replace */
+function checkSources(config: Config): void {
+  for (const [name, engine] of Object.entries(config.engines)) {
+    const { identity, authorization } = settingsOf(config, engine)
+    if (identity.source === 'engine' || authorization.records.source === 'engine')
+      throw new CommandError(
+        `Facts need users and records in files, but engine ${name} reads them from the engine`,
+      )
   }
 }

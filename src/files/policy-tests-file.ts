@@ -19,13 +19,25 @@ const policyTest = z.strictObject({
   status: z.int().min(400).max(599).optional(),
 })
 
-const schema = z.strictObject({ tests: z.array(policyTest).min(1, 'at least one test is needed') }, OF_A_FILE)
+const factValue = z.union([z.string(), z.null(), z.array(text)], {
+  error: 'a text, null or a list of texts is needed',
+})
+
+const schema = z.strictObject(
+  {
+    tests: z.array(policyTest).min(1, 'at least one test is needed'),
+    /** Entities by kind and id. With facts, the tests need no engine. */
+    facts: z.record(z.string(), z.record(z.string(), z.record(z.string(), factValue).nullable())).optional(),
+  },
+  OF_A_FILE,
+)
 
 /** A test of an expected decision. */
 export type PolicyTest = z.infer<typeof policyTest>
 
-/** Returns the tests in the text of a file. @throws ConfigError that names every problem */
-export function policyTestsOf(content: string, file: string): readonly PolicyTest[] {
-  const { tests } = shaped(file, schema, parseText(file, content))
-  return tests
+export type PolicyTestFile = z.infer<typeof schema>
+
+/** Returns the tests and facts in the text of a file. @throws ConfigError that names every problem */
+export function policyTestsOf(content: string, file: string): PolicyTestFile {
+  return shaped(file, schema, parseText(file, content))
 }
