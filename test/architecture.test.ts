@@ -46,6 +46,7 @@ const LAYERS = [
   'server',
   'assembly',
   'parsing',
+  'transfer',
   'status',
   'gateway.ts',
   'handlers',

@@ -25,6 +25,7 @@ import { createRememberedTokens } from '../policy/authn/token-memory.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
 import { TOKEN_THROTTLE } from '../policy/authn/tokens.ts'
 import { createVerificationQueue } from '../policy/authn/verification-queue.ts'
+import { askerOf } from './engine-client.ts'
 import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
 import { combined } from './component.ts'
@@ -142,6 +143,10 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
         knownSubjectsOf(
           builtEngines.find(({ dependencies: { name: one } }) => one === name)?.sources ?? null,
         ),
+      askerOf: (name) => {
+        const nodes = engineNodes.find(({ engine }) => engine === name)
+        return nodes === undefined ? null : askerOf(nodes.own)
+      },
       connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
       reopenAudit: audit.reopen,
       audit: audit.writeEvent,

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import type { Logger } from '../log.ts'
+import type { AskEngine } from '../request/engine-request.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
 import type { AuthenticationHandoverState } from '../policy/authn/authenticate.ts'
@@ -100,6 +101,8 @@ export interface RuntimeQuestions {
   readonly status: () => ProcessStatus
   /** Returns the users and groups that are known at an engine. @throws GatewayError if users or records are unavailable now */
   readonly subjectsOf: (engine: string) => KnownSubjects
+  /** Returns a function that sends requests of a command to an engine, with the gateway's own credentials. Null if the engine does not exist. */
+  readonly askerOf: (engine: string) => AskEngine | null
   /** Returns the checks for remote systems. */
   readonly connections: () => readonly ConnectionCheck[]
   /** Reopens the audit file if it was renamed or removed. */

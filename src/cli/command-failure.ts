@@ -1,5 +1,6 @@
 import { ConfigError } from '../config/config.ts'
 import { EngineRefusal, GatewayError } from '../errors.ts'
+import { TransferError } from '../transfer/read-list.ts'
 import { EngineUnavailableError, QuestionError } from '../pipeline/explain.ts'
 
 /** Returns the console text of an error: one line, or every problem of a configuration. */
@@ -13,7 +14,10 @@ export function textOfFailure(error: unknown): string {
 
 /** Returns the console text of a failure for which a command has an exit code. */
 export function complaintOf(error: unknown): string {
-  return error instanceof QuestionError || error instanceof CommandError || hasNoResponse(error)
+  return error instanceof QuestionError ||
+    error instanceof CommandError ||
+    error instanceof TransferError ||
+    hasNoResponse(error)
     ? `${error.message}\n`
     : textOfFailure(error)
 }

@@ -6,7 +6,9 @@ import type { CommandContext } from './command.ts'
 import { addCompletionCommand } from './completion-command.ts'
 import { addDiffCommand } from './diff-command.ts'
 import { addExplainCommand } from './explain-command.ts'
+import { addExportCommand } from './export-command.ts'
 import { addHashPasswordCommand } from './hash-password.ts'
+import { addImportCommand } from './import-command.ts'
 import { addPolicyCommand } from './policy-command.ts'
 import { addMoveCommand } from './move-command.ts'
 import { addPurgeCommand } from './purge-command.ts'
@@ -73,6 +75,8 @@ const COMMANDS: readonly ((program: Command, context: CommandContext) => void)[]
   addCompareDecisionsCommand,
   addAuditCommand,
   addPolicyCommand,
+  addExportCommand,
+  addImportCommand,
   addHashPasswordCommand,
   addSchemaCommand,
   addCompletionCommand,

@@ -72,6 +72,21 @@ export function adminEnvironment(): { readonly url: string | null; readonly toke
   return { url: url || null, token: token || null }
 }
 
+/** Returns the password of the account of `export` and `import` from the environment. Null if the variable is not set. */
+export function enginePasswordFromEnvironment(): string | null {
+  return process.env['ENGINE_GATEWAY_ENGINE_PASSWORD'] || null
+}
+
+/** Returns the configuration with these settings, and with defaults. @throws ConfigError that calls the settings `name` */
+export function configOf(name: string, settings: unknown): Config {
+  const result = schema.safeParse(settings, PLAIN_MESSAGES)
+  if (result.success) return result.data
+  const problems = result.error.issues
+    .flatMap(innerIssuesOf)
+    .flatMap((issue) => issueProblemsOf(issue, { schema, value: settings }))
+  throw new ConfigError(name, problems)
+}
+
 /** Returns the JSON schema of the file, for editors. Helm needs the older draft. */
 export function configJsonSchema(target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12'): unknown {
   return z.toJSONSchema(schema, {

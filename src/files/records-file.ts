@@ -7,7 +7,7 @@ import { meantText } from '../config/plain-messages.ts'
 import { isShownName } from '../config/shown-name.ts'
 import { bitOf, isResource, RESOURCES } from '../operations/permissions.ts'
 import { parseText, shaped } from './file-problems.ts'
-import type { AuthorizationRecord } from '../operations/authorization-record.ts'
+import type { AuthorizationRecord, StoredRecord } from '../operations/authorization-record.ts'
 import { resourceOfType } from '../operations/authorization-record.ts'
 import { GLOBAL } from '../operations/authorization-record.ts'
 
@@ -114,7 +114,13 @@ function permissionProblems({ resourceType, permissions }: FileRecord): string[]
  * Returns the key of a record. The engine's database has one record for each key: with two, it would be undefined which of them
  * an update changes.
  */
-function recordKeyOf({ type, userId, groupId, resourceType, resourceId }: FileRecord): string {
+export function recordKeyOf({
+  type,
+  userId,
+  groupId,
+  resourceType,
+  resourceId,
+}: Omit<StoredRecord, 'permissions'>): string {
   return JSON.stringify([
     type,
     type === GLOBAL ? '*' : (userId ?? null),

@@ -3,11 +3,11 @@ import { isRecord } from './value.ts'
 
 /** A request of the gateway itself. The path is below the engine's base path. */
 export interface EngineRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Whether the request only reads, and may be repeated. Default: true for GET, false for POST. */
+  /** Whether the request only reads, and may be repeated. Default: true for GET only. */
   readonly isRead?: boolean
   /** A longer response is an error. */
   readonly limitBytes: number
