@@ -73,7 +73,8 @@ function steady(text: string): string {
     .replaceAll(/127\.0\.0\.1:\d+/g, 'NODE')
 }
 
-const UNSTEADY_MEMBERS: ReadonlySet<string> = new Set(['time', 'durationMs', 'writer', 'digest'])
+/** `policy` depends on the paths of the files and on the addresses of the nodes. */
+const UNSTEADY_MEMBERS: ReadonlySet<string> = new Set(['time', 'durationMs', 'writer', 'digest', 'policy'])
 
 /** Returns the access lines, or the audit lines, without values that depend on the time or on chance. */
 export function linesOf({ log }: OpenGateway, stream: 'access' | 'audit'): readonly object[] {

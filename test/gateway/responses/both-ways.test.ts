@@ -70,6 +70,8 @@ const OTHER_LINES = [
   'Origin: https://app.example',
   'Origin: https://evil.example',
   'Sec-Fetch-Site: cross-site',
+  'X-Forwarded-For: 10.0.0.1',
+  'X-Added: 1',
   'X-Request-Id: given-1',
   'X-Request-Id: not valid',
   'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -79,8 +81,6 @@ const OTHER_LINES = [
   'Content-Type: application/json',
   'Range: bytes=0-3',
   'Cache-Control: no-cache',
-  'X-Forwarded-For: 10.0.0.1',
-  'X-Added: 1',
   'Upgrade: websocket',
   'Transfer-Encoding: chunked',
 ]
@@ -102,7 +102,7 @@ function generated(random: (below: number) => number): string {
   const usual = random(3) > 0
   const credential = one(usual ? CREDENTIALS.slice(0, 6) : CREDENTIALS, [])
   if (usual) {
-    const line = one(OTHER_LINES.slice(2, 12), '')
+    const line = one(OTHER_LINES.slice(2, 14), '')
     return requestOf(`GET ${one(TARGETS.slice(0, 7), '/')}`, 'Host: gateway', ...credential, line)
   }
   const others = Array.from({ length: random(3) }, () => one(OTHER_LINES, ''))
@@ -116,9 +116,12 @@ const RECORDS_OF_MARY = [
 const RECORDS_FILE = { source: 'file', file: 'records.yaml' }
 const SETTINGS: Readonly<Record<string, GatewayOptions>> = {
   'the defaults': { records: RECORDS_OF_MARY, watch: true },
-  'a rate, CORS, hosts and an added header': {
+  'a rate, CORS, hosts, a trusted proxy, an added header and audited reads': {
     records: RECORDS_OF_MARY,
+    engines: { default: { requestHeaders: ['X-Added'] } },
     settings: {
+      listen: { port: 0, trustedProxies: ['127.0.0.1'] },
+      audit: { reads: ['getDecisionDefinitionDiagramByKey'], logins: true, reasons: true },
       limits: { rate: { requests: 30, per: '1h', burst: 30, users: { demo: 'unlimited' } } },
       cors: { origins: ['https://app.example'], credentials: true },
       hosts: ['gateway'],
