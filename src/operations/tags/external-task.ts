@@ -1,6 +1,13 @@
 import { listOperations } from '../list-operations.ts'
 import { instancePermissions } from '../shared-permissions.ts'
-import type { Tag } from '../table.ts'
+import type { OperationEntry, Tag } from '../table.ts'
+
+/** The check of every command that changes one task, and its responses. */
+const UPDATE = {
+  checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
+  notFound: '404 RestException 0: External task with id {id} does not exist',
+  crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+} as const satisfies Partial<OperationEntry>
 
 /** External Task: 18 operations of the published API. */
 export const externalTask = [
@@ -25,18 +32,14 @@ export const externalTask = [
     },
     handleExternalTaskBpmnError: {
       route: 'POST /external-task/:id/bpmnError',
-      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
-      notFound: '404 RestException 0: External task with id {id} does not exist',
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      ...UPDATE,
       preconditions: [
         { when: 'the worker does not hold the task', denied: "400 RestException 0: Bpmn error of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
       ],
     },
     completeExternalTaskResource: {
       route: 'POST /external-task/:id/complete',
-      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
-      notFound: '404 RestException 0: External task with id {id} does not exist',
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      ...UPDATE,
       preconditions: [
         { when: 'the worker does not hold the task', denied: "400 RestException 0: External Task {id} cannot be completed by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
       ],
@@ -51,18 +54,14 @@ export const externalTask = [
       route: 'POST /external-task/:id/extendLock',
       newTasks: 'none',
       conflict: 'repeat',
-      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
-      notFound: '404 RestException 0: External task with id {id} does not exist',
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      ...UPDATE,
       preconditions: [
         { when: 'the worker does not hold the task', denied: "400 RestException 0: The lock of the External Task {id} cannot be extended by worker '{workerId}''. It is locked by worker '{externalTask.workerId}'." },
       ],
     },
     handleFailure: {
       route: 'POST /external-task/:id/failure',
-      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
-      notFound: '404 RestException 0: External task with id {id} does not exist',
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      ...UPDATE,
       preconditions: [
         { when: 'the worker does not hold the task', denied: "400 RestException 0: Failure of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
       ],
@@ -71,31 +70,23 @@ export const externalTask = [
       route: 'POST /external-task/:id/lock',
       newTasks: 'none',
       conflict: 'repeat',
-      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
-      notFound: '404 RestException 0: External task with id {id} does not exist',
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      ...UPDATE,
     },
     setExternalTaskResourcePriority: {
       route: 'PUT /external-task/:id/priority',
       conflict: 'repeat',
-      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
-      notFound: '404 RestException 0: External task with id {id} does not exist',
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      ...UPDATE,
     },
     setExternalTaskResourceRetries: {
       route: 'PUT /external-task/:id/retries',
       conflict: 'repeat',
-      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
-      notFound: '404 RestException 0: External task with id {id} does not exist',
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      ...UPDATE,
     },
     unlock: {
       route: 'POST /external-task/:id/unlock',
       body: 'none',
       conflict: 'repeat',
-      checks: [{ anyOf: instancePermissions('UPDATE', 'externalTask'), denied: 403 }],
-      notFound: '404 RestException 0: External task with id {id} does not exist',
-      crossTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+      ...UPDATE,
     },
     fetchAndLock: {
       route: 'POST /external-task/fetchAndLock',
