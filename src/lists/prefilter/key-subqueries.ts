@@ -27,7 +27,8 @@ export async function keySubqueries(context: PlanContext): Promise<readonly Subq
   if (query.by === 'instance' || (keys.isAllBut && query.hasItemsOfNone === true)) return null
   if (query.by === 'key') return keyedSubqueries(context)
   const listed = query.by === 'keys' ? await listedKeys(context) : null
-  return listed === null ? definitionSubqueries(context) : withDeleted(context, listed)
+  if (listed === null) return definitionSubqueries(context)
+  return query.keysMissDeleted === true ? withDeleted(context, listed) : listed
 }
 
 /** Returns whether the query itself selects the visible items, except by tenant. */
@@ -41,15 +42,15 @@ async function keyedSubqueries(context: PlanContext): Promise<readonly Subquery[
   const visible = await visibleKeys(context)
   if (visible === null && keys.isAllBut) return null
   const sets = [...(visible ?? keys.ids)].map((key) => ({ [query.key ?? '']: key }))
-  return withDeleted(context, inTenants(context, sets))
+  const subqueries = inTenants(context, sets)
+  return query.keysMissDeleted === true ? withDeleted(context, subqueries) : subqueries
 }
 
-/** Adds the items of deleted definitions if subqueries by keys do not find these items. */
+/** Adds the items of deleted definitions to subqueries by keys that do not find these items. */
 async function withDeleted(
   context: PlanContext,
   subqueries: readonly Subquery[],
 ): Promise<readonly Subquery[] | null> {
-  if (context.query.keysMissDeleted !== true) return subqueries
   const deleted = await deletedOf(context)
   const others = deleted === null ? null : await ofDefinitions(context, deleted.filter(isVisibleIn(context)))
   return others === null ? null : [...subqueries, ...others]

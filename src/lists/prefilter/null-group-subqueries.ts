@@ -9,7 +9,7 @@ export async function addNullGroup(context: PlanContext, content: PlanContent): 
   // A body may have its own sort order.
   if (query.nullGroup === undefined || (method === 'POST' && own.names.has('sortBy'))) return null
   // These items are read in an order of the plan. The engine would not get the caller's order, and could not refuse it.
-  if (own.sort !== null && content.order === null) return null
+  if (own.sort !== null && context.order === null) return null
   const { member, sortBy } = query.nullGroup
   const first = await options.nullsFirst()
   const all = inTenants(context, [{}])

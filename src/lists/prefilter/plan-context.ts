@@ -16,7 +16,7 @@ import type { PostForm, Prefilter } from '../../operations/prefilters.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { isNameable } from '../../policy/authz/entities/lookup.ts'
 import type { Attributes } from '../../request/attributes.ts'
-import type { QueryMembers, Subquery } from '../list-plan.ts'
+import type { ListOrder, QueryMembers, Subquery } from '../list-plan.ts'
 
 /** The options of a plan. */
 export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
@@ -48,6 +48,8 @@ export interface PlanContext extends PlannerInput, PlanInput, TenantSelection {
   readonly instances: VisibleSet['instances']
   /** The visible keys that the query selects. */
   readonly keys: IdSet
+  /** The order in which the items are sorted. Null if it is not known. */
+  readonly order: ListOrder | null
   /** How a GET is sent as a POST. Null if this is impossible or not necessary. */
   readonly postForm: PostForm | null
   /** Maximum characters of the members that a subquery sets. They must fit into a query string, unless they are in a body. */
@@ -68,11 +70,27 @@ export function planContextOf(planning: PlannerInput & PlanInput): PlanContext |
     own,
     instances: visible.instances,
     keys: keysOf(visible, own),
+    order: orderOf(query, own, planning.options.dateFormat),
     postForm,
     maxChars: isInBody
       ? Number.POSITIVE_INFINITY
       : QUERY_CHARS - queryLengthOf(Object.fromEntries(accessRequest.query)),
   }
+}
+
+/** Returns the order of the items, or null if it is not known. */
+function orderOf(query: Prefilter, own: OwnQuery, dateFormat: DateFormat): ListOrder | null {
+  const { sort } = own
+  if (sort === null)
+    return query.order === undefined ? null : { member: query.order, kind: 'id', isDescending: false }
+  const sorts = query.sorts ?? {}
+  const found = sort === 'other' || !Object.hasOwn(sorts, sort.by) ? undefined : sorts[sort.by]
+  if (found === undefined || sort === 'other') return null
+  const { member, kind } = found
+  const { isDescending } = sort
+  if (kind !== 'time') return { member, kind, isDescending }
+  // The engine sorts by milliseconds. Texts without them do not tell which of two items comes first.
+  return dateFormat.hasMilliseconds ? { member, kind, isDescending, dateFormat } : null
 }
 
 /** Returns how a GET is sent as a POST that has all its members. */

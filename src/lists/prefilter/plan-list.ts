@@ -8,7 +8,7 @@ import {
   constantsOf,
   queryLengthOf,
 } from './plan-context.ts'
-import { type CreatePlan, type ListPlan, FILTER, type SubqueryPlan } from '../list-plan.ts'
+import { type CreatePlan, type ListPlan, FILTER } from '../list-plan.ts'
 import { namesTasks, isNone } from '../visibility/visible-set.ts'
 import { type PlanStep, type PlanContent, EMPTY } from './plan-step.ts'
 import { subtractInstances, subtractKeys } from './subtracted-counts.ts'
@@ -87,7 +87,7 @@ function maySubtract(planner: PlannerInput): boolean {
 async function planSteps(context: PlanContext, steps: readonly PlanStep[]): Promise<ListPlan> {
   const { keys, subject } = context
   if ([...keys.ids, ...(subject.tenants ?? [])].some((id) => !isListable(id))) return FILTER
-  let content: PlanContent = { ...EMPTY, order: orderOf(context) }
+  let content: PlanContent = EMPTY
   for (const step of steps) {
     const added = await step(context, content)
     if (added === null) return FILTER
@@ -118,27 +118,12 @@ async function planInstance(context: PlanContext, id: string): Promise<ListPlan>
 }
 
 function planOf(context: PlanContext, content: PlanContent): ListPlan {
-  const { subqueries, instances, excluded, nullGroup, isExact, order } = content
-  const { own, options, postForm, maxChars } = context
+  const { subqueries, instances, excluded, nullGroup, isExact } = content
+  const { own, options, order, postForm, maxChars } = context
   const all = [...subqueries, ...instances, ...excluded, ...(nullGroup?.all ?? [])]
   if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && context.isAnswerable }
   if (all.length > options.limits.rowParts) return FILTER
   if (all.some(({ set }) => queryLengthOf(set) > maxChars)) return FILTER
   const strategy = all.length === 1 && nullGroup === null ? 'rewrite' : 'union'
   return { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm }
-}
-
-/** Returns the order of the items, or null if it is not known. */
-function orderOf({ query, own, options: { dateFormat } }: PlanContext): SubqueryPlan['order'] {
-  const { sort } = own
-  if (sort === null)
-    return query.order === undefined ? null : { member: query.order, kind: 'id', isDescending: false }
-  const sorts = query.sorts ?? {}
-  const found = sort === 'other' || !Object.hasOwn(sorts, sort.by) ? undefined : sorts[sort.by]
-  if (found === undefined || sort === 'other') return null
-  const { member, kind } = found
-  const { isDescending } = sort
-  if (kind !== 'time') return { member, kind, isDescending }
-  // The engine sorts by milliseconds. Texts without them do not tell which of two items comes first.
-  return dateFormat.hasMilliseconds ? { member, kind, isDescending, dateFormat } : null
 }

@@ -2,7 +2,7 @@ import type { SubqueryPlan } from '../list-plan.ts'
 import type { PlanContext } from './plan-context.ts'
 
 /** The subqueries of a plan, as far as its steps have added them. */
-export interface PlanContent extends Omit<SubqueryPlan, 'strategy' | 'postForm'> {
+export interface PlanContent extends Omit<SubqueryPlan, 'strategy' | 'postForm' | 'order'> {
   /** The subqueries include all visible items, so no further step adds any. */
   readonly isComplete?: true
 }
@@ -16,5 +16,4 @@ export const EMPTY: PlanContent = {
   excluded: [],
   nullGroup: null,
   isExact: true,
-  order: null,
 }
