@@ -4,7 +4,9 @@ import { isMapping } from '../config/mapping.ts'
 import { authorizationSettings } from '../config/policy-settings.ts'
 import { parseText } from '../files/file-problems.ts'
 import { recordsOf } from '../files/records-file.ts'
-import { usersOf } from '../files/users-file.ts'
+import { membershipsOf, withMemberships } from '../files/groups-file.ts'
+import { htpasswdUsersOf } from '../files/htpasswd-file.ts'
+import { type Users, usersOf } from '../files/users-file.ts'
 import { linkBitsOf } from '../policy/authz/entities/implicit-grants.ts'
 import type { ComparedPolicy } from '../policy/authz/explain/compared-policy.ts'
 import { indexRecords } from '../policy/authz/records/records.ts'
@@ -29,7 +31,7 @@ export function readPolicy({ file, engine, config, users }: PolicySource): Compa
     isRecords && config === undefined ? null : settingsIn(isRecords ? (config ?? file) : file, engine)
   const authorization =
     settings?.authorization ?? authorizationSettings.parse({ records: { source: 'file', file } })
-  const usersFile = users ?? usersFileOf(settings)
+  const all = users === undefined ? usersIn(settings) : usersOf(readText(users), users)
   const list = isRecords ? recordsOf(text, file) : recordsIn(authorization, engine)
   const { revokes, disabledPermissions, adminGroups, adminUsers, implied, tenants } = authorization
   const { taskPermission } = implied
@@ -37,7 +39,7 @@ export function readPolicy({ file, engine, config, users }: PolicySource): Compa
   return {
     list,
     records: indexRecords(list, { revokes, disabledPermissions }),
-    users: usersFile === null ? null : principalsIn(usersFile),
+    users: all === null ? null : principalsOf(all),
     adminGroups,
     adminUsers,
     checksTenants: tenants === 'check',
@@ -70,11 +72,18 @@ function recordsIn({ records }: AuthorizationConfig, engine: string): ComparedPo
   )
 }
 
-function usersFileOf(settings: ReturnType<typeof settingsOf> | null): string | null {
-  return settings?.identity.source === 'file' ? settings.identity.file : null
+/** Returns the users of a configuration. Null if they come from the engine, or if there is no configuration. */
+function usersIn(settings: ReturnType<typeof settingsOf> | null): Users | null {
+  const identity = settings?.identity ?? null
+  if (identity === null || identity.source === 'engine') return null
+  if (identity.source === 'file') return usersOf(readText(identity.file), identity.file)
+  const { file, groupsFile } = identity
+  const users = htpasswdUsersOf(readText(file), file)
+  if (groupsFile === undefined) return users
+  const memberships = membershipsOf(readText(groupsFile), groupsFile)
+  return withMemberships(users, new Map(memberships.map((one) => [one.id, one])))
 }
 
-function principalsIn(file: string): ComparedPolicy['users'] {
-  const { all } = usersOf(readText(file), file)
+function principalsOf({ all }: Users): ComparedPolicy['users'] {
   return new Map(all.map(({ id, groups, tenants }) => [id, { userId: id, groups, tenants }]))
 }

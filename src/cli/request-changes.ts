@@ -1,8 +1,9 @@
 import { OPERATIONS } from '../operations/all.ts'
-import type { AuditedRequest } from '../policy/authz/explain/audited-request.ts'
+import { auditedGroundOf, type AuditedRequest } from '../policy/authz/explain/audited-request.ts'
 import type { LineDecider } from '../policy/authz/explain/line-decision.ts'
 import { isMissingPermission } from './audit-lines.ts'
 import { requestText } from './output.ts'
+import { isRecord, stringOf } from '../request/value.ts'
 
 /** Requests of one user for one operation that have the same result, with the first of them as an example. */
 export interface RequestTally {
@@ -125,26 +126,27 @@ function exampleOf(
   const found = OPERATIONS_BY_ID.get(operation)
   return {
     request: found === undefined ? operation : requestText(found, params),
-    requestId: typeof requestId === 'string' ? requestId : null,
-    time: typeof time === 'string' ? time : null,
+    requestId: stringOf(requestId),
+    time: stringOf(time),
   }
 }
 
-/** Returns the request of a line. Null if no policy decides it: a passthrough request, or a request without an authenticated user. */
+/** Returns the request of a line. Null if no policy decides it: a passthrough request, a request without an authenticated user, or an open operation. */
 function requestOf(line: Readonly<Record<string, unknown>>): AuditedRequest | null {
-  const { user, operation, decision, authenticated, stage, rule, missing, status } = line
+  const { user, operation, decision, missing, status } = line
   if (typeof user !== 'string' || user === '' || typeof operation !== 'string') return null
-  if (typeof decision !== 'string') return null
+  if (typeof decision !== 'string' || isUndecided(line['permittedBy'])) return null
   return {
     user,
     operation,
     params: textsIn(line['params']),
     decision: decision === 'refused' || decision === 'reported' ? 'refused' : 'permitted',
     isReported: decision === 'reported',
-    authenticated: typeof authenticated === 'string' ? authenticated : '',
-    stage: typeof stage === 'string' ? stage : null,
-    rule: typeof rule === 'string' ? rule : null,
+    authenticated: stringOf(line['authenticated']) ?? '',
+    stage: stringOf(line['stage']),
+    rule: stringOf(line['rule']),
     missing: Array.isArray(missing) ? missing.filter(isMissingPermission) : [],
+    permittedBy: groundsIn(line['permittedBy']),
     isExecuted: typeof status === 'number' && status < 300,
   }
 }
@@ -155,3 +157,31 @@ function textsIn(value: unknown): Readonly<Record<string, string>> {
     entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   )
 }
+
+/** The number of reasons that a line names at most, and the length to which it cuts ids. */
+const MAX_GROUNDS = 20
+const CUT_LENGTH = 256
+
+/** Returns null if a line has no reasons, or if they may be incomplete. */
+function groundsIn(value: unknown): AuditedRequest['permittedBy'] {
+  if (!Array.isArray(value) || value.length >= MAX_GROUNDS) return null
+  const grounds = value.filter(isCheckGround)
+  const isCut = grounds.some(({ record }) => Object.values(record ?? {}).some(isCutText))
+  return isCut ? null : grounds.map(auditedGroundOf)
+}
+
+function isCutText(value: unknown): boolean {
+  return typeof value === 'string' && value.length >= CUT_LENGTH
+}
+
+/** Returns whether a value is the reason of one check, and not of a whole request or of its items. */
+function isCheckGround(value: unknown): value is Parameters<typeof auditedGroundOf>[0] {
+  return isRecord(value) && typeof value['by'] === 'string' && typeof value['check'] === 'number'
+}
+
+/** Returns whether the policy has not decided the request, because it is open or because another side decides. */
+function isUndecided(value: unknown): boolean {
+  return Array.isArray(value) && value.some((one) => isRecord(one) && NOT_BY_POLICY.has(one['by']))
+}
+
+const NOT_BY_POLICY: ReadonlySet<unknown> = new Set(['open operation', 'authorization off', 'engine'])

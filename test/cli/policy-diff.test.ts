@@ -210,6 +210,77 @@ t.test('a request is not decidable if the line does not name what the decision d
   })
 })
 
+const deleted = (id: string, key: string) =>
+  lineOf('anna', 'deleteProcessInstance', {
+    params: { id },
+    status: 204,
+    permittedBy: [
+      {
+        check: 0,
+        by: 'record',
+        permission: 'DELETE_INSTANCE',
+        resource: 'ProcessDefinition',
+        record: {
+          type: 1,
+          userId: 'anna',
+          resourceType: 6,
+          resource: 'ProcessDefinition',
+          resourceId: key,
+          position: 0,
+        },
+      },
+    ],
+  })
+
+t.test('the reasons of a line make a request decidable that depends on an entity', async (t) => {
+  const before = write('reason.yaml', {
+    authorizations: [
+      grantOf({ userId: 'anna' }, PROCESS_DEFINITION, 'invoice', ['DELETE_INSTANCE']),
+      grantOf({ userId: 'anna' }, PROCESS_DEFINITION, 'order', ['DELETE_INSTANCE']),
+    ],
+  })
+  const after = write('no-invoice.yaml', {
+    authorizations: [grantOf({ userId: 'anna' }, PROCESS_DEFINITION, 'order', ['DELETE_INSTANCE'])],
+  })
+  const audit = write('reasons.jsonl', [deleted('i1', 'invoice'), deleted('i2', 'order')].join('\n'))
+  t.match(await diffJson(before, after, '--users', USERS, '--audit', audit), {
+    code: 1,
+    requests: {
+      changed: 1,
+      unchanged: 1,
+      undecidable: 0,
+      changes: [
+        {
+          operation: 'deleteProcessInstance',
+          after: 'refused',
+          example: { request: 'DELETE /process-instance/i1' },
+        },
+      ],
+    },
+  })
+})
+
+t.test('users of an htpasswd file have the groups of the file with memberships', async (t) => {
+  const hash = `$2y$04$${'a'.repeat(53)}`
+  const passwords = write('htpasswd', `mary:${hash}\n`)
+  const records = write('clerks.yaml', { authorizations: START })
+  const configOf = (name: string, groups: readonly string[]) =>
+    write(name, {
+      version: 1,
+      engines: { default: { nodes: ['http://127.0.0.1:1/engine-rest'] } },
+      identity: {
+        source: 'htpasswd',
+        file: passwords,
+        groupsFile: write(`groups-${name}`, { users: [{ id: 'mary', groups }] }),
+      },
+      authorization: { records: { source: 'file', file: records } },
+    })
+  t.match(await diffJson(configOf('in.yaml', ['clerks']), configOf('out.yaml', [])), {
+    code: 1,
+    users: [{ user: 'mary', groups: { lost: ['clerks'] } }],
+  })
+})
+
 t.test('a line that OLD cannot have decided is counted separately', async (t) => {
   const before = write('none.yaml', { authorizations: [] })
   const after = write('deploy.yaml', {

@@ -14,6 +14,39 @@ export interface AuditedRequest {
   readonly stage: string | null
   readonly rule: string | null
   readonly missing: readonly MissingPermission[]
+  /** Why the old policy has permitted the request, as `groundKeyOf` writes it. Null if the line does not say it completely. */
+  readonly permittedBy: readonly AuditedGround[] | null
   /** Whether the engine has executed the request. */
   readonly isExecuted: boolean
+}
+
+/** Why a check has passed. */
+export interface AuditedGround {
+  readonly check: number
+  readonly key: string
+}
+
+interface GroundMembers {
+  readonly by: string
+  readonly check: number
+  readonly permission?: string | undefined
+  readonly resource?: string | undefined
+  readonly record?:
+    | {
+        readonly type: number
+        readonly userId?: string | undefined
+        readonly groupId?: string | undefined
+        readonly resourceType: number
+        readonly resourceId: string
+      }
+    | undefined
+}
+
+/** Returns a reason in a form that can be compared. The id and the position of a record do not matter. */
+export function auditedGroundOf({ by, check, permission, resource, record }: GroundMembers): AuditedGround {
+  const { type, userId, groupId, resourceType, resourceId } = record ?? {}
+  return {
+    check,
+    key: JSON.stringify([by, permission, resource, type, userId, groupId, resourceType, resourceId]),
+  }
 }

@@ -135,13 +135,15 @@ interface LineInput {
 
 /** Decides a request that the old policy has permitted: all checks that apply have passed. */
 function decidePermitted(input: LineInput): LineDecision {
+  const { request } = input
   const { checks } = input.policy
   let open: string | null = openPartOf(input.policy)
   for (const check of [...checks.before, ...checks.after]) {
     const outcomes = outcomesOf(check, input)
     if (outcomes === null) return undecidable(unknownFactsOf(check))
-    const passed = outcomes.filter(({ before }) => before.permitted)
-    const isCertain = isAlwaysRun(check)
+    const passed = outcomes.filter((outcome) => outcome.before.permitted && isSaid(outcome, check, request))
+    const isCertain =
+      isAlwaysRun(check) || (hasGround(check, request) && !passed.some(({ isGlobal }) => isGlobal))
     if (passed.length === 0) {
       if (isCertain) return NOT_BY_OLD
       continue
@@ -152,6 +154,22 @@ function decidePermitted(input: LineInput): LineDecision {
     open ??= unknownFactsOf(check)
   }
   return open === null ? UNCHANGED : undecidable(open)
+}
+
+/** Returns whether an outcome agrees with the reasons in the line. A check without a reason has not run, or is that of a set. */
+function isSaid(
+  { grounds, isOfSet }: CheckOutcome,
+  check: CompiledCheck,
+  { permittedBy }: AuditedRequest,
+): boolean {
+  if (permittedBy === null || check.after) return true
+  const own = permittedBy.filter((ground) => ground.check === check.index)
+  if (own.length === 0) return isOfSet
+  return grounds.every(({ key }) => own.some((one) => one.key === key))
+}
+
+function hasGround({ index, after }: CompiledCheck, { permittedBy }: AuditedRequest): boolean {
+  return !after && permittedBy?.some(({ check }) => check === index) === true
 }
 
 /** Decides a request that the old policy has refused. The line names the check that has refused, if it was a check. */

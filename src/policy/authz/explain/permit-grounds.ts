@@ -1,6 +1,6 @@
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { AuthorizeOptions } from '../checks/authorize-options.ts'
+import type { AuthorizeOptions, EvaluationOptions } from '../checks/authorize-options.ts'
 import type { DecisionTrace } from '../checks/decision-trace.ts'
 import { permissionChecksOf } from '../checks/permission-checks.ts'
 import { isAdmin } from '../decision/admin.ts'
@@ -55,10 +55,11 @@ export function createGroundsOf(options: AuthorizeOptions, locate: RecordsSource
   }
 }
 
-function groundsOfCheck(
+/** Returns why a check has passed. Empty if it has not passed, or does not apply. */
+export function groundsOfCheck(
   { check, context, decision }: DecisionTrace,
-  { principal }: AccessRequest,
-  options: AuthorizeOptions,
+  { principal }: Pick<AccessRequest, 'principal'>,
+  options: EvaluationOptions,
 ): readonly PermitGround[] {
   const { index, mode } = check
   if (!decision.permitted || decision.reason === 'it does not apply') return []
@@ -77,7 +78,7 @@ function groundOf(
   check: number,
   permissionCheck: PermissionCheck,
   principal: AccessRequest['principal'],
-  options: AuthorizeOptions,
+  options: EvaluationOptions,
 ): PermitGround | null {
   const deciding = decidingRecord(options.records(), principal, permissionCheck)
   if (deciding?.permitted !== true) return null

@@ -11,12 +11,20 @@ import { isAdmin } from '../decision/admin.ts'
 import { namedIds } from '../decision/granted-ids.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
 import { LOOKUPS } from '../entities/lookup-rules.ts'
-import type { AuditedRequest } from './audited-request.ts'
+import { type AuditedGround, auditedGroundOf, type AuditedRequest } from './audited-request.ts'
+import { groundsOfCheck } from './permit-grounds.ts'
 import type { ComparedPolicies, ComparedPolicy, Pair } from './compared-policy.ts'
 import { ownIdsOf } from './effective-changes.ts'
 
 /** The decisions of both policies about one check, for one set of facts that are not in the line. */
-export type CheckOutcome = Pair<Decision>
+export interface CheckOutcome extends Pair<Decision> {
+  /** Why the check has passed by the old policy. Empty if the line does not say it, so that nothing is compared. */
+  readonly grounds: readonly AuditedGround[]
+  /** Whether a grant on all ids decides for the old policy, before the condition of the check and its entities are read. */
+  readonly isGlobal: boolean
+  /** Whether the outcome is that of a set as a whole, or of an entity that does not exist. */
+  readonly isOfSet: boolean
+}
 
 export interface OutcomeInput {
   readonly request: AuditedRequest
@@ -74,10 +82,10 @@ export function unknownFactsOf({ permissions, when, each }: CompiledCheck): stri
       return attribute.from === 'created' ? ['the created id'] : []
     }),
   )
+  if (permissions.some(({ resource }) => resource === 'TASK')) unknown.add('the links of the task')
   if (each !== null) unknown.add(`the entities (${each})`)
   if (when !== null) unknown.add('a condition of the check')
-  if (unknown.size === 0) unknown.add('the links of the task')
-  return `not in the line: ${[...unknown].join(', ')}`
+  return `not in the line: ${unknown.size === 0 ? 'whether the entity exists' : [...unknown].join(', ')}`
 }
 
 function unknownIdsOf(check: CompiledCheck, input: OutcomeInput): readonly UnknownId[] {
@@ -181,10 +189,23 @@ function attributesOf(
 /** Returns the outcomes without a link of the caller to the task, and with each kind of link. */
 function outcomesWithLinks(check: CompiledCheck, facts: Facts, input: OutcomeInput): readonly CheckOutcome[] {
   const { before, after } = input.policies
-  const decide = (links: LinkKind) => ({
-    before: decideSide(check, facts, { ...input, policy: before, principal: input.principals.before, links }),
-    after: decideSide(check, facts, { ...input, policy: after, principal: input.principals.after, links }),
-  })
+  const decide = (links: LinkKind): CheckOutcome => {
+    const old = { ...input, policy: before, principal: input.principals.before, links }
+    const decided = decideSide(check, facts, old)
+    const fresh = decideSide(check, facts, {
+      ...input,
+      policy: after,
+      principal: input.principals.after,
+      links,
+    })
+    return {
+      before: decided.decision,
+      after: fresh.decision,
+      grounds: groundsIn(check, decided, old),
+      isGlobal: decided.context === null,
+      isOfSet: false,
+    }
+  }
   const isOfTask = check.each === null && check.permissions.some(({ resource }) => resource === 'TASK')
   const mayBeLinked = isOfTask && (before.linkBits !== 0 || after.linkBits !== 0)
   return (mayBeLinked ? LINKS : NO_LINKS).map(decide)
@@ -201,17 +222,33 @@ interface Side {
   readonly links: LinkKind
 }
 
+interface SideDecision {
+  readonly decision: Decision
+  /** Null if a grant on all ids decides. */
+  readonly context: EvaluationContext | null
+}
+
 /** Decides as a request does: links are only considered if records refuse. */
-function decideSide(check: CompiledCheck, facts: Facts, side: Side): Decision {
+function decideSide(check: CompiledCheck, facts: Facts, side: Side): SideDecision {
   const { policy, links } = side
   const context = contextOf(check, facts, side)
   const options = optionsOf(policy)
-  if (isOver(check, context, side)) return PERMITTED
+  if (isOver(check, context, side)) return { decision: PERMITTED, context: null }
   const decision = evaluate(check, context, options)
-  if (decision.permitted || links === 'none') return decision
+  if (decision.permitted || links === 'none') return { decision, context }
   const { linkBits } = policy
   const implicitGrants = links === 'user' ? { user: linkBits, groups: 0 } : { user: 0, groups: linkBits }
-  return evaluate(check, { ...context, implicitGrants }, options)
+  const linked = { ...context, implicitGrants }
+  return { decision: evaluate(check, linked, options), context: linked }
+}
+
+function groundsIn(
+  check: CompiledCheck,
+  { decision, context }: SideDecision,
+  { request, policy, principal }: Pick<Side, 'request' | 'policy' | 'principal'>,
+): readonly AuditedGround[] {
+  if (request.permittedBy === null) return []
+  return groundsOfCheck({ check, context, decision }, { principal }, optionsOf(policy)).map(auditedGroundOf)
 }
 
 /** Returns whether a grant on all ids decides the check before any entity is read. */
@@ -293,7 +330,15 @@ function outcomesOfSet(
     const accessRequest = { principal, params: {}, query: new Map<string, string>(), body: undefined }
     return isDecidedGlobally(check, accessRequest, optionsOf(policy)) ? PERMITTED : UNDECIDABLE
   }
+  const before = decide(policies.before, principals.before)
+  const side = { request, policy: policies.before, principal: principals.before }
   return [
-    { before: decide(policies.before, principals.before), after: decide(policies.after, principals.after) },
+    {
+      before,
+      after: decide(policies.after, principals.after),
+      grounds: groundsIn(check, { decision: before, context: null }, side),
+      isGlobal: true,
+      isOfSet: true,
+    },
   ]
 }

@@ -4,16 +4,25 @@ import type { LookupName } from '../../../../src/operations/lookup-name.ts'
 import type { Decision } from '../../../../src/policy/authz/checks/decision.ts'
 import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
 import type { AuthorizeOptions } from '../../../../src/policy/authz/checks/authorize-options.ts'
-import { type TraceDecision, withAllMissing } from '../../../../src/policy/authz/checks/decision-trace.ts'
+import {
+  type DecisionTrace,
+  type TraceDecision,
+  withAllMissing,
+} from '../../../../src/policy/authz/checks/decision-trace.ts'
 import { parametersOf } from '../../../../src/policy/authz/checks/compile-check.ts'
 import { LOOKUPS } from '../../../../src/policy/authz/entities/lookup-rules.ts'
-import type { AuditedRequest } from '../../../../src/policy/authz/explain/audited-request.ts'
+import {
+  type AuditedGround,
+  auditedGroundOf,
+  type AuditedRequest,
+} from '../../../../src/policy/authz/explain/audited-request.ts'
 import {
   type ComparedPolicies,
   type ComparedPolicy,
   recordChangesBetween,
 } from '../../../../src/policy/authz/explain/compared-policy.ts'
 import { EffectiveComparison } from '../../../../src/policy/authz/explain/effective-changes.ts'
+import { groundsOfCheck } from '../../../../src/policy/authz/explain/permit-grounds.ts'
 import { type LineDecision, LineDecider } from '../../../../src/policy/authz/explain/line-decision.ts'
 import type { OperationPolicy } from '../../../../src/policy/authz/operation-policy.ts'
 import type { AccessRequest } from '../../../../src/request/access-request.ts'
@@ -141,19 +150,32 @@ function optionsOf({ engine, policy }: World, compared: ComparedPolicy): Authori
   }
 }
 
+interface DecidedRequest {
+  readonly decision: Decision
+  /** Why the checks before the request have passed, as an audit line names it. */
+  readonly grounds: readonly AuditedGround[]
+}
+
 async function decide(
   world: World,
   compared: ComparedPolicy,
   principal: Principal,
   isReported = false,
-): Promise<Decision> {
+): Promise<DecidedRequest> {
   const accessRequest = { ...world.request, principal }
-  const bound = createAuthorize(world.policy.checks, optionsOf(world, compared))
+  const options = optionsOf(world, compared)
+  const bound = createAuthorize(world.policy.checks, options)
+  const seen: DecisionTrace[] = []
+  const collect: TraceDecision = (one) => {
+    seen.push(one)
+    return one.decision
+  }
   const decision = await (isReported
-    ? withAllMissing((trace?: TraceDecision) => bound.authorize(accessRequest, trace))
-    : bound.authorize(accessRequest))
-  if (!decision.permitted || bound.verifyCreated === null) return decision
-  return bound.verifyCreated(accessRequest, world.engine.created)
+    ? withAllMissing((trace) => bound.authorize(accessRequest, trace ?? collect))
+    : bound.authorize(accessRequest, collect))
+  const grounds = seen.flatMap((one) => groundsOfCheck(one, accessRequest, options)).map(auditedGroundOf)
+  if (!decision.permitted || bound.verifyCreated === null) return { decision, grounds }
+  return { decision: bound.verifyCreated(accessRequest, world.engine.created), grounds }
 }
 
 function setAt(body: Record<string, unknown>, path: string, value: unknown): void {
@@ -192,11 +214,12 @@ interface OldDecision {
   readonly user: string
   readonly decision: Decision
   readonly isReported: boolean
+  readonly grounds: AuditedRequest['permittedBy']
 }
 
 function lineOf(
   { policy, request, engine }: World,
-  { user, decision, isReported }: OldDecision,
+  { user, decision, isReported, grounds }: OldDecision,
 ): AuditedRequest {
   const of = { user, operation: policy.operation.id, params: request.params, authenticated: 'basic' }
   if (decision.permitted)
@@ -207,6 +230,7 @@ function lineOf(
       stage: null,
       rule: null,
       missing: [],
+      permittedBy: grounds,
       isExecuted: !engine.hasMissing,
     }
   const { refusal, denialReason } = decision
@@ -217,6 +241,7 @@ function lineOf(
     stage: 'permit',
     rule: denialReason?.rule ?? ('code' in refusal ? refusal.code : refusal.reason),
     missing: denialReason?.missing ?? [],
+    permittedBy: null,
     isExecuted: false,
   }
 }
@@ -243,11 +268,12 @@ async function randomCase(random: () => number, policy: OperationPolicy): Promis
   const [before, after] = [policies.before.users?.get(user), policies.after.users?.get(user)]
   if (before === undefined || after === undefined) throw new Error('no user')
   const isReported = random() < 0.3
-  const decision = await decide(world, policies.before, before, isReported)
-  const fresh = await decide(world, policies.after, after)
+  const old = await decide(world, policies.before, before, isReported)
+  const { decision } = await decide(world, policies.after, after)
   // After both decisions, because only one of them may look up the entity that does not exist.
-  const line = lineOf(world, { user, decision, isReported })
-  return { world, policies, line, expected: fresh.permitted ? 'permitted' : 'refused' }
+  const grounds = random() < 0.5 && old.grounds.length < 20 ? old.grounds : null
+  const line = lineOf(world, { user, decision: old.decision, isReported, grounds })
+  return { world, policies, line, expected: decision.permitted ? 'permitted' : 'refused' }
 }
 
 /** Returns what a decision says about the new policy. Null if it says nothing. */
@@ -268,6 +294,7 @@ t.test('each decision from a line equals the decision about the request itself',
       const comparison = new EffectiveComparison(policies, recordChangesBetween(policies))
       const decided = new LineDecider(policies, comparison).decide(line)
       counts[decided.result] += 1
+
       const said = saidBy(decided, line)
       if (said !== null && said !== expected)
         t.fail(
