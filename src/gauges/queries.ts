@@ -176,9 +176,9 @@ async function readProcessInstances(
   { definitions: bound }: GaugeBounds,
 ): Promise<readonly GaugeSample[]> {
   const byKey = new Map<string, number>()
-  for (const row of listOf(await ask('/process-definition/statistics'))) {
-    const definition = isRecord(row) && isRecord(row['definition']) ? row['definition'] : {}
-    const instances = isRecord(row) ? row['instances'] : null
+  for (const counted of listOf(await ask('/process-definition/statistics'))) {
+    const definition = isRecord(counted) && isRecord(counted['definition']) ? counted['definition'] : {}
+    const instances = isRecord(counted) ? counted['instances'] : null
     const { key } = definition
     if (typeof key !== 'string' || typeof instances !== 'number')
       throw invalid('/process-definition/statistics')

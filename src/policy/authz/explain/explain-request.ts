@@ -30,7 +30,7 @@ export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => P
 export function createExplainRequest(options: AuthorizeOptions): ExplainRequest {
   return async function explainRequest(permit, accessRequest) {
     const { operation, policy } = permit
-    const rows = (await permit.decideList?.(accessRequest, false)) ?? { visibility: 'all' }
+    const listDecision = (await permit.decideList?.(accessRequest, false)) ?? { visibility: 'all' }
     const { seen, end } = await lookAtAll(permit, accessRequest)
     const missing = missingPermissionsOf(seen.filter(({ check }) => !check.after))
     const grants = smallestGrants(requirementsOf(missing))
@@ -41,10 +41,10 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
     }
     const decision = grants.length === 0 ? null : await decideWithGrants()
     return {
-      checks: operation.checks.map((row, index) =>
-        checkOf(row, index, { seen, end, accessRequest, options }),
+      checks: operation.checks.map((check, index) =>
+        checkOf(check, index, { seen, end, accessRequest, options }),
       ),
-      rows: await explainItems(policy.restriction, rows, { accessRequest, options }),
+      rows: await explainItems(policy.restriction, listDecision, { accessRequest, options }),
       missing,
       grants: recordsOfGrants(grants, { userId }),
       sufficient: decision === null ? null : decision.permitted,
