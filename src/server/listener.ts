@@ -17,12 +17,14 @@ import { maxConnectionsFor } from './file-descriptors.ts'
 export interface PublicListener {
   /** Resolves to `http://127.0.0.1:8080`. */
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
-  /** Serves a connection that another process has accepted. Used instead of `listen`. */
+  /** Serves a connection that another process, or another server of this process, has accepted. Used instead of `listen`. */
   readonly serveConnection: (connection: Socket) => void
   /** Sends new requests to `handle`. Resolves when all requests of the previous handler have ended. */
   readonly serve: (handle: RequestListener) => Promise<void>
   /** Returns the current load. */
   readonly load: () => ConnectionLoad
+  /** Returns how many of the connections that came through `serveConnection` have ended. */
+  readonly endedConnections: () => number
   /**
    * Stops accepting connections after those that already wait have been accepted. If another process accepts, `lastAccepted`
    * resolves at that time. Each connection is closed with its next response, and an idle connection after a second without a
@@ -50,6 +52,7 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
   entry.maxConnections = maxConnections
   entry.on('drop', onDrop)
   const connections = watchConnections(server)
+  let endedConnections = 0
   const startTimeouts = createStartTimeouts(server)
   const requests = createSwitch(handle, connections)
   server.on('request', requests.handle)
@@ -71,12 +74,14 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
         return
       }
       startTimeouts()
+      connection.once('close', () => (endedConnections += 1))
       // The HTTP server sets this on connections that it accepts itself.
       connection.allowHalfOpen = true
       entry.emit('connection', connection)
     },
     serve: requests.serve,
     load: connections.load,
+    endedConnections: () => endedConnections,
     close: async (deadline, lastAccepted) => {
       connections.endBusy()
       await Promise.race([lastAccepted ?? connections.calm(), deadline])

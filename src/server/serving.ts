@@ -22,6 +22,7 @@ export interface ServingProcess {
   /** Resolves to `http://127.0.0.1:8080`. */
   readonly listen: () => Promise<string>
   readonly serveConnection: PublicListener['serveConnection']
+  readonly endedConnections: PublicListener['endedConnections']
   readonly readiness: () => Readiness
   readonly status: () => ProcessStatus
   /** Reopens the audit file if it was renamed or removed. */
@@ -73,6 +74,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
     reopenAudit: replacement.reopenAudit,
     listen: () => listener.listen(config.listen),
     serveConnection: listener.serveConnection,
+    endedConnections: listener.endedConnections,
     status: () => current().questions.status(),
     readiness: () => withDrain(current().questions.readiness(), draining),
     drain: async ({ beside = () => Promise.resolve(), lastAccepted } = {}) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
@@ -8,9 +8,13 @@ import { acceptWaiting, MOST_WAITING } from '../server/accept-waiting.ts'
 import { maxConnectionsFor } from '../server/file-descriptors.ts'
 import { urlOf } from '../tls/listener-url.ts'
 import { ProcessExitedError } from './calls.ts'
+import { createSharing, type SharingWorker, type SocketCopy } from './sharing.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** The public port. The primary accepts each connection, reads no data from it, and hands it over to a worker. */
+/**
+ * The public port. The primary accepts each connection, reads no data from it, and hands it over to a worker. While many connections
+ * begin and end, the workers accept them from the same socket instead, because each handover needs messages.
+ */
 export interface Port {
   /** Starts to listen. Resolves to the URL, for example `http://127.0.0.1:8080`. */
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
@@ -20,11 +24,12 @@ export interface Port {
   readonly close: (deadline: Promise<unknown>) => Promise<void>
 }
 
-export type ConnectionReceiver = Pick<WorkerProcess, 'handOver' | 'endConnections' | 'draining'>
+export type ConnectionReceiver = Pick<WorkerProcess, 'handOver' | 'endConnections' | 'draining'> &
+  SharingWorker
 
 interface PortOptions {
   readonly metrics: Pick<Metrics, 'refusal'>
-  readonly log: Pick<Logger, 'error'>
+  readonly log: Pick<Logger, 'error' | 'debug'>
 }
 
 /** How long a connection waits for a free worker. The start of a worker takes a second. */
@@ -34,25 +39,40 @@ const LEAVE_MS = 50
 
 /** Creates the public port. It hands one connection at a time to each worker, so that a busy worker gets fewer connections. */
 export function createPort(config: Config, { metrics, log }: PortOptions): Port {
-  const server = createServer({ pauseOnConnect: true, noDelay: true })
   const waiting = new Set<Socket>()
   const workers = new Set<ConnectionReceiver>()
   const free = new Set<ConnectionReceiver>()
   let accepted = 0
   let state: 'open' | 'closing' | 'closed' = 'open'
+  let server = openServer()
+  const sharing = createSharing({ workers, server: () => server, resume, log })
 
-  // This process has no connections to nodes, so none are reserved.
-  server.maxConnections = maxConnectionsFor({ ...config, engines: {} })
-  server.on('drop', () =>
-    metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' }),
-  )
-  server.on('connection', (connection) => {
-    accepted += 1
-    connection.on('timeout', () => {
-      if (waiting.delete(connection)) connection.destroy()
+  function openServer(): Server {
+    const opened = createServer({ pauseOnConnect: true, noDelay: true })
+    // This process has no connections to nodes, so none are reserved.
+    opened.maxConnections = maxConnectionsFor({ ...config, engines: {} })
+    opened.on('drop', () =>
+      metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' }),
+    )
+    opened.on('connection', (connection) => {
+      accepted += 1
+      connection.on('timeout', () => {
+        if (waiting.delete(connection)) connection.destroy()
+      })
+      enqueue(connection)
     })
-    enqueue(connection)
-  })
+    return opened
+  }
+
+  function resume(copy: SocketCopy): void {
+    server = openServer()
+    server.on('error', onError)
+    server.listen(copy, MOST_WAITING)
+  }
+
+  function onError(err: Error): void {
+    log.error({ err }, 'cannot accept a connection')
+  }
 
   function enqueue(connection: Socket): void {
     connection.setTimeout(WAIT_MS)
@@ -72,7 +92,8 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
 
   async function handOver(connection: Socket, worker: ConnectionReceiver): Promise<void> {
     try {
-      await worker.handOver(connection)
+      const ended = await worker.handOver(connection)
+      if (state === 'open') sharing.note(worker, ended)
     } catch (error) {
       if (error instanceof ProcessExitedError) {
         workers.delete(worker)
@@ -97,20 +118,26 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
     listen: async ({ host, port }) => {
       server.listen({ host, port, backlog: MOST_WAITING })
       await once(server, 'listening')
-      server.on('error', (err) => log.error({ err }, 'cannot accept a connection'))
+      server.on('error', onError)
       return urlOf(server, config.listen.tls !== null)
     },
     add: (worker) => {
+      sharing.end()
       workers.add(worker)
       free.add(worker)
       distribute()
       const onLeft = () => {
         if (state === 'open') release(worker)
       }
-      void worker.draining.then(() => wait(LEAVE_MS)).then(onLeft)
+      const onDraining = () => {
+        sharing.remove(worker)
+        return wait(LEAVE_MS)
+      }
+      void worker.draining.then(onDraining).then(onLeft)
     },
     close: async (deadline) => {
       state = 'closing'
+      sharing.end()
       await Promise.race([acceptWaiting(() => accepted), deadline])
       server.close()
       state = 'closed'

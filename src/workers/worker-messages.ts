@@ -3,10 +3,14 @@ import { isRecord } from '../request/value.ts'
 import { questionNamed } from '../server/questions.ts'
 
 /**
- * Messages that change what a worker serves. With `replace`, the worker puts a configuration in force. With `connection`, it
- * serves the connection that is sent with the message. All other requests to a worker are questions: server/questions.ts.
+ * Messages that change what a worker serves. All other requests to a worker are questions: server/questions.ts.
+ * - `replace`: the worker puts a configuration in force.
+ * - `connection`: it serves the connection that is sent with the message. Without one, it only answers. The answer is the number
+ *   of its connections that have ended.
+ * - `accept`: it accepts connections from the socket that is sent with the message. With its answer, it sends a copy of the socket.
+ * - `stop-accepting`: it closes this socket.
  */
-export type WorkerOrder = 'replace' | 'connection'
+export type WorkerOrder = 'replace' | 'connection' | 'accept' | 'stop-accepting'
 
 export type MessageToWorker =
   | { readonly type: 'begin'; readonly config: Config }
@@ -57,7 +61,12 @@ export function readToPrimary(message: unknown): MessageToPrimary | null {
   return null
 }
 
-const ORDERS: ReadonlySet<string> = new Set<WorkerOrder>(['replace', 'connection'])
+const ORDERS: ReadonlySet<string> = new Set<WorkerOrder>([
+  'replace',
+  'connection',
+  'accept',
+  'stop-accepting',
+])
 
 export function isOrder(topic: string): topic is WorkerOrder {
   return ORDERS.has(topic)

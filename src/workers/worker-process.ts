@@ -1,6 +1,6 @@
-import { type ChildProcess, fork as forkProcess } from 'node:child_process'
+import { type ChildProcess, fork as forkProcess, type SendHandle } from 'node:child_process'
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { type WorkerCalls, createCalls, ProcessExitedError } from './calls.ts'
 import { forwardLines } from './lines.ts'
@@ -22,8 +22,16 @@ export interface WorkerProcess {
   /** Resolves when the worker has ended and its output has been forwarded. */
   readonly closed: Promise<void>
   readonly ask: WorkerCalls['ask']
-  /** Rejects with `Gone` if the worker ended before it took the connection. Another worker can then get the connection. */
+  /**
+   * Resolves to the number of connections of the worker that have ended. @throws ProcessExitedError if the worker ended before it
+   * took the connection. Another worker can then get the connection.
+   */
   readonly handOver: (connection: Socket) => Promise<unknown>
+  /** Resolves to the number of connections of the worker that have ended. */
+  readonly countEnded: () => Promise<unknown>
+  /** Makes the worker accept connections from a listening socket. Resolves to a copy of the socket that accepts nothing. */
+  readonly accept: (server: Server) => Promise<unknown>
+  readonly stopAccepting: () => Promise<unknown>
   /** Notifies the worker that no more connections follow. */
   readonly endConnections: () => void
   readonly drain: () => void
@@ -41,6 +49,7 @@ interface ForkOptions {
 
 /** Longer than the time after which a worker that does not answer is killed. */
 const HAND_OVER_MS = 60_000
+const COUNT_MS = 500
 
 /** Starts a worker. Calls `config` when the worker requests its configuration. */
 export type Fork = (config: () => Config) => WorkerProcess
@@ -77,6 +86,9 @@ const FAILED_START: WorkerProcess = {
   closed: Promise.resolve(),
   ask: () => Promise.reject(new ProcessExitedError('is gone')),
   handOver: () => Promise.reject(new ProcessExitedError('is gone')),
+  countEnded: () => Promise.reject(new ProcessExitedError('is gone')),
+  accept: () => Promise.reject(new ProcessExitedError('is gone')),
+  stopAccepting: () => Promise.reject(new ProcessExitedError('is gone')),
   endConnections: () => undefined,
   drain: () => undefined,
   terminate: () => undefined,
@@ -90,9 +102,9 @@ function neverListening(): Promise<void> {
 }
 
 function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
-  const send = (message: MessageToWorker, connection?: Socket): void => {
+  const send = (message: MessageToWorker, socket?: SendHandle): void => {
     // The worker may have ended already, which its exit event reports. A connection stays open here until the worker has it.
-    child.send(message, connection, { keepOpen: true }, () => undefined)
+    child.send(message, socket, { keepOpen: true }, () => undefined)
   }
   const calls = createCalls(send)
   const ended = endingOf(child)
@@ -104,11 +116,11 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
     void ended.then(() => resolve())
   })
   const listening = new Promise<void>((resolve, reject) => {
-    child.on('message', (sent: unknown) => {
+    child.on('message', (sent: unknown, socket: unknown) => {
       const message = readToPrimary(sent)
       if (message?.type === 'up') send({ type: 'begin', config: config() })
       if (message?.type === 'listening') resolve()
-      if (message?.type === 'answer' || message?.type === 'failure') calls.onResult(message)
+      if (message?.type === 'answer' || message?.type === 'failure') calls.onResult(message, socket)
     })
     void ended.then(({ code, signal }) => {
       reject(new Error(`A worker exited before it was listening (${signal ?? `exit code ${code}`})`))
@@ -125,6 +137,9 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
     closed,
     ask: calls.ask,
     handOver: (connection) => calls.ask('connection', null, HAND_OVER_MS, connection),
+    countEnded: () => calls.ask('connection', null, COUNT_MS),
+    accept: (server) => calls.ask('accept', null, HAND_OVER_MS, server),
+    stopAccepting: () => calls.ask('stop-accepting', null, HAND_OVER_MS),
     endConnections: () => send({ type: 'last-connection' }),
     drain: () => send({ type: 'drain' }),
     terminate: () => void child.kill('SIGTERM'),

@@ -1,4 +1,5 @@
-import { Socket } from 'node:net'
+import type { SendHandle } from 'node:child_process'
+import { Server, Socket } from 'node:net'
 import type { OpenRuntime } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
@@ -6,6 +7,7 @@ import { createLogger, type Logger, openDestination } from '../log.ts'
 import { configProblemsOf } from '../server/reload.ts'
 import { questionNamed } from '../server/questions.ts'
 import { openServing, type ServingProcess } from '../server/serving.ts'
+import { type Acceptor, createAcceptor } from './acceptor.ts'
 import {
   type WorkerCall,
   isConfig,
@@ -25,9 +27,9 @@ export interface RunningWorker {
 
 /** Serves the connections that the primary, which started this process, hands over. @throws ConfigError */
 export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): Promise<RunningWorker> {
-  const send = (message: MessageToPrimary): void => {
+  const send = (message: MessageToPrimary, socket?: SendHandle): void => {
     // The primary may have ended. This process then ends too.
-    primary.send?.(message, undefined, undefined, () => undefined)
+    primary.send?.(message, socket, undefined, () => undefined)
   }
   const signals = listenTo(primary)
   send({ type: 'up' })
@@ -40,10 +42,10 @@ export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): P
   })
   const log = createLogger({ level: config.log.level, destination })
   const serving = await openServing({ config, log, open })
-  primary.on('message', (sent: unknown, handle: unknown) => {
+  const acceptor = createAcceptor(serving.serveConnection)
+  primary.on('message', (sent: unknown, socket: unknown) => {
     const message = readToWorker(sent)
-    const connection = handle instanceof Socket ? handle : null
-    if (message?.type === 'ask') void answer(message, { serving, log, send, connection })
+    if (message?.type === 'ask') void answer(message, { serving, acceptor, log, send, socket })
   })
   // If the primary ends in the meantime, this process does not wait for its sources, and ends too.
   await Promise.race([serving.begin(), signals.end])
@@ -53,7 +55,7 @@ export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): P
     log,
     drain: async () => {
       send({ type: 'draining' })
-      await serving.drain({ lastAccepted: signals.lastConnection })
+      await serving.drain({ lastAccepted: signals.lastConnection.then(acceptor.drain) })
       isDisconnecting = true
       if (primary.connected) primary.disconnect()
     },
@@ -84,18 +86,30 @@ function listenTo(primary: NodeJS.Process) {
 
 interface ServingContext {
   readonly serving: ServingProcess
+  readonly acceptor: Acceptor
   readonly log: Logger
-  readonly send: (message: MessageToPrimary) => void
-  /** The connection that was sent with the message. Null if the message had none. */
-  readonly connection: Socket | null
+  readonly send: (message: MessageToPrimary, socket?: SendHandle) => void
+  /** The connection or the listening socket that was sent with the message, if any. */
+  readonly socket: unknown
 }
 
-async function answer({ id, topic, value }: WorkerCall, context: ServingContext): Promise<void> {
+/** An answer that is a socket. */
+class SharedSocket {
+  readonly socket: SendHandle
+
+  constructor(socket: SendHandle) {
+    this.socket = socket
+  }
+}
+
+async function answer({ id, topic, value: parameters }: WorkerCall, context: ServingContext): Promise<void> {
   try {
     const answered = isOrder(topic)
-      ? ORDERS[topic](context, value)
-      : questionNamed(topic)?.answer(context.serving, value)
-    context.send({ type: 'answer', id, value: await answered })
+      ? ORDERS[topic](context, parameters)
+      : questionNamed(topic)?.answer(context.serving, parameters)
+    const value = await answered
+    if (value instanceof SharedSocket) context.send({ type: 'answer', id, value: null }, value.socket)
+    else context.send({ type: 'answer', id, value })
   } catch (error) {
     context.send({ type: 'failure', id, problem: messageOf(error) })
   }
@@ -103,9 +117,15 @@ async function answer({ id, topic, value }: WorkerCall, context: ServingContext)
 
 const ORDERS: Readonly<Record<WorkerOrder, (context: ServingContext, value: unknown) => unknown>> = {
   replace,
-  connection: ({ serving, connection }) => {
-    if (connection !== null) serving.serveConnection(connection)
+  connection: ({ serving, socket }) => {
+    if (socket instanceof Socket) serving.serveConnection(socket)
+    return serving.endedConnections()
   },
+  accept: ({ acceptor, socket }) => {
+    const copy = socket instanceof Server ? acceptor.start(socket) : null
+    return copy === null ? null : new SharedSocket(copy)
+  },
+  'stop-accepting': ({ acceptor }) => acceptor.stop(),
 }
 
 /** Replaces the configuration and returns the problems. With no problems, the new configuration is in force. */

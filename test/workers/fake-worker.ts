@@ -47,6 +47,9 @@ export function createFakeFork(): { readonly fork: Fork; readonly workers: FakeW
         return worker.answer(topic, value)
       },
       handOver: () => Promise.resolve(),
+      countEnded: () => Promise.resolve(0),
+      accept: () => Promise.resolve(null),
+      stopAccepting: () => Promise.resolve(),
       endConnections: () => undefined,
       drain: () => ended.as({ code: 0, signal: null }),
       terminate: () => ended.as({ code: null, signal: 'SIGTERM' }),

@@ -25,6 +25,9 @@ function createTaker(
     taken,
     isReleased: () => isReleased,
     leave: () => left.abort(),
+    countEnded: () => Promise.resolve(0),
+    accept: () => Promise.resolve(null),
+    stopAccepting: () => Promise.resolve(),
     draining: once(left.signal, 'abort').then(() => undefined),
     endConnections: () => void (isReleased = true),
     handOver: (connection) => {

@@ -6,6 +6,7 @@ import { BASE } from '../../support/open-gateway.ts'
 import { speak } from '../../support/raw.ts'
 import { startNode } from '../../support/fake-engine.ts'
 import { setupsOf, writeSetup } from '../../support/reloadable.ts'
+import { startTurnover } from '../../support/shared-port.ts'
 import { spawnGateway, startWorkers } from '../../support/started-workers.ts'
 
 const COUNT =
@@ -114,6 +115,19 @@ t.test('an incomplete request is refused after its timeout', async (t) => {
   const impatient = await startWorkers(t, { ...settings, timeouts: { request: '200ms' } })
   const [answer] = await speak(impatient.address, 'GET /engine-rest/version HTTP/1.1\r\nHost: gateway\r\n')
   t.match(answer, { status: 408, headers: { 'x-gateway-error': 'GW_REQUEST_TIMEOUT' } })
+})
+
+t.test('while many connections begin and end, the workers accept them themselves', async (t) => {
+  const busy = await startWorkers(t, { ...ONE, log: { level: 'debug' } })
+  const { stop } = await startTurnover(t, busy)
+  for (let count = 0; count < 10; count += 1) t.equal((await busy.ask('/version')).status, 200)
+  await stop()
+  await busy.line(
+    { msg: 'the primary accepts connections' },
+    await busy.line({ msg: 'workers accept connections themselves' }),
+  )
+  for (let count = 0; count < 10; count += 1) t.equal((await busy.ask('/version')).status, 200)
+  t.equal(await busy.metric(COUNT), 20)
 })
 
 t.test('log lines of workers do not mix', async () => {

@@ -5,6 +5,7 @@ import { writeCertificates } from '../../support/certificates.ts'
 import { startNode } from '../../support/fake-engine.ts'
 import { BASE } from '../../support/open-gateway.ts'
 import { setupsOf } from '../../support/reloadable.ts'
+import { startTurnover } from '../../support/shared-port.ts'
 import { startWorkers } from '../../support/started-workers.ts'
 
 const named = (address: string) => address.replace(/(?:127\.0\.0\.1|\[::1\])/, 'localhost')
@@ -20,18 +21,25 @@ t.test(
     const tls = { cert: files['server.crt'], key: files['server.key'] }
     const gateway = await startWorkers(t, {
       ...setupsOf(node.url + BASE).ONE,
+      log: { level: 'debug' },
       listen: { host: 'localhost', port: 0, tls },
       admin: { host: 'localhost', port: 0, tls },
     })
     t.match(gateway.address, /^https:/)
     t.match(gateway.adminAddress, /^https:/)
-    for (let count = 0; count < 6; count += 1) {
-      const headers = {
-        authorization: `Basic ${Buffer.from('demo:demo').toString('base64')}`,
-        connection: 'close',
+    const askAll = async () => {
+      for (let count = 0; count < 6; count += 1) {
+        const headers = {
+          authorization: `Basic ${Buffer.from('demo:demo').toString('base64')}`,
+          connection: 'close',
+        }
+        t.equal((await fetch(`${named(gateway.address)}${BASE}/version`, { headers })).status, 200)
       }
-      t.equal((await fetch(`${named(gateway.address)}${BASE}/version`, { headers })).status, 200)
     }
+    await askAll()
+    const { stop } = await startTurnover(t, gateway)
+    await askAll()
+    await stop()
     const ready = await fetch(`${named(gateway.adminAddress)}/readyz`)
     t.equal(ready.status, 200)
     const metrics = await (await fetch(`${named(gateway.adminAddress)}/metrics`)).text()
