@@ -1,12 +1,15 @@
+import { pino } from 'pino'
 import t from 'tap'
+import { startSandbox } from '../../../sandbox/sandbox.ts'
 import { GatewayError } from '../../../src/errors.ts'
 import { DEPLOYMENT_TAG } from '../../../src/operations/cached-content.ts'
 import { linesOf, openBothWays, openCounted, replaceRecords } from '../../support/both-ways.ts'
 import { until } from '../../support/cache-harness.ts'
 import { startCollector } from '../../support/collector.ts'
-import { authorizationOf, BASE, type OpenGateway } from '../../support/open-gateway.ts'
+import { authorizationOf, BASE, configOf, type OpenGateway } from '../../support/open-gateway.ts'
 import { DEMO_RECORDS } from '../../support/people.ts'
-import { get, head, hear, openSocket, speak } from '../../support/raw.ts'
+import { get, head, hear, nextBytes, openSocket, speak } from '../../support/raw.ts'
+import { start } from '../../support/start.ts'
 
 const DIAGRAM = '/decision-definition/key/discount/diagram'
 const RECORDS_OF_MARY = ['grant mary DECISION_DEFINITION:discount READ']
@@ -208,4 +211,20 @@ t.test('a hit on the fast path has the same span as in the framework', async (t)
     attributes: { 'http.response.status_code': 200, 'server.address': 'gateway' },
   })
   t.same(fast, await spanOf(both.slow, 'b'.repeat(32)))
+})
+
+t.test('during a drain, a hit on the fast path closes its connection', async (t) => {
+  const sandbox = await startSandbox()
+  t.teardown(() => sandbox.close())
+  const { address, drain } = await start(configOf(t, sandbox.base), pino({ level: 'silent' }))
+  const socket = openSocket(address)
+  const kept = get(DIAGRAM).replace('Connection: close\r\n', '')
+  for (let count = 0; count < 3; count += 1) {
+    socket.write(kept)
+    t.match(await nextBytes(socket), /^HTTP\/1\.1 200 OK\r\n/)
+  }
+  const drained = drain()
+  socket.write(kept)
+  t.match(await hear(socket), [{ status: 200, headers: { 'cache-status': /hit/, connection: 'close' } }])
+  await drained
 })
