@@ -8,6 +8,10 @@ import type { EngineDependencies } from '../src/pipeline/dependencies.ts'
 import type { Principal } from '../src/request/principal.ts'
 import { canonicalOf } from '../src/request/canonical.ts'
 import { decideAny } from '../src/policy/authz/decision/decide.ts'
+import { OPERATIONS } from '../src/operations/all.ts'
+import { type AuditSettings, auditsOf } from '../src/pipeline/audit.ts'
+import { receive, setPrincipal, setRoute } from '../src/pipeline/context.ts'
+import type { DecisionTrace } from '../src/policy/authz/checks/decision-trace.ts'
 import { readJson } from '../src/request/json.ts'
 import { indexRecords } from '../src/policy/authz/records/records.ts'
 import { type AuthorizationRecord } from '../src/operations/authorization-record.ts'
@@ -73,6 +77,48 @@ async function permitStep(
   return null
 }
 
+/** Measures the decision with the reasons for the audit line (`audit.reasons`). */
+function reasonsStep({ permits, groundsOf }: EngineDependencies, principal: Principal): Step {
+  const permit = permits.get('getProcessDefinitionByKey')
+  const asked = { principal, params: { key: 'invoice' }, query: new Map<string, string>(), body: undefined }
+  return {
+    name: 'permit getProcessDefinitionByKey, with reasons',
+    call: () => {
+      const seen: DecisionTrace[] = []
+      void permit?.authorize(asked, (one) => {
+        seen.push(one)
+        return one.decision
+      })
+      return groundsOf(seen, asked)
+    },
+  }
+}
+
+/** Measures the choice of audit lines for a request. */
+function auditStep(
+  engine: EngineDependencies,
+  principal: Principal,
+  { id, settings }: { readonly id: string; readonly settings: AuditSettings },
+): Step {
+  const operation = OPERATIONS.find((one) => one.id === id) ?? null
+  const context = receive('a-request', '127.0.0.1')
+  setRoute(context, { engineName: 'default', isEngineNamed: false, engine, operation })
+  setPrincipal(context, principal)
+  const request = {
+    context,
+    raw: new IncomingMessage(new Socket()),
+    host: '',
+    routeOptions: { url: '/', config: {}, bodyLimit: 0 },
+    method: operation?.method ?? 'GET',
+    headers: {},
+    url: '/',
+    originalUrl: '/',
+    params: { key: 'invoice' },
+  }
+  const end = { status: 200, durationMs: 1, traceId: null, comparison: null }
+  return { name: `audit lines of ${id}`, call: () => auditsOf(request, end, settings) }
+}
+
 function requestStep(): Step {
   const request = new IncomingMessage(new Socket())
   request.method = 'GET'
@@ -109,6 +155,10 @@ async function main(): Promise<void> {
     decisionStep(100_000),
     ...permits.filter((step) => step !== null),
     { name: 'remembered credential', call: () => authenticate(AUTHORIZATION, '127.0.0.1') },
+    // The reasons are collected from the same checks.
+    ...(permits[0] === null ? [] : [reasonsStep(engine, principal)]),
+    auditStep(engine, principal, { id: 'getProcessDefinitionByKey', settings: config.audit }),
+    auditStep(engine, principal, { id: 'startProcessInstanceByKey', settings: config.audit }),
     requestStep(),
     { name: `readJson, ${body.length} bytes`, call: () => readJson(body) },
   ]

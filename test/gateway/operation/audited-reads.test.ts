@@ -1,6 +1,14 @@
 import t, { type Test } from 'tap'
 import { loadSettings, settingsWith } from '../../support/config-file.ts'
-import { type GatewayOptions, openGateway, type OpenGateway } from '../../support/open-gateway.ts'
+import { until } from '../../support/cache-harness.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import {
+  authorizationOf,
+  BASE,
+  type GatewayOptions,
+  openGateway,
+  type OpenGateway,
+} from '../../support/open-gateway.ts'
 import { idsOf } from '../../sandbox/asks.ts'
 import { recordsOf } from '../../support/people.ts'
 import { ConfigError } from '../../../src/config/config.ts'
@@ -142,4 +150,37 @@ t.test('a permission that the engine grants every user on their own account is i
     { check: 1, by: 'implicit' },
     { check: 2, by: 'implicit' },
   ])
+})
+
+t.test('a cached response and a login at an application have a line', async (t) => {
+  const { url: upstream } = await startNode(t)
+  const gateway = await openGateway(t, {
+    listen: true,
+    settings: {
+      audit: { reads: ['getProcessDefinitionBpmn20XmlByKey'], logins: true },
+      passthrough: [{ prefix: '/app', upstream }],
+    },
+  })
+  const linesOf = () => gateway.log.filter(({ stream }) => stream === 'audit')
+  const get = async (path: string, user: string) => {
+    const response = await fetch(gateway.origin + path, { headers: { authorization: authorizationOf(user) } })
+    await response.arrayBuffer()
+    await until(() => gateway.log.some(({ requestId }) => requestId === response.headers.get('x-request-id')))
+  }
+  for (let count = 0; count < 3; count += 1) await get(`${BASE}/process-definition/key/review/xml`, 'demo')
+  await until(() => linesOf().length === 4)
+  const read = {
+    operation: 'getProcessDefinitionBpmn20XmlByKey',
+    params: { key: 'review' },
+    decision: 'permitted',
+    rule: undefined,
+  }
+  t.match(linesOf(), [{ rule: 'login' }, read, read, read])
+  t.ok(
+    gateway.log.some(({ cache }) => String(cache).includes('hit')),
+    'a response comes from the cache',
+  )
+  await get('/app/x', 'mary')
+  await until(() => linesOf().length === 5)
+  t.match(linesOf().at(-1), { user: 'mary', rule: 'login', prefix: '/app' })
 })
