@@ -95,12 +95,17 @@ t.test('the line of a permitted request names the record that permits it', async
   const records = [
     'grant @clerks TASK:* READ',
     'grant mary PROCESS_INSTANCE:* UPDATE',
-    'everybody TASK:x READ',
+    'grant mary PROCESS_DEFINITION:* UPDATE_INSTANCE',
   ]
   const options = reasonsOf('enforce', records)
   const gateway = await openGateway(t, options)
   const first = recordsOf([]).length
   const [signal] = await linesBehind(gateway, 'mary', 'POST /signal', { body: { name: 'stopAll' } })
+  t.equal(
+    JSON.stringify(signal?.['permittedBy']).split('"by"').length,
+    2,
+    'the first of several alternatives',
+  )
   t.match(signal?.['permittedBy'], [
     {
       check: 0,
