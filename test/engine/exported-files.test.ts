@@ -5,7 +5,7 @@ import bcrypt from 'bcrypt'
 import { pino } from 'pino'
 import { type Test, test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
-import { recordKeyOf } from '../../src/files/records-file.ts'
+import { recordKeyOf, recordsOf } from '../../src/files/records-file.ts'
 import { GLOBAL, GRANT, REVOKE, type StoredRecord } from '../../src/operations/authorization-record.ts'
 import { RESOURCES } from '../../src/operations/permissions.ts'
 import { createAdmin, rowsOf } from '../differential/admin.ts'
@@ -90,9 +90,12 @@ for (const family of ['camunda-7.24.0', 'operaton'] as const)
     t.teardown(() => empty.stop())
     await createUsers(t, empty.base)
     const [groupsFile = '', recordsFile = ''] = paths
+    await createWithoutPermissions(t, empty.base, await readFile(recordsFile, 'utf8'))
     const importing = ['import', recordsFile, '--url', empty.base, '--groups', groupsFile, '--remove']
     const imported = await runInProcess(importing)
     t.equal(imported.code, 0, imported.out.trim())
+    t.match(imported.out, /^change {2}global /m)
+    t.match(imported.out, /^change {2}revoke /m)
     const again = await runInProcess([...importing, '--dry-run'])
     t.equal(again.out, '0 changes would be sent; nothing was sent\n')
     const second = join(folder, 'second')
@@ -134,6 +137,16 @@ async function createUsers(t: Test, base: string): Promise<void> {
     })
 }
 
+/** Creates a record of each type as in the file, but without permissions: the import must change them. */
+async function createWithoutPermissions(t: Test, base: string, file: string): Promise<void> {
+  const admin = adminAt(t, base)
+  for (const type of [GLOBAL, GRANT, REVOKE]) {
+    const record = recordsOf(file).find((one) => one.type === type && one.permissions.length > 0)
+    t.not(record, undefined)
+    await admin.call('POST', '/authorization/create', { ...record, permissions: [] })
+  }
+}
+
 /** Creates users, groups, tenants and records of all resource types in a secured engine. */
 async function fill(t: Test, base: string, random: Random): Promise<void> {
   await createUsers(t, base)
@@ -147,11 +160,11 @@ async function fill(t: Test, base: string, random: Random): Promise<void> {
     if (random.chance(0.3)) await admin.call('PUT', `/tenant/globex/user-members/${user}`, {})
   }
   await admin.call('PUT', '/group/staff/members/carl', {}).catch(() => undefined)
-  const records = new Map(recordsOf(random).map((record) => [recordKeyOf(record), record]))
+  const records = new Map(generatedRecords(random).map((record) => [recordKeyOf(record), record]))
   for (const record of records.values()) await admin.call('POST', '/authorization/create', record)
 }
 
-function recordsOf(random: Random): readonly StoredRecord[] {
+function generatedRecords(random: Random): readonly StoredRecord[] {
   const resources = Object.values(RESOURCES)
   const generated = Array.from({ length: 300 }, (_, at) => {
     const { id: resourceType, permissions } = resources[at % resources.length] ?? RESOURCES.TASK

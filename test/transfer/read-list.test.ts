@@ -59,11 +59,17 @@ t.test('a list that changes all the time, or that is not ordered, is not read', 
   await t.rejects(read(repeating, 4), { message: /have changed/ })
 })
 
-const refuse = async () => ({ status: 403, body: Buffer.from('{}') })
+const respondWith = (status: number) => async () => ({ status, body: Buffer.from('{}') })
 
 t.test('a response that is not 200 is an error', async (t) => {
-  await t.rejects(read({ ask: refuse, asked: [] }), {
+  await t.rejects(read({ ask: respondWith(403), asked: [] }), {
     message: 'The engine responded to /user?memberOfGroup=a with status 403',
+  })
+})
+
+t.test('an account that the engine does not accept is reported', async (t) => {
+  await t.rejects(read({ ask: respondWith(401), asked: [] }), {
+    message: /status 401: check the account and its password$/,
   })
 })
 
