@@ -46,9 +46,6 @@ export type ListDecision =
   /** The visible items cannot be determined. */
   | { readonly visibility: 'undecidable'; readonly refusal: GatewayError; readonly strategy?: never }
 
-/** A decision that removes something from the response. */
-export type Restriction = Exclude<ListDecision, { readonly visibility: 'all' | 'undecidable' }>
-
 /** Returns for each item of a list whether the caller sees it. */
 export type Postfilter = (template: string, items: readonly ListItem[]) => Promise<readonly boolean[]>
 
