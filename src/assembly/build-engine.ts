@@ -50,6 +50,7 @@ import type { NudgeSettings } from '../proxy/long-polls/create-nudges.ts'
 import type { ShiftState } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { type EngineNodes, nodeOptionsOf, probeTimesOf } from './running-nodes.ts'
+import { compareOptionsOf } from './compared-groups.ts'
 import { adoptShift, createEngineShift, SHIFTED, shiftOptionsOf } from './shifts.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
@@ -75,7 +76,7 @@ export interface EngineOptions {
   readonly changeBus: ChangeBus | null
   /** Limits how often nodes are nudged to check their long polls, over all processes. */
   readonly turns: TurnTaker
-  readonly admission: Pick<Admission, 'takeRate'>
+  readonly admission: Pick<Admission, 'takeRate' | 'pressure'>
   readonly log: Logger
   /** Null if no traces are configured. */
   readonly traces: Traces | null
@@ -161,6 +162,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     takeRate: options.admission.takeRate(name, engineConfig),
     maxResults: buildMaxResults(settingsOf(config, engineConfig)),
     authorization: authorization.mode,
+    compared: upstream.comparer,
     shift: createEngineShift(name, options, upstream.shift),
     decidesItself: decidesItself(config, engineConfig),
     validation: validation.mode,
@@ -395,6 +397,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
     tls,
     dateFormat,
     share: shareOptionsOf(options),
+    compare: compareOptionsOf(name, options, options.admission.pressure),
     shift: shiftOptionsOf(name, engineConfig, options, options.shiftState),
     ...nodeOptionsOf(name, options),
     health: settingsOf(config, engineConfig).health,

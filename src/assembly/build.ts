@@ -197,7 +197,7 @@ function userStateFor(name: string, config: Config, before: HandoverState | null
 /** Opens the resources that all engines share. */
 async function openShared({ config, log, version, ...options }: BuildOptions) {
   const { before = null, successor = () => null } = options
-  const problems = [...prefixProblems(config), ...shiftProblems(config)]
+  const problems = [...prefixProblems(config), ...operationIdProblems(config)]
   const ledger = new PolicyLedger(config, before)
   const files = await collect(problems, () =>
     openSourceFiles(config, { log, isServing: before !== null, ledger }),
@@ -252,11 +252,13 @@ function prefixProblems({ basePath, passthrough }: Config): string[] {
   })
 }
 
-function shiftProblems({ engines }: Config): string[] {
+function operationIdProblems({ engines }: Config): string[] {
   const ids = new Set(OPERATIONS.map(({ id }) => id))
-  return Object.entries(engines).flatMap(([name, { shift }]) =>
-    (shift?.operations ?? []).flatMap((id, at) =>
-      ids.has(id) ? [] : [`engines.${name}.shift.operations[${at}]: there is no operation ${id}`],
+  return Object.entries(engines).flatMap(([name, settings]) =>
+    (['shift', 'compare'] as const).flatMap((section) =>
+      (settings[section]?.operations ?? []).flatMap((id, at) =>
+        ids.has(id) ? [] : [`engines.${name}.${section}.operations[${at}]: there is no operation ${id}`],
+      ),
     ),
   )
 }

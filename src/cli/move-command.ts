@@ -2,21 +2,27 @@ import { Argument, type Command } from 'commander'
 import { loadConfig } from '../config/config.ts'
 import { isObject } from '../request/value.ts'
 import { ADMIN_ROUTES } from '../server/admin-routes.ts'
+import { type ComparisonReports, isComparisonReports } from '../server/comparison-reports.ts'
 import type { ShiftReport } from '../server/change-shift.ts'
 import { ADMIN_OPTION, adminAddressOf, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
 import { CommandError } from './command-failure.ts'
 import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
 
-const ACTIONS = ['status', 'shift', 'back'] as const
+const ACTIONS = ['status', 'report', 'shift', 'back'] as const
 const KINDS = ['reads', 'writes', 'all'] as const
 
 export function addMoveCommand(program: Command, context: CommandContext): void {
   program
     .command('move')
-    .usage('status | shift <KIND> <SHARE> | back [options]')
+    .usage('status | report | shift <KIND> <SHARE> | back [options]')
     .description('shift requests from one group of nodes to another, and back')
-    .addArgument(new Argument('<ACTION>', 'show the shares, change them, or set them to 0%').choices(ACTIONS))
+    .addArgument(
+      new Argument(
+        '<ACTION>',
+        'show the shares, show the differences between the groups, change the shares, or set them to 0%',
+      ).choices(ACTIONS),
+    )
     .addArgument(new Argument('[KIND]', 'with shift: the requests whose share changes').choices(KINDS))
     .argument('[SHARE]', 'with shift: the share of the new group, for example 25%')
     .addOption(CONFIG_OPTION)
@@ -30,6 +36,14 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
         async (action, kind, share, { config: file, engine, format, ...given }) => {
           const change = changeOf(action, kind, share)
           const address = adminAddressOf(given, loadConfig(file))
+          if (action === 'report') {
+            const reports = comparisonsOf(await askAdmin(address, ADMIN_ROUTES.compared), engine)
+            printResponse(context, format, {
+              text: () => linesText(comparisonLines(reports)),
+              json: () => reports,
+            })
+            return hasDifferences(reports) ? 1 : 0
+          }
           const report = reportOf(await askAdmin(address, ADMIN_ROUTES.shift, { engine, ...change }))
           printResponse(context, format, { text: () => linesText(linesOf(report)), json: () => report })
           return 0
@@ -42,14 +56,18 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
 const NOTES = {
   about: `The command sends POST /shift to the admin listener of a gateway. The change applies to the next requests in all
 workers and, with cache.redis, in all other gateways that share this Redis. It ends with the process and with
-a change of engines.NAME.shift: write the same shares into the configuration. back sets both shares to 0%.`,
+a change of engines.NAME.shift: write the same shares into the configuration. back sets both shares to 0%.
+report shows the results of engines.NAME.compare since the last start or reload, and the last 100 differences.
+It shows no text of the responses.`,
   examples: [
     'engine-gateway move status --config gateway.yaml',
+    'engine-gateway move report --config gateway.yaml',
     'engine-gateway move shift reads 25% --config gateway.yaml',
     'engine-gateway move back --engine default --config gateway.yaml',
   ],
   exitCodes: [
-    [0, 'the shares are in force'],
+    [0, 'the shares are in force, or report: no difference was found'],
+    [1, 'report: the responses of the groups differ'],
     [2, 'invalid arguments, or a gateway or worker that does not respond'],
   ],
 } as const
@@ -95,6 +113,32 @@ function linesOf({ engine, to, from, reads, writes, returned }: ShiftReport): re
   if (returned === null) return [shares]
   const limit = returned === 'errors' ? 'return.errors' : 'return.slower'
   return [shares, `All requests returned to ${from} because ${to} passed the limit ${limit}`]
+}
+
+/** Checks the response of `GET /compared`. @throws CommandError if nothing is compared */
+function comparisonsOf(response: unknown, engine: string | undefined): ComparisonReports {
+  if (!isComparisonReports(response)) throw new CommandError('The response is not the result of a comparison')
+  const chosen = Object.entries(response).filter(([name]) => engine === undefined || name === engine)
+  if (chosen.length === 0) throw new CommandError('Nothing is compared. Set engines.NAME.compare')
+  return Object.fromEntries(chosen)
+}
+
+function comparisonLines(reports: ComparisonReports): readonly string[] {
+  return Object.entries(reports).flatMap(([name, { results, differences }]) => {
+    const sum = Object.values(results).reduce((all, count) => all + count, 0)
+    return [
+      `${name}: ${sum} reads were compared`,
+      ...Object.entries(results).map(([result, count]) => `  ${result}: ${count}`),
+      ...differences.map(
+        ({ atMs, operation, place, left, right }) =>
+          `  ${new Date(atMs).toISOString()} ${operation} ${place}: ${left}, ${right}`,
+      ),
+    ]
+  })
+}
+
+function hasDifferences(reports: ComparisonReports): boolean {
+  return Object.values(reports).some(({ results }) => (results['different'] ?? 0) > 0)
 }
 
 function percentOf(share: number): string {

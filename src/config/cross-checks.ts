@@ -148,9 +148,13 @@ function repeatedNodeProblems(nodes: EngineConfig['nodes']): string[] {
 }
 
 /** Returns problems for groups of nodes. A node without a group would get no requests, and a third group neither. */
-function groupProblems({ nodes, shift }: EngineConfig): string[] {
+function groupProblems({ nodes, shift, compare }: EngineConfig): string[] {
   const groups = groupsOf(nodes)
-  if (groups.length === 0) return shift === null ? [] : ['shift: needs nodes with a group']
+  if (groups.length === 0)
+    return [
+      ...(shift === null ? [] : ['shift: needs nodes with a group']),
+      ...(compare === null ? [] : ['compare: needs nodes with a group']),
+    ]
   if (shift === null) return ['shift: is required because nodes have a group']
   const ungrouped = nodes.flatMap(({ group }, at) =>
     group === null ? [`nodes[${at}].group: is required because other nodes have a group`] : [],

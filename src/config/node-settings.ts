@@ -98,6 +98,21 @@ export const shift = z.strictObject({
     ),
 })
 
+/** The section `engines.NAME.compare`. */
+export const compare = z.strictObject({
+  rate: percent()
+    .prefault('1%')
+    .describe(
+      'The share of the reads whose responses are compared. Each comparison sends two to six requests to the nodes, after the client has its response.',
+    ),
+  operations: z
+    .array(z.string())
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('The ids of the operations that are compared. If null, all reads are compared.'),
+})
+
 export type ShiftSettings = z.infer<typeof shift>
 
 /** The section `health`. */

@@ -8,7 +8,7 @@ import { gauges } from './gauge-settings.ts'
 import { DEFAULT_DATE_PATTERN, findPatternMistake } from './date-pattern.ts'
 import { HOST } from './host-pattern.ts'
 import { limits, maxResults, rate } from './limit-settings.ts'
-import { balancing, health, node, shift } from './node-settings.ts'
+import { balancing, compare, health, node, shift } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { redis } from './redis-settings.ts'
 import { RELEASES } from '../operations/published/releases.ts'
@@ -237,6 +237,12 @@ export const engineSettings = z.strictObject({
     .default(null)
     .describe(
       'Distributes requests between two groups of nodes, to change the engine under traffic. It is required if nodes have a `group`, and the nodes must then have exactly two groups.',
+    ),
+  compare: compare
+    .nullable()
+    .default(null)
+    .describe(
+      'Compares the responses of the two groups of nodes of `shift`, and reports differences. If null, nothing is compared.',
     ),
   deploymentAware: z
     .boolean()

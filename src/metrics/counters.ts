@@ -91,6 +91,11 @@ function createOtherCounters(registry: Registry) {
       ['engine', 'node', 'reason'],
       'Number of ejections of a node, by reason.',
     ),
+    comparedResponses: counter(
+      'gateway_responses_compared_total',
+      ['engine', 'operation', 'result', 'kind'],
+      'Number of reads whose responses from two groups of nodes were compared, by result.',
+    ),
     shiftReturned: counter(
       'gateway_shift_returns_total',
       ['engine', 'reason'],

@@ -169,6 +169,8 @@ export interface OperationEntry {
    * not take is refused with 415.
    */
   readonly body?: BodyName | 'multipart' | 'none'
+  /** Each node of an engine has its own response, so the responses of two nodes are not compared. Default: they are compared. */
+  readonly perNode?: true
   /** The rules for the query string. Default: only the types of published parameters are checked. */
   readonly query?: QueryName
   /**

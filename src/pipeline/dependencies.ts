@@ -86,6 +86,8 @@ export interface EngineDependencies {
   readonly authorization: AuthorizationMode
   /** True if the engine knows the caller and decides itself. With the mode `report`, the two decisions are compared. */
   readonly decidesItself: boolean
+  /** The results of comparing the responses of two groups of nodes. Null if nothing is compared. */
+  readonly compared: Upstream['comparer']
   /** Null if the nodes have no groups. */
   readonly shift: EngineShift | null
   readonly validation: Mode

@@ -1,5 +1,6 @@
 import type { BalancingPolicy } from '../config/node-settings.ts'
 import type { ClientTls } from '../config/tls-types.ts'
+import { Comparer, type ComparerOptions } from './compare/comparer.ts'
 import type { WireRequest } from './attempts/attempt.ts'
 import { createBalance } from './nodes/balance.ts'
 import { createRetryBudget } from './attempts/retry-budget.ts'
@@ -75,6 +76,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly queue?: QueueOptions
   /** Distributes requests between two groups of nodes. Default: each request may use all nodes. */
   readonly shift?: ShiftOptions | undefined
+  /** Compares the responses of the two groups of `shift`. Default: nothing is compared. */
+  readonly compare?: CompareOptions | undefined
   /** The places of each node that slow operations may use together. Default: all places. */
   readonly slow?: SlowOptions | undefined
   /** Whether identical counts share a response. Default: each count is sent. */
@@ -96,6 +99,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   /** How long a connection to the host name of a node is reused. Default: 30 s. */
   readonly renewedMs?: number
 }
+
+export type CompareOptions = Omit<ComparerOptions, 'left' | 'right' | 'random' | 'wallMs'>
 
 export interface SlowOptions {
   /** The share of the places, less than 1. */
@@ -135,6 +140,8 @@ interface UpstreamDependencies {
   readonly nudges: UpstreamNudges
   /** Null if the nodes have no groups. */
   readonly shift: Shift | null
+  /** Null if the responses of groups are not compared. */
+  readonly comparison: Comparison | null
   /** Null if no responses are shared. */
   readonly sharedFetches: SharedFetches | null
   prober: Prober | null
@@ -181,6 +188,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     unlocks,
     nudges,
     shift,
+    comparison: createComparison(options, shift),
     sharedFetches,
     prober: null,
   }
@@ -202,6 +210,58 @@ function createOnAttempt(
         readMs: retry === 'always' && !isLongPoll ? seconds * 1000 : null,
       })
     onAttempt?.(event)
+  }
+}
+
+interface Comparison {
+  readonly comparer: Comparer
+  readonly close: () => Promise<void>
+}
+
+/** The connections to each group for comparisons. They are separate, so that a comparison never uses a place of a client. */
+const COMPARED_CONNECTIONS = 2
+const COMPARED_MS = 10_000
+
+function createComparison(options: UpstreamOptions, shift: Shift | null): Comparison | null {
+  const { compare, random = Math.random } = options
+  if (compare === undefined || shift === null) return null
+  const [left, right] = [shift.from, shift.to].map((group) =>
+    createUpstream(comparedOptionsOf(options, group)),
+  )
+  if (left === undefined || right === undefined) return null
+  const comparer = new Comparer({
+    ...compare,
+    left: (upstreamRequest, limitBytes) => left.fetch(upstreamRequest, limitBytes),
+    right: (upstreamRequest, limitBytes) => right.fetch(upstreamRequest, limitBytes),
+    random,
+    wallMs: Date.now,
+  })
+  return {
+    comparer,
+    close: async () => {
+      comparer.close()
+      await Promise.all([left.close(), right.close()])
+    },
+  }
+}
+
+/** The options of an upstream that asks one group only and has no influence on the requests of clients. */
+function comparedOptionsOf(options: UpstreamOptions, group: string): UpstreamOptions {
+  const { engine, nodes, timeouts, credentials, host, remoteName, tls, responsePolicy, resolve, now } =
+    options
+  return {
+    engine,
+    nodes: nodes.filter((node) => typeof node === 'object' && node.group === group),
+    timeouts: { ...timeouts, headersMs: COMPARED_MS, bodyMs: COMPARED_MS, responseMs: COMPARED_MS },
+    connections: COMPARED_CONNECTIONS,
+    queue: { max: 0, waitMs: 0 },
+    credentials,
+    host,
+    tls,
+    ...(remoteName === undefined ? {} : { remoteName }),
+    ...(responsePolicy === undefined ? {} : { responsePolicy }),
+    ...(resolve === undefined ? {} : { resolve }),
+    ...(now === undefined ? {} : { now }),
   }
 }
 
@@ -277,10 +337,17 @@ function createUpstreamNudges(
 
 function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Upstream {
   const { engine, timeouts, responsePolicy = API_RESPONSES } = options
-  const { nodes, sendOptions, polls, unlocks, nudges, sharedFetches, shift } = shared
+  const { nodes, sendOptions, polls, unlocks, nudges, sharedFetches, shift, comparison } = shared
   const requestOf = createRequestOf(options)
   const inGroup = (upstreamRequest: UpstreamRequest): UpstreamRequest =>
     shift === null ? upstreamRequest : { ...upstreamRequest, group: shift.groupOf(upstreamRequest) }
+  function compareAfter<T>(upstreamRequest: UpstreamRequest, sent: Promise<T>): Promise<T> {
+    if (comparison === null) return sent
+    return sent.then((result) => {
+      comparison.comparer.offer(upstreamRequest)
+      return result
+    })
+  }
   return {
     engine,
     relay(upstreamRequest, sink, headers) {
@@ -291,12 +358,13 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
         responsePolicy,
         stallMs: timeouts.bodyMs,
       })
-      return sendWithRetries(
+      const sent = sendWithRetries(
         sendOptions,
         inGroup(upstreamRequest),
         requestOf(upstreamRequest, upstreamRequest.headers),
         receiver,
       )
+      return compareAfter(upstreamRequest, sent)
     },
     fetch(upstreamRequest, limitBytes) {
       const send = () =>
@@ -306,7 +374,8 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
           requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
           new Collector(upstreamRequest.method, limitBytes, responsePolicy),
         )
-      return sharedFetches === null ? send() : sharedFetches.fetch(upstreamRequest, send)
+      const fetched = sharedFetches === null ? send() : sharedFetches.fetch(upstreamRequest, send)
+      return compareAfter(upstreamRequest, fetched)
     },
     withCredentials: (credentials) => upstreamOf({ ...options, credentials }, shared),
     startProbes(times) {
@@ -323,6 +392,7 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
         checkConnection: (withinMs) => checkNodeConnection(node, { ...ownQuestionOf(options), withinMs }),
       })),
     shift,
+    comparer: comparison?.comparer ?? null,
     waiting: () => sendOptions.queue.size,
     slow: () => ({
       running: sendOptions.slow?.operations.running() ?? 0,
@@ -337,6 +407,7 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
     polls,
     async close() {
       shared.prober?.close()
+      await comparison?.close()
       // Polls close first, because unlocking their tasks needs the other connections.
       await polls.close()
       await nudges.close()

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Comparer } from './compare/comparer.ts'
 import type { LongPolls } from './long-polls/long-polls.ts'
 import type { NodeState } from './nodes/node-pool.ts'
 import type { Shift } from './nodes/shift.ts'
@@ -48,6 +49,8 @@ export interface Upstream {
   /** Reads the registered deployments again if they are needed. Call it after a deployment was created or deleted. */
   deployed(): Promise<void>
   nodes(): readonly NodeState[]
+  /** Compares the responses of two groups of nodes. Null if nothing is compared. */
+  readonly comparer: Pick<Comparer, 'report'> | null
   /** The distribution between two groups of nodes. Null if the nodes have no groups. */
   readonly shift: Shift | null
   /** Returns each node, including drained nodes, with a function that tests whether it is usable. */

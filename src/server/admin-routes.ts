@@ -8,7 +8,8 @@ import type {
 import { jsonAnswerOf, oneLine } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { isRecord } from '../request/value.ts'
-import { EXPLAIN, type ServingProcesses } from './questions.ts'
+import { addReports } from './comparison-reports.ts'
+import { COMPARED, EXPLAIN, type ServingProcesses } from './questions.ts'
 import type { Purge } from './purge.ts'
 import type { ChangeShift } from './shift-shares.ts'
 import type { Reload } from './reload.ts'
@@ -120,6 +121,13 @@ export const ADMIN_ROUTES = {
     purpose: 'removes cached responses: all, or those of `{ engine, tag }`',
     maxBodyBytes: 4096,
     answer: async ({ purge }, { body }) => jsonAnswerOf(await purge(body)),
+  },
+  compared: {
+    method: 'GET',
+    path: '/compared',
+    purpose: 'the results of comparing the responses of two groups of nodes, with the last differences',
+    answer: async ({ processes }) =>
+      jsonAnswerOf({ status: 200, value: addReports(await processes.askEach(COMPARED)) }),
   },
   shift: {
     method: 'POST',

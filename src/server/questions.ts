@@ -4,6 +4,7 @@ import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
 import { purgeCache, type PurgeResult } from './purge-cache.ts'
+import { type ComparisonReports, comparisonReportsOf, isComparisonReports } from './comparison-reports.ts'
 import { changeShift, type ShiftResult } from './change-shift.ts'
 import type { ServingProcess } from './serving.ts'
 
@@ -102,8 +103,16 @@ export const SHIFT: ProcessQuestion<ShiftResult> = {
   isAnswer: isShiftResult,
 }
 
+/** The results of comparing the responses of two groups of nodes, by engine. */
+export const COMPARED: ProcessQuestion<ComparisonReports> = {
+  name: 'compared',
+  withinMs: 2000,
+  answer: (serving) => comparisonReportsOf(serving.current().gateway.engines),
+  isAnswer: isComparisonReports,
+}
+
 const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
-  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, AUDIT_EVENT, PURGE, SHIFT].map((question) => [
+  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, AUDIT_EVENT, PURGE, SHIFT, COMPARED].map((question) => [
     question.name,
     question,
   ]),

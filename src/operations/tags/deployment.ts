@@ -69,7 +69,7 @@ export const deployment = [
       links: true,
     },
     getRegisteredDeployments: {
-      route: 'GET /deployment/registered',
+      route: 'GET /deployment/registered', perNode: true,
       checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
     },
   },

@@ -3,11 +3,11 @@ import type { TagOperations } from '../table.ts'
 /** Metrics: 3 operations of the published API. */
 export const metrics = {
   interval: {
-    route: 'GET /metrics',
+    route: 'GET /metrics', perNode: true,
     checks: [],
   },
   getMetrics: {
-    route: 'GET /metrics/:metricsName/sum',
+    route: 'GET /metrics/:metricsName/sum', perNode: true,
     checks: [],
   },
   deleteTaskMetrics: {

@@ -11,7 +11,7 @@ export const telemetry = {
     checks: [],
   },
   getTelemetryData: {
-    route: 'GET /telemetry/data',
+    route: 'GET /telemetry/data', perNode: true,
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
   },
 } satisfies TagOperations

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
+import { until } from '../../support/cache-harness.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startNode } from '../../support/fake-engine.ts'
 import { openGateway } from '../../support/open-gateway.ts'
@@ -12,7 +13,11 @@ interface Response {
 const OK: Response = { status: 200, body: '{"version":"7.24.0"}' }
 
 /** Opens a gateway in front of the groups `old` and `new` with one node each. `received` has the group of each request. */
-async function openShifted(t: Test, shift: Readonly<Record<string, unknown>>) {
+async function openShifted(
+  t: Test,
+  shift: Readonly<Record<string, unknown>>,
+  engine: Readonly<Record<string, unknown>> = {},
+) {
   const received: string[] = []
   const responses: Record<string, Response> = { old: OK, new: OK }
   const startGroup = (group: string) =>
@@ -27,7 +32,7 @@ async function openShifted(t: Test, shift: Readonly<Record<string, unknown>>) {
     { url: (await startGroup('new')).url, group: 'new' },
   ]
   const gateway = await openGateway(t, {
-    engines: { default: { nodes, shift: { to: 'new', ...shift } } },
+    engines: { default: { nodes, shift: { to: 'new', ...shift }, ...engine } },
   })
   return { ...gateway, received, responses }
 }
@@ -128,4 +133,48 @@ t.test('mistakes in groups are errors with their path', async (t) => {
     ],
   ] as const)
     t.same(await of(nodes, shift).catch((error: unknown) => Object(error).problems), [problem])
+})
+
+const COUNT = 'GET /task/count'
+
+t.test(
+  'with compare, a difference between the groups is reported after the client has its response',
+  async (t) => {
+    const { ask, received, responses, log, dependencies } = await openShifted(
+      t,
+      {},
+      { compare: { rate: '100%' } },
+    )
+    responses['old'] = { status: 200, body: '{"count":3}' }
+    responses['new'] = { status: 200, body: '{"count":4}' }
+    t.same((await ask('demo', COUNT)).body, { count: 3 })
+    await until(() => log.some(({ msg }) => msg === 'the responses of the two groups differ'))
+    t.match(
+      log.find(({ msg }) => msg === 'the responses of the two groups differ'),
+      { engine: 'default', operation: 'getTasksCount', place: '/count', left: 'number', right: 'number' },
+    )
+    t.same(received, ['old', 'old', 'new', 'old', 'old', 'new', 'old'])
+    t.match(
+      await dependencies.metrics.text(),
+      'gateway_responses_compared_total{engine="default",operation="getTasksCount",result="different",kind=""} 1',
+    )
+    const before = received.length
+    await ask('demo', CLAIM[0], { body: {} })
+    await ask('demo', 'GET /version')
+    t.same(
+      received.slice(before),
+      ['old', 'old'],
+      'neither writes nor responses of a single node are compared',
+    )
+  },
+)
+
+t.test('a compared group that fails or hangs has no influence on clients', async (t) => {
+  const { ask, received, responses, dependencies } = await openShifted(t, {}, { compare: { rate: '100%' } })
+  responses['old'] = { status: 200, body: '{"count":3}' }
+  responses['new'] = { status: 503, body: '{}' }
+  for (let count = 0; count < 20; count += 1) t.same((await ask('demo', COUNT)).body, { count: 3 })
+  await until(() => received.includes('new'))
+  const [old, other] = dependencies.engines.get('default')?.upstream.nodes() ?? []
+  t.match([old, other], [{ reason: null }, { reason: null }], 'no node is ejected')
 })

@@ -1,0 +1,147 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
+import type { UpstreamRequest } from '../wire/upstream-request.ts'
+import { type Comparison, compareResponses, type Difference } from './compare-responses.ts'
+
+/**
+ * The result of one comparison. `changed`: the data changed meanwhile, so nothing can be said. `unanswered`: a group sent no
+ * complete response in time, or a longer one than `MAX_RESPONSE_BYTES`. `dropped`: too many requests were waiting to be compared.
+ */
+export type ComparedResult = 'equal' | 'known' | 'different' | 'changed' | 'unanswered' | 'dropped'
+
+/** A difference that was confirmed. */
+export interface ReportedDifference extends Difference {
+  readonly operation: string
+  /** Milliseconds since 1970. */
+  readonly atMs: number
+}
+
+export interface ComparisonReport {
+  /** The number of compared responses, by result. A known difference is counted as `known: KIND`. */
+  readonly results: Readonly<Record<string, number>>
+  /** The number of requests that are compared or wait for it. */
+  readonly waiting: number
+  /** The last confirmed differences, the newest last. */
+  readonly differences: readonly ReportedDifference[]
+}
+
+/** Sends a request to a node of one group only. */
+export type AskGroup = (upstreamRequest: UpstreamRequest, limitBytes: number) => Promise<BufferedResponse>
+
+export interface ComparerOptions {
+  /** The share of the reads that is compared, from 0 to 1. */
+  readonly rate: number
+  /** Returns whether the responses to an operation can be compared. */
+  readonly isCompared: (operation: string) => boolean
+  /** Asks the group that serves clients, and the group that is compared with it. */
+  readonly left: AskGroup
+  readonly right: AskGroup
+  /** Returns true if the process is overloaded. Nothing is compared then. */
+  readonly isOverloaded: () => boolean
+  readonly onResult: (result: ComparedResult, operation: string, kind: string) => void
+  readonly onDifference: (difference: ReportedDifference) => void
+  /** Returns a number from 0 to 1, excluding 1. */
+  readonly random: () => number
+  readonly wallMs: () => number
+}
+
+const MAX_WAITING = 32
+const MAX_REQUEST_BYTES = 64 * 1024
+const MAX_RESPONSE_BYTES = 1024 * 1024
+const MAX_DIFFERENCES = 100
+const TIMEOUT_MS = 10_000
+
+/**
+ * Compares the responses of two groups of nodes to a share of the reads. It sends requests of its own, after the client has its
+ * response, one comparison at a time.
+ */
+export class Comparer {
+  readonly #options: ComparerOptions
+  readonly #waiting: UpstreamRequest[] = []
+  readonly #differences: ReportedDifference[] = []
+  readonly #results = new Map<string, number>()
+  #isRunning = false
+  #isClosed = false
+
+  constructor(options: ComparerOptions) {
+    this.#options = options
+  }
+
+  get report(): ComparisonReport {
+    return {
+      results: Object.fromEntries(this.#results),
+      waiting: this.#waiting.length + Number(this.#isRunning),
+      differences: this.#differences,
+    }
+  }
+
+  /** Offers a read of a client that has its response. */
+  offer(upstreamRequest: UpstreamRequest): void {
+    const { rate, isCompared, isOverloaded, random } = this.#options
+    const { operation, retry, body } = upstreamRequest
+    if (this.#isClosed || operation === undefined || retry !== 'always' || random() >= rate) return
+    if (!isCompared(operation)) return
+    const isTooMuch = this.#waiting.length >= MAX_WAITING || (body?.length ?? 0) > MAX_REQUEST_BYTES
+    if (isTooMuch || isOverloaded()) return this.#count('dropped', operation)
+    this.#waiting.push(upstreamRequest)
+    if (!this.#isRunning) void this.#run()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#waiting.length = 0
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      // The requests of clients come first.
+      await nextTurn()
+      await this.#compare(next)
+    }
+    this.#isRunning = false
+  }
+
+  async #compare(upstreamRequest: UpstreamRequest): Promise<void> {
+    const { onDifference, wallMs } = this.#options
+    const { operation = '' } = upstreamRequest
+    const compared = await this.#confirmed(upstreamRequest).catch(() => 'unanswered' as const)
+    if (typeof compared === 'string') return this.#count(compared, operation)
+    this.#count(compared.result, operation, compared.result === 'known' ? compared.kind : '')
+    if (compared.result !== 'different') return
+    const reported = { ...compared.difference, operation, atMs: wallMs() }
+    this.#differences.push(reported)
+    if (this.#differences.length > MAX_DIFFERENCES) this.#differences.shift()
+    onDifference(reported)
+  }
+
+  #count(result: ComparedResult, operation: string, kind = ''): void {
+    const name = kind === '' ? result : `${result}: ${kind}`
+    this.#results.set(name, (this.#results.get(name) ?? 0) + 1)
+    this.#options.onResult(result, operation, kind)
+  }
+
+  /** A difference counts if it is found twice, and if the left group gives the same response before and after the right one. */
+  async #confirmed(upstreamRequest: UpstreamRequest): Promise<Comparison | 'changed'> {
+    const first = await this.#round(upstreamRequest)
+    if (first === 'changed' || first.result !== 'different') return first
+    return this.#round(upstreamRequest)
+  }
+
+  async #round(upstreamRequest: UpstreamRequest): Promise<Comparison | 'changed'> {
+    const { left, right } = this.#options
+    // The decision that permitted the request is not made again: the responses reach no client.
+    const asked: UpstreamRequest = {
+      ...upstreamRequest,
+      headersMs: TIMEOUT_MS,
+      isStillPermitted: undefined,
+      isShareable: undefined,
+    }
+    const before = await left(asked, MAX_RESPONSE_BYTES)
+    const other = await right(asked, MAX_RESPONSE_BYTES)
+    const compared = compareResponses(before, other)
+    if (compared.result !== 'different') return compared
+    const after = await left(asked, MAX_RESPONSE_BYTES)
+    return compareResponses(before, after).result === 'equal' ? compared : 'changed'
+  }
+}

@@ -1,0 +1,160 @@
+import t from 'tap'
+import { Comparer, type ComparerOptions } from '../../../src/proxy/compare/comparer.ts'
+import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
+import { until } from '../../support/cache-harness.ts'
+
+const READ: UpstreamRequest = {
+  method: 'GET',
+  path: '/task',
+  operation: 'getTasks',
+  headers: {},
+  body: null,
+  retry: 'always',
+}
+
+/** Opens a comparer in front of two groups that respond with these bodies, in turn. The last body is repeated. */
+function open(
+  bodies: { left: readonly string[]; right: readonly string[] },
+  more: Partial<ComparerOptions> = {},
+) {
+  const asked: string[] = []
+  const results: string[] = []
+  const of = (group: 'left' | 'right') => {
+    let at = 0
+    return async () => {
+      asked.push(group)
+      const texts = bodies[group]
+      const text = texts[Math.min(at, texts.length - 1)] ?? ''
+      at += 1
+      if (text === 'fails') throw new Error('no response')
+      return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) }
+    }
+  }
+  const comparer = new Comparer({
+    rate: 1,
+    isCompared: () => true,
+    left: of('left'),
+    right: of('right'),
+    isOverloaded: () => false,
+    onResult: (result, operation, kind) =>
+      results.push(`${operation} ${result}${kind === '' ? '' : ` ${kind}`}`),
+    onDifference: () => undefined,
+    random: () => 0,
+    wallMs: () => 7,
+    ...more,
+  })
+  return {
+    comparer,
+    asked,
+    results,
+    async compare(request = READ) {
+      comparer.offer(request)
+      await until(() => results.length > 0 && comparer.report.waiting === 0)
+      return results
+    },
+  }
+}
+
+t.test('an equal response needs one request to each group', async (t) => {
+  const { compare, asked } = open({ left: ['{"a":1}'], right: ['{ "a": 1 }'] })
+  t.same(await compare(), ['getTasks equal'])
+  t.same(asked, ['left', 'right'])
+})
+
+t.test('a difference is reported if it is found twice and the left group does not change', async (t) => {
+  const { compare, asked, comparer } = open({ left: ['{"a":1}'], right: ['{"a":2}'] })
+  t.same(await compare(), ['getTasks different'])
+  t.same(asked, ['left', 'right', 'left', 'left', 'right', 'left'])
+  t.same(comparer.report, {
+    results: { different: 1 },
+    waiting: 0,
+    differences: [{ operation: 'getTasks', atMs: 7, place: '/a', left: 'number', right: 'number' }],
+  })
+})
+
+t.test('data that changes between the requests is no difference', async (t) => {
+  const changing = open({ left: ['{"a":1}', '{"a":2}'], right: ['{"a":2}'] })
+  t.same(await changing.compare(), ['getTasks changed'])
+  const once = open({ left: ['{"a":1}'], right: ['{"a":2}', '{"a":1}'] })
+  t.same(await once.compare(), ['getTasks equal'], 'the second time they are equal')
+})
+
+t.test('a known difference is counted by its kind', async (t) => {
+  const { compare, comparer } = open({ left: ['{"camundaFormRef":1}'], right: ['{"operatonFormRef":1}'] })
+  t.same(await compare(), ['getTasks known form-reference'])
+  t.same(comparer.report, { results: { 'known: form-reference': 1 }, waiting: 0, differences: [] })
+})
+
+t.test('a group that does not respond is counted, and the next comparison goes on', async (t) => {
+  const { compare, comparer, results } = open({ left: ['1'], right: ['fails', '1'] })
+  t.same(await compare(), ['getTasks unanswered'])
+  comparer.offer(READ)
+  await until(() => results.length === 2)
+  t.equal(results[1], 'getTasks equal')
+})
+
+t.test('only reads of chosen operations are compared, by the rate', async (t) => {
+  for (const [request, more] of [
+    [{ ...READ, retry: 'unsent' }, {}],
+    [{ ...READ, operation: undefined }, {}],
+    [READ, { isCompared: (operation: string) => operation === 'other' }],
+    [READ, { rate: 0.1, random: () => 0.1 }],
+    [READ, { rate: 0 }],
+  ] as const) {
+    const { comparer, asked, results } = open({ left: ['1'], right: ['2'] }, more)
+    comparer.offer(request)
+    await new Promise(setImmediate)
+    t.same([asked, results], [[], []])
+  }
+})
+
+t.test('requests beyond the limits are dropped', async (t) => {
+  const { comparer, results } = open({ left: ['1'], right: ['1'] })
+  for (let count = 0; count < 40; count += 1) comparer.offer(READ)
+  await until(() => results.length === 40)
+  t.equal(results.filter((result) => result === 'getTasks dropped').length, 7, '1 runs and 32 wait')
+  const large = open({ left: ['1'], right: ['1'] })
+  t.same(await large.compare({ ...READ, body: Buffer.alloc(64 * 1024 + 1) }), ['getTasks dropped'])
+  const busy = open({ left: ['1'], right: ['1'] }, { isOverloaded: () => true })
+  t.same(await busy.compare(), ['getTasks dropped'])
+})
+
+t.test('one comparison runs at a time', async (t) => {
+  let running = 0
+  let most = 0
+  const ask = async () => {
+    running += 1
+    most = Math.max(most, running)
+    await new Promise(setImmediate)
+    running -= 1
+    return { status: 200, headers: {}, body: Buffer.from('x') }
+  }
+  const { comparer, results } = open({ left: [], right: [] }, { left: ask, right: ask })
+  for (let count = 0; count < 10; count += 1) comparer.offer(READ)
+  await until(() => results.length === 10)
+  t.equal(most, 1)
+})
+
+t.test('a closed comparer sends nothing', async (t) => {
+  const { comparer, asked } = open({ left: ['1'], right: ['1'] })
+  comparer.close()
+  comparer.offer(READ)
+  await new Promise(setImmediate)
+  t.same(asked, [])
+})
+
+t.test('the last hundred differences are kept', async (t) => {
+  let number = 0
+  const ask = async () => ({ status: 200, headers: {}, body: Buffer.from('x') })
+  const other = async () => ({ status: 200, headers: {}, body: Buffer.from('y') })
+  const { comparer, results } = open(
+    { left: [], right: [] },
+    { left: ask, right: other, wallMs: () => (number += 1) },
+  )
+  for (let count = 0; count < 120; count += 1) {
+    comparer.offer(READ)
+    await until(() => results.length > count)
+  }
+  t.equal(comparer.report.differences.length, 100)
+  t.equal(comparer.report.differences.at(-1)?.atMs, 120)
+})
