@@ -74,6 +74,7 @@ const LAYERS = [
   'proxy',
   'proxy/long-polls',
   'proxy/attempts',
+  'proxy/compare',
   'proxy/nodes',
   'proxy/passthrough',
   'proxy/wire',

@@ -141,7 +141,7 @@ interface UpstreamDependencies {
   /** Null if the nodes have no groups. */
   readonly shift: Shift | null
   /** Null if the responses of groups are not compared. */
-  readonly comparison: Comparison | null
+  readonly comparison: GroupComparer | null
   /** Null if no responses are shared. */
   readonly sharedFetches: SharedFetches | null
   prober: Prober | null
@@ -213,7 +213,7 @@ function createOnAttempt(
   }
 }
 
-interface Comparison {
+interface GroupComparer {
   readonly comparer: Comparer
   readonly close: () => Promise<void>
 }
@@ -222,7 +222,7 @@ interface Comparison {
 const COMPARED_CONNECTIONS = 2
 const COMPARED_MS = 10_000
 
-function createComparison(options: UpstreamOptions, shift: Shift | null): Comparison | null {
+function createComparison(options: UpstreamOptions, shift: Shift | null): GroupComparer | null {
   const { compare, random = Math.random } = options
   if (compare === undefined || shift === null) return null
   const [left, right] = [shift.from, shift.to].map((group) =>

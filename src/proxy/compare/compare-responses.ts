@@ -10,13 +10,13 @@ export interface Difference {
   readonly right: string
 }
 
-export type Comparison =
+export type ResponseComparison =
   | { readonly result: 'equal' }
   | { readonly result: 'known'; readonly kind: string }
   | { readonly result: 'different'; readonly difference: Difference }
 
 const HEADERS = ['content-type', 'content-disposition', 'cache-control'] as const
-const EQUAL: Comparison = { result: 'equal' }
+const EQUAL: ResponseComparison = { result: 'equal' }
 /** Deeper documents are compared as bytes. */
 const MAX_DEPTH = 200
 
@@ -24,7 +24,7 @@ const MAX_DEPTH = 200
  * Compares two responses to the same request: status, content type, `Content-Disposition`, `Cache-Control`, and the JSON value with
  * members in any order. Other bodies are compared as bytes.
  */
-export function compareResponses(left: BufferedResponse, right: BufferedResponse): Comparison {
+export function compareResponses(left: BufferedResponse, right: BufferedResponse): ResponseComparison {
   if (left.status !== right.status) return differentAt('status', `${left.status}`, `${right.status}`)
   const header = HEADERS.find((name) => headerOf(left, name) !== headerOf(right, name))
   if (header !== undefined) return differentAt(header, shownHeader(left, header), shownHeader(right, header))
@@ -37,17 +37,20 @@ export function compareResponses(left: BufferedResponse, right: BufferedResponse
 /** Two errors for an unreadable body have different messages, also after a restart of the same engine. */
 const ERROR_TEXT = 'error-text'
 
-function knownOrDifferent(status: number, left: unknown, right: unknown): Comparison {
+function knownOrDifferent(status: number, left: unknown, right: unknown): ResponseComparison {
   for (const { kind, unify } of KNOWN_DIFFERENCES)
     if (differenceOf(mapValues(left, unify), mapValues(right, unify), '') === null)
       return { result: 'known', kind }
-  const unify = (value: unknown) => KNOWN_DIFFERENCES.reduce((changed, known) => known.unify(changed), value)
-  const [one, other] = [mapValues(left, unify), mapValues(right, unify)]
+  const [one, other] = [mapValues(left, unifyAll), mapValues(right, unifyAll)]
   const remaining = differenceOf(one, other, '')
   if (remaining === null) return { result: 'known', kind: 'several' }
   if (status === 400 && differenceOf(withoutMessage(one), withoutMessage(other), '') === null)
     return { result: 'known', kind: ERROR_TEXT }
   return { result: 'different', difference: remaining }
+}
+
+function unifyAll(value: unknown): unknown {
+  return KNOWN_DIFFERENCES.reduce((changed, { unify }) => unify(changed), value)
 }
 
 function withoutMessage(error: unknown): unknown {
@@ -123,7 +126,7 @@ function shapeOf(value: unknown): string {
   return typeof value === 'object' ? `object with ${Object.keys(value).length} members` : typeof value
 }
 
-function differentAt(place: string, left: string, right: string): Comparison {
+function differentAt(place: string, left: string, right: string): ResponseComparison {
   return { result: 'different', difference: { place, left, right } }
 }
 

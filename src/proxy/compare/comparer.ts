@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import { type Comparison, compareResponses, type Difference } from './compare-responses.ts'
+import { type ResponseComparison, compareResponses, type Difference } from './compare-responses.ts'
 
 /**
  * The result of one comparison. `changed`: the data changed meanwhile, so nothing can be said. `unanswered`: a group sent no
@@ -122,13 +122,13 @@ export class Comparer {
   }
 
   /** A difference counts if it is found twice, and if the left group gives the same response before and after the right one. */
-  async #confirmed(upstreamRequest: UpstreamRequest): Promise<Comparison | 'changed'> {
+  async #confirmed(upstreamRequest: UpstreamRequest): Promise<ResponseComparison | 'changed'> {
     const first = await this.#round(upstreamRequest)
     if (first === 'changed' || first.result !== 'different') return first
     return this.#round(upstreamRequest)
   }
 
-  async #round(upstreamRequest: UpstreamRequest): Promise<Comparison | 'changed'> {
+  async #round(upstreamRequest: UpstreamRequest): Promise<ResponseComparison | 'changed'> {
     const { left, right } = this.#options
     // The decision that permitted the request is not made again: the responses reach no client.
     const asked: UpstreamRequest = {

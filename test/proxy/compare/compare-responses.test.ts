@@ -93,8 +93,9 @@ t.test('a known difference hides no other one', (t) => {
   t.end()
 })
 
+const error = (message: string) => ({ type: 'InvalidRequestException', message, code: null })
+
 t.test('only the text of a 400 may differ', (t) => {
-  const error = (message: string) => ({ type: 'InvalidRequestException', message, code: null })
   t.same(compare(error('a'), error('b'), { status: 400 }), { result: 'known', kind: 'error-text' })
   t.match(compare(error('a'), error('b'), { status: 500 }), { result: 'different' })
   t.match(compare(error('a'), error('b')), { result: 'different' })
@@ -102,8 +103,9 @@ t.test('only the text of a 400 may differ', (t) => {
   t.end()
 })
 
+const deep = (inner: string) => `${'['.repeat(5000)}${inner}${']'.repeat(5000)}`
+
 t.test('a body that is too deep for a comparison by member is compared as bytes', (t) => {
-  const deep = (inner: string) => `${'['.repeat(5000)}${inner}${']'.repeat(5000)}`
   t.same(compare(deep('1'), deep('1')), { result: 'equal' })
   t.same(compare(deep('1'), deep('2')), different('body', 'other bytes', 'other bytes'))
   t.end()

@@ -143,13 +143,14 @@ t.test('a closed comparer sends nothing', async (t) => {
   t.same(asked, [])
 })
 
+const askX = async () => ({ status: 200, headers: {}, body: Buffer.from('x') })
+const askY = async () => ({ status: 200, headers: {}, body: Buffer.from('y') })
+
 t.test('the last hundred differences are kept', async (t) => {
   let number = 0
-  const ask = async () => ({ status: 200, headers: {}, body: Buffer.from('x') })
-  const other = async () => ({ status: 200, headers: {}, body: Buffer.from('y') })
   const { comparer, results } = open(
     { left: [], right: [] },
-    { left: ask, right: other, wallMs: () => (number += 1) },
+    { left: askX, right: askY, wallMs: () => (number += 1) },
   )
   for (let count = 0; count < 120; count += 1) {
     comparer.offer(READ)
