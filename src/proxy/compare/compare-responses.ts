@@ -2,7 +2,7 @@ import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { isRecord } from '../../request/value.ts'
 import { KNOWN_DIFFERENCES, mapValues } from './known-differences.ts'
 
-export interface Difference {
+export interface ResponseDifference {
   /** The place of the first difference: `status`, the name of a header, `body`, or a member of the body such as `/0/name`. */
   readonly place: string
   /** What both responses have there: short descriptions that show no text of the responses. */
@@ -13,7 +13,7 @@ export interface Difference {
 export type ResponseComparison =
   | { readonly result: 'equal' }
   | { readonly result: 'known'; readonly kind: string }
-  | { readonly result: 'different'; readonly difference: Difference }
+  | { readonly result: 'different'; readonly difference: ResponseDifference }
 
 const HEADERS = ['content-type', 'content-disposition', 'cache-control'] as const
 const EQUAL: ResponseComparison = { result: 'equal' }
@@ -60,7 +60,7 @@ function withoutMessage(error: unknown): unknown {
 }
 
 /** Returns the first difference of two JSON values, or null if they are equal. Members may be in any order. */
-function differenceOf(left: unknown, right: unknown, place: string): Difference | null {
+function differenceOf(left: unknown, right: unknown, place: string): ResponseDifference | null {
   if (Array.isArray(left) && Array.isArray(right)) {
     if (left.length !== right.length)
       return { place, left: `${left.length} items`, right: `${right.length} items` }
@@ -78,7 +78,7 @@ function differenceOfMember(
   right: Readonly<Record<string, unknown>>,
   place: string,
   name: string,
-): Difference | null {
+): ResponseDifference | null {
   const [hasLeft, hasRight] = [Object.hasOwn(left, name), Object.hasOwn(right, name)]
   if (hasLeft && hasRight) return differenceOf(left[name], right[name], place)
   return {
@@ -88,7 +88,10 @@ function differenceOfMember(
   }
 }
 
-function firstOf<T>(keys: Iterable<T>, find: (key: T) => Difference | null): Difference | null {
+function firstOf<T>(
+  keys: Iterable<T>,
+  find: (key: T) => ResponseDifference | null,
+): ResponseDifference | null {
   for (const key of keys) {
     const found = find(key)
     if (found !== null) return found

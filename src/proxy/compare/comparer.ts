@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import { type ResponseComparison, compareResponses, type Difference } from './compare-responses.ts'
+import { type ResponseComparison, compareResponses, type ResponseDifference } from './compare-responses.ts'
 
 /**
  * The result of one comparison. `changed`: the data changed meanwhile, so nothing can be said. `unanswered`: a group sent no
@@ -10,7 +10,7 @@ import { type ResponseComparison, compareResponses, type Difference } from './co
 export type ComparedResult = 'equal' | 'known' | 'different' | 'changed' | 'unanswered' | 'dropped'
 
 /** A difference that was confirmed. */
-export interface ReportedDifference extends Difference {
+export interface ReportedDifference extends ResponseDifference {
   readonly operation: string
   /** Milliseconds since 1970. */
   readonly atMs: number
