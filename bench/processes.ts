@@ -13,9 +13,9 @@ export function has(command: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
 }
 
-/** Returns the command bound to one core, or the unchanged command if `taskset` is not installed. */
-export function pinned(core: number, command: readonly string[]): readonly string[] {
-  return has('taskset') ? ['taskset', '-c', String(core), ...command] : command
+/** Returns the command bound to these cores, or the unchanged command if `taskset` is not installed. */
+export function pinned(cores: number | readonly number[], command: readonly string[]): readonly string[] {
+  return has('taskset') ? ['taskset', '-c', String(cores), ...command] : command
 }
 
 export interface Server {

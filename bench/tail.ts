@@ -9,8 +9,8 @@ import { median } from './report.ts'
 import { AUTHORIZATION } from './scenario.ts'
 import { sendAtRate } from './send-at-rate.ts'
 
-// Measures latencies at constant rates. All servers share the second core, and are measured one after the other in each round. The
-// built gateway is measured (npm run build), with its usual flags and with further flags of V8.
+// Measures latencies at constant rates. All servers share the second core, or both cores with `--cpus 2`, and are measured one after
+// the other in each round. The built gateway is measured (npm run build), with its usual flags and with further flags of V8.
 
 const NODE = process.execPath
 const FLAGS = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring']
@@ -34,12 +34,18 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '30' },
       flags: { type: 'string', multiple: true, default: [] },
+      cpus: { type: 'string', default: '1' },
     },
   })
   const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
   const running: Server[] = []
   try {
-    const contenders = await startAll({ directory, running, flags: values.flags })
+    const contenders = await startAll({
+      directory,
+      running,
+      flags: values.flags,
+      cores: coresOf(values.cpus),
+    })
     for (const { port } of contenders) await send(port, WARM_UP)
     for (const perSecond of values.rates.split(',').map(Number))
       await measure(contenders, { perSecond, rounds: Number(values.rounds), seconds: Number(values.seconds) })
@@ -49,22 +55,30 @@ async function main(): Promise<void> {
   }
 }
 
+function coresOf(cpus: string): readonly number[] {
+  if (cpus === '1') return [CORES.server]
+  if (cpus === '2') return [CORES.load, CORES.server]
+  throw new Error(`--cpus is 1 or 2, not ${cpus}`)
+}
+
 interface StartAll {
   readonly directory: string
   readonly running: Server[]
   readonly flags: readonly string[]
+  /** The cores of the measured servers. */
+  readonly cores: readonly number[]
 }
 
-async function startAll({ directory, running, flags }: StartAll): Promise<readonly Contender[]> {
-  const start = async (core: number, options: Parameters<typeof startServer>[0]): Promise<void> => {
-    running.push(await startServer({ ...options, command: pinned(core, options.command) }))
+async function startAll({ directory, running, flags, cores }: StartAll): Promise<readonly Contender[]> {
+  const start = async (on: readonly number[], options: Parameters<typeof startServer>[0]): Promise<void> => {
+    running.push(await startServer({ ...options, command: pinned(on, options.command) }))
   }
   const [stubPort = 0, leastPort = 0] = await freePorts(2)
-  await start(CORES.load, { command: [NODE, fileOf('stub.ts'), '--port', `${stubPort}`], port: stubPort })
+  await start([CORES.load], { command: [NODE, fileOf('stub.ts'), '--port', `${stubPort}`], port: stubPort })
   const contenders: Contender[] = []
   for (const further of ['', ...flags]) {
     const [port = 0, adminPort = 0] = await freePorts(2)
-    await start(CORES.server, {
+    await start(cores, {
       command: [
         NODE,
         ...FLAGS,
@@ -84,7 +98,7 @@ async function startAll({ directory, running, flags }: StartAll): Promise<readon
     contenders.push({ name: `engine-gateway ${further}`.trim(), port })
   }
   const upstream = `http://127.0.0.1:${stubPort}`
-  await start(CORES.server, {
+  await start(cores, {
     command: [NODE, fileOf('one-dispatch.ts'), '--port', `${leastPort}`, '--upstream', upstream],
     port: leastPort,
   })
