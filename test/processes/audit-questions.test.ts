@@ -10,6 +10,7 @@ import { BASE } from '../support/open-gateway.ts'
 import { recordsOf, USERS } from '../support/people.ts'
 import { jqSkip } from '../support/requirements.ts'
 import { askToReload, type Reloadable, startReloadable } from '../support/reloadable.ts'
+import { startWorkers } from '../support/started-workers.ts'
 import { runInProcess } from '../support/run-command.ts'
 
 // The questions of docs/audit.md, answered with the commands of the page from the files of a gateway alone.
@@ -181,5 +182,29 @@ t.test(
     const { code, out } = await runInProcess(['audit', 'verify', file])
     t.equal(code, 1)
     t.match(out, /is missing/)
+  },
+)
+
+t.test(
+  'with several workers, one of them writes starts, reloads and requests of administrators',
+  async (t) => {
+    const node = await startNode(t, answerAsEngine)
+    const file = join(t.testdir({}), 'audit.jsonl')
+    const engines = { default: { nodes: [node.url + BASE] } }
+    const gateway = await startWorkers(t, { engines, log: { audit: file } })
+    const { status } = await gateway.admin('/reload', {
+      method: 'POST',
+      headers: { 'x-requested-by': 'a test' },
+    })
+    t.equal(status, 200)
+    const eventsOf = () =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .flatMap((line) => (line.endsWith('}') ? [String(JSON.parse(line).event)] : []))
+    await until(() => eventsOf().includes('admin'))
+    const counted = (event: string) => eventsOf().filter((one) => one === event).length
+    t.same(['start', 'reload', 'admin'].map(counted), [1, 1, 1])
+    t.ok(counted('policy') >= 1, 'each worker writes its policies')
+    t.equal((await runInProcess(['audit', 'verify', file])).code, 0)
   },
 )

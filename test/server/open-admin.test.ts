@@ -112,6 +112,7 @@ t.test(
         { administrator: 'eve\uFFFD', decision: 'refused', status: 401 },
       ],
       ['POST', '/cache/purge', {}, { administrator: null, decision: 'refused', status: 401 }],
+      ['POST', '/shift', {}, { administrator: null, decision: 'refused', status: 401 }],
       ['POST', '/explain', {}, null],
       ['GET', '/config', { authorization: `Bearer ${TOKEN}` }, null],
     ]
