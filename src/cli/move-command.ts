@@ -20,7 +20,7 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
     .addArgument(
       new Argument(
         '<ACTION>',
-        'show the shares, show the differences between the groups, change the shares, or set them to 0%',
+        'show the shares or the differences between the groups, change the shares, or set them to 0%',
       ).choices(ACTIONS),
     )
     .addArgument(new Argument('[KIND]', 'with shift: the requests whose share changes').choices(KINDS))
@@ -54,11 +54,11 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
 }
 
 const NOTES = {
-  about: `The command sends POST /shift to the admin listener of a gateway. The change applies to the next requests in all
-workers and, with cache.redis, in all other gateways that share this Redis. It ends with the process and with
-a change of engines.NAME.shift: write the same shares into the configuration. back sets both shares to 0%.
-report shows the results of engines.NAME.compare since the last start or reload, and the last 100 differences.
-It shows no text of the responses.`,
+  about: `The command sends POST /shift to the admin listener of a gateway. The change applies to the next requests in
+all workers and, with cache.redis, in all other gateways that share this Redis. It ends with the process and
+with a change of engines.NAME.shift: write the same shares into the configuration. back sets both shares to
+0%. report shows the results of engines.NAME.compare since the last start or reload, and the last 100
+differences. It shows no text of the responses.`,
   examples: [
     'engine-gateway move status --config gateway.yaml',
     'engine-gateway move report --config gateway.yaml',

@@ -113,8 +113,6 @@ export const compare = z.strictObject({
     .describe('The ids of the operations that are compared. If null, all reads are compared.'),
 })
 
-export type ShiftSettings = z.infer<typeof shift>
-
 /** The section `health`. */
 export const health = z
   .strictObject({
