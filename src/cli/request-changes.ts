@@ -158,9 +158,9 @@ function textsIn(value: unknown): Readonly<Record<string, string>> {
   )
 }
 
-/** The number of reasons that a line names at most, and the length to which it cuts ids. */
+/** The number of reasons that a line names at most, and the smallest length of an id that it has cut. */
 const MAX_GROUNDS = 20
-const CUT_LENGTH = 256
+const CUT_LENGTH = 255
 
 /** Returns null if a line has no reasons, or if they may be incomplete. */
 function groundsIn(value: unknown): AuditedRequest['permittedBy'] {

@@ -31,6 +31,8 @@ const USERS = write('users.yaml', {
 const PROCESS_DEFINITION = 6
 const PROCESS_INSTANCE = 8
 const DEPLOYMENT = 9
+const TASK = 7
+const BATCH = 13
 
 const grantOf = (
   subject: object,
@@ -259,6 +261,57 @@ t.test('the reasons of a line make a request decidable that depends on an entity
     },
   })
 })
+
+t.test(
+  'a request is not decidable if its line lacks ids, the groups of the caller or a set of entities',
+  async (t) => {
+    const before = write('all.yaml', {
+      authorizations: [
+        { type: 0, userId: '*', resourceType: PROCESS_DEFINITION, resourceId: '*', permissions: ['ALL'] },
+        grantOf({ userId: 'anna' }, PROCESS_INSTANCE, '*', ['ALL']),
+      ],
+    })
+    const after = write('nothing.yaml', { authorizations: [] })
+    const cases = [
+      [startOf('anna', 'invoice', { authenticated: 'oidc keycloak' }), /groups of the token/],
+      [startOf('anna', `${'x'.repeat(254)}…`), /complete ids/],
+      [startOf('anna', 'a\uFFFD'), /complete ids/],
+      [
+        lineOf('anna', 'throwSignal', { permittedBy: [{ by: 'no check' }], status: 204 }),
+        /signalSubscriptions/,
+      ],
+    ] as const
+    for (const [line, reason] of cases) {
+      const { requests } = await diffJson(
+        before,
+        after,
+        '--users',
+        USERS,
+        '--audit',
+        write('one.jsonl', line),
+      )
+      t.match(requests, { changed: 0, undecidable: 1, undecided: [{ reason }] }, line)
+    }
+  },
+)
+
+t.test(
+  'a request whose body selects entities is not decidable if a permission of the caller changes',
+  async (t) => {
+    const kept = [
+      grantOf({ userId: 'anna' }, BATCH, '*', ['ALL']),
+      grantOf({ userId: 'anna' }, PROCESS_INSTANCE, '*', ['ALL']),
+    ]
+    const before = write('selects.yaml', {
+      authorizations: [...kept, grantOf({ userId: 'anna' }, TASK, 'x', ['READ'])],
+    })
+    const after = write('selects-less.yaml', { authorizations: kept })
+    const audit = write('selects.jsonl', lineOf('anna', 'setExternalTaskRetriesAsyncOperation'))
+    t.match(await diffJson(before, after, '--users', USERS, '--audit', audit), {
+      requests: { undecidable: 1, undecided: [{ reason: /the entities that the body selects/ }] },
+    })
+  },
+)
 
 t.test('users of an htpasswd file have the groups of the file with memberships', async (t) => {
   const hash = `$2y$04$${'a'.repeat(53)}`

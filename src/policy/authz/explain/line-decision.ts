@@ -57,7 +57,10 @@ export class LineDecider {
     if (pair.after === undefined)
       return decision === 'refused' ? UNCHANGED : { result: 'changed', after: 'refused' }
     const principals = { before: pair.before, after: pair.after }
-    return this.#isAffected(principals) ? this.#remembered(this.#plain(request), principals) : UNCHANGED
+    if (!this.#isAffected(principals)) return UNCHANGED
+    // An id that the audit log has cut is not the id of the request, although it looks like one that no record names.
+    if (isCut(request)) return undecidable('the line does not contain the complete ids')
+    return this.#remembered(this.#plain(request), principals)
   }
 
   #isAffected(principals: Pair<Principal>): boolean {
@@ -104,7 +107,6 @@ export class LineDecider {
     if (policy === undefined || other === undefined) return undecidable('the operation is not known')
     if (policy.operation !== other.operation)
       return undecidable('specificVariablePermissions changes the checks of the operation')
-    if (isCut(request)) return undecidable('the line does not contain the complete ids')
     if (this.#hasOtherTenants(policy, principals))
       return undecidable(
         'the tenants of the user change, and the line does not name the tenant of the entity',
@@ -264,8 +266,8 @@ function checkIndexOf(rule: string | null): number | null {
   return index === undefined ? null : Number(index)
 }
 
-/** The length to which the audit log cuts values, and the number of missing permissions that it names at most. */
-const CUT_LENGTH = 256
+/** The smallest length of a value that the audit log has cut, and the number of missing permissions that it names at most. */
+const CUT_LENGTH = 255
 const CUT_MISSING = 100
 
 function isCut({ params, missing }: AuditedRequest): boolean {
