@@ -26,6 +26,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   start: 'See [reload](configuration/reload.md) and [workers](configuration/workers.md).',
   diff: 'It reads [`GET /config`](configuration/reload.md#the-admin-listener).',
   move: 'It sends `POST /shift`: see [two groups of nodes](configuration/balancing.md#two-groups-of-nodes).',
+  drain: 'See [rolling restart](rolling-restart.md).',
   purge: 'It sends [`POST /cache/purge`](configuration/caching.md#purge).',
   explain: 'See [explanations](explain.md#may-this-user-do-that).',
   'who-can': 'See [users and groups](explain.md#callers-with-a-permission).',

@@ -79,6 +79,8 @@ const NOTES: Readonly<Record<string, string>> = {
     '`certificate`: a key of the configuration, for example `listen.tls.cert`, or the URL of a node. If the time is near, [a certificate expires](runbooks/GatewayCertificateEnding.md)',
   gateway_tls_files_valid:
     '`section`: a key of the configuration, for example `listen.tls`. If it is 0, [the files cannot be used](runbooks/GatewayTlsFilesInvalid.md)',
+  gateway_node_drained:
+    'If it is 1 for longer than a restart of the node, a drain was forgotten: see [rolling restart](rolling-restart.md)',
   gateway_node_ejections_total: 'If it rises repeatedly, [a node is ejected](runbooks/GatewayNodeEjected.md)',
   gateway_node_healthy:
     'If it is 0, [a node is ejected](runbooks/GatewayNodeEjected.md). If it is 0 for all nodes of an engine, [the engine is down](runbooks/GatewayEngineDown.md)',

@@ -31,7 +31,7 @@ import { knownSubjectsOf } from './known-subjects.ts'
 import { combined } from './component.ts'
 import { createModeChecks } from './modes.ts'
 import { createShiftGauges, shiftStateFor } from './shifts.ts'
-import { createNodeWatch, endPolls } from './running-nodes.ts'
+import { createNodeWatch, drainNodes, endPolls } from './running-nodes.ts'
 import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
@@ -154,6 +154,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     start: components.start,
     activate: () => components.activate(metrics),
     endPolls: () => engineNodes.forEach(endPolls),
+    drainNodes: (drained) => drainNodes(engineNodes, drained, log),
     stop: components.stop,
     close: components.close,
   }

@@ -122,6 +122,39 @@ export function endPolls({ own }: EngineNodes): void {
   own.polls.drain()
 }
 
+/** A node of an engine that an operator has drained while the gateway runs. */
+export interface DrainedNode {
+  readonly engine: string
+  readonly node: string
+  /** Whether the node is drained even if its engine has no other node. */
+  readonly isForced: boolean
+}
+
+/**
+ * Drains these nodes, and uses all other nodes again. After a reload, an engine may have no other node than the drained ones. Unless
+ * one of them is forced, the engine then keeps its nodes.
+ */
+export function drainNodes(
+  engines: readonly Pick<EngineNodes, 'engine' | 'own'>[],
+  drained: readonly DrainedNode[],
+  log: Pick<Logger, 'warn'>,
+): void {
+  for (const { engine, own } of engines) {
+    const ofEngine = drained.filter((one) => one.engine === engine)
+    const names = new Set(ofEngine.map(({ node }) => node))
+    const remaining = own
+      .nodes()
+      .filter(
+        ({ node, isDrained, isDrainedByCommand }) => !names.has(node) && (!isDrained || isDrainedByCommand),
+      )
+    const isUsable =
+      ofEngine.length === 0 || remaining.length > 0 || ofEngine.some(({ isForced }) => isForced)
+    if (!isUsable)
+      log.warn({ engine, nodes: [...names] }, 'the engine has no other node: its nodes are not drained')
+    own.drain(isUsable ? names : new Set())
+  }
+}
+
 function addGauge(metrics: Metrics, all: readonly WatchedNodes[]): void {
   const valuesOf = ({ engine, own }: WatchedNodes) =>
     own.nodes().map(({ node, isDrained, reason }) => ({
@@ -135,6 +168,17 @@ function addGauge(metrics: Metrics, all: readonly WatchedNodes[]): void {
       labels: ['engine', 'node'],
     },
     () => all.flatMap(valuesOf),
+  )
+  metrics.gauges(
+    {
+      name: 'gateway_node_drained',
+      help: 'Whether a node is drained, by the configuration or by a command.',
+      labels: ['engine', 'node'],
+    },
+    () =>
+      all.flatMap(({ engine, own }) =>
+        own.nodes().map(({ node, isDrained }) => ({ labels: { engine, node }, value: Number(isDrained) })),
+      ),
   )
 }
 

@@ -14,6 +14,7 @@ import type { AuditEvent } from '../metrics/audit-events.ts'
 import type { EntityFacts } from '../policy/authz/entities/entity-facts.ts'
 import type { Component } from './component.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
+import type { DrainedNode } from './running-nodes.ts'
 import type { IssuerKeyStates } from './token-issuers.ts'
 
 /** A configuration and everything that was built from it. One runtime is in force; replaced runtimes finish their requests. */
@@ -71,6 +72,8 @@ export interface RuntimeDependencies {
   readonly activate: () => void
   /** Responds to all long polls that wait for work, and to those that arrive later. Sources are still read. */
   readonly endPolls: () => void
+  /** Drains these nodes of engines, and uses all others that the configuration does not drain. */
+  readonly drainNodes: (drained: readonly DrainedNode[]) => void
   /**
    * Stops reading and listening for changes of users and records, and ends waiting long polls. Requests in flight continue with
    * the last state that was read.

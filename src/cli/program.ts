@@ -5,6 +5,7 @@ import { addCheckCommand } from './check-command.ts'
 import type { CommandContext } from './command.ts'
 import { addCompletionCommand } from './completion-command.ts'
 import { addDiffCommand } from './diff-command.ts'
+import { addDrainCommand } from './drain-command.ts'
 import { addExplainCommand } from './explain-command.ts'
 import { addExportCommand } from './export-command.ts'
 import { addHashPasswordCommand } from './hash-password.ts'
@@ -69,6 +70,7 @@ const COMMANDS: readonly ((program: Command, context: CommandContext) => void)[]
   addDiffCommand,
   addPurgeCommand,
   addMoveCommand,
+  addDrainCommand,
   addExplainCommand,
   addWhoCanCommand,
   addSuggestCommand,

@@ -40,6 +40,8 @@ export interface AdminRequest {
   readonly query: unknown
   /** The parsed JSON. Undefined without a body. */
   readonly body: unknown
+  /** The address of the caller. */
+  readonly client: string
 }
 
 export interface AdminAnswer {
@@ -156,8 +158,8 @@ function addResponses(
           }),
       }),
       ...(maxBodyBytes === undefined ? {} : { bodyLimit: maxBodyBytes }),
-      handler: async ({ query, body: asked }, reply) => {
-        const { status, type, headers = {}, body } = await answer({ query, body: asked })
+      handler: async ({ query, body: asked, ip: client }, reply) => {
+        const { status, type, headers = {}, body } = await answer({ query, body: asked, client })
         void reply.code(status).type(type).headers(headers)
         return body
       },

@@ -27,6 +27,8 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_redis_up: 'min',
   gateway_node_deployments_missing: 'max',
   gateway_node_healthy: 'min',
+  // A node is out of use if no process sends requests to it.
+  gateway_node_drained: 'min',
   gateway_source_up: 'min',
   gateway_source_age_seconds: 'max',
   gateway_config_last_reload_successful: 'min',

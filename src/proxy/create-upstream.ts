@@ -164,7 +164,6 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       now,
       random,
     }),
-    hasNodes: nodes.live.length > 0,
     isUnreachable: () => nodes.isUnreachable,
     budget: createRetryBudget(options.connections, now),
     queue: new Queue({ now, ...(options.queue ?? { max: 1000, waitMs: 2000 }) }),
@@ -385,6 +384,11 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
     },
     deployed: () => shared.prober?.readRegistered() ?? Promise.resolve(),
     nodes: () => nodes.states(),
+    drain(names) {
+      nodes.drain(names)
+      polls.leaveDrained()
+      sendWaiting(sendOptions)
+    },
     reachable: () =>
       nodes.all.map((node) => ({
         node: node.name,
@@ -438,7 +442,7 @@ function createProberOf(
   return createProber({
     deployments: false,
     ...times,
-    nodes: nodes.live,
+    nodes: nodes.configured,
     ...ownQuestionOf(options),
     now: sendOptions.now,
     random: options.random ?? Math.random,

@@ -53,6 +53,11 @@ export interface Upstream {
   readonly comparer: Pick<Comparer, 'report'> | null
   /** The distribution between two groups of nodes. Null if the nodes have no groups. */
   readonly shift: Shift | null
+  /**
+   * Drains the nodes with these names, and uses all others that the configuration does not drain. Requests in flight continue, and
+   * long polls are sent to other nodes.
+   */
+  drain(names: ReadonlySet<string>): void
   /** Returns each node, including drained nodes, with a function that tests whether it is usable. */
   reachable(): readonly ReachableNode[]
   /** Returns the number of requests that wait for a free node. */

@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import { isRecord } from '../request/value.ts'
 import { addReports } from './comparison-reports.ts'
 import { COMPARED, EXPLAIN, type ServingProcesses } from './questions.ts'
+import type { Drain } from './drain.ts'
 import type { Purge } from './purge.ts'
 import type { ChangeShift } from './shift-shares.ts'
 import type { Reload } from './reload.ts'
@@ -30,6 +31,7 @@ export interface AdministeredGateway {
   readonly reload: Pick<Reload, 'run'>
   readonly purge: Purge
   readonly shift: ChangeShift
+  readonly drain: Pick<Drain, 'run'>
 }
 
 interface AdminRouteDeclaration extends Omit<AdminRoute, 'answer'> {
@@ -137,6 +139,14 @@ export const ADMIN_ROUTES = {
       'changes the shares of a group of nodes to those of `{ engine, reads, writes }`; without shares, reports them',
     maxBodyBytes: 4096,
     answer: async ({ shift }, { body }) => jsonAnswerOf(await shift(body)),
+  },
+  drain: {
+    method: 'POST',
+    path: '/nodes/drain',
+    isAudited: true,
+    purpose: 'takes a node of an engine out of use, or returns it: `{ node, engine, back, force }`',
+    maxBodyBytes: 4096,
+    answer: async ({ drain }, { body, client }) => jsonAnswerOf(await drain.run(body, client)),
   },
 } as const satisfies Readonly<Record<string, AdminRouteDeclaration>>
 

@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { type AdministeredGateway, adminRoutesOf } from './admin-routes.ts'
+import type { Drain } from './drain.ts'
 import { createPurge } from './purge.ts'
 import { createChangeShift } from './shift-shares.ts'
 import { STATUS } from './questions.ts'
@@ -23,6 +24,7 @@ interface AdminDependencies extends Pick<AdministeredGateway, 'readiness' | 'pro
   readonly reload: Reload
   /** Writes requests that change something to the audit stream. */
   readonly audit: WriteAuditEvent
+  readonly drain: Drain
   readonly log: Logger
 }
 
@@ -32,7 +34,7 @@ const STATUS_MS = 1000
 /** Opens the admin listener. The gateway may serve in this process or in workers. */
 export function openAdmin(
   { host, port, tls }: Pick<Config['admin'], 'host' | 'port' | 'tls'>,
-  { current, reload, audit, metrics, readiness, processes, log }: AdminDependencies,
+  { current, reload, drain, audit, metrics, readiness, processes, log }: AdminDependencies,
 ): Promise<Admin> {
   // All callers share one token. A caller with a wrong token must not slow down callers with the right one.
   const throttle = createThrottle({ slowUserAfter: Infinity })
@@ -60,6 +62,7 @@ export function openAdmin(
     reload,
     purge: createPurge({ processes, metrics, log }),
     shift: createChangeShift({ processes, log }),
+    drain,
   })
   return createAdmin({
     host,

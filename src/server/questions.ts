@@ -3,6 +3,7 @@ import { isAuditEvent } from '../metrics/audit-events.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
+import { drainInProcess, isDrainReport, type DrainReport } from './drain-nodes.ts'
 import { purgeCache, type PurgeResult } from './purge-cache.ts'
 import { type ComparisonReports, comparisonReportsOf, isComparisonReports } from './comparison-reports.ts'
 import { changeShift, type ShiftResult } from './change-shift.ts'
@@ -111,8 +112,29 @@ export const COMPARED: ProcessQuestion<ComparisonReports> = {
   isAnswer: isComparisonReports,
 }
 
+/** Drains nodes of engines. The parameters are all drained nodes, so that the answer does not depend on earlier questions. */
+export const DRAIN: ProcessQuestion<DrainReport> = {
+  name: 'drainNodes',
+  withinMs: 5000,
+  answer: drainInProcess,
+  isAnswer: isDrainReport,
+}
+
+const ALL = [
+  METRICS,
+  READINESS,
+  STATUS,
+  EXPLAIN,
+  REOPEN_AUDIT,
+  AUDIT_EVENT,
+  PURGE,
+  SHIFT,
+  COMPARED,
+  DRAIN,
+]
+
 const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
-  [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, AUDIT_EVENT, PURGE, SHIFT, COMPARED].map((question) => [
+  ALL.map((question) => [
     question.name,
     question,
   ]),

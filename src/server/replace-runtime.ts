@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config/config.ts'
+import type { DrainedNode } from '../assembly/running-nodes.ts'
 import type { BuildOptions, Runtime, RuntimeDependencies } from '../assembly/runtime.ts'
 import type { PublicListener } from './listener.ts'
 import type { Logger } from '../log.ts'
@@ -31,6 +32,10 @@ export interface RuntimeReplacement {
   readonly reopenAudit: () => Promise<void>
   /** Responds to the waiting long polls of all open runtimes. */
   readonly endPolls: () => void
+  /** Drains these nodes in all open runtimes and in later ones, and uses all others again. */
+  readonly drainNodes: (drained: readonly DrainedNode[]) => void
+  /** Returns the number of requests of all open runtimes that run at a node. */
+  readonly runningAt: (node: string) => number
   /** Closes all runtimes after their requests in flight. */
   readonly close: () => Promise<void>
 }
@@ -54,6 +59,7 @@ export async function openFirstRuntime({
   const retiring = new Map<Runtime, Promise<void>>()
   let currentNumber = 0
   let opened = 0
+  let drained: readonly DrainedNode[] = []
 
   function current(): Runtime {
     return numbered(currentNumber)
@@ -110,6 +116,7 @@ export async function openFirstRuntime({
       void close(next)
       throw error
     }
+    next.dependencies.drainNodes(drained)
     next.dependencies.activate()
     currentNumber = number
     retiring.set(old, retire(oldNumber, serve(next.handle)))
@@ -128,6 +135,16 @@ export async function openFirstRuntime({
     verify,
     reopenAudit: async () =>
       void (await Promise.all(all().map((runtime) => runtime.questions.reopenAudit()))),
+    drainNodes: (next) => {
+      drained = next
+      for (const runtime of all()) runtime.drainNodes(drained)
+    },
+    runningAt: (name) => {
+      const nodes = all().flatMap(({ questions }) =>
+        questions.status().engines.flatMap((engine) => engine.nodes),
+      )
+      return nodes.reduce((sum, { node, inFlight }) => (node === name ? sum + inFlight : sum), 0)
+    },
     endPolls: () => all().forEach((runtime) => runtime.endPolls()),
     close: async () => void (await Promise.all([current().close(), ...retiring.values()])),
   }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { createListener, type PublicListener } from './listener.ts'
 import type { Logger } from '../log.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
-import { openFirstRuntime } from './replace-runtime.ts'
+import { openFirstRuntime, type RuntimeReplacement } from './replace-runtime.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
 import { versionOf } from './version.ts'
 
@@ -27,6 +27,8 @@ export interface ServingProcess {
   readonly status: () => ProcessStatus
   /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
+  readonly drainNodes: RuntimeReplacement['drainNodes']
+  readonly runningAt: RuntimeReplacement['runningAt']
   /** Refuses new work, lets requests in flight finish, then closes. Resolves at the deadline at the latest. */
   readonly drain: (options?: DrainOptions) => Promise<void>
 }
@@ -72,6 +74,8 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
       await current().start()
     },
     reopenAudit: replacement.reopenAudit,
+    drainNodes: replacement.drainNodes,
+    runningAt: replacement.runningAt,
     listen: () => listener.listen(config.listen),
     serveConnection: listener.serveConnection,
     endedConnections: listener.endedConnections,

@@ -1,4 +1,5 @@
 import { loadConfig } from '../config/config.ts'
+import { createDrain } from './drain.ts'
 import { openAdmin } from './open-admin.ts'
 import { onlyProcess } from './questions.ts'
 import { createAuditWriter } from './audit-writer.ts'
@@ -45,6 +46,7 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
       reload,
       processes,
       audit,
+      drain: createDrain({ processes, log }),
       log,
     }),
   )

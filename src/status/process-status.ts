@@ -89,6 +89,8 @@ function worseSource(one: SourceStatus, other: SourceStatus | undefined): Source
 function addNodes(one: NodeStatus, other: NodeStatus): NodeStatus {
   return {
     ...one,
+    isDrained: one.isDrained && other.isDrained,
+    isDrainedByCommand: one.isDrainedByCommand && other.isDrainedByCommand,
     reason: one.reason ?? other.reason,
     limit: one.limit + other.limit,
     inFlight: one.inFlight + other.inFlight,

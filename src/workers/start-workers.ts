@@ -1,6 +1,7 @@
 import { type Config, loadConfig } from '../config/config.ts'
 import type { HandoverState, OpenRuntime } from '../assembly/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
+import { createDrain } from '../server/drain.ts'
 import { openAdmin } from '../server/open-admin.ts'
 import { REOPEN_AUDIT } from '../server/questions.ts'
 import { createAuditWriter } from '../server/audit-writer.ts'
@@ -9,7 +10,7 @@ import { atKey, type RunningGateway, watchConfig } from '../server/running.ts'
 import { versionOf } from '../server/version.ts'
 import { createPort } from './port.ts'
 import { WorkerPool } from './worker-pool.ts'
-import { createFork } from './worker-process.ts'
+import { createFork, type WorkerProcess } from './worker-process.ts'
 
 interface StartWorkersOptions {
   readonly config: Config
@@ -40,7 +41,13 @@ export async function startWorkers({
   const latest = { warnings: first.questions.warnings }
   const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines) })
   const port = createPort(config, { metrics, log })
-  const workerPool = new WorkerPool({ config, fork, onListening: port.add, metrics, log })
+  const onListening = (worker: WorkerProcess): void => {
+    // Before its first connection. A worker reads its messages in order.
+    drain.applyTo(worker.ask)
+    port.add(worker)
+  }
+  const workerPool = new WorkerPool({ config, fork, onListening, metrics, log })
+  const drain = createDrain({ processes: workerPool, log })
   const replace = async (next: Config) => {
     const { questions } = await check(next)
     await workerPool.replace(next)
@@ -70,6 +77,7 @@ export async function startWorkers({
     processes: workerPool,
     audit,
     reload,
+    drain,
     log,
   })
   await workerPool.start()

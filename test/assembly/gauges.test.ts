@@ -57,7 +57,7 @@ t.test('gateway_redis_up is 1 while Redis responds, also after a reload', { skip
   const again = await startRedis({ port: redis.port })
   t.teardown(() => again.stop())
   await until(async () => (await metric('gateway_redis_up')) === 1, WITHIN_MS)
-  await reload({ ...settings, limits: { maxResults: 5 } })
+  t.equal((await reload({ ...settings, limits: { connections: 5 } })).status, 200)
   t.equal(await metric('gateway_redis_up'), 1)
 })
 

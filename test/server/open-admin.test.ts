@@ -30,6 +30,7 @@ async function open(t: Test, { token = null, events = [], onProcesses = () => un
         isApplied: () => true,
         status: () => ({ isApplied: true, appliedAtMs: 0, lastReload: null, warnings: [] }),
       },
+      drain: { run: async () => ({ status: 200, value: {} }), applyTo: () => undefined },
       processes: {
         askEach: async () => {
           onProcesses()

@@ -11,6 +11,7 @@ const NODE = {
   node: 'http://a:8080/engine-rest',
   isDrained: false,
   group: null,
+  isDrainedByCommand: false,
   reason: null,
   limit: 8,
   inFlight: 1,

@@ -27,6 +27,7 @@ export function administered({
     configuration: async () => ({ config: { version: 1 }, secrets: null }),
     shift: async (change) => ({ status: 200, value: { change } }),
     purge: async (selection) => ({ status: 200, value: { selection } }),
+    drain: { run: async (request, client) => ({ status: 200, value: { request, client } }) },
     reload: { run: async () => ({ result: 'refused', problems: ['listen.port: no'] }) },
     ...given,
   }

@@ -17,9 +17,7 @@ import type { AttemptSpan, StartAttempt } from '../../request/attempt-span.ts'
 
 export interface SendOptions {
   readonly pick: Balance
-  /** False if all nodes are drained. A request then does not wait. */
-  readonly hasNodes: boolean
-  /** Returns true if all nodes are known to be unreachable. A request then does not wait. */
+  /** Returns true if all nodes are drained, or known to be unreachable. A request then does not wait. */
   readonly isUnreachable: () => boolean
   readonly budget: RetryBudget
   readonly queue: Queue
@@ -121,12 +119,11 @@ class RetryingSend<T> implements AttemptOwner {
   }
 
   start(): void {
-    const { budget, queue, hasNodes } = this.#options
+    const { budget, queue } = this.#options
     budget.deposit()
     // Queued requests have precedence, unless they wait for other nodes.
     if (queue.size === 0 && this.#startOnFreeNode()) return
-    if (!hasNodes) this.#rejectNoNode()
-    else if (!this.#rejectIfUnreachable()) this.#wait()
+    if (!this.#rejectIfUnreachable()) this.#wait()
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
@@ -183,12 +180,8 @@ class RetryingSend<T> implements AttemptOwner {
 
   #rejectIfUnreachable(): boolean {
     const isUnreachable = this.#options.isUnreachable()
-    if (isUnreachable) this.#rejectNoNode()
+    if (isUnreachable) this.#task.reject(new GatewayError('GW_NO_NODE', { retryAfterSeconds: 1 }))
     return isUnreachable
-  }
-
-  #rejectNoNode(): void {
-    this.#task.reject(new GatewayError('GW_NO_NODE', { retryAfterSeconds: 1 }))
   }
 
   #wait(): void {

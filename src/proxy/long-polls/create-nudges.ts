@@ -57,13 +57,13 @@ const MAX_NUDGE_BYTES = 64 * 1024
 /** Creates the nudges for the nodes of an engine. Each node has one additional connection for nudges. */
 export function createNudges(options: NudgeOptions): UpstreamNudges {
   const { nodes, announce, everyMs, turns, onNudge, sendOptions, schedule = scheduleTimer } = options
-  if (nodes.live.length < 2) return NO_NUDGES
-  const nudgeNodes = nodes.live.map((node) => ({ node, nudgeNode: nudgeNodeOf(node) }))
+  if (nodes.configured.length < 2) return NO_NUDGES
+  const nudgeNodes = nodes.configured.map((node) => ({ node, nudgeNode: nudgeNodeOf(node) }))
   const targets = nudgeNodes.map(({ node, nudgeNode }) => targetOf(node, nudgeNode, options))
   const { now } = sendOptions
   const nudges = new Nudges({ targets, everyMs, turns, onNudge, now, schedule })
   const announcements = new Map(
-    nodes.live.map(({ name }) => [name, coalesce(() => announce(name), LEAST_GAP_MS, schedule)]),
+    nodes.configured.map(({ name }) => [name, coalesce(() => announce(name), LEAST_GAP_MS, schedule)]),
   )
   return {
     watch: () => nudges.watch(),
@@ -88,7 +88,7 @@ function nudgeNodeOf(node: Node): Node {
 function targetOf(
   node: Node,
   nudgeNode: Node,
-  { sendOptions, requestOf, isParkedAt }: NudgeOptions,
+  { nodes, sendOptions, requestOf, isParkedAt }: NudgeOptions,
 ): NudgeTarget {
   const toThisNode: SendOptions = {
     ...sendOptions,
@@ -103,7 +103,8 @@ function targetOf(
   return {
     name: node.name,
     isParked: () => isParkedAt(node.name),
-    isUsable: () => node.health.reason === null && node.inFlight < node.capacity,
+    isUsable: () =>
+      node.health.reason === null && node.inFlight < node.capacity && !nodes.isDrainedByCommand(node),
     send: () =>
       send().then(
         ({ status }) => status === 200,

@@ -18,11 +18,21 @@ export class LongPollPools {
     this.#nodes = nodes
     this.#now = now
     this.#pools = new Map(
-      nodes.live.map((node) => [
+      nodes.configured.map((node) => [
         node,
         { ...node, pool: node.openPool(perNode), capacity: perNode, ceiling: perNode, inFlight: 0 },
       ]),
     )
+  }
+
+  /** False if all nodes are drained. */
+  get hasNodes(): boolean {
+    return this.#nodes.live.length > 0
+  }
+
+  /** Returns true if an operator has drained the node of a poll. */
+  isDrained(pollNode: Node): boolean {
+    return this.#nodes.isDrainedByCommand(pollNode)
   }
 
   /**

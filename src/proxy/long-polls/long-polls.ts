@@ -8,6 +8,8 @@ export interface LongPolls {
   ask(request: PollRequest): Promise<PollResponse>
   /** Ends all polls for their clients. New polls then end immediately. */
   drain(): void
+  /** Sends the polls of drained nodes to other nodes. If no node is left, they end for their clients. Call it after a drain of nodes. */
+  leaveDrained(): void
   counts(): PollCounts
 }
 

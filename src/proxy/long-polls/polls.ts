@@ -63,7 +63,7 @@ export class Polls implements LongPolls {
     if (request.sink.destroyed) return this.#answerAtOnce('left')
     if (this.#isDraining) return this.#answerAtOnce('drain')
     const adopted = this.#findAdoptable(request)
-    if (adopted === null && !sendOptions.hasNodes) return this.#refuse('failed', 'GW_NO_NODE')
+    if (adopted === null && !this.#options.pools.hasNodes) return this.#refuse('failed', 'GW_NO_NODE')
     if (adopted === null && this.#waiting.size >= maxWaiting) return this.#refuse('overload', 'GW_OVERLOADED')
     const waitMs = Math.min(request.holdMs, maxHoldMs)
     // The span is taken now, because the poll may be sent later, while another request is handled.
@@ -98,6 +98,20 @@ export class Polls implements LongPolls {
     this.#isDraining = true
     for (const poll of [...this.#returned, ...this.#waiting]) this.dismiss(poll, 'drain')
     for (const { poll } of this.#sent) if (poll !== null) this.dismiss(poll, 'drain')
+  }
+
+  leaveDrained(): void {
+    for (const upstreamPoll of this.#sent) {
+      const { poll } = upstreamPoll
+      if (poll !== null && this.#isAtDrainedNode(upstreamPoll)) {
+        this.#abandon(upstreamPoll)
+        this.#requeue(poll)
+      }
+    }
+    // Without a node, no poll can get a task.
+    if (!this.#options.pools.hasNodes)
+      for (const poll of [...this.#returned, ...this.#waiting]) this.dismiss(poll, 'drain')
+    this.send()
   }
 
   counts(): PollCounts {
@@ -139,8 +153,13 @@ export class Polls implements LongPolls {
   #findAdoptable(request: PollRequest): UpstreamPoll | null {
     if (this.#abandoned.size === 0) return null
     const key = pollKeyOf(request)
-    for (const upstreamPoll of this.#abandoned) if (upstreamPoll.isFor(key)) return upstreamPoll
+    for (const upstreamPoll of this.#abandoned)
+      if (upstreamPoll.isFor(key) && !this.#isAtDrainedNode(upstreamPoll)) return upstreamPoll
     return null
+  }
+
+  #isAtDrainedNode({ node }: UpstreamPoll): boolean {
+    return node !== null && this.#options.pools.isDrained(node)
   }
 
   #adopt(upstreamPoll: UpstreamPoll, poll: Poll): void {
@@ -225,13 +244,14 @@ export class Polls implements LongPolls {
 
   /** Responds to the client with `[]`. The engine's side remains for the next client with the same request. */
   dismiss(poll: Poll, end: 'time' | 'left' | 'drain' | 'withdrawn'): void {
-    const { upstreamPoll } = poll
-    if (upstreamPoll !== null) {
-      upstreamPoll.abandon(this.#options.sendOptions.now())
-      this.#abandoned.add(upstreamPoll)
-    }
+    if (poll.upstreamPoll !== null) this.#abandon(poll.upstreamPoll)
     this.#resolve(poll, end)
     this.#afterEnd()
+  }
+
+  #abandon(upstreamPoll: UpstreamPoll): void {
+    upstreamPoll.abandon(this.#options.sendOptions.now())
+    this.#abandoned.add(upstreamPoll)
   }
 
   #resolve(poll: Poll, end: PollEnd): void {

@@ -143,6 +143,11 @@ export class Health {
     return this.#badProbes > 0 ? Math.min(usualMs, FIRST_PERIOD_MS) : usualMs
   }
 
+  /** Starts with a small share of the node's weight again. Call it when the node is used after a pause. */
+  startRamp(nowMs: number): void {
+    this.#recoveredAtMs = nowMs
+  }
+
   /** Returns the share of the node's weight. It grows to 1 after a recovery. */
   shareAt(nowMs: number): number {
     const ramped = (nowMs - this.#recoveredAtMs) / RAMP_MS

@@ -19,6 +19,8 @@ export interface NodeState {
   readonly isDrained: boolean
   /** Null if the nodes have no groups. */
   readonly group: string | null
+  /** Whether an operator has drained it while the gateway runs. */
+  readonly isDrainedByCommand: boolean
   /** The reason for its ejection, or null if it is healthy. */
   readonly reason: EjectionReason | null
   /** The limit of concurrent requests. */
@@ -50,28 +52,53 @@ export interface NodePoolOptions
 /** The nodes of one engine, with the choice of the nodes that are used. */
 export class NodePool {
   readonly all: readonly Node[]
-  /** All nodes except drained ones. */
-  readonly live: readonly Node[]
+  /** The nodes that the configuration does not drain. */
+  readonly configured: readonly Node[]
   /** True if probes end ejections. False if a trial request must end them. */
   isProbed = false
   readonly #options: NodePoolOptions
+  #drained: ReadonlySet<string> = new Set()
+  #live: readonly Node[]
   #used: readonly Node[]
   #hasEjected = false
 
   constructor(options: NodePoolOptions) {
     this.#options = options
     this.all = options.nodes.map((address) => this.#create(address))
-    this.live = this.all.filter(({ isDrained }) => !isDrained)
-    this.#used = this.live
+    this.configured = this.all.filter(({ isDrained }) => !isDrained)
+    this.#live = this.configured
+    this.#used = this.#live
+  }
+
+  /** All nodes except drained ones. */
+  get live(): readonly Node[] {
+    return this.#live
   }
 
   get used(): readonly Node[] {
     return this.#used
   }
 
+  /** Drains the nodes with these names, and uses those again that were drained before. Names of other nodes are ignored. */
+  drain(names: ReadonlySet<string>): void {
+    const returned = this.configured.filter(({ name }) => this.#drained.has(name) && !names.has(name))
+    this.#drained = names
+    this.#live = this.configured.filter(({ name }) => !names.has(name))
+    this.#choose()
+    for (const node of returned) {
+      node.health.startRamp(this.#options.now())
+      this.#seed(node)
+    }
+  }
+
+  /** Returns true if an operator has drained the node. */
+  isDrainedByCommand({ name }: Pick<Node, 'name'>): boolean {
+    return this.#drained.has(name)
+  }
+
   /** Returns the nodes to try if all others failed. */
   lastResort(): readonly Node[] {
-    return this.live.filter(({ health }) => health.reason !== 'wrong-engine')
+    return this.#live.filter(({ health }) => health.reason !== 'wrong-engine')
   }
 
   /** Returns true if a node is silent and a probe checks whether it has recovered. Without probes, one request at a time checks this. */
@@ -81,13 +108,13 @@ export class NodePool {
 
   /** True if no node can process requests. A request should not wait for a node then. */
   get isUnreachable(): boolean {
-    return this.#hasEjected && this.#used.every((node) => this.isSkipped(node))
+    return this.#live.length === 0 || (this.#hasEjected && this.#used.every((node) => this.isSkipped(node)))
   }
 
   /** Returns a node whose ejection period is over, if no probes run. */
   trial(isOpen: (node: Node) => boolean, now: () => number): Node | null {
     if (!this.#hasEjected || this.isProbed) return null
-    return this.live.find((node) => isOpen(node) && node.health.takeTrial(now())) ?? null
+    return this.#live.find((node) => isOpen(node) && node.health.takeTrial(now())) ?? null
   }
 
   states(): readonly NodeState[] {
@@ -106,7 +133,8 @@ export class NodePool {
         certificate,
       }) => ({
         node: name,
-        isDrained,
+        isDrained: isDrained || this.#drained.has(name),
+        isDrainedByCommand: this.#drained.has(name),
         group,
         reason: health.reason,
         limit: capacity,
@@ -136,13 +164,19 @@ export class NodePool {
   }
 
   #change(node: Node, change: HealthChange): void {
-    const healthy = this.live.filter(({ health }) => health.reason === null)
-    this.#hasEjected = healthy.length < this.live.length
-    this.#used = usedOf(this.live, healthy)
+    const healthy = this.#choose()
     if (change.reason === null) this.#seed(node)
     else node.ejections += 1
-    const counts = { healthy: healthy.length, nodes: this.live.length }
+    const counts = { healthy: healthy.length, nodes: this.#live.length }
     this.#options.onChange({ node: node.name, ...change, ...counts }, node)
+  }
+
+  /** Chooses the nodes that are used, and returns the healthy ones. */
+  #choose(): readonly Node[] {
+    const healthy = this.#live.filter(({ health }) => health.reason === null)
+    this.#hasEjected = healthy.length < this.#live.length
+    this.#used = usedOf(this.#live, healthy)
+    return healthy
   }
 
   /** Gives a recovered node the average latency of the others until it has its own samples. */

@@ -75,10 +75,19 @@ export interface NodeOptions {
   readonly renewedMs?: number | undefined
 }
 
+/** Returns the name of a node in metrics, log lines and on the status page. */
+export function nodeNameOf(url: string): string {
+  return new URL(url).origin + basePathOf(url)
+}
+
+function basePathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/$/, '')
+}
+
 export function createNode(options: NodeOptions): Node {
   const { connections, now, weight, isDrained, group } = options
-  const { origin, pathname, hostname, protocol } = new URL(options.url)
-  const basePath = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
+  const { origin, hostname, protocol } = new URL(options.url)
+  const basePath = basePathOf(options.url)
   const certificate: NodeCertificate = { endsAtMs: null }
   const serverName = protocol === 'https:' ? (options.tls?.serverName ?? hostname) : null
   const connect = createConnector({ ...options, serverName, certificate }, createAddresses(options))
@@ -86,7 +95,7 @@ export function createNode(options: NodeOptions): Node {
   const openPool = (size: number): ConnectionPool =>
     new ConnectionPool(origin, { ...poolOptions(size), connect, clientTtl })
   return {
-    name: origin + basePath,
+    name: nodeNameOf(options.url),
     origin,
     prefix: basePath + options.suffix,
     probePath: options.probePath ?? `${basePath}/engine`,

@@ -31,6 +31,7 @@ const NODE = {
   node: 'http://engine-a:8080/engine-rest',
   isDrained: false,
   group: null,
+  isDrainedByCommand: false,
   reason: null,
   limit: 64,
   inFlight: 3,

@@ -100,6 +100,29 @@ t.test('all workers change the shares of a group of nodes', async (t) => {
   t.match(await shifting.admin('/shift', { ...init, body: '{"reads":"half"}' }), { status: 400 })
 })
 
+t.test('all workers drain a node, also a worker that starts later', async (t) => {
+  const other = await startNode(t, (_request, response) => {
+    response.setHeader('content-type', 'application/json').end('{}')
+  })
+  const [one, two] = [node.url + BASE, other.url + BASE]
+  const pair = await startWorkers(t, { engines: { default: { nodes: [one, two] } } })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
+  const { status, text } = await pair.admin('/nodes/drain', { ...init, body: JSON.stringify({ node: one }) })
+  t.equal(status, 200, text)
+  t.match(JSON.parse(text), { drained: true, engines: ['default'], processes: 2, of: 2 })
+  const drainedAt = (url: string) => pair.metric(`gateway_node_drained{engine="default",node="${url}"}`)
+  t.same([await drainedAt(one), await drainedAt(two)], [1, 0])
+  const [[number, pid] = [0, 0]] = pair.pids()
+  process.kill(pid, 'SIGKILL')
+  await until(() => (pair.pids().get(number) ?? pid) !== pid)
+  const attempts = (url: string) =>
+    pair.metric(`gateway_upstream_attempts_total{engine="default",node="${url}",result="ok"}`)
+  const before = (await attempts(one)) ?? 0
+  for (let count = 0; count < 20; count += 1) t.equal((await pair.ask('/version')).status, 200)
+  t.equal(((await attempts(one)) ?? 0) - before, 0)
+  t.equal(await drainedAt(one), 1)
+})
+
 t.test('workers explain permissions', async (t) => {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
   const asked = { user: 'demo', request: 'GET /task/count' }

@@ -51,7 +51,6 @@ async function send(
   }
   const options = {
     pick,
-    hasNodes: true,
     isUnreachable: () => false,
     budget: { deposit: () => undefined, withdraw: () => hasBudget },
     queue: new Queue({ max: 0, waitMs: 0 }),

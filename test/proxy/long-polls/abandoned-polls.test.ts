@@ -133,3 +133,58 @@ t.test('an abandoned poll counts against the limit of its node until the engine 
   await node.came(2)
   t.equal(node.held[0]?.worker, 'b')
 })
+
+t.test(
+  'polls at a drained node continue at another node, and later tasks of the drained node are unlocked',
+  async (t) => {
+    const [node, other] = [await startPollingNode(t), await startPollingNode(t)]
+    const { upstream, ends, unlocks } = openPolling(t, [node, other], { perNode: 2 })
+    const polls = ['a', 'b', 'c', 'd'].map((worker) => poll(upstream, worker).answer)
+    await Promise.all([node.came(2), other.came(2)])
+    upstream.drain(new Set([node.url]))
+    t.same(upstream.polls.counts(), { open: 2, waiting: 2, abandoned: 2 })
+    other.held.shift()?.answer([])
+    other.held.shift()?.answer([])
+    await other.came(4)
+    node.held.shift()?.answer(TASKS)
+    node.held.shift()?.answer([])
+    await other.wasAsked(2)
+    for (const held of other.held.splice(0)) held.answer([{ id: 'moved' }])
+    const answers = await Promise.all(polls)
+    t.equal(answers.filter(({ node: from }) => from === other.url).length, 4)
+    await upstream.close()
+    t.same([...other.asked].sort(), UNLOCKS)
+    t.same(unlocks, ['unlocked', 'unlocked'])
+    t.same(ends, ['answered', 'answered', 'answered', 'answered'])
+  },
+)
+
+t.test('a repeated poll is not attached to the previous poll at a drained node', async (t) => {
+  const [node, other] = [await startPollingNode(t), await startPollingNode(t)]
+  const { upstream } = openPolling(t, [node, other], { perNode: 4 })
+  upstream.drain(new Set([other.url]))
+  const first = poll(upstream, 'a')
+  await node.came(1)
+  first.leave()
+  await first.answer
+  upstream.drain(new Set([node.url]))
+  const again = poll(upstream, 'a').answer
+  await other.came(1)
+  other.held.shift()?.answer([{ id: 'task' }])
+  t.match(await again, { node: other.url })
+  node.held.shift()?.answer([])
+  await upstream.close()
+})
+
+t.test('without another node, polls of a drained node end with an empty list', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream, ends } = openPolling(t, [node], { perNode: 1 })
+  const polls = [poll(upstream, 'a').answer, poll(upstream, 'b').answer]
+  await node.came(1)
+  upstream.drain(new Set([node.url]))
+  t.same(await Promise.all(polls), [NONE, NONE])
+  await t.rejects(poll(upstream, 'c').answer, { code: 'GW_NO_NODE' })
+  t.same(ends, ['drain', 'drain', 'failed'])
+  node.held.shift()?.answer([])
+  await upstream.close()
+})

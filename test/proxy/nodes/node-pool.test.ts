@@ -78,10 +78,98 @@ t.test('each change is reported, with the number of healthy nodes', (t) => {
     },
     { node: 'http://n1:1/engine-rest', reason: null, detail: '', periodMs: 0, healthy: 2, nodes: 2 },
   ])
-  const idle = { registered: new Set(), inFlight: 0, latencyMs: 0, certificateEndsAtMs: null }
+  const idle = { group: null, registered: new Set(), inFlight: 0, latencyMs: 0, certificateEndsAtMs: null }
   t.same(nodes.set.states(), [
-    { node: 'http://n0:1/engine-rest', isDrained: false, reason: null, limit: 2, ...idle, ejections: 0 },
-    { node: 'http://n1:1/engine-rest', isDrained: false, reason: null, limit: 2, ...idle, ejections: 1 },
+    {
+      node: 'http://n0:1/engine-rest',
+      isDrained: false,
+      isDrainedByCommand: false,
+      reason: null,
+      limit: 2,
+      ...idle,
+      ejections: 0,
+    },
+    {
+      node: 'http://n1:1/engine-rest',
+      isDrained: false,
+      isDrainedByCommand: false,
+      reason: null,
+      limit: 2,
+      ...idle,
+      ejections: 1,
+    },
   ])
+  t.end()
+})
+
+t.test('a node that a command drains is not used until it is returned', (t) => {
+  const nodes = openNodes([{}, {}, {}])
+  const [, one] = nodes.set.all
+  nodes.set.drain(new Set([one?.name ?? '', 'http://unknown:1/engine-rest']))
+  t.equal(usedOf(nodes), '02')
+  t.same(
+    nodes.set.states().map(({ isDrained, isDrainedByCommand }) => [isDrained, isDrainedByCommand]),
+    [
+      [false, false],
+      [true, true],
+      [false, false],
+    ],
+  )
+  nodes.set.drain(new Set())
+  t.equal(usedOf(nodes), '012')
+  t.end()
+})
+
+t.test('a drained node is not used even if all other nodes fail', (t) => {
+  const nodes = openNodes([{}, {}])
+  nodes.set.drain(new Set([nodes.node(0).name]))
+  nodes.node(1).health.failed('refused', 0, 0)
+  t.equal(usedOf(nodes), '1')
+  t.same(
+    nodes.set.lastResort().map(({ name }) => name),
+    [nodes.node(1).name],
+  )
+  t.match(nodes.events, [{ healthy: 0, nodes: 1 }])
+  t.end()
+})
+
+t.test('without a node that is not drained, requests do not wait', (t) => {
+  const nodes = openNodes([{}, { drain: true }])
+  t.equal(nodes.set.isUnreachable, false)
+  nodes.set.drain(new Set([nodes.node(0).name]))
+  t.equal(nodes.set.isUnreachable, true)
+  t.equal(usedOf(nodes), '')
+  t.end()
+})
+
+t.test('a command does not return a node that the configuration drains', (t) => {
+  const nodes = openNodes([{ drain: true }, {}])
+  nodes.set.drain(new Set([nodes.node(0).name]))
+  nodes.set.drain(new Set())
+  t.equal(usedOf(nodes), '1')
+  t.match(nodes.set.states(), [{ isDrained: true, isDrainedByCommand: false }, { isDrained: false }])
+  t.end()
+})
+
+t.test('a returned node begins with a tenth of its share, and the others keep theirs', (t) => {
+  const nodes = openNodes([{}, {}])
+  nodes.clock.nowMs = 100_000
+  nodes.set.drain(new Set([nodes.node(0).name]))
+  nodes.set.drain(new Set())
+  t.equal(nodes.node(0).health.shareAt(100_000), 0.1)
+  t.equal(nodes.node(1).health.shareAt(100_000), 1)
+  t.equal(nodes.node(0).health.shareAt(110_000), 1)
+  t.end()
+})
+
+t.test('a drained node that is ejected is not used when it is returned, and not before it recovers', (t) => {
+  const nodes = openNodes([{}, {}])
+  nodes.set.drain(new Set([nodes.node(0).name]))
+  nodes.node(0).health.failed('refused', 0, 0)
+  t.equal(usedOf(nodes), '1')
+  nodes.set.drain(new Set())
+  t.equal(usedOf(nodes), '1')
+  nodes.node(0).health.probed('ok', 0, '')
+  t.equal(usedOf(nodes), '01')
   t.end()
 })
