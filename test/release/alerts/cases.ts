@@ -95,6 +95,12 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
       [REFUSALS('admit', 'GW_RATE_LIMITED')]: '0+60x40',
     },
   },
+  GatewayShiftReturned: {
+    fires: { [`gateway_shift_returned{${AT},engine="default"}`]: '0x4 1x40' },
+    atMinute: 2.5,
+    labels: ENGINE_AT_LABELS,
+    quiet: { [`gateway_shift_returned{${AT},engine="default"}`]: '0x80' },
+  },
   GatewayBacklog: {
     fires: {
       [QUEUE('default')]: '0x4 1x40',
