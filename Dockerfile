@@ -17,6 +17,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY config config
+COPY docs/runbooks docs/runbooks
 # For `kubectl exec deploy/gateway -- engine-gateway check --config …`.
 RUN ln -s /app/dist/main.js /usr/local/bin/engine-gateway
 # The user is a number, so that Kubernetes can verify that it is not root. Any other number is possible. The gateway writes no files

@@ -62,8 +62,19 @@ async function visit(): Promise<void> {
       await fetch(`${running.address}/engine-rest${path}`, { headers: { authorization } }).then((answer) =>
         answer.text(),
       )
+    await refused(authorization)
     if (round === 40) await writeFile(file, `${JSON.stringify({ ...settings, listen: { port: 1 } })}\n`)
     await wait(60)
+  }
+}
+
+/** A request that mary may not send. */
+async function refused(authorization: string): Promise<void> {
+  const headers = { authorization, 'content-type': 'application/json' }
+  const body = JSON.stringify({ id: 'a', name: 'a', type: 'WORKFLOW' })
+  for (const path of ['/group/create', '/engine/second/group/create']) {
+    const response = await fetch(`${running.address}/engine-rest${path}`, { method: 'POST', headers, body })
+    await response.text()
   }
 }
 

@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import { isRecord } from '../request/value.ts'
 import { addReports } from './comparison-reports.ts'
 import { COMPARED, EXPLAIN, type ServingProcesses } from './questions.ts'
+import { readRunbookPage } from '../status/runbook-page.ts'
 import type { Drain } from './drain.ts'
 import type { Purge } from './purge.ts'
 import type { ChangeShift } from './shift-shares.ts'
@@ -79,12 +80,16 @@ export const ADMIN_ROUTES = {
     method: 'GET',
     path: '/status',
     purpose: 'the status page for browsers',
-    answer: ({ statusPage: { html, headers } }) => ({
-      status: 200,
-      type: 'text/html; charset=utf-8',
-      headers,
-      body: html,
-    }),
+    answer: ({ statusPage }) => pageAnswerOf(statusPage),
+  },
+  runbook: {
+    method: 'GET',
+    path: '/runbook',
+    purpose: 'the runbook of an alert: `?name=GatewayEngineDown`',
+    answer: async (_gateway, { query }) => {
+      const page = await readRunbookPage(isRecord(query) ? query['name'] : undefined)
+      return page === null ? textAnswerOf(404, 'There is no such runbook\n') : pageAnswerOf(page)
+    },
   },
   status: {
     method: 'GET',
@@ -157,6 +162,10 @@ export function adminRoutesOf(gateway: AdministeredGateway): readonly AdminRoute
 }
 
 const NO_PROCESS_ANSWERS = { status: 503, value: { error: 'No worker responds' } }
+
+function pageAnswerOf({ html, headers }: AdminPage): AdminAnswer {
+  return { status: 200, type: 'text/html; charset=utf-8', headers, body: html }
+}
 
 function textAnswerOf(status: number, text: string): AdminAnswer {
   return { status, type: 'text/plain; charset=utf-8', body: text }

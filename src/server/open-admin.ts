@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
@@ -10,6 +11,7 @@ import type { Drain } from './drain.ts'
 import { createPurge } from './purge.ts'
 import { createChangeShift } from './shift-shares.ts'
 import { STATUS } from './questions.ts'
+import { createProblemTimes } from '../status/problem-times.ts'
 import { type Status, statusOf } from '../status/status.ts'
 import { createStatusPage } from '../status/status-page.ts'
 import type { WriteAuditEvent } from './audit-writer.ts'
@@ -30,15 +32,18 @@ interface AdminDependencies extends Pick<AdministeredGateway, 'readiness' | 'pro
 
 /** A status is computed at most once in this time, for any number of viewers. */
 const STATUS_MS = 1000
+/** The status is computed at least this often, so that the page shows since when a problem exists. */
+const PROBLEMS_MS = 5000
 
 /** Opens the admin listener. The gateway may serve in this process or in workers. */
-export function openAdmin(
+export async function openAdmin(
   { host, port, tls }: Pick<Config['admin'], 'host' | 'port' | 'tls'>,
   { current, reload, drain, audit, metrics, readiness, processes, log }: AdminDependencies,
 ): Promise<Admin> {
   // All callers share one token. A caller with a wrong token must not slow down callers with the right one.
   const throttle = createThrottle({ slowUserAfter: Infinity })
-  const version = versionOf()
+  const [replica, version] = [hostname(), versionOf()]
+  const dateProblems = createProblemTimes()
   const readinessNow = async () => withConfiguration(await readiness(), reload.isApplied())
   async function readStatus(): Promise<Status> {
     const [statuses, state] = await Promise.all([processes.askEach(STATUS), readinessNow()])
@@ -47,7 +52,9 @@ export function openAdmin(
       workers: processes.configured,
       readiness: state,
       configuration: reload.status(),
+      replica,
       version,
+      dateProblems,
       mayAsk: current().admin.token !== null,
     })
   }
@@ -64,7 +71,7 @@ export function openAdmin(
     shift: createChangeShift({ processes, log }),
     drain,
   })
-  return createAdmin({
+  const admin = await createAdmin({
     host,
     port,
     tls,
@@ -74,6 +81,14 @@ export function openAdmin(
     audit: (event) => void audit(event),
     log,
   })
+  const watch = setInterval(() => void latest.fetch('status').catch(() => undefined), PROBLEMS_MS).unref()
+  return {
+    address: admin.address,
+    close: () => {
+      clearInterval(watch)
+      return admin.close()
+    },
+  }
 }
 
 /**

@@ -120,24 +120,10 @@ export const DRAIN: ProcessQuestion<DrainReport> = {
   isAnswer: isDrainReport,
 }
 
-const ALL = [
-  METRICS,
-  READINESS,
-  STATUS,
-  EXPLAIN,
-  REOPEN_AUDIT,
-  AUDIT_EVENT,
-  PURGE,
-  SHIFT,
-  COMPARED,
-  DRAIN,
-]
+const ALL = [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, AUDIT_EVENT, PURGE, SHIFT, COMPARED, DRAIN]
 
 const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
-  ALL.map((question) => [
-    question.name,
-    question,
-  ]),
+  ALL.map((question) => [question.name, question]),
 )
 
 /** Returns the question with this name. Null if there is none. */

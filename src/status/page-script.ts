@@ -115,6 +115,31 @@ export function runStatusPage(): void {
     }
   }
 
+  /** Each item has the text, since when the problem exists, and a link to the runbook. The link is relative and has no other parts. */
+  function fillProblems(id: string, problems: Status['problems'], nowMs: number): void {
+    const list = byId(id)
+    resize(list, 'li', problems.length)
+    for (const [at, { text, sinceMs, runbook }] of problems.entries()) {
+      const item = list.children[at]
+      if (item === undefined || isWritten(item, `${text} ${sinceMs} ${runbook}`)) continue
+      const words = document.createElement('span')
+      const when = document.createElement('time')
+      say(words, text)
+      item.replaceChildren(words, when)
+      if (runbook === null) continue
+      const link = document.createElement('a')
+      link.href = `runbook?name=${encodeURIComponent(runbook)}`
+      say(link, 'runbook')
+      item.append(link)
+    }
+    for (const [at, { sinceMs }] of problems.entries()) {
+      const [when] = list.children[at]?.getElementsByTagName('time') ?? []
+      if (when === undefined) continue
+      say(when, `since ${time(sinceMs)} (${since(nowMs - sinceMs)})`)
+      when.dateTime = new Date(sinceMs).toISOString()
+    }
+  }
+
   function tile(id: string, text: string, tone: Tone = ''): void {
     const value = byId(id)
     say(value, text)
@@ -151,20 +176,17 @@ export function runStatusPage(): void {
     return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`
   }
 
-  /** Returns the totals by operation. */
-  function totalsOf({ traffic }: Status): Map<string, TrafficTotals> {
-    const refused = new Map<string, number>()
-    for (const refusal of traffic.refusals)
-      refused.set(refusal.operation, (refused.get(refusal.operation) ?? 0) + refusal.count)
-    const totals = new Map<string, TrafficTotals>()
-    for (const { operation, failed, durations } of traffic.operations)
-      totals.set(operation, {
-        requests: sum(durations),
-        failed,
-        refused: refused.get(operation) ?? 0,
-        durations,
-      })
-    return totals
+  type Name = 'operation' | 'engine'
+
+  function totalsOf({ traffic }: Status, name: Name): Map<string, TrafficTotals> {
+    const rows = name === 'engine' ? traffic.engines : traffic.operations
+    return new Map(
+      rows.map((row) => {
+        const { failed, refused, durations } = row
+        const label = 'engine' in row ? row.engine : row.operation
+        return [label, { requests: sum(durations), failed, refused, durations }]
+      }),
+    )
   }
 
   /**
@@ -199,28 +221,39 @@ export function runStatusPage(): void {
     return { before: oldest, seconds: Math.max(1, (now.nowMs - oldest.nowMs) / 1000) }
   }
 
-  function showTraffic(status: Status): void {
-    const { before, seconds } = windowOf(status)
-    const earlier = before === null ? null : totalsOf(before)
-    const rows = [...totalsOf(status)].map(([operation, totals]) => ({
-      operation,
+  interface TrafficRow {
+    readonly name: string
+    readonly totals: TrafficTotals
+    readonly recent: TrafficTotals
+  }
+
+  /** Returns the totals and the recent counts, those with the most requests first. */
+  function trafficRows(status: Status, before: Status | null, name: Name): readonly TrafficRow[] {
+    const earlier = before === null ? null : totalsOf(before, name)
+    const rows = [...totalsOf(status, name)].map(([label, totals]) => ({
+      name: label,
       totals,
-      recent: earlier === null ? totals : minus(totals, earlier.get(operation) ?? zeroOf(totals)),
+      recent: earlier === null ? totals : minus(totals, earlier.get(label) ?? zeroOf(totals)),
     }))
-    rows.sort(
+    return rows.sort(
       (one, other) =>
         other.recent.requests - one.recent.requests ||
         other.totals.requests - one.totals.requests ||
-        order.compare(one.operation, other.operation),
+        order.compare(one.name, other.name),
     )
-    const what = before === null ? 'since the start' : `in the last ${since(seconds * 1000)}`
-    say(byId('window'), `Rates and durations ${what}; ${rows.length} operations were asked for.`)
+  }
+
+  function fillTraffic(
+    id: string,
+    rows: readonly TrafficRow[],
+    { status, seconds, none }: TrafficView,
+  ): void {
     fillTable(
-      'operations',
-      rows.slice(0, FEW).map(({ operation, totals, recent }) => ({
+      id,
+      rows.slice(0, FEW).map(({ name, totals, recent }) => ({
         kind: '',
         cells: [
-          [operation === '' ? '(no operation)' : operation],
+          [name === '' ? none : name],
           [rate(recent.requests / seconds), 'number'],
           [p95(recent.durations, status.traffic.boundSeconds), 'number'],
           [count(recent.failed), recent.failed > 0 ? 'number bad' : 'number'],
@@ -229,12 +262,30 @@ export function runStatusPage(): void {
         ],
       })),
     )
-    const [requests, failed] = [
-      sum(rows.map(({ recent }) => recent.requests)),
-      sum(rows.map(({ recent }) => recent.failed)),
-    ]
-    tile('requests', `${rate(requests / seconds)} / s`)
+  }
+
+  interface TrafficView {
+    readonly status: Status
+    readonly seconds: number
+    /** Shown instead of an empty name. */
+    readonly none: string
+  }
+
+  function showTraffic(status: Status): void {
+    const { before, seconds } = windowOf(status)
+    const engines = trafficRows(status, before, 'engine')
+    const operations = trafficRows(status, before, 'operation')
+    const what = before === null ? 'since the start' : `in the last ${since(seconds * 1000)}`
+    say(byId('window'), `Rates and durations ${what}.`)
+    say(byId('asked'), `${operations.length} operations since the start.`)
+    fillTraffic('traffic', engines, { status, seconds, none: '(no engine)' })
+    fillTraffic('operations', operations, { status, seconds, none: '(no operation)' })
+    const total = (read: (recent: TrafficTotals) => number): number =>
+      sum(operations.map(({ recent }) => read(recent)))
+    const failed = total((recent) => recent.failed)
+    tile('requests', `${rate(total(({ requests }) => requests) / seconds)} / s`)
     tile('failed', `${rate(failed / seconds)} / s`, failed > 0 ? 'bad' : 'good')
+    tile('refused', `${rate(total(({ refused }) => refused) / seconds)} / s`)
     tile('in-flight', count(status.traffic.inFlight))
     showRefusals(status, before, seconds)
     showCache(status, before)
@@ -245,30 +296,38 @@ export function runStatusPage(): void {
   }
 
   function showRefusals(status: Status, before: Status | null, seconds: number): void {
-    const keyOf = ({ operation, stage, reason }: Status['traffic']['refusals'][number]): string =>
-      `${operation} ${stage} ${reason}`
+    const keyOf = ({ engine, operation, stage, reason }: Status['traffic']['refusals'][number]): string =>
+      `${engine} ${operation} ${stage} ${reason}`
     const earlier = new Map(before?.traffic.refusals.map((refusal) => [keyOf(refusal), refusal.count]))
     const rows = status.traffic.refusals.map((refusal) => ({
       ...refusal,
       recent: Math.max(0, refusal.count - (earlier.get(keyOf(refusal)) ?? 0)),
     }))
     rows.sort((one, other) => other.recent - one.recent || other.count - one.count)
-    tile('refused', `${rate(sum(rows.map(({ recent }) => recent)) / seconds)} / s`)
-    show('no-refusals', rows.length === 0)
-    show('refusals', rows.length > 0)
-    fillTable(
-      'refusals',
-      rows.slice(0, FEW).map(({ operation, stage, reason, recent, count: all }) => ({
-        kind: '',
-        cells: [
-          [operation === '' ? '(no operation)' : operation],
-          [stage],
-          [reason],
-          [rate(recent / seconds), 'number'],
-          [count(all), 'number'],
-        ],
-      })),
-    )
+    for (const [id, kind] of [
+      ['failures', 'outage'],
+      ['refusals', 'refusal'],
+      ['reported', 'report'],
+    ] as const) {
+      const own = rows.filter((row) => row.kind === kind)
+      if (kind === 'report') show('reported-section', own.length > 0)
+      else show(`no-${id}`, own.length === 0)
+      show(id, own.length > 0)
+      fillTable(
+        id,
+        own.slice(0, FEW).map(({ engine, operation, stage, reason, recent, count: all }) => ({
+          kind: '',
+          cells: [
+            [operation === '' ? '(no operation)' : operation],
+            [engine],
+            [stage],
+            [reason],
+            [rate(recent / seconds), 'number'],
+            [count(all), 'number'],
+          ],
+        })),
+      )
+    }
   }
 
   function showCache(status: Status, before: Status | null): void {
@@ -282,15 +341,15 @@ export function runStatusPage(): void {
     const words = {
       none: ['not used', ''],
       unknown: ['not reached yet', 'warn'],
-      up: ['answers', 'good'],
-      down: ['away', 'bad'],
+      up: ['responds', 'good'],
+      down: ['does not respond', 'bad'],
     } as const
     const [word, tone] = words[status.redis]
     tile('redis', word, tone)
   }
 
   function healthOf(node: EngineStatus['nodes'][number]): readonly [string, Tone] {
-    if (node.isDrained) return ['drained', 'quiet']
+    if (node.isDrained) return [node.isDrainedByCommand ? 'drained by a command' : 'drained', 'quiet']
     return node.reason === null ? ['healthy', 'good'] : [`ejected: ${node.reason}`, 'bad']
   }
 
@@ -428,24 +487,23 @@ export function runStatusPage(): void {
   }
 
   function showState(status: Status): void {
-    const { configuration, workers, problems, pressure } = status
-    const missing = workers.configured - workers.answering
+    const { configuration, workers, problems } = status
     tile('ready', status.ready ? 'ready' : 'not ready', status.ready ? 'good' : 'bad')
-    const all = [
-      ...pressure.map((kind) => `new requests are refused: ${kind}`),
-      ...(missing > 0 ? [`${missing} of ${workers.configured} workers do not answer`] : []),
-      ...problems,
-      ...configuration.warnings,
-    ]
-    show('problems-section', all.length > 0)
-    fillList('problems', all)
+    for (const [id, kind] of [
+      ['outages', 'outage'],
+      ['problems', 'warning'],
+    ] as const) {
+      const own = problems.filter((problem) => problem.kind === kind)
+      show(`${id}-section`, own.length > 0)
+      fillProblems(id, own, status.nowMs)
+    }
     showConfiguration(configuration)
     say(
       byId('about'),
-      `${status.version} · up for ${since(status.nowMs - status.startedAtMs)}` +
+      `${status.replica} · ${status.version} · up for ${since(status.nowMs - status.startedAtMs)}` +
         `${workers.configured > 1 ? ` · ${workers.answering} of ${workers.configured} workers` : ''} · ${time(status.nowMs)}`,
     )
-    document.title = `${status.ready && all.length === 0 ? '' : '(!) '}engine-gateway`
+    document.title = `${status.ready && problems.length === 0 ? '' : '(!) '}${status.replica} · engine-gateway`
     show('ask', status.mayAsk)
     show('no-ask', !status.mayAsk)
   }
@@ -453,7 +511,7 @@ export function runStatusPage(): void {
   function showConfiguration(configuration: Status['configuration']): void {
     const { isApplied, lastReload } = configuration
     tile('configuration', isApplied ? 'in force' : 'refused', isApplied ? 'good' : 'bad')
-    const lines = [`What is in force came into force at ${time(configuration.appliedAtMs)}.`]
+    const lines = [`The configuration in force was applied at ${time(configuration.appliedAtMs)}.`]
     if (lastReload !== null)
       lines.push(
         `Last read at ${time(lastReload.atMs)} (${lastReload.cause}): ${lastReload.result}` +
@@ -484,7 +542,7 @@ export function runStatusPage(): void {
       showAll(status)
     } catch (error) {
       const last = samples[samples.length - 1]
-      const age = last === undefined ? '' : ` What you see is of ${time(last.nowMs)}.`
+      const age = last === undefined ? '' : ` The page shows the values of ${time(last.nowMs)}.`
       say(byId('stale'), `No status: ${error instanceof Error ? error.message : 'no answer'}.${age}`)
       show('stale', true)
     } finally {

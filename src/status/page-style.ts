@@ -29,7 +29,9 @@ th, td { padding: .25rem .5rem; border-bottom: 1px solid var(--line); vertical-a
 td.number, th.number { text-align: right; white-space: nowrap }
 tr.engine td { font-weight: 600; border-bottom-style: dotted; padding-top: .6rem } tr.engine small { font-weight: 400 }
 tr.node td:first-child { padding-left: 1.25rem }
-ul { margin: 0; padding-left: 1.1rem } li { overflow-wrap: anywhere }
+ul { margin: 0; padding-left: 1.1rem } li { overflow-wrap: anywhere } li + li { margin-top: .25rem }
+li time { color: var(--quiet); font-size: .85rem; margin-left: .6rem } li a { margin-left: .6rem; font-size: .85rem }
+a { color: var(--accent) }
 .bar { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin-bottom: .5rem }
 input, select, textarea, button { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .35rem; padding: .35rem .5rem; max-width: 100% }
 button { cursor: pointer } button.main { background: var(--accent); color: var(--card); border-color: var(--accent) }
@@ -47,6 +49,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0 0; font: .
   td, td.number { display: block; border: 0; padding: 0; text-align: left; white-space: normal }
   td:first-child { flex: 1 0 100% }
   td[data-label]:not(:first-child)::before { content: attr(data-label) " "; color: var(--quiet); font-size: .8rem }
-  td:empty { display: none }
+  td:empty { display: none } tr.engine td { padding-top: 0 } tr.engine { padding-top: .6rem }
+  li time { display: block; margin-left: 0 } li a { margin-left: 0 }
 }
 `

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
 import type { AdminPage } from '../metrics/admin-listener.ts'
 import type { Operation } from '../operations/table.ts'
 import { runStatusPage } from './page-script.ts'
+import { pageHeaders } from './page-headers.ts'
 import { PAGE_STYLE } from './page-style.ts'
 
 /**
@@ -10,29 +10,10 @@ import { PAGE_STYLE } from './page-style.ts'
  */
 export function createStatusPage(operations: readonly Pick<Operation, 'method' | 'template'>[]): AdminPage {
   const script = `(${runStatusPage.toString()})()`
-  const policy = [
-    "default-src 'none'",
-    `script-src '${sourceOf(script)}'`,
-    `style-src '${sourceOf(PAGE_STYLE)}'`,
-    // Allows the empty icon. Without an icon, browsers request one.
-    'img-src data:',
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ]
   return {
     html: htmlOf(script, operations),
-    headers: {
-      'content-security-policy': policy.join('; '),
-      'referrer-policy': 'no-referrer',
-      'x-frame-options': 'DENY',
-    },
+    headers: pageHeaders({ script, style: PAGE_STYLE }),
   }
-}
-
-function sourceOf(text: string): string {
-  return `sha256-${hash('sha256', text, 'base64')}`
 }
 
 const TILES = [
@@ -49,6 +30,9 @@ const TILES = [
   ['polls', 'Long polls'],
 ] as const
 
+const TRAFFIC = ['Requests / s', 'p95', '5xx', 'Refused', 'Since start']
+const REFUSED = ['Operation', 'Engine', 'Stage', 'Reason']
+
 /** Builds the page. Its whole content comes from this file or from the table, so nothing needs escaping. */
 function htmlOf(script: string, operations: readonly Pick<Operation, 'method' | 'template'>[]): string {
   const tiles = TILES.map(([id, name]) => `<div class="tile"><dt>${name}</dt><dd id="${id}">–</dd></div>`)
@@ -64,18 +48,28 @@ function htmlOf(script: string, operations: readonly Pick<Operation, 'method' | 
 <header><h1>engine-gateway</h1><p id="about"></p><p id="stale" role="alert" hidden></p></header>
 <main>
 <dl class="tiles">${tiles.join('')}</dl>
-<section id="problems-section" hidden><h2 class="bad">Look at</h2><ul id="problems"></ul></section>
+<section id="outages-section" hidden><h2 class="bad">Requests fail</h2><ul id="outages"></ul></section>
+<section id="problems-section" hidden><h2 class="warn">Look at</h2><ul id="problems"></ul></section>
 <section><h2>Engines</h2>
 <div class="bar"><input id="filter" type="search" placeholder="Name or address" aria-label="Show engines by name or address">
 <button id="all" type="button" hidden></button><span id="shown" class="quiet"></span></div>
 ${tableOf('engines', ['Engine', 'Health'], ['In flight', 'Latency', 'Ejections', 'Certificate ends'])}</section>
-<section><h2>Traffic by operation</h2><p id="window" class="quiet"></p>
-${tableOf('operations', ['Operation'], ['Requests / s', 'p95', '5xx', 'Refused', 'Since start'])}</section>
-<section><h2>Refusals</h2><p id="no-refusals" class="quiet">None since the start.</p>
-${tableOf('refusals', ['Operation', 'Stage', 'Reason'], ['/ s', 'Since start'])}</section>
+<section><h2>Traffic by engine</h2><p id="window" class="quiet"></p>
+${tableOf('traffic', ['Engine'], TRAFFIC)}</section>
+<section><h2>Traffic by operation</h2><p id="asked" class="quiet"></p>
+${tableOf('operations', ['Operation'], TRAFFIC)}</section>
+<section><h2>Outages</h2><p class="quiet">Requests that the gateway or an engine could not process.</p>
+<p id="no-failures" class="quiet">None since the start.</p>
+${tableOf('failures', REFUSED, ['/ s', 'Since start'])}</section>
+<section><h2>Refusals</h2><p class="quiet">Requests that were refused because of their content, their caller or a rate limit.</p>
+<p id="no-refusals" class="quiet">None since the start.</p>
+${tableOf('refusals', REFUSED, ['/ s', 'Since start'])}</section>
+<section id="reported-section" hidden><h2>Not enforced</h2>
+<p class="quiet">Requests that the mode enforce would refuse. They were not refused.</p>
+${tableOf('reported', REFUSED, ['/ s', 'Since start'])}</section>
 <section><h2>Configuration</h2><p id="reload" class="quiet"></p><ul id="reload-problems" class="bad"></ul></section>
 <section><h2>Who may do what</h2>
-<p id="no-ask" class="quiet" hidden>Set admin.token to ask here: without it nobody knows who asks.</p>
+<p id="no-ask" class="quiet" hidden>Set admin.token to ask here. Without a token, the gateway cannot identify its callers.</p>
 <form id="ask" hidden>
 <label>User<input id="user" required autocomplete="off" spellcheck="false"></label>
 <label>Engine<select id="engine"></select></label>

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Traffic } from '../../src/metrics/traffic.ts'
 import {
   addStatuses,
   type EngineStatus,
@@ -33,10 +34,13 @@ const ENGINE: EngineStatus = {
   isQueueStanding: false,
   nodes: [NODE],
 }
-const TRAFFIC = {
+const TRAFFIC: Traffic = {
   inFlight: 2,
-  operations: [{ operation: 'getTask', failed: 1, durations: [1, 0, 2] }],
-  refusals: [{ operation: 'getTask', stage: 'permit', reason: '403', count: 3 }],
+  operations: [{ operation: 'getTask', failed: 1, refused: 3, durations: [1, 0, 2] }],
+  engines: [{ engine: 'default', failed: 1, refused: 3, durations: [1, 0, 2] }],
+  refusals: [
+    { engine: 'default', operation: 'getTask', stage: 'permit', reason: '403', count: 3, kind: 'refusal' },
+  ],
   cache: [{ tier: 'memory', result: 'hit', count: 4 }],
 }
 const PROCESS: ProcessStatus = { engines: [ENGINE], traffic: TRAFFIC, redis: 'up', pressure: [] }
@@ -70,7 +74,8 @@ t.test('counts of several processes are summed, and the worst state is shown', a
       ],
       traffic: {
         inFlight: 4,
-        operations: [{ operation: 'getTask', failed: 2, durations: [2, 0, 4] }],
+        operations: [{ operation: 'getTask', failed: 2, refused: 6, durations: [2, 0, 4] }],
+        engines: [{ engine: 'default', failed: 2, refused: 6, durations: [2, 0, 4] }],
         refusals: [{ count: 6 }],
         cache: [{ count: 8 }],
       },
@@ -89,28 +94,53 @@ t.test('an invalid message is not a process status', async (t) => {
     t.equal(isProcessStatus(other), false)
 })
 
+function engineWith(isDrained: boolean): EngineStatus {
+  return { ...ENGINE, nodes: [{ ...NODE, isDrained, isDrainedByCommand: isDrained }] }
+}
+
+/** Returns the combined status of a node in processes that have drained it or not. */
+function drainedIn(...states: readonly boolean[]) {
+  const processes = states.map((state) => ({ ...PROCESS, engines: [engineWith(state)] }))
+  return addStatuses(processes).engines[0]?.nodes[0]
+}
+
+t.test('a node counts as drained if all processes have drained it', async (t) => {
+  t.match(drainedIn(true, true), { isDrained: true, isDrainedByCommand: true })
+  t.match(drainedIn(true, false), { isDrained: false, isDrainedByCommand: false })
+})
+
 t.test('the status has at most 100 lines of each kind, with the most frequent refusals first', async (t) => {
   const refusals = Array.from({ length: 300 }, (_, count) => ({
+    engine: 'default',
     operation: `o${count}`,
     stage: 'permit',
     reason: '403',
     count,
+    kind: count < 5 ? ('outage' as const) : ('refusal' as const),
   }))
   const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`)
   const status = statusOf({
     processes: [{ ...PROCESS, traffic: { ...TRAFFIC, refusals } }],
     workers: 2,
-    readiness: {
-      ready: true,
-      checks: { good: 'ok', 'nodes of a:': 'all are drained', configuration: 'was refused' },
-    },
+    readiness: { ready: true, checks: { good: 'ok', 'nodes of a:': 'all are drained' } },
     configuration: { isApplied: true, appliedAtMs: 1, lastReload: null, warnings: lines },
+    replica: 'gateway-0',
     version: '1',
     mayAsk: false,
+    dateProblems: (problems) => problems.map((problem) => ({ ...problem, sinceMs: 5 })),
   })
-  t.equal(status.traffic.refusals.length, 100)
-  t.equal(status.traffic.refusals[0]?.count, 299)
+  t.same(
+    status.traffic.refusals.slice(0, 6).map(({ count }) => count),
+    [4, 3, 2, 1, 0, 299],
+  )
+  t.equal(status.traffic.refusals.length, 105)
   t.equal(status.configuration.warnings.length, 100)
-  t.same(status.problems, ['nodes of a: all are drained', 'configuration: was refused'])
-  t.match(status, { workers: { answering: 1, configured: 2 }, ready: true, mayAsk: false, version: '1' })
+  t.equal(status.problems.length, 101)
+  t.match(status.problems[0], { text: 'nodes of a: all are drained', kind: 'outage', sinceMs: 5 })
+  t.match(status, {
+    replica: 'gateway-0',
+    workers: { answering: 1, configured: 2 },
+    ready: true,
+    mayAsk: false,
+  })
 })

@@ -1,10 +1,11 @@
 import t, { type Test } from 'tap'
 import type { AdminAccess } from '../../../src/metrics/admin-access.ts'
-import { createAdmin } from '../../../src/metrics/admin-listener.ts'
+import { createAdmin, type Readiness } from '../../../src/metrics/admin-listener.ts'
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import { adminRoutesOf } from '../../../src/server/admin-routes.ts'
 import type { EngineStatus, ProcessStatus } from '../../../src/status/process-status.ts'
 import { type ConfigurationStatus, statusOf } from '../../../src/status/status.ts'
+import { createProblemTimes } from '../../../src/status/problem-times.ts'
 import { createStatusPage } from '../../../src/status/status-page.ts'
 import { administered } from '../../support/administered.ts'
 import { BROWSER_PATIENCE_MS, openPage, type OpenPage } from '../../support/chromium.ts'
@@ -70,10 +71,16 @@ interface Shown {
   readonly configuration?: ConfigurationStatus
   readonly explain?: (question: unknown) => unknown
   readonly access?: AdminAccess
+  readonly readiness?: () => Readiness
 }
 
+const REPLICA = 'gateway-7d4b9c-x2x4z'
+const READY: Readiness = { ready: true, checks: {} }
+
 /** Opens an admin listener with a status that the test defines. */
-async function openAdmin(t: Test, { process, configuration = CONFIGURATION, explain, access }: Shown) {
+async function openAdmin(t: Test, shown: Shown) {
+  const { process, configuration = CONFIGURATION, explain, access, readiness = () => READY } = shown
+  const dateProblems = createProblemTimes(() => Date.UTC(2026, 0, 31, 12))
   const given = access ?? { host: '127.0.0.1', hosts: [], token: TOKEN }
   const admin = await createAdmin({
     host: '127.0.0.1',
@@ -88,9 +95,11 @@ async function openAdmin(t: Test, { process, configuration = CONFIGURATION, expl
           statusOf({
             processes: [process()],
             workers: 1,
-            readiness: { ready: true, checks: {} },
+            readiness: readiness(),
             configuration,
+            replica: REPLICA,
             version: '1',
+            dateProblems,
             mayAsk: given.token !== null,
           }),
       }),
@@ -110,7 +119,7 @@ function processOf(
     engines,
     redis: 'none',
     pressure: [],
-    traffic: { inFlight: 0, operations: [], refusals: [], cache: [], ...more },
+    traffic: { inFlight: 0, operations: [], engines: [], refusals: [], cache: [], ...more },
   }
 }
 
@@ -250,8 +259,16 @@ void t.test('the status page shows hostile names as text', OPTIONS, async (t) =>
     }),
   ]
   const process = processOf(engines, {
-    operations: [{ operation: HOSTILE, failed: 0, durations: [1] }],
-    refusals: [{ operation: HOSTILE, stage: HOSTILE, reason: HOSTILE, count: 1 }],
+    operations: [{ operation: HOSTILE, failed: 0, refused: 1, durations: [1] }],
+    engines: [{ engine: HOSTILE, failed: 0, refused: 1, durations: [1] }],
+    refusals: (['outage', 'refusal', 'report'] as const).map((kind) => ({
+      engine: HOSTILE,
+      operation: HOSTILE,
+      stage: HOSTILE,
+      reason: HOSTILE,
+      count: 1,
+      kind,
+    })),
   })
   const lastReload = {
     atMs: 1,
@@ -264,6 +281,7 @@ void t.test('the status page shows hostile names as text', OPTIONS, async (t) =>
     process: () => ({ ...process, pressure: [HOSTILE] }),
     configuration: { isApplied: false, appliedAtMs: 1, lastReload, warnings: [HOSTILE] },
     explain: () => ({ decision: HOSTILE, text: HOSTILE }),
+    readiness: () => ({ ready: true, checks: { [`nodes of ${HOSTILE}:`]: HOSTILE } }),
   })
   const page = await openPage(t)
   await visit(page, admin.address)
@@ -299,9 +317,23 @@ void t.test('the status page with 500 engines', OPTIONS, async (t) => {
       operations: OPERATIONS.map(({ id }) => ({
         operation: id,
         failed: 0,
+        refused: 7,
         durations: Array.from({ length: 15 }, (_, at) => at),
       })),
-      refusals: OPERATIONS.map(({ id }) => ({ operation: id, stage: 'permit', reason: '403', count: 7 })),
+      engines: Array.from({ length: 500 }, (_, at) => ({
+        engine: `engine-${at}`,
+        failed: 0,
+        refused: 0,
+        durations: Array.from({ length: 15 }, () => at),
+      })),
+      refusals: OPERATIONS.map(({ id }) => ({
+        engine: 'engine-1',
+        operation: id,
+        stage: 'permit',
+        reason: '403',
+        count: 7,
+        kind: 'refusal',
+      })),
     },
   )
   const admin = await openAdmin(t, { process: () => process })
@@ -337,6 +369,72 @@ void t.test('the status page with 500 engines', OPTIONS, async (t) => {
     t.equal(await page.read(`document.querySelectorAll('#engines .engine').length`), 11)
   })
 })
+
+void t.test(
+  'the status page lists problems with their time and a link to the runbook',
+  OPTIONS,
+  async (t) => {
+    const gone = { ...NODE, node: 'http://engine-c:8080/engine-rest', reason: 'refused' } as const
+    const drained = { ...NODE, isDrained: true, isDrainedByCommand: true }
+    const refusal = { operation: 'getTasks', stage: 'permit', count: 5 }
+    const admin = await openAdmin(t, {
+      process: () =>
+        processOf(
+          [engineOf('default', { nodes: [NODE, gone] }), engineOf('second', { nodes: [NODE, drained] })],
+          {
+            operations: [{ operation: 'getTasks', failed: 5, refused: 9, durations: [10] }],
+            engines: [
+              { engine: 'default', failed: 5, refused: 0, durations: [4] },
+              { engine: 'second', failed: 0, refused: 9, durations: [6] },
+            ],
+            refusals: [
+              { ...refusal, engine: 'default', reason: 'GW_NO_NODE', kind: 'outage' },
+              { ...refusal, engine: 'second', reason: '403', count: 9, kind: 'refusal' },
+              { ...refusal, engine: 'second', stage: 'permit-report', reason: '404', kind: 'report' },
+            ],
+          },
+        ),
+      readiness: () => ({
+        ready: true,
+        checks: {
+          'nodes of third:': 'none of 2 is believed healthy',
+          'nodes of default:': '1 of 2 are ejected',
+        },
+      }),
+    })
+    const page = await openPage(t)
+    await visit(page, admin.address)
+
+    await t.test('outages are listed apart from other problems', async (t) => {
+      t.match(await textOf(page, '#outages'), /^nodes of third: none of 2.*since 2026-01-31 12:00:00 UTC/)
+      const problems = await textOf(page, '#problems')
+      t.match(problems, /nodes of default: 1 of 2 are ejected/)
+      t.match(problems, /node http:\/\/engine-a:8080\/engine-rest of second: drained by a command/)
+      t.match(await textOf(page, '#about'), `${REPLICA} · 1 · up for`)
+      t.match(await page.read('document.title'), `(!) ${REPLICA}`)
+    })
+
+    await t.test('traffic and refusals are shown by engine, and outages apart from refusals', async (t) => {
+      t.match(await textOf(page, '#traffic'), /second[\s\S]*default/)
+      t.match(await textOf(page, '#failures'), /getTasks\s+default\s+permit\s+GW_NO_NODE/)
+      t.match(await textOf(page, '#refusals'), /getTasks\s+second\s+permit\s+403/)
+      t.notMatch(await textOf(page, '#refusals'), /GW_NO_NODE|404/)
+      t.match(await textOf(page, '#reported'), /permit-report\s+404/)
+    })
+
+    await t.test('the link of a problem leads to its runbook', async (t) => {
+      await page.read(`document.querySelector('#outages a').click()`)
+      await page.wait(`document.title === 'GatewayEngineDown' && document.readyState === 'complete'`)
+      t.match(await textOf(page, 'pre'), /## Mitigation/)
+      for (const width of [320, 390]) {
+        const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: true }
+        await page.send('Emulation.setDeviceMetricsOverride', metrics)
+        t.ok(Number(await page.read('document.documentElement.scrollWidth')) <= width, `${width} pixels`)
+      }
+      t.same(complaintsOf(page), [])
+    })
+  },
+)
 
 void t.test('the status page supports dark mode and narrow screens', OPTIONS, async (t) => {
   const admin = await openAdmin(t, {
