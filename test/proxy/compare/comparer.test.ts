@@ -47,7 +47,7 @@ function open(
     comparer,
     asked,
     results,
-    async compare(request = READ) {
+    compare: async (request = READ) => {
       comparer.offer(request)
       await until(() => results.length > 0 && comparer.report.waiting === 0)
       return results
