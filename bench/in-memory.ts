@@ -9,8 +9,8 @@ import { build } from '../src/assembly/build.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { buildGateway } from '../src/gateway.ts'
 import { createLogger, openDestination } from '../src/log.ts'
-import { freePorts, startServer } from './processes.ts'
-import { median } from './report.ts'
+import { freePorts, startServer } from './servers/processes.ts'
+import { median } from './report/report.ts'
 import { AUTHORIZATION } from './scenario.ts'
 
 // Measures the CPU time of requests on connections that exist only in memory, so that the cost of the system and of other processes
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
   })
   const [stubPort = 0] = await freePorts(1)
   const stub = await startServer({
-    command: [process.execPath, fileOf('stub.ts'), '--port', `${stubPort}`],
+    command: [process.execPath, fileOf('servers/stub.ts'), '--port', `${stubPort}`],
     port: stubPort,
   })
   const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
   })
   const destination = openDestination({ to: openSync(join(directory, 'access.log'), 'w') })
   const runtime = await build({
-    config: loadConfig(fileOf('gateway.yaml')),
+    config: loadConfig(fileOf('servers/gateway.yaml')),
     log: createLogger({ level: 'info', destination }),
     version: 'bench',
   })

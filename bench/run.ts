@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { load, type Ask, type Measured } from './load.ts'
-import { writeNginxConf } from './nginx.ts'
-import { CORES, freePorts, has, pinned, startServer, type Server } from './processes.ts'
-import { ratioLine, valueLine } from './report.ts'
+import { load, type Ask, type Measured } from './load/wrk.ts'
+import { writeNginxConf } from './servers/nginx.ts'
+import { CORES, freePorts, has, pinned, startServer, type Server } from './servers/processes.ts'
+import { ratioLine, valueLine } from './report/report.ts'
 import { AUTHORIZATION, QUERY_BODY, START_BODY, USER } from './scenario.ts'
 
 // Measures in rounds of one second. The rounds of the servers alternate, so that other load on the machine affects all of them. Ratios
@@ -95,12 +95,22 @@ async function startAll({ directory, before }: Plan, running: Server[]): Promise
     return server
   }
   const conf = writeNginxConf({ directory, stubPort, loggingPort, silentPort, user: USER, password: USER })
-  await start(CORES.load, { command: [NODE, fileOf('stub.ts'), '--port', `${stubPort}`], port: stubPort })
+  await start(CORES.load, {
+    command: [NODE, fileOf('servers/stub.ts'), '--port', `${stubPort}`],
+    port: stubPort,
+  })
   const startGateway = async (name: string, checkout: string): Promise<Contender> => {
     const [port = 0, adminPort = 0] = await freePorts(2)
     const mainFile = join(checkout, 'src', 'main.ts')
     const server = await start(CORES.server, {
-      command: [NODE, NO_PRETENURING, ...profileFlags(), mainFile, '--config', fileOf('gateway.yaml')],
+      command: [
+        NODE,
+        NO_PRETENURING,
+        ...profileFlags(),
+        mainFile,
+        '--config',
+        fileOf('servers/gateway.yaml'),
+      ],
       port,
       env: {
         BENCH_GATEWAY_PORT: `${port}`,
@@ -114,11 +124,11 @@ async function startAll({ directory, before }: Plan, running: Server[]): Promise
   const ours = await startGateway('engine-gateway', fileOf('..'))
   const earlier = before === undefined ? [] : [await startGateway('before', before)]
   const proxy = await start(CORES.server, {
-    command: [NODE, fileOf('http-proxy.ts'), '--port', `${proxyPort}`, '--upstream', upstream],
+    command: [NODE, fileOf('servers/http-proxy.ts'), '--port', `${proxyPort}`, '--upstream', upstream],
     port: proxyPort,
   })
   const least = await start(CORES.server, {
-    command: [NODE, fileOf('one-dispatch.ts'), '--port', `${leastPort}`, '--upstream', upstream],
+    command: [NODE, fileOf('servers/one-dispatch.ts'), '--port', `${leastPort}`, '--upstream', upstream],
     port: leastPort,
   })
   const nginx = await start(CORES.server, { command: ['nginx', '-c', conf], port: silentPort })

@@ -1,22 +1,22 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { build } from '../src/assembly/build.ts'
-import { loadConfig } from '../src/config/config.ts'
-import { createLogger } from '../src/log.ts'
-import type { EngineDependencies } from '../src/pipeline/dependencies.ts'
-import type { Principal } from '../src/request/principal.ts'
-import { canonicalOf } from '../src/request/canonical.ts'
-import { decideAny } from '../src/policy/authz/decision/decide.ts'
-import { OPERATIONS } from '../src/operations/all.ts'
-import { type AuditSettings, auditsOf } from '../src/pipeline/audit.ts'
-import { receive, setPrincipal, setRoute } from '../src/pipeline/context.ts'
-import type { DecisionTrace } from '../src/policy/authz/checks/decision-trace.ts'
-import { readJson } from '../src/request/json.ts'
-import { indexRecords } from '../src/policy/authz/records/records.ts'
-import { type AuthorizationRecord } from '../src/operations/authorization-record.ts'
-import { median } from './report.ts'
-import { AUTHORIZATION, START_BODY } from './scenario.ts'
+import { build } from '../../src/assembly/build.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { createLogger } from '../../src/log.ts'
+import type { EngineDependencies } from '../../src/pipeline/dependencies.ts'
+import type { Principal } from '../../src/request/principal.ts'
+import { canonicalOf } from '../../src/request/canonical.ts'
+import { decideAny } from '../../src/policy/authz/decision/decide.ts'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import { type AuditSettings, auditsOf } from '../../src/pipeline/audit.ts'
+import { receive, setPrincipal, setRoute } from '../../src/pipeline/context.ts'
+import type { DecisionTrace } from '../../src/policy/authz/checks/decision-trace.ts'
+import { readJson } from '../../src/request/json.ts'
+import { indexRecords } from '../../src/policy/authz/records/records.ts'
+import { type AuthorizationRecord } from '../../src/operations/authorization-record.ts'
+import { median } from '../report/report.ts'
+import { AUTHORIZATION, START_BODY } from '../scenario.ts'
 
 // Measures single steps of a request in one process and without a socket. The steps run in hot loops, so the results are lower bounds.
 
@@ -138,7 +138,7 @@ function requestStep(): Step {
 
 async function main(): Promise<void> {
   const extra = { BENCH_GATEWAY_PORT: '0', BENCH_ADMIN_PORT: '0', BENCH_STUB_PORT: '9' }
-  const config = loadConfig(fileURLToPath(new URL('gateway.yaml', import.meta.url)), extra)
+  const config = loadConfig(fileURLToPath(new URL('../servers/gateway.yaml', import.meta.url)), extra)
   const log = createLogger({ level: 'silent' })
   const { gateway: dependencies, close } = await build({ config, log, version: 'bench' })
   const engine = dependencies.engines.get('default')

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { load } from './load.ts'
-import { CORES, freePorts, has, pinned, startServer } from './processes.ts'
-import { median } from './report.ts'
-import { AUTHORIZATION } from './scenario.ts'
+import { load } from '../load/wrk.ts'
+import { CORES, freePorts, has, pinned, startServer } from '../servers/processes.ts'
+import { median } from '../report/report.ts'
+import { AUTHORIZATION } from '../scenario.ts'
 
 // Measures a start of the built gateway (npm run build): the CPU time until it is ready, and the CPU time of a request in the first
 // second of traffic and after eight seconds.
@@ -52,12 +52,12 @@ async function main(): Promise<void> {
 async function measureStart(directory: string, mainFile: string): Promise<Start> {
   const [stubPort = 0, port = 0, adminPort = 0] = await freePorts(3)
   const stub = await startServer({
-    command: pinned(CORES.load, [NODE, fileOf('stub.ts'), '--port', `${stubPort}`]),
+    command: pinned(CORES.load, [NODE, fileOf('../servers/stub.ts'), '--port', `${stubPort}`]),
     port: stubPort,
   })
   const startedMs = performance.now()
   const gateway = await startServer({
-    command: pinned(CORES.server, [NODE, ...FLAGS, mainFile, '--config', fileOf('gateway.yaml')]),
+    command: pinned(CORES.server, [NODE, ...FLAGS, mainFile, '--config', fileOf('../servers/gateway.yaml')]),
     port,
     env: {
       BENCH_GATEWAY_PORT: `${port}`,

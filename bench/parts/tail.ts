@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { ConstantRateResult } from './constant-rate.ts'
-import { CORES, freePorts, pinned, startServer, type Server } from './processes.ts'
-import { median } from './report.ts'
-import { AUTHORIZATION } from './scenario.ts'
-import { sendAtRate } from './send-at-rate.ts'
+import type { ConstantRateResult } from '../load/constant-rate.ts'
+import { CORES, freePorts, pinned, startServer, type Server } from '../servers/processes.ts'
+import { median } from '../report/report.ts'
+import { AUTHORIZATION } from '../scenario.ts'
+import { sendAtRate } from '../load/send-at-rate.ts'
 
 // Measures latencies at constant rates. All servers share the second core, or both cores with `--cpus 2`, and are measured one after
 // the other in each round. The built gateway is measured (npm run build), with its usual flags and with further flags of V8.
@@ -74,7 +74,10 @@ async function startAll({ directory, running, flags, cores }: StartAll): Promise
     running.push(await startServer({ ...options, command: pinned(on, options.command) }))
   }
   const [stubPort = 0, leastPort = 0] = await freePorts(2)
-  await start([CORES.load], { command: [NODE, fileOf('stub.ts'), '--port', `${stubPort}`], port: stubPort })
+  await start([CORES.load], {
+    command: [NODE, fileOf('../servers/stub.ts'), '--port', `${stubPort}`],
+    port: stubPort,
+  })
   const contenders: Contender[] = []
   for (const further of ['', ...flags]) {
     const [port = 0, adminPort = 0] = await freePorts(2)
@@ -83,9 +86,9 @@ async function startAll({ directory, running, flags, cores }: StartAll): Promise
         NODE,
         ...FLAGS,
         ...further.split(' ').filter((flag) => flag !== ''),
-        fileOf('../dist/main.js'),
+        fileOf('../../dist/main.js'),
         '--config',
-        fileOf('gateway.yaml'),
+        fileOf('../servers/gateway.yaml'),
       ],
       port,
       env: {
@@ -99,7 +102,7 @@ async function startAll({ directory, running, flags, cores }: StartAll): Promise
   }
   const upstream = `http://127.0.0.1:${stubPort}`
   await start(cores, {
-    command: [NODE, fileOf('one-dispatch.ts'), '--port', `${leastPort}`, '--upstream', upstream],
+    command: [NODE, fileOf('../servers/one-dispatch.ts'), '--port', `${leastPort}`, '--upstream', upstream],
     port: leastPort,
   })
   return [...contenders, { name: 'Fastify, one dispatch', port: leastPort }]

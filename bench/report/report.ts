@@ -1,4 +1,4 @@
-import type { Measured } from './load.ts'
+import type { Measured } from '../load/wrk.ts'
 
 /** Returns the output line with the medians of one server. */
 export function valueLine(name: string, measured: readonly Measured[]): string {

@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { ConstantRateResult } from './constant-rate.ts'
-import { freePorts, type Server, startServer } from './processes.ts'
-import { sendAtRate } from './send-at-rate.ts'
-import { AUTHORIZATION } from './scenario.ts'
+import type { ConstantRateResult } from '../load/constant-rate.ts'
+import { freePorts, type Server, startServer } from '../servers/processes.ts'
+import { sendAtRate } from '../load/send-at-rate.ts'
+import { AUTHORIZATION } from '../scenario.ts'
 
 // Measures how long requests wait while a records file is replaced, and how much memory the gateway uses. The requests come at a
 // constant rate, and their waits count from the moment at which they were due.
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     replacements: Number(values.replacements),
     form: values.form,
   }
-  const own = fileURLToPath(new URL('..', import.meta.url))
+  const own = fileURLToPath(new URL('../..', import.meta.url))
   for (const checkout of values.before === undefined ? [own] : [resolve(values.before), own]) {
     process.stdout.write(`${checkout}\n`)
     await measure(checkout, setting)
@@ -60,7 +60,7 @@ async function measure(checkout: string, setting: Setting): Promise<void> {
   try {
     const replaceFile = createFiles(directory, setting)
     const [stubPort = 0, port = 0, adminPort = 0] = await freePorts(3)
-    const stub = [process.execPath, fileOf('stub.ts'), '--port', `${stubPort}`]
+    const stub = [process.execPath, fileOf('../servers/stub.ts'), '--port', `${stubPort}`]
     running.push(await startServer({ command: stub, port: stubPort }))
     const log = join(directory, 'gateway.log')
     const entry = join(checkout, 'src', 'main.ts')
@@ -116,8 +116,8 @@ function reloadsIn(log: string): number {
 /** Writes the files of the gateway. Returns a function that replaces all records by others at once. */
 function createFiles(directory: string, { records, form }: Setting): () => void {
   for (const name of ['gateway.yaml', 'users.yaml'])
-    writeFileSync(join(directory, name), readFileSync(fileOf(name)))
-  const own = readFileSync(fileOf('authorizations.yaml'), 'utf8').trimEnd()
+    writeFileSync(join(directory, name), readFileSync(fileOf(`../servers/${name}`)))
+  const own = readFileSync(fileOf('../servers/authorizations.yaml'), 'utf8').trimEnd()
   const file = join(directory, 'authorizations.yaml')
   let version = 0
   const replaceFile = () => {

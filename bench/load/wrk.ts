@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { CORES, pinned, type Server } from './processes.ts'
+import { CORES, pinned, type Server } from '../servers/processes.ts'
 
 const run = promisify(execFile)
 const CONNECTIONS = 32

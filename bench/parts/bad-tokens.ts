@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import type { Flooded, FloodOptions } from './flood.ts'
-import { freePorts, type Server, startServer } from './processes.ts'
-import { median } from './report.ts'
+import type { Flooded, FloodOptions } from '../load/flood.ts'
+import { freePorts, type Server, startServer } from '../servers/processes.ts'
+import { median } from '../report/report.ts'
 
 // Measures how long callers with good tokens wait while another client sends tokens with wrong signatures. Each of these tokens is
 // different. Rounds without and with the flood alternate, so that other load on the machine affects both.
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
 async function measureRound(token: string, options: FloodOptions, gateway: Server): Promise<number> {
   const quiet = await latencies(options.port, token)
   const cpuBefore = gateway.cpuSeconds()
-  const worker = new Worker(new URL('flood.ts', import.meta.url), { workerData: options })
+  const worker = new Worker(new URL('../load/flood.ts', import.meta.url), { workerData: options })
   const told = new Promise<Flooded>((resolve) => worker.once('message', resolve))
   await new Promise((resolve) => setTimeout(resolve, 1000))
   const flooded = await latencies(options.port, token)
@@ -160,7 +160,7 @@ async function startGateway({ directory, issuer, port, adminPort }: GatewayOptio
     },
     authorization: { records: { source: 'file', file: file('records.yaml', { authorizations: [] }) } },
   }
-  const entry = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+  const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
   return startServer({
     command: [
       process.execPath,

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import argon2 from '@node-rs/argon2'
 import bcrypt from 'bcrypt'
-import type { ConstantRateResult } from './constant-rate.ts'
-import { freePorts, type Server, startServer } from './processes.ts'
-import { sendAtRate } from './send-at-rate.ts'
+import type { ConstantRateResult } from '../load/constant-rate.ts'
+import { freePorts, type Server, startServer } from '../servers/processes.ts'
+import { sendAtRate } from '../load/send-at-rate.ts'
 
 // Measures how long the requests of one user wait when the remembered credential is renewed. The user's requests come at a constant
 // rate, and their waits count from the moment at which they were due.
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
       before: { type: 'string' },
     },
   })
-  const own = fileURLToPath(new URL('..', import.meta.url))
+  const own = fileURLToPath(new URL('../..', import.meta.url))
   const checkouts = values.before === undefined ? [own] : [resolve(values.before), own]
   for (const scenario of SCENARIOS.filter(({ name }) => name.includes(values.only)))
     for (const checkout of checkouts) {
