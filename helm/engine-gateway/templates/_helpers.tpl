@@ -172,6 +172,21 @@ annotations:
 {{- end -}}
 {{- end -}}
 
+{{- /*
+NODE_OPTIONS with the heap limit of each process: half of the memory limit of the container, divided by the workers that share it. Empty if the
+container has no memory limit, because the limit would then depend on the node, or if extraEnv sets the variable.
+*/ -}}
+{{- define "engine-gateway.nodeOptions" -}}
+{{- $isGiven := false -}}
+{{- range .Values.extraEnv -}}
+{{- if eq .name "NODE_OPTIONS" -}}{{- $isGiven = true -}}{{- end -}}
+{{- end -}}
+{{- if and (dig "limits" "memory" "" .Values.resources) (not $isGiven) -}}
+{{- $workers := max 1 (int (default 1 .Values.config.workers)) -}}
+--max-old-space-size-percentage={{ divf 50 $workers | floor | max 1 }}
+{{- end -}}
+{{- end -}}
+
 {{- /* The port of a URL. Fails if the URL is a variable. Takes `url`, and `instead`: the value that must be set in this case. */ -}}
 {{- define "engine-gateway.portOf" -}}
 {{- $url := toString .url -}}

@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { helmSkip } from '../../support/requirements.ts'
 import { at, find, listAt, podOf, render, renderWith } from './render.ts'
 
 const container = (...sets: readonly string[]) => at(podOf(render(...sets)), 'spec.containers.0')
+const namesOf = (...sets: readonly string[]) =>
+  listAt(container(...sets), 'env').map((one) => at(one, 'name'))
 const budgetOf = (...sets: readonly string[]) => at(find(render(...sets), 'PodDisruptionBudget'), 'spec')
 const graceOf = (...sets: readonly string[]) =>
   at(podOf(render(...sets)), 'spec.terminationGracePeriodSeconds')
@@ -140,7 +143,26 @@ t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
         { [kind]: { name: 'company', items: [{ key: 'root.pem', path: 'ca.crt' }] } },
       ])
     }
-    t.equal(at(container(), 'env'), undefined)
+    t.same(namesOf(), ['NODE_OPTIONS'])
+  })
+
+  await t.test('the processes of a pod share half of its memory limit as heap limits', async (t) => {
+    const optionsOf = (...sets: readonly string[]) =>
+      listAt(container(...sets), 'env')
+        .filter((one) => at(one, 'name') === 'NODE_OPTIONS')
+        .map((one) => at(one, 'value'))
+    t.same(optionsOf(), ['--max-old-space-size-percentage=50'])
+    t.same(optionsOf('config.workers=3'), ['--max-old-space-size-percentage=16'])
+    t.same(optionsOf('config.workers=64'), ['--max-old-space-size-percentage=1'])
+    t.same(optionsOf('extraEnv[0].name=NODE_OPTIONS', 'extraEnv[0].value=--max-old-space-size=400'), [
+      '--max-old-space-size=400',
+    ])
+    // Without a limit, the share would be that of the node's memory.
+    t.equal(at(container('resources.limits.memory=null'), 'env'), undefined)
+    for (const option of [...optionsOf(), ...optionsOf('config.workers=3')]) {
+      const env = { ...process.env, NODE_OPTIONS: String(option) }
+      t.equal(spawnSync(process.execPath, ['-p', '1'], { env }).stdout.toString(), '1\n', String(option))
+    }
   })
 
   await t.test('a rolling update has the configured strategy and readiness time', async (t) => {
