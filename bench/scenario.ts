@@ -23,3 +23,22 @@ export const START_BODY = JSON.stringify({
     invoiceNumber: { value: 'GPFE-23232323', type: 'String' },
   },
 })
+
+/** The body of a large write: 57 KB with 900 variables. */
+export const LARGE_START_BODY = JSON.stringify({
+  businessKey: 'order-4711',
+  variables: Object.fromEntries(
+    Array.from({ length: 900 }, (_, index) => [
+      `variable${index}`,
+      { value: `text of the variable ${index}`, type: 'String' },
+    ]),
+  ),
+})
+
+/** The body of a large query: 950 KB with 40,000 business keys. */
+export const LARGE_QUERY_BODY = JSON.stringify({
+  processInstanceBusinessKeyIn: Array.from(
+    { length: 40_000 },
+    (_, index) => `order-47110815-${100_000 + index}`,
+  ),
+})

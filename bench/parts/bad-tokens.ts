@@ -1,179 +1,121 @@
 import { once } from 'node:events'
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { Agent, createServer, request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { createServer } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { Flooded, FloodOptions } from '../load/flood.ts'
-import { freePorts, type Server, startServer } from '../servers/processes.ts'
-import { median } from '../report/report.ts'
+import { failuresIn, requestText, send } from '../load/send.ts'
+import { interleave, OWN, type Part, type Values } from '../part.ts'
+import { runAlone } from '../run-part.ts'
+import { type Gateway, startGateway } from '../servers/gateway.ts'
+import { ANY_CORE, CORES, startScript } from '../servers/processes.ts'
 
-// Measures how long callers with good tokens wait while another client sends tokens with wrong signatures. Each of these tokens is
-// different. Rounds without and with the flood alternate, so that other load on the machine affects both.
-
-const PATH = '/engine-rest/version'
+const PATH = '/engine-rest/process-definition/key/invoice'
 const AUDIENCE = 'gateway'
-/** The time between two requests with a good token. */
-const EVERY_MS = 20
-const ROUND_SECONDS = 5
+const GOOD_PER_SECOND = 50
+const RECORD = { type: 1, userId: 'good', resourceType: 6, resourceId: 'invoice', permissions: ['READ'] }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      alg: { type: 'string', default: 'ES256' },
-      'per-second': { type: 'string', default: '10000' },
-      rounds: { type: 'string', default: '5' },
-    },
-  })
-  const { privateKey, publicKey } = await generateKeyPair(values.alg, { extractable: true })
-  const issuer = await startIssuer({ ...(await exportJWK(publicKey)), kid: 'a', alg: values.alg, use: 'sig' })
-  const token = await new SignJWT({ sub: 'good' })
-    .setProtectedHeader({ alg: values.alg, kid: 'a' })
-    .setIssuer(issuer)
-    .setAudience(AUDIENCE)
-    .setExpirationTime('1h')
-    .sign(privateKey)
-  const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
-  const [port = 0, adminPort = 0] = await freePorts(2)
-  const gateway = await startGateway({ directory, issuer, port, adminPort })
-  try {
-    await latencies(port, token)
+/** The waits of callers with good tokens during a flood of bad tokens. */
+export const badTokens: Part = {
+  name: 'bad-tokens',
+  title: 'A flood of bad tokens',
+  measures:
+    'A caller with a good token sends 50 requests a second, without and with a flood. The flood has 256 connections. Each of them sends a ' +
+    'token with another wrong signature as soon as it has the response to the last one, at most 10,000 a second in total.',
+  columns: [
+    { key: 'p50', title: 'p50', unit: 'ms' },
+    { key: 'p99', title: 'p99', unit: 'ms' },
+    { key: 'failed', title: 'failed', unit: 'number' },
+    { key: 'floodPerSecond', title: 'responses to the flood per second', unit: 'number' },
+    { key: 'floodMicros', title: 'CPU time for each', unit: 'µs' },
+  ],
+  isLeftOutOfQuick: true,
+  options: { alg: 'ES256', 'per-second': '10000' },
+  run: async (plan) => {
+    const { isQuick, options, rounds } = plan
+    const alg = options['alg'] ?? 'ES256'
+    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+    const issuer = await startIssuer({ ...(await exportJWK(publicKey)), kid: 'a', alg, use: 'sig' })
+    const token = await new SignJWT({ sub: 'good' })
+      .setProtectedHeader({ alg, kid: 'a' })
+      .setIssuer(issuer.url)
+      .setAudience(AUDIENCE)
+      .setExpirationTime('1h')
+      .sign(privateKey)
+    const stub = await startScript('stub.ts', CORES.load)
+    const gateway = await startGateway({
+      directory: plan.directory,
+      checkout: plan.gateways.at(-1)?.path ?? '',
+      core: ANY_CORE,
+      nodes: [`http://127.0.0.1:${stub.port}/engine-rest`],
+      settings: {
+        identity: {
+          source: 'file',
+          file: 'users.yaml',
+          tokens: { issuers: [{ name: 'bench', issuer: issuer.url, audience: [AUDIENCE] }] },
+        },
+      },
+      records: [RECORD],
+    })
+    const seconds = isQuick ? 2 : 5
+    const quiet = () => sendGood(gateway, token, seconds)
+    await quiet()
     const [header = '', claims = '', signature = ''] = token.split('.')
-    const options = {
-      port,
+    const flood = {
+      port: gateway.port,
       path: PATH,
       signed: `${header}.${claims}`,
       signatureBytes: Buffer.from(signature, 'base64url').length,
-      perSecond: Number(values['per-second']),
-      seconds: ROUND_SECONDS + 2,
+      perSecond: Number(options['per-second']),
+      seconds: seconds + 2,
     }
-    const ratios: number[] = []
-    for (let round = 0; round < Number(values.rounds); round += 1)
-      ratios.push(await measureRound(token, options, gateway))
-    process.stdout.write(`p99 with the flood over p99 without: ${median(ratios).toFixed(2)}x\n`)
-  } finally {
-    await gateway.stop()
-    rmSync(directory, { recursive: true })
-  }
+    const trials = [
+      { case: 'without a flood', server: OWN, measure: quiet },
+      { case: 'with a flood', server: OWN, measure: () => measureFlood(gateway, flood, quiet) },
+    ]
+    const rows = await interleave(trials, Math.ceil(rounds * 0.6))
+    issuer.close()
+    return rows
+  },
 }
 
-async function measureRound(token: string, options: FloodOptions, gateway: Server): Promise<number> {
-  const quiet = await latencies(options.port, token)
-  const cpuBefore = gateway.cpuSeconds()
+async function sendGood({ port }: Gateway, token: string, seconds: number): Promise<Values> {
+  const request = requestText({ path: PATH, headers: { authorization: `Bearer ${token}` } })
+  const result = await send(
+    { port, request, perSecond: GOOD_PER_SECOND, seconds, connections: 8 },
+    CORES.load,
+  )
+  return { ...result.waits, failed: failuresIn(result) }
+}
+
+async function measureFlood(
+  gateway: Gateway,
+  options: FloodOptions,
+  sendOthers: () => Promise<Values>,
+): Promise<Values> {
+  const before = gateway.cpuSeconds()
   const worker = new Worker(new URL('../load/flood.ts', import.meta.url), { workerData: options })
   const told = new Promise<Flooded>((resolve) => worker.once('message', resolve))
-  await new Promise((resolve) => setTimeout(resolve, 1000))
-  const flooded = await latencies(options.port, token)
-  const { sent, answered, statuses } = await told
-  const cpuMicros = ((gateway.cpuSeconds() - cpuBefore) / answered) * 1e6
-  process.stdout.write(
-    `without ${textOf(quiet)}; with ${textOf(flooded)}; ` +
-      `flood: ${Math.round(answered / options.seconds)} answers/s (${JSON.stringify(statuses)} of ${sent}), ` +
-      `${cpuMicros.toFixed(0)} µs CPU each\n`,
-  )
-  return percentile(flooded, 0.99) / percentile(quiet, 0.99)
-}
-
-function textOf(ms: readonly number[]): string {
-  return `p50 ${percentile(ms, 0.5).toFixed(2)} p99 ${percentile(ms, 0.99).toFixed(2)} ms`
-}
-
-function percentile(sorted: readonly number[], part: number): number {
-  return sorted[Math.floor(sorted.length * part)] ?? Number.NaN
-}
-
-/** Returns the latencies of one round in milliseconds, sorted. @throws Error if a response is not successful */
-async function latencies(port: number, token: string): Promise<readonly number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
-  const asked: Promise<number>[] = []
-  const startedAt = performance.now()
-  while (performance.now() - startedAt < ROUND_SECONDS * 1000) {
-    asked.push(ask(port, token, agent))
-    await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
+  await wait(1000)
+  const values = await sendOthers()
+  const { answered } = await told
+  return {
+    ...values,
+    floodPerSecond: answered / options.seconds,
+    floodMicros: ((gateway.cpuSeconds() - before) / answered) * 1e6,
   }
-  const ms = await Promise.all(asked)
-  agent.destroy()
-  return ms.toSorted((one, other) => one - other)
 }
 
-function ask(port: number, token: string, agent: Agent): Promise<number> {
-  const startedAt = performance.now()
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}` }
-    const sent = request({ host: '127.0.0.1', port, path: PATH, headers, agent }, (response) => {
-      response.resume()
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve(performance.now() - startedAt)
-        else reject(new Error(`a good caller was answered ${response.statusCode}`))
-      })
-    })
-    sent.on('error', reject)
-    sent.end()
-  })
-}
-
-async function startIssuer(jwk: JWK): Promise<string> {
+async function startIssuer(jwk: JWK) {
   const server = createServer((asked, response) => {
     const document = asked.url === '/keys' ? { keys: [jwk] } : { issuer: url, jwks_uri: `${url}/keys` }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document))
   })
-  const url = await listening(server)
-  return url
-}
-
-async function listening(server: ReturnType<typeof createServer>): Promise<string> {
-  server.listen(0, '127.0.0.1').unref()
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  return { url, close: () => server.close() }
 }
 
-interface GatewayOptions {
-  readonly directory: string
-  readonly issuer: string
-  readonly port: number
-  readonly adminPort: number
-}
-
-async function startGateway({ directory, issuer, port, adminPort }: GatewayOptions): Promise<Server> {
-  const engine = await listening(
-    createServer((_asked, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"7.22.0"}')
-    }),
-  )
-  const file = (name: string, content: unknown): string => {
-    writeFileSync(join(directory, name), JSON.stringify(content))
-    return join(directory, name)
-  }
-  const config = {
-    version: 1,
-    listen: { host: '127.0.0.1', port },
-    admin: { host: '127.0.0.1', port: adminPort },
-    engines: { default: { nodes: [`${engine}/engine-rest`] } },
-    identity: {
-      source: 'file',
-      file: file('users.yaml', { users: [] }),
-      tokens: { issuers: [{ name: 'bench', issuer, audience: [AUDIENCE] }] },
-    },
-    authorization: { records: { source: 'file', file: file('records.yaml', { authorizations: [] }) } },
-  }
-  const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-  return startServer({
-    command: [
-      process.execPath,
-      '--max-semi-space-size=8',
-      '--no-allocation-site-pretenuring',
-      entry,
-      '--config',
-      file('gateway.yaml', config),
-    ],
-    port,
-    output: openSync(join(directory, 'gateway.log'), 'w'),
-  })
-}
-
-await main()
-process.exit()
+if (import.meta.main) await runAlone(badTokens)

@@ -1,6 +1,5 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { build } from '../../src/assembly/build.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
@@ -15,10 +14,10 @@ import type { DecisionTrace } from '../../src/policy/authz/checks/decision-trace
 import { readJson } from '../../src/request/json.ts'
 import { indexRecords } from '../../src/policy/authz/records/records.ts'
 import { type AuthorizationRecord } from '../../src/operations/authorization-record.ts'
-import { median } from '../report/report.ts'
+import { OWN, type Part, type Row, sampleOf } from '../part.ts'
+import { runAlone } from '../run-part.ts'
 import { AUTHORIZATION, START_BODY } from '../scenario.ts'
-
-// Measures single steps of a request in one process and without a socket. The steps run in hot loops, so the results are lower bounds.
+import { writeSettings } from '../servers/gateway.ts'
 
 const ROUNDS = 25
 const CALLS_PER_ROUND = 10_000
@@ -31,16 +30,23 @@ interface Step {
   readonly call: () => unknown
 }
 
-/** Returns the time of one call of each step in nanoseconds, as the median of the rounds. The rounds of the steps alternate. */
-function measure(steps: readonly Step[]): readonly number[] {
+/** Returns a row for each step with the time of one call. The rounds of the steps alternate. */
+async function measure(steps: readonly Step[]): Promise<readonly Row[]> {
   const rounds = steps.map((): number[] => [])
-  for (let round = 0; round < ROUNDS; round += 1)
-    for (const [index, { call }] of steps.entries()) {
-      const startedAtNs = process.hrtime.bigint()
-      for (let calls = 0; calls < CALLS_PER_ROUND; calls += 1) call()
-      rounds[index]?.push(Number(process.hrtime.bigint() - startedAtNs) / CALLS_PER_ROUND)
-    }
-  return rounds.map((ns) => median(ns.slice(WARM_UP)))
+  const { foreign } = await sampleOf(async () => {
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const [index, { call }] of steps.entries()) {
+        const startedAtNs = process.hrtime.bigint()
+        for (let calls = 0; calls < CALLS_PER_ROUND; calls += 1) call()
+        rounds[index]?.push(Number(process.hrtime.bigint() - startedAtNs) / CALLS_PER_ROUND)
+      }
+    return {}
+  })
+  return steps.map(({ name }, index) => ({
+    case: name,
+    server: OWN,
+    samples: (rounds[index] ?? []).slice(WARM_UP).map((ns) => ({ values: { ns }, foreign })),
+  }))
 }
 
 /** Returns grants on single process definitions to fifty users and fifty groups. */
@@ -73,7 +79,6 @@ async function permitStep(
   const decision = permit?.authorize(asked)
   if (!(decision instanceof Promise)) return { name: `permit ${id}`, call: () => permit?.authorize(asked) }
   await decision.catch(() => undefined)
-  process.stdout.write(`permit ${id}: not measured, it asks the engine\n`)
   return null
 }
 
@@ -136,10 +141,10 @@ function requestStep(): Step {
   return { name: 'canonicalOf', call: () => canonicalOf(request, served) }
 }
 
-async function main(): Promise<void> {
-  const extra = { BENCH_GATEWAY_PORT: '0', BENCH_ADMIN_PORT: '0', BENCH_STUB_PORT: '9' }
-  const config = loadConfig(fileURLToPath(new URL('../servers/gateway.yaml', import.meta.url)), extra)
+async function measureSteps(directory: string): Promise<readonly Row[]> {
+  const { file } = await writeSettings({ directory, nodes: ['http://127.0.0.1:9/engine-rest'] })
   const log = createLogger({ level: 'silent' })
+  const config = loadConfig(file)
   const { gateway: dependencies, close } = await build({ config, log, version: 'bench' })
   const engine = dependencies.engines.get('default')
   if (engine === undefined) throw new Error('The bench configures the engine default')
@@ -150,7 +155,7 @@ async function main(): Promise<void> {
     await permitStep(engine, principal, { id: 'getProcessDefinitionByKey', key: 'invoice' }),
     await permitStep(engine, principal, { id: 'getDecisionDefinitionDiagramByKey', key: 'dish' }),
   ]
-  const steps: readonly Step[] = [
+  const rows = await measure([
     decisionStep(10),
     decisionStep(100_000),
     ...permits.filter((step) => step !== null),
@@ -161,13 +166,21 @@ async function main(): Promise<void> {
     auditStep(engine, principal, { id: 'startProcessInstanceByKey', settings: config.audit }),
     requestStep(),
     { name: `readJson, ${body.length} bytes`, call: () => readJson(body) },
-  ]
-  const measured = measure(steps)
-  const [few = Number.NaN, many = Number.NaN] = measured
-  for (const [index, { name }] of steps.entries())
-    process.stdout.write(`${name.padEnd(48)}${(measured[index] ?? 0).toFixed(0).padStart(7)} ns\n`)
-  process.stdout.write(`A decision among 100000 records costs ${(many / few).toFixed(2)}x one among 10.\n`)
+  ])
   await close()
+  return rows
 }
 
-await main()
+/** The time of single steps. */
+export const decision: Part = {
+  name: 'decision',
+  title: 'Steps of a request',
+  measures:
+    'Single steps of a request in one process and without a socket. The steps run in hot loops, so the results are lower bounds. A permission ' +
+    'that needs a lookup at the engine is left out.',
+  columns: [{ key: 'ns', title: 'time of a call', unit: 'ns' }],
+  isLeftOutOfQuick: true,
+  run: ({ directory }) => measureSteps(directory),
+}
+
+if (import.meta.main) await runAlone(decision)

@@ -1,17 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { type Engine, startEngine } from '../../test/engine/engine.ts'
 import { exchange } from '../../test/engine/exchange.ts'
 import { type GatewayProcess, startGatewayProcess } from '../../test/engine/gateway-process.ts'
 import { holdPolls } from '../../test/engine/held-polls.ts'
+import { cpuSecondsOf } from '../foreign-cpu.ts'
+import { OWN, type Part, type Row, sampleOf, type Values } from '../part.ts'
+import { runAlone } from '../run-part.ts'
 import { isRecord } from '../../src/request/value.ts'
 import { type Kind, KINDS, modelOf } from './long-poll-models.ts'
-
-// Measures the time from the creation of an external task to its delivery to a worker that polls through the gateway, with
-// several nodes of an engine on one database. With `--idle`, measures the processor time that idle polls cost the nodes instead.
 
 const TOPICS = 8
 const HOLD_MS = 30_000
@@ -27,43 +23,66 @@ interface Delivery {
 
 type Call = (method: 'GET' | 'POST', path: string, body?: unknown) => Promise<unknown>
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      nodes: { type: 'string', default: '2' },
-      tasks: { type: 'string', default: '80' },
-      spacing: { type: 'string', default: '200' },
-      nudge: { type: 'string', default: 'false,{ every: 750ms }' },
-      /** The number of idle polls at each node whose cost is measured. With 0, deliveries are measured instead. */
-      idle: { type: 'string', default: '0' },
-    },
-  })
-  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-bench-'))
-  const engines: Engine[] = []
-  try {
-    const db = `jdbc:h2:file:${folder}/engine;AUTO_SERVER=TRUE`
-    for (let i = 0; i < Number(values.nodes); i += 1) engines.push(await startEngine({ db, jobs: true }))
-    // Commas separate the settings, as in `false,{ every: 750ms }`. No setting contains a comma.
-    for (const nudge of values.nudge.split(',')) {
-      const gateway = await startGateway(engines, nudge)
-      try {
-        if (Number(values.idle) > 0)
-          await measureIdle(gateway, engines, { nudge, perNode: Number(values.idle) })
-        else
-          await measureDeliveries(gateway, {
-            nudge,
-            nodes: engines.length,
-            tasks: Number(values.tasks),
-            spacingMs: Number(values.spacing),
-          })
-      } finally {
-        await gateway.stop()
+/** The time from the creation of a task to its delivery, with real engines. */
+export const longPolls: Part = {
+  name: 'long-polls',
+  title: 'Long polls',
+  measures:
+    'Two engines share an H2 database. Eight workers with one topic each poll through the gateway, and each kind of event creates tasks. The time ' +
+    'from the creation of a task, as the engine reports it, to its delivery, with and without nudges. With `--idle 150`, the processor time of nodes ' +
+    'that hold 150 polls each.',
+  columns: [
+    { key: 'tasks', title: 'tasks delivered', unit: 'number' },
+    { key: 'twice', title: 'delivered twice', unit: 'number' },
+    { key: 'p50', title: 'p50', unit: 'ms' },
+    { key: 'p75', title: 'p75', unit: 'ms' },
+    { key: 'p99', title: 'p99', unit: 'ms' },
+    { key: 'max', title: 'longest', unit: 'ms' },
+    { key: 'cpuMs', title: 'processor time of a node in a second', unit: 'ms' },
+  ],
+  needs: ['java', 'mvn'],
+  isExtra: true,
+  options: {
+    nodes: '2',
+    tasks: '80',
+    spacing: '200',
+    nudge: 'false,{ every: 750ms }',
+    // The number of idle polls at each node whose cost is measured. With 0, deliveries are measured instead.
+    idle: '0',
+  },
+  run: async ({ directory, options, isQuick, log }) => {
+    const engines: Engine[] = []
+    const rows: Row[] = []
+    try {
+      const db = `jdbc:h2:file:${directory}/engine;AUTO_SERVER=TRUE`
+      for (let count = 0; count < Number(options['nodes']); count += 1)
+        engines.push(await startEngine({ db, jobs: true }))
+      // Commas separate the settings, as in `false,{ every: 750ms }`. No setting contains a comma.
+      for (const nudge of (options['nudge'] ?? '').split(',')) {
+        const gateway = await startGateway(engines, nudge)
+        const idle = Number(options['idle'])
+        const measurement = {
+          nudge,
+          nodes: engines.length,
+          tasks: isQuick ? 8 : Number(options['tasks']),
+          spacingMs: Number(options['spacing']),
+        }
+        try {
+          rows.push(
+            ...(idle > 0
+              ? await measureIdle(gateway, engines, { nudge, perNode: idle })
+              : await measureDeliveries(gateway, measurement)),
+          )
+          log(`  nudge ${nudge}: ${await nudgesOf(gateway)}`)
+        } finally {
+          await gateway.stop()
+        }
       }
+      return rows
+    } finally {
+      await Promise.all(engines.map((engine) => engine.stop()))
     }
-  } finally {
-    await Promise.all(engines.map((engine) => engine.stop()))
-    await rm(folder, { recursive: true })
-  }
+  },
 }
 
 function startGateway(engines: readonly Engine[], nudge: string): Promise<GatewayProcess> {
@@ -89,28 +108,31 @@ interface Measurement {
   readonly spacingMs: number
 }
 
-async function measureDeliveries(gateway: GatewayProcess, measurement: Measurement): Promise<void> {
+async function measureDeliveries(gateway: GatewayProcess, measurement: Measurement): Promise<readonly Row[]> {
   const { nudge, nodes, tasks, spacingMs } = measurement
   const call = callerOf(gateway)
   for (const kind of KINDS) await deploy(call, kind)
   const deliveries: Delivery[] = []
   let isOver = false
-  for (let index = 0; index < TOPICS; index += 1)
-    void work(call, { topic: topicOf(nodes, nudge, index), deliveries, isOver: () => isOver })
-  await wait(2000)
-  for (const kind of KINDS) {
-    await createTasks(call, kind, { tasks, spacingMs, topicOf: (index) => topicOf(nodes, nudge, index) })
-    await wait(3000)
-  }
-  const expected = tasks * KINDS.length
-  const untilMs = performance.now() + HOLD_MS + 10_000
-  while (deliveries.length < expected && performance.now() < untilMs) await wait(200)
-  isOver = true
-  const ids = new Set(deliveries.map(({ id }) => id))
-  print(`\n${nodes} nodes, nudge: ${nudge}; ${await nudgesOf(gateway)}`)
-  print(`delivered ${ids.size} of ${expected}, ${deliveries.length - ids.size} of them twice\n`)
-  print('| tasks of | tasks | p50 | p75 | p99 | longest |\n|---|---|---|---|---|---|')
-  for (const kind of KINDS) print(rowOf(kind, deliveries))
+  const { foreign } = await sampleOf(async () => {
+    for (let index = 0; index < TOPICS; index += 1)
+      void work(call, { topic: topicOf(nodes, nudge, index), deliveries, isOver: () => isOver })
+    await wait(2000)
+    for (const kind of KINDS) {
+      await createTasks(call, kind, { tasks, spacingMs, topicOf: (index) => topicOf(nodes, nudge, index) })
+      await wait(3000)
+    }
+    const expected = tasks * KINDS.length
+    const untilMs = performance.now() + HOLD_MS + 10_000
+    while (deliveries.length < expected && performance.now() < untilMs) await wait(200)
+    isOver = true
+    return {}
+  })
+  return KINDS.map((kind) => ({
+    case: `${kind}, nudge: ${nudge}`,
+    server: OWN,
+    samples: [{ values: valuesOf(kind, deliveries), foreign }],
+  }))
 }
 
 function topicOf(nodes: number, nudge: string, index: number): string {
@@ -197,13 +219,19 @@ async function work(call: Call, { topic, deliveries, isOver }: Work): Promise<vo
   }
 }
 
-function rowOf(kind: Kind, deliveries: readonly Delivery[]): string {
-  const sorted = deliveries
-    .filter((one) => one.kind === kind)
-    .map(({ latencyMs }) => latencyMs)
-    .toSorted((one, other) => one - other)
-  const at = (share: number): string => `${sorted[Math.ceil(share * sorted.length) - 1] ?? '-'} ms`
-  return `| ${kind} | ${sorted.length} | ${at(0.5)} | ${at(0.75)} | ${at(0.99)} | ${at(1)} |`
+function valuesOf(kind: Kind, deliveries: readonly Delivery[]): Values {
+  const own = deliveries.filter((one) => one.kind === kind)
+  const ids = new Set(own.map(({ id }) => id))
+  const sorted = own.map(({ latencyMs }) => latencyMs).toSorted((one, other) => one - other)
+  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN
+  return {
+    tasks: ids.size,
+    twice: own.length - ids.size,
+    p50: at(0.5),
+    p75: at(0.75),
+    p99: at(0.99),
+    max: at(1),
+  }
 }
 
 /** Measures the processor time of the nodes while they hold polls that get no task. */
@@ -211,27 +239,22 @@ async function measureIdle(
   gateway: GatewayProcess,
   engines: readonly Engine[],
   { nudge, perNode }: { readonly nudge: string; readonly perNode: number },
-): Promise<void> {
+): Promise<readonly Row[]> {
   const polls = holdPolls(gateway, { count: perNode * engines.length, holdMs: 600_000 })
   await polls.waiting
   // The engines first compile the code that they execute often.
   await wait(20_000)
-  const before = await Promise.all(engines.map(({ pid }) => cpuMsOf(pid)))
-  await wait(IDLE_SECONDS * 1000)
-  const after = await Promise.all(engines.map(({ pid }) => cpuMsOf(pid)))
-  const perSecond = after.map((ms, index) => Math.round((ms - (before[index] ?? 0)) / IDLE_SECONDS))
-  print(
-    `${engines.length} nodes with ${perNode} idle polls each, nudge: ${nudge}; ${await nudgesOf(gateway)}`,
-  )
-  print(`processor time of each node: ${perSecond.join(', ')} ms a second`)
+  const before = engines.map(({ pid }) => cpuSecondsOf(pid))
+  const { foreign } = await sampleOf(async () => {
+    await wait(IDLE_SECONDS * 1000)
+    return {}
+  })
+  const samples = engines.map(({ pid }, index) => {
+    const cpuMs = ((cpuSecondsOf(pid) - (before[index] ?? 0)) * 1000) / IDLE_SECONDS
+    return { values: { cpuMs }, foreign }
+  })
   await polls.stop()
-}
-
-/** Returns the user and system time of a process in milliseconds. proc(5) reports them in ticks, which are 10 ms long. */
-async function cpuMsOf(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
+  return [{ case: `${perNode} idle polls, nudge: ${nudge}`, server: OWN, samples }]
 }
 
 async function nudgesOf({ adminAddress }: GatewayProcess): Promise<string> {
@@ -241,8 +264,4 @@ async function nudgesOf({ adminAddress }: GatewayProcess): Promise<string> {
   return `nudges: ${words.length === 0 ? 'none' : words.join(', ')}`
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
-}
-
-await main()
+if (import.meta.main) await runAlone(longPolls)

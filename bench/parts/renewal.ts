@@ -1,86 +1,106 @@
 import { once } from 'node:events'
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import argon2 from '@node-rs/argon2'
 import bcrypt from 'bcrypt'
-import type { ConstantRateResult } from '../load/constant-rate.ts'
-import { freePorts, type Server, startServer } from '../servers/processes.ts'
-import { sendAtRate } from '../load/send-at-rate.ts'
-
-// Measures how long the requests of one user wait when the remembered credential is renewed. The user's requests come at a constant
-// rate, and their waits count from the moment at which they were due.
+import { failuresIn, requestText, send } from '../load/send.ts'
+import { type Part, type Plan, type Row, sampleOf, type Values } from '../part.ts'
+import { runAlone } from '../run-part.ts'
+import { USER } from '../scenario.ts'
+import { type Gateway, metricsOf, startGateway } from '../servers/gateway.ts'
+import { ANY_CORE, CORES } from '../servers/processes.ts'
 
 interface Scenario {
   readonly name: string
   readonly users: 'argon2id' | 'bcrypt' | 'engine'
   /** The time that the engine needs to verify a password, at a time in milliseconds since the load began. */
   readonly verifyMs: (elapsedMs: number) => number
-  readonly seconds: number
 }
 
-const WARM_UP_SECONDS = 6
 const HANG_MS = 8_000
+/** The credential is remembered for five seconds, so this is at least one renewal. */
+const QUICK_SECONDS = 6
+const SECONDS = 16
+/** The first seconds of a process are slower. The credential is remembered when the measurement begins. */
+const WARM_UP_RATE = 1_000
 const SCENARIOS: readonly Scenario[] = [
-  { name: 'argon2id', users: 'argon2id', verifyMs: () => 0, seconds: 16 },
-  { name: 'bcrypt, cost 12', users: 'bcrypt', verifyMs: () => 0, seconds: 16 },
-  { name: 'engine, 800 ms', users: 'engine', verifyMs: () => 800, seconds: 16 },
+  { name: 'argon2id', users: 'argon2id', verifyMs: () => 0 },
+  { name: 'bcrypt, cost 12', users: 'bcrypt', verifyMs: () => 0 },
+  { name: 'engine, 800 ms', users: 'engine', verifyMs: () => 800 },
   {
     name: 'engine, hangs',
     users: 'engine',
     verifyMs: (elapsedMs) => (elapsedMs > 2_000 && elapsedMs < 14_000 ? HANG_MS : 20),
-    seconds: 24,
   },
 ]
+const QUICK_SCENARIO = 'argon2id'
 
-interface Measured extends ConstantRateResult {
-  /** The number of requests for each result of the authentication. */
-  readonly authentications: string
+/** The waits of one user while the remembered credential is renewed. */
+export const renewal: Part = {
+  name: 'renewal',
+  title: 'Stalls: renewal of a credential',
+  measures:
+    'Reads of one user at a constant rate while the remembered credential is renewed several times. A wait begins at the moment at which the ' +
+    'request was due. Users are in a file, with the hash that `hash-password` creates or with bcrypt, or in an engine that needs 800 ms to ' +
+    'verify a password, or 8 s for twelve seconds. `verified` is the number of requests that waited for a verification.',
+  columns: [
+    { key: 'max', title: 'longest wait', unit: 'ms' },
+    { key: 'p99', title: 'p99', unit: 'ms' },
+    { key: 'p50', title: 'p50', unit: 'ms' },
+    { key: 'verified', title: 'verified', unit: 'number' },
+    { key: 'failed', title: 'failed', unit: 'number' },
+  ],
+  compared: 'max',
+  options: { 'per-second': '5000', only: '' },
+  run: async (plan) => {
+    const rows: Row[] = []
+    for (const scenario of SCENARIOS.filter(({ name }) => isMeasured(name, plan)))
+      for (const { name, path } of plan.gateways) {
+        plan.log(`  ${scenario.name}`)
+        rows.push({ case: scenario.name, server: name, samples: [await measure(scenario, path, plan)] })
+      }
+    return rows
+  },
 }
 
-const TIMEOUTS = { headers: '5s' }
-const CREDENTIAL = 'bench:bench'
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      'per-second': { type: 'string', default: '5000' },
-      only: { type: 'string', default: '' },
-      before: { type: 'string' },
-    },
-  })
-  const own = fileURLToPath(new URL('../..', import.meta.url))
-  const checkouts = values.before === undefined ? [own] : [resolve(values.before), own]
-  for (const scenario of SCENARIOS.filter(({ name }) => name.includes(values.only)))
-    for (const checkout of checkouts) {
-      const result = await measure(scenario, checkout, Number(values['per-second']))
-      process.stdout.write(`${scenario.name.padEnd(16)} ${checkout}: ${textOf(result)}\n`)
-    }
+function isMeasured(name: string, { isQuick, options }: Plan): boolean {
+  return (
+    name.includes(options['only'] ?? '') && (!isQuick || name === QUICK_SCENARIO || options['only'] !== '')
+  )
 }
 
-async function measure(scenario: Scenario, checkout: string, perSecond: number): Promise<Measured> {
-  const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
+async function measure(scenario: Scenario, checkout: string, plan: Plan) {
   const load = { startedAt: Number.POSITIVE_INFINITY }
   const engine = await startEngine(() => scenario.verifyMs(performance.now() - load.startedAt))
-  const [port = 0, adminPort = 0] = await freePorts(2)
-  const gateway = await startGateway({ checkout, directory, port, adminPort, scenario, engine: engine.url })
+  const isInEngine = scenario.users === 'engine'
+  const gateway = await startGateway({
+    directory: plan.directory,
+    checkout,
+    core: ANY_CORE,
+    nodes: [engine.url],
+    settings: { timeouts: { headers: '5s' }, ...(isInEngine ? { identity: { source: 'engine' } } : {}) },
+    ...(scenario.users === 'engine' ? {} : { users: [await userOf(scenario.users)] }),
+  })
   try {
-    const authorization = `Basic ${btoa(CREDENTIAL)}`
-    const request = `GET /engine-rest/version HTTP/1.1\r\nhost: gateway\r\nauthorization: ${authorization}\r\n\r\n`
-    // The first seconds of a process are slower. The credential is remembered when the measurement begins.
-    await sendAtRate({ port, request, perSecond: Math.min(perSecond, 1_000), seconds: WARM_UP_SECONDS })
-    const before = await authenticationsOf(adminPort)
-    load.startedAt = performance.now()
-    const result = await sendAtRate({ port, request, perSecond, seconds: scenario.seconds })
-    return { ...result, authentications: differenceOf(before, await authenticationsOf(adminPort)) }
+    const perSecond = Number(plan.options['per-second'])
+    const options = {
+      port: gateway.port,
+      request: requestText({ path: '/engine-rest/version' }),
+      connections: 128,
+    }
+    const warmUp = { ...options, perSecond: Math.min(perSecond, WARM_UP_RATE), seconds: plan.warmUpSeconds }
+    await send(warmUp, CORES.load)
+    return await sampleOf(async (): Promise<Values> => {
+      const before = await verifiedAt(gateway)
+      load.startedAt = performance.now()
+      const seconds = plan.isQuick ? QUICK_SECONDS : SECONDS
+      const result = await send({ ...options, perSecond, seconds }, CORES.load)
+      const verified = (await verifiedAt(gateway)) - before
+      return { ...result.waits, verified, failed: failuresIn(result) }
+    })
   } finally {
     await gateway.stop()
     engine.close()
-    rmSync(directory, { recursive: true })
   }
 }
 
@@ -109,77 +129,26 @@ async function answer(
 }
 
 function bodyOf(url: string): string {
-  if (url.endsWith('/identity/verify')) return '{"authenticatedUser":"bench","authenticated":true}'
-  if (url.includes('/user?')) return '[{"id":"bench"}]'
+  if (url.endsWith('/identity/verify')) return `{"authenticatedUser":"${USER}","authenticated":true}`
+  if (url.includes('/user?')) return `[{"id":"${USER}"}]`
   if (url.includes('/group?') || url.includes('/tenant?')) return '[]'
   return '{"version":"7.22.0"}'
-}
-
-interface GatewayOptions {
-  readonly checkout: string
-  readonly directory: string
-  readonly port: number
-  readonly adminPort: number
-  readonly scenario: Scenario
-  readonly engine: string
-}
-
-async function startGateway(options: GatewayOptions): Promise<Server> {
-  const { checkout, directory, port, adminPort, scenario, engine } = options
-  const file = (name: string, content: unknown): string => {
-    writeFileSync(join(directory, name), JSON.stringify(content))
-    return join(directory, name)
-  }
-  const config = {
-    version: 1,
-    listen: { host: '127.0.0.1', port },
-    admin: { host: '127.0.0.1', port: adminPort },
-    engines: { default: { nodes: [engine] } },
-    timeouts: TIMEOUTS,
-    identity:
-      scenario.users === 'engine'
-        ? { source: 'engine' }
-        : { source: 'file', file: file('users.yaml', { users: [await userOf(scenario.users)] }) },
-    authorization: { records: { source: 'file', file: file('records.yaml', { authorizations: [] }) } },
-  }
-  return startServer({
-    command: [
-      process.execPath,
-      '--max-semi-space-size=8',
-      '--no-allocation-site-pretenuring',
-      join(checkout, 'src/main.ts'),
-      '--config',
-      file('gateway.yaml', config),
-    ],
-    port,
-    output: openSync(join(directory, 'gateway.log'), 'w'),
-  })
 }
 
 /** Returns a user whose hash is as expensive as `hash-password` makes it, or is a bcrypt hash of cost 12. */
 async function userOf(algorithm: 'argon2id' | 'bcrypt') {
   const passwordHash =
     algorithm === 'bcrypt'
-      ? await bcrypt.hash('bench', 12)
-      : await argon2.hash('bench', { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
-  return { id: 'bench', passwordHash }
+      ? await bcrypt.hash(USER, 12)
+      : await argon2.hash(USER, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+  return { id: USER, passwordHash }
 }
 
-function differenceOf(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): string {
-  return [...after].map(([result, count]) => `${count - (before.get(result) ?? 0)} ${result}`).join(', ')
+/** Returns the number of requests that waited for a verification. */
+async function verifiedAt(gateway: Gateway): Promise<number> {
+  const text = await metricsOf(gateway)
+  const found = text.matchAll(/^gateway_auth_total\{.*?result="verified".*?\} (\d+)$/gm)
+  return [...found].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-async function authenticationsOf(adminPort: number): Promise<ReadonlyMap<string, number>> {
-  const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
-  const found = text.matchAll(/^gateway_auth_(?:renewals_)?total\{.*?result="(\w+)".*?\} (\d+)$/gm)
-  return new Map([...found].map(([, result = '', count]) => [result, Number(count)]))
-}
-
-function textOf({ waitsMs, statuses, unanswered, authentications }: Measured): string {
-  const at = (part: number) => (waitsMs[Math.floor((waitsMs.length - 1) * part)] ?? Number.NaN).toFixed(1)
-  const lost = unanswered === 0 ? '' : `, ${unanswered} without a response`
-  return `longest ${at(1)} ms, p99 ${at(0.99)}, p50 ${at(0.5)}; ${JSON.stringify(statuses)}${lost}; ${authentications}`
-}
-
-await main()
-process.exit()
+if (import.meta.main) await runAlone(renewal)

@@ -1,86 +1,125 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { cpuSecondsOf } from '../foreign-cpu.ts'
 
 /** The CPU cores. The engine and the load share one core. The measured server has the other core. */
 export const CORES = { load: 0, server: 1 } as const
+/** The value for a process that may use every core. */
+export const ANY_CORE = null
 
-const CLOCK_TICKS_PER_SECOND = 100
-const START_MS = 10_000
+const START_MS = 60_000
+const STOP_MS = 5_000
+const LOOK_MS = 20
+
+const known = new Map<string, boolean>()
+const running = new Set<Server>()
 
 export function has(command: string): boolean {
-  return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
+  const isThere = known.get(command) ?? spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
+  known.set(command, isThere)
+  return isThere
 }
 
-/** Returns the command bound to these cores, or the unchanged command if `taskset` is not installed. */
-export function pinned(cores: number | readonly number[], command: readonly string[]): readonly string[] {
-  return has('taskset') ? ['taskset', '-c', String(cores), ...command] : command
+/** Returns the command bound to one core. Returns the unchanged command if there is no other core, or no `taskset`. */
+export function pinned(core: number | null, command: readonly string[]): readonly string[] {
+  const isPinned = core !== ANY_CORE && availableParallelism() > 1 && has('taskset')
+  return isPinned ? ['taskset', '-c', String(core), ...command] : command
 }
 
 export interface Server {
   readonly pid: number
+  readonly port: number
   /** Returns the CPU time since the start, including child processes. Returns 0 if the system does not report it. */
   readonly cpuSeconds: () => number
+  /** Returns the resident memory in bytes, without child processes. */
+  readonly residentBytes: () => number
   readonly stop: () => Promise<void>
 }
 
 export interface StartOptions {
   readonly command: readonly string[]
   readonly port: number
-  readonly env?: NodeJS.ProcessEnv
+  readonly core: number | null
+  readonly env?: Readonly<Record<string, string>>
   /** The file descriptor for standard output. By default, the output is discarded. */
   readonly output?: number
 }
 
-/** Starts a server and waits until it listens. */
-export async function startServer({ command, port, env = {}, output }: StartOptions): Promise<Server> {
-  const [file = '', ...args] = command
+/** Starts a server and waits until it listens. `stopAll` stops it. @throws Error if it does not listen */
+export async function startServer(options: StartOptions): Promise<Server> {
+  const { port, core, env = {}, output } = options
+  const [file = '', ...args] = pinned(core, options.command)
   const child = spawn(file, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', output ?? 'ignore', 'inherit'],
   })
+  const pid = child.pid ?? 0
+  const server: Server = {
+    pid,
+    port,
+    cpuSeconds: () => cpuSecondsOf(pid),
+    residentBytes: () => residentBytesOf(pid),
+    stop: async () => {
+      running.delete(server)
+      await stop(child)
+    },
+  }
+  running.add(server)
   const deadline = Date.now() + START_MS
   while (!(await accepts(port))) {
     if (child.exitCode !== null || Date.now() > deadline) {
-      await stop(child)
-      throw new Error(`${command.join(' ')} does not listen on ${port}`)
+      await server.stop()
+      throw new Error(`${options.command.join(' ')} does not listen on ${port}`)
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await wait(LOOK_MS)
   }
-  const pid = child.pid ?? 0
-  return { pid, cpuSeconds: () => cpuSecondsOf(pid), stop: () => stop(child) }
+  return server
 }
 
-async function accepts(port: number): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'HEAD' }).catch(() => null)
-  return answer !== null
+/** Starts a server in TypeScript that is in this folder, with `--port` and further arguments. */
+export async function startScript(
+  script: string,
+  core: number | null,
+  args: readonly string[] = [],
+): Promise<Server> {
+  const [port = 0] = await freePorts(1)
+  const file = fileURLToPath(new URL(script, import.meta.url))
+  return startServer({ command: [process.execPath, file, '--port', `${port}`, ...args], port, core })
+}
+
+/** Stops all servers that run, the last one first. */
+export async function stopAll(): Promise<void> {
+  for (const server of [...running].toReversed()) await server.stop()
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const end = (isOpen: boolean) => {
+      socket.destroy()
+      resolve(isOpen)
+    }
+    socket.on('connect', () => end(true)).on('error', () => end(false))
+  })
 }
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   child.kill('SIGTERM')
-  const late = setTimeout(() => child.kill('SIGKILL'), 5000)
+  const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
   await ended
   clearTimeout(late)
 }
 
-function cpuSecondsOf(pid: number): number {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
-    return [pid, ...children.map(Number)].map(ownCpuSeconds).reduce((sum, seconds) => sum + seconds, 0)
-  } catch {
-    return 0
-  }
-}
-
-/** Returns fields 14 and 15 of proc(5), `utime` and `stime`, in seconds. The second field is in brackets and may contain spaces. */
-function ownCpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
+function residentBytesOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024
 }
 
 /** Returns ports on which no process listens at the moment. */

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'
 
-// An engine that needs almost no CPU time. It has no HTTP parser and five prepared responses. It reads one request at a time on each
-// connection, as a gateway or a proxy sends it. It must never limit a measurement.
+// An engine that needs almost no CPU time. It has no HTTP parser, and its responses are prepared. It reads one request at a time on each
+// connection, as a gateway or a proxy sends it. It must never limit a measurement. It never responds to long polls.
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } })
 
@@ -24,7 +24,8 @@ const DEFINITION = {
   startableInTasklist: true,
 }
 const JSON_ANSWER = jsonAnswerOf(DEFINITION)
-const DECISION_ANSWER = jsonAnswerOf({ ...DEFINITION, id: 'dish:1:1', key: 'dish' })
+/** The prepared responses of single entities, by path. */
+const ENTITIES = new Map<string, Buffer>()
 const LIST_ANSWER = jsonAnswerOf(
   Array.from({ length: 10 }, (_, index) => ({
     ...DEFINITION,
@@ -41,6 +42,17 @@ const DIAGRAM_ANSWER = answerOf(
   ],
   Buffer.alloc(8192, 'diagram '),
 )
+const DOWNLOAD_ANSWER = answerOf(['Content-Type: application/octet-stream'], Buffer.alloc(1024 ** 2, 'bytes'))
+const DEPLOYMENT = {
+  name: 'Invoice Receipt',
+  source: 'process application',
+  deploymentTime: '2026-01-01T00:00:00.000+0000',
+  tenantId: null,
+}
+const DEPLOYMENTS = Array.from({ length: 1000 }, (_, index) => ({ id: `deployment-${index}`, ...DEPLOYMENT }))
+/** The prepared pages of deployments, by first item and size. */
+const PAGES = new Map<string, Buffer>()
+
 createServer((socket) => {
   let pending: Buffer | null = null
   socket.setNoDelay(true)
@@ -49,15 +61,42 @@ createServer((socket) => {
     const bytes: Buffer = pending === null ? chunk : Buffer.concat([pending, chunk])
     const isWhole = hasWholeRequest(bytes)
     pending = isWhole ? null : bytes
-    if (isWhole) socket.write(answerTo(bytes))
+    if (isWhole && !bytes.includes(' /engine-rest/external-task/fetchAndLock')) socket.write(answerTo(bytes))
   })
 }).listen(Number(values.port), '127.0.0.1')
 
 function answerTo(request: Buffer): Buffer {
   if (request.includes('/diagram HTTP')) return DIAGRAM_ANSWER
-  if (request.includes('/decision-definition/key/dish')) return DECISION_ANSWER
   if (request.includes('/process-definition?')) return LIST_ANSWER
+  if (request.includes('/deployment?')) return deploymentsIn(firstLineOf(request))
+  if (request.includes('/data HTTP')) return DOWNLOAD_ANSWER
+  if (request.includes('/decision-definition/key/') || request.includes('/deployment/'))
+    return entityIn(firstLineOf(request))
   return request.includes('/count HTTP') || request.includes('/count?') ? COUNT_ANSWER : JSON_ANSWER
+}
+
+function firstLineOf(request: Buffer): string {
+  return request.toString('latin1', 0, request.indexOf('\r'))
+}
+
+/** Returns the decision definition or the deployment that the first line of a request names. */
+function entityIn(line: string): Buffer {
+  const [path = '', type, name = ''] = /\/(decision-definition\/key|deployment)\/([\w-]+)/.exec(line) ?? []
+  const entity =
+    type === 'deployment' ? { id: name, ...DEPLOYMENT } : { ...DEFINITION, id: `${name}:1:1`, key: name }
+  const prepared = ENTITIES.get(path) ?? jsonAnswerOf(entity)
+  ENTITIES.set(path, prepared)
+  return prepared
+}
+
+/** Returns the page of deployments that the first line of a request names. */
+function deploymentsIn(line: string): Buffer {
+  const at = (name: string, otherwise: number) =>
+    Number(new RegExp(`[?&]${name}=(\\d+)`).exec(line)?.[1] ?? otherwise)
+  const [first, size] = [at('firstResult', 0), at('maxResults', DEPLOYMENTS.length)]
+  const page = PAGES.get(`${first} ${size}`) ?? jsonAnswerOf(DEPLOYMENTS.slice(first, first + size))
+  PAGES.set(`${first} ${size}`, page)
+  return page
 }
 
 function jsonAnswerOf(value: unknown): Buffer {

@@ -11,7 +11,7 @@ export interface HeldPolls {
 
 /** Starts a process with clients that each send one poll on one connection. */
 export function holdPolls(
-  { address, headers }: GatewayProcess,
+  { address, headers }: Pick<GatewayProcess, 'address' | 'headers'>,
   { count, holdMs }: { readonly count: number; readonly holdMs: number },
 ): HeldPolls {
   let tell: (report: PollReport) => void

@@ -1,22 +1,27 @@
-import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Duplex } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { build } from '../src/assembly/build.ts'
-import { loadConfig } from '../src/config/config.ts'
-import { buildGateway } from '../src/gateway.ts'
-import { createLogger, openDestination } from '../src/log.ts'
-import { freePorts, startServer } from './servers/processes.ts'
-import { median } from './report/report.ts'
-import { AUTHORIZATION } from './scenario.ts'
+import { build } from '../../src/assembly/build.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { buildGateway } from '../../src/gateway.ts'
+import { createLogger, openDestination } from '../../src/log.ts'
+import { AUTHORIZATION } from '../scenario.ts'
 
-// Measures the CPU time of requests on connections that exist only in memory, so that the cost of the system and of other processes
-// is left out. First the cost of the first requests of a process, then cached responses with and without the fast path, in turn.
+// A process that measures the CPU time of requests on connections that exist only in memory, so that the cost of the system and of
+// other processes is left out. First the cost of the first requests of a process, then cached responses with and without the fast path,
+// in turn. It writes the result to standard output.
+
+/** The CPU times of requests, in microseconds. */
+export interface InMemoryResult {
+  readonly first: readonly { readonly from: number; readonly to: number; readonly cpuMicros: number }[]
+  readonly rounds: readonly { readonly framework: number; readonly fast: number }[]
+}
 
 const CONNECTIONS = 32
+/** Requests of a round. */
+const REQUESTS = 10_000
+const WARM_UP_ROUNDS = 3
 const READ = '/engine-rest/process-definition/key/invoice'
 const CACHED = '/engine-rest/decision-definition/key/dish/diagram'
 /** Numbers of requests whose cost is shown after the start. */
@@ -90,24 +95,10 @@ function createClient(connect: (connection: MemoryConnection) => void): Client {
   }
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { rounds: { type: 'string', default: '21' }, requests: { type: 'string', default: '10000' } },
-  })
-  const [stubPort = 0] = await freePorts(1)
-  const stub = await startServer({
-    command: [process.execPath, fileOf('servers/stub.ts'), '--port', `${stubPort}`],
-    port: stubPort,
-  })
-  const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
-  Object.assign(process.env, {
-    BENCH_GATEWAY_PORT: '0',
-    BENCH_ADMIN_PORT: '0',
-    BENCH_STUB_PORT: `${stubPort}`,
-  })
-  const destination = openDestination({ to: openSync(join(directory, 'access.log'), 'w') })
+async function measure(config: string, log: string, count: number): Promise<InMemoryResult> {
+  const destination = openDestination({ to: openSync(log, 'w') })
   const runtime = await build({
-    config: loadConfig(fileOf('servers/gateway.yaml')),
+    config: loadConfig(config),
     log: createLogger({ level: 'info', destination }),
     version: 'bench',
   })
@@ -118,36 +109,33 @@ async function main(): Promise<void> {
   let current = handle
   const server = createServer((request, response) => current(request, response))
   const client = createClient((connection) => server.emit('connection', connection))
-
+  const first: InMemoryResult['first'][number][] = []
   let total = 0
   for (const requests of FIRST) {
-    const micros = await client.send(READ, requests)
-    process.stdout.write(`reads ${total + 1} to ${(total += requests)}: ${micros.toFixed(0)} µs CPU each\n`)
+    const cpuMicros = await client.send(READ, requests)
+    first.push({ from: total + 1, to: total + requests, cpuMicros })
+    total += requests
   }
-  const rounds: { readonly framework: number; readonly fast: number }[] = []
-  for (let round = -3; round < Number(values.rounds); round += 1) {
+  const rounds: InMemoryResult['rounds'][number][] = []
+  for (let round = -WARM_UP_ROUNDS; round < count; round += 1) {
     current = framework
-    const slow = await client.send(CACHED, Number(values.requests))
+    const slow = await client.send(CACHED, REQUESTS)
     current = handle
-    const fast = await client.send(CACHED, Number(values.requests))
+    const fast = await client.send(CACHED, REQUESTS)
     if (round >= 0) rounds.push({ framework: slow, fast })
   }
-  const ratios = rounds.map((round) => round.framework / round.fast)
-  const spread = `${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`
-  process.stdout.write(
-    `a cached response in the framework: ${median(rounds.map((one) => one.framework)).toFixed(1)} µs CPU, ` +
-      `on the fast path: ${median(rounds.map(({ fast }) => fast)).toFixed(1)} µs, ratio ${spread}\n`,
-  )
-  await app.close()
-  await runtime.close()
-  await stub.stop()
-  rmSync(directory, { recursive: true })
+  return { first, rounds }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      config: { type: 'string', default: '' },
+      log: { type: 'string', default: '' },
+      rounds: { type: 'string', default: '21' },
+    },
+  })
+  const result = await measure(values.config, values.log, Number(values.rounds))
   // The connections keep the process alive.
-  process.exit()
+  process.stdout.write(JSON.stringify(result), () => process.exit())
 }
-
-function fileOf(name: string): string {
-  return fileURLToPath(new URL(name, import.meta.url))
-}
-
-await main()
