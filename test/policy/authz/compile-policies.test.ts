@@ -112,12 +112,12 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
   [
     'a list that is no operation',
     row({ selectors: { historicBatchIds: 'queryNovelties(idIn[]).id' } }),
-    /queryNovelties is no operation that lists rows/,
+    /queryNovelties is no operation that lists items/,
   ],
   [
     'a list that its selector needs and the table does not have',
     row({ selectors: { jobQuery: 'jobIds' } }),
-    /queryJobs is no operation that lists rows/,
+    /queryJobs is no operation that lists items/,
   ],
   [
     'a check of items that is no operation on one entity',
