@@ -135,6 +135,12 @@ const NOTES: Readonly<Record<string, string>> = {
     'If it is 1, new requests may wait for at most `limits.queue.target`. If it is 1 for a minute, see [overload](runbooks/GatewayOverloaded.md)',
   gateway_upstream_queue_wait_seconds:
     '`result`: `sent`, `refused` (also if the queue is full), `left` (the client disconnected). `refused` should not rise',
+  gateway_websockets:
+    'See [WebSockets](configuration/passthrough.md#websockets). The limit is `limits.webSockets.open` in each process',
+  gateway_websockets_ended_total:
+    '`reason`: `peer` (the client or the application closed it), `idle`, `age`, `revoked`, `drain`',
+  gateway_websockets_refused_total:
+    '`reason`: `origin`, `user` and `application` (a limit of `limits.webSockets`), `draining`, `failed` (no node responded), `invalid` and `not-upgraded` (the response of the application). If `user` or `application` rises, clients open too many',
   gateway_worker_restarts_total:
     '`reason`: `signal`, `exit`, `silent` (the worker did not respond). If it rises, see [worker restarts](runbooks/GatewayWorkerRestarts.md)',
   gateway_workers:

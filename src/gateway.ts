@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { admit, shedLoad } from './pipeline/admit.ts'
 import { collectGrounds, traceOf } from './pipeline/collected-grounds.ts'
@@ -27,6 +27,7 @@ import type { Dependencies } from './pipeline/dependencies.ts'
 import { createCors } from './request/cors.ts'
 import { namedTargetOf } from './request/target.ts'
 import { ANONYMOUS } from './request/principal.ts'
+import type { Upgrades } from './request/upgrades.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { checkMedia } from './policy/validation/media.ts'
 import { checkScripts } from './policy/validation/model-scripts.ts'
@@ -64,6 +65,7 @@ import { createKnownTargets, type KnownTargets } from './handlers/known-targets.
 import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-request.ts'
 import { isNeverForwarded, serveEngineNames } from './handlers/own-response.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
+import { createUpgradeFilter } from './handlers/web-sockets.ts'
 import { deploysModels } from './operations/deploys-models.ts'
 import { isPagedList } from './operations/paged-list.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
@@ -91,6 +93,8 @@ export interface Gateway {
   readonly app: FastifyInstance
   /** Handles every request: on the fast path if its response is cached in this process, and otherwise in the framework. */
   readonly handle: RequestListener
+  /** Handles WebSocket handshakes for applications. They pass the same stages. */
+  readonly upgrades: Upgrades
 }
 
 /**
@@ -131,7 +135,9 @@ export function buildGateway(dependencies: Dependencies): Gateway {
     preflights: cors === null ? [] : [respondToPreflights(cors)], // 1. canonical: preflights end here
     handlerOf: createHandlerOf(dependencies, targets), // 9. cache, 10. forward, 11. store or evict: HANDLER_STEPS
   })
-  registerPassthrough(app, dependencies)
+  // Only these requests may upgrade their connection. All others are handled without `Upgrade`.
+  const upgrading = new WeakSet<IncomingMessage>()
+  registerPassthrough(app, dependencies, ({ raw }) => upgrading.has(raw))
   // 9. Cache: a target whose response was cached before passes the same stages without the framework.
   const handle = createFastPath({
     dependencies,
@@ -141,7 +147,17 @@ export function buildGateway(dependencies: Dependencies): Gateway {
     handOvers,
     route: (request, response) => app.routing(request, response),
   })
-  return { app, handle }
+  return {
+    app,
+    handle,
+    upgrades: {
+      accepts: createUpgradeFilter(dependencies.applications),
+      handle: (request, response) => {
+        upgrading.add(request)
+        app.routing(request, response)
+      },
+    },
+  }
 }
 
 /** The stages up to the decision, by the time at which the framework runs them. */

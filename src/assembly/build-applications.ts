@@ -3,8 +3,10 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Application } from '../pipeline/dependencies.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
+import { OpenWebSockets, type WebSocketLimits } from '../proxy/passthrough/open-web-sockets.ts'
 import { APPLICATION_REQUEST_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'
+import type { Component } from './component.ts'
 import { nodeOptionsOf, probeTimesOf, type WatchedNodes } from './running-nodes.ts'
 
 interface ApplicationOptions {
@@ -32,7 +34,7 @@ function buildApplication(
   setting: Config['passthrough'][number],
   options: ApplicationOptions,
 ): BuiltApplication {
-  const { prefix, auth, cookies, forwarded, requestHeaders, tls, probe: probePath } = setting
+  const { prefix, auth, cookies, forwarded, requestHeaders, tls, websocket, probe: probePath } = setting
   const nodes = applicationNodesOf(setting)
   // Credentials that the gateway does not require are meant for the application.
   const requestPolicy = {
@@ -59,11 +61,37 @@ function buildApplication(
       requestPolicy,
       upstream,
       nodes: nodes.map(({ url }) => url),
+      webSockets: websocket ? new OpenWebSockets(webSocketLimitsOf(options.config)) : null,
     },
     nodes: {
       engine: prefix,
       own: upstream,
       probes: probePath === undefined ? null : probeTimesOf(options.config.health),
     },
+  }
+}
+
+function webSocketLimitsOf({ limits: { webSockets } }: Config): WebSocketLimits {
+  const { open, perUser, idle, maxAge } = webSockets
+  return { open, perUser, idleMs: idle, maxAgeMs: maxAge }
+}
+
+/** Creates the component that closes the WebSockets of applications, and shows how many are open. */
+export function createWebSocketWatch(applications: readonly Application[]): Component {
+  const all = applications.flatMap(({ prefix, webSockets }) =>
+    webSockets === null ? [] : [{ prefix, webSockets }],
+  )
+  return {
+    activate: (metrics) =>
+      metrics.gauges(
+        {
+          name: 'gateway_websockets',
+          help: 'Number of open WebSockets of an application, under the configuration in force.',
+          labels: ['engine'],
+        },
+        () => all.map(({ prefix, webSockets }) => ({ labels: { engine: prefix }, value: webSockets.size })),
+      ),
+    // The users and records of a runtime that was stopped are no longer read, so its sockets cannot be checked.
+    stop: () => all.forEach(({ webSockets }) => webSockets.stop()),
   }
 }

@@ -1,6 +1,6 @@
 import { administratorWarnings } from './administrators.ts'
 import { openAdmission } from './build-limits.ts'
-import { buildApplications } from './build-applications.ts'
+import { buildApplications, createWebSocketWatch } from './build-applications.ts'
 import { buildChangeBus, buildTurns, openStores } from './build-cache.ts'
 import {
   type BuiltEngine,
@@ -83,6 +83,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   const components = combined([
     sources,
     createNodeWatch(engineNodes, applicationNodes),
+    createWebSocketWatch(applications.map(({ application }) => application)),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
     createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
     createShiftGauges(
@@ -153,7 +154,11 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     },
     start: components.start,
     activate: () => components.activate(metrics),
-    endPolls: () => engineNodes.forEach(endPolls),
+    endPolls: () => {
+      engineNodes.forEach(endPolls)
+      // The second half of the time is for the requests that were in progress, and for sockets whose clients do not read.
+      for (const { application } of applications) application.webSockets?.drain(config.timeouts.drain / 2)
+    },
     drainNodes: (drained) => drainNodes(engineNodes, drained, log),
     stop: components.stop,
     close: components.close,

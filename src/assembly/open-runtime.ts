@@ -7,7 +7,7 @@ import type { BuildOptions, Runtime } from './runtime.ts'
 /** Builds a runtime and its request handlers. @throws ConfigError that names every problem of every file */
 export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   const dependencies = await build(options)
-  const { app, handle } = buildGateway(dependencies.gateway)
+  const { app, handle, upgrades } = buildGateway(dependencies.gateway)
   const explain = createExplain(dependencies.gateway, buildDryRun)
   const close = async () => {
     await app.close()
@@ -23,6 +23,7 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   return {
     dependencies,
     handle,
+    upgrades,
     explain: (question) => respondToQuestion(explain, question),
     close,
   }

@@ -4,6 +4,7 @@ import type { Config, EngineConfig } from '../config/config.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import type { Logger } from '../log.ts'
 import type { AskEngine } from '../request/engine-request.ts'
+import type { Upgrades } from '../request/upgrades.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
 import type { AuthenticationHandoverState } from '../policy/authn/authenticate.ts'
@@ -21,6 +22,7 @@ import type { IssuerKeyStates } from './token-issuers.ts'
 export interface Runtime {
   readonly dependencies: RuntimeDependencies
   readonly handle: RequestListener
+  readonly upgrades: Upgrades
   /** Returns as JSON whether a user may do something. */
   readonly explain: (question: unknown) => Promise<JsonResponse>
   /** Closes the runtime after the last response has ended. */
@@ -70,7 +72,10 @@ export interface RuntimeDependencies {
   readonly start: (withinMs?: number) => Promise<void>
   /** Puts this runtime in force: it closes its own resources, and scrapes show its state. */
   readonly activate: () => void
-  /** Responds to all long polls that wait for work, and to those that arrive later. Sources are still read. */
+  /**
+   * Responds to all long polls that wait for work, and to those that arrive later. Closes all WebSockets in the first half of the
+   * drain timeout, and refuses new ones. Sources are still read.
+   */
   readonly endPolls: () => void
   /** Drains these nodes of engines, and uses all others that the configuration does not drain. */
   readonly drainNodes: (drained: readonly DrainedNode[]) => void

@@ -39,6 +39,29 @@ const longPolls = z.strictObject({
     ),
 })
 
+/** Limits of the WebSockets of each application with `websocket: true`. */
+const webSockets = z.strictObject({
+  open: wholeNumber(1, 100_000)
+    .default(1000)
+    .describe(
+      'Maximum number of open WebSockets of each application, in each process. A further handshake gets 503 `GW_OVERLOADED`. Each needs two file descriptors.',
+    ),
+  perUser: wholeNumber(1, 100_000)
+    .default(20)
+    .describe(
+      'Maximum number of open WebSockets of each user of an application, in each process. A further handshake gets 429 `GW_RATE_LIMITED`. ' +
+        'With `auth: none`, it is the number for each network of client addresses.',
+    ),
+  maxAge: time(1000)
+    .default(3_600_000)
+    .describe(
+      'Age after which a WebSocket is closed. The client then connects again, and is authenticated again. It is checked every 5 seconds.',
+    ),
+  idle: time(1000)
+    .default(300_000)
+    .describe('Longest time without a byte in either direction. After it, the WebSocket is closed.'),
+})
+
 const rateMembers = {
   requests: wholeNumber(1, 1_000_000).describe(
     'Number of requests that a user may send in `per`. Used requests become available again at a constant rate.',
@@ -186,6 +209,9 @@ export const limits = z.strictObject({
   longPolls: longPolls
     .prefault({})
     .describe('Long polls: `POST /external-task/fetchAndLock` with an `asyncResponseTimeout`.'),
+  webSockets: webSockets
+    .prefault({})
+    .describe('WebSockets of applications with `websocket: true` (see `passthrough`).'),
   rate: rate
     .nullable()
     .default(null)

@@ -463,6 +463,13 @@ export const schema = z.strictObject(
               'The paths to which cookies of the application apply. `prefix`: only paths below the prefix, so that no application sets a cookie for another one. ' +
                 '`keep`: the paths that the application sets, for an application with several prefixes.',
             ),
+          websocket: z
+            .boolean()
+            .default(false)
+            .describe(
+              'Whether the gateway opens WebSockets to the application, within the limits of `limits.webSockets`. ' +
+                'If false, a request with `Upgrade` is handled as a plain request.',
+            ),
         }),
       )
       .default([])

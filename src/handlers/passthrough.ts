@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { admit } from '../pipeline/admit.ts'
 import { NO_BYTES } from '../pipeline/context.ts'
@@ -8,9 +9,14 @@ import { hookOf } from '../pipeline/request-stage.ts'
 import { createAffinity } from '../proxy/passthrough/affinity.ts'
 import { basePathOf, createResponseHeaders } from '../proxy/passthrough/response-headers.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
-import { upstreamHeaders } from '../proxy/wire/headers.ts'
+import { type ParsedHeaders, upstreamHeaders } from '../proxy/wire/headers.ts'
 import { targetPathOf } from '../request/target.ts'
+import { handshakeHeadersOf } from '../request/web-socket-handshake.ts'
+import { createWebSocketRelay } from './web-sockets.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
+
+/** Returns whether the connection of a request can be upgraded. */
+type IsUpgrade = (request: Pick<FastifyRequest, 'raw'>) => boolean
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -18,20 +24,27 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * Forwards every path under a prefix to the nodes of an application that is not part of the engine's API. Bodies and responses pass
  * unchanged. The path of the nodes replaces the prefix.
  */
-export function registerPassthrough(app: FastifyInstance, dependencies: Dependencies): void {
+export function registerPassthrough(
+  app: FastifyInstance,
+  dependencies: Dependencies,
+  isUpgrade: IsUpgrade,
+): void {
   for (const application of dependencies.applications)
     app.register(async function passthrough(scope) {
-      scope.addHook('onRequest', authenticatePassthrough(dependencies, application))
+      scope.addHook('onRequest', authenticatePassthrough(dependencies, application, isUpgrade))
       scope.addHook('onRequest', hookOf(admit(dependencies)))
-      const handler = passOn(dependencies, application)
+      const handler = passOn(dependencies, application, isUpgrade)
       const bodyLimit = dependencies.config.limits.deploymentBody
       for (const url of [application.prefix, `${application.prefix}/*`])
         scope.route({ method: METHODS, url, bodyLimit, handler })
     })
 }
 
-function passOn({ publicAddress }: Pick<Dependencies, 'publicAddress'>, application: Application) {
-  const { prefix, upstream } = application
+function passOn(dependencies: Dependencies, application: Application, isUpgrade: IsUpgrade) {
+  const { publicAddress } = dependencies
+  const { prefix, upstream, webSockets } = application
+  const relayHandshake =
+    webSockets === null ? null : createWebSocketRelay(dependencies, application, webSockets)
   const names = upstream.nodes().map(({ node }) => node)
   const affinity = names.length > 1 ? createAffinity(prefix, names) : null
   const requestOf = createRequestOf(application)
@@ -46,19 +59,37 @@ function passOn({ publicAddress }: Pick<Dependencies, 'publicAddress'>, applicat
     const address = publicAddress(raw) ?? `http://${host}`
     const wanted = affinity?.nodeOf(headers.cookie) ?? null
     const isSecure = address.startsWith('https:')
-    const upstreamRequest: UpstreamRequest = {
-      ...requestOf(request, address),
-      preferredNode: wanted,
-      shownHeaders: (answered, node) => {
-        const shown = responseHeaders(answered, { host, path: targetPathOf(originalUrl) })
-        return affinity?.remember(shown, { node, wanted, isSecure }) ?? shown
-      },
+    const shownHeaders = (answered: ParsedHeaders, node: string): ParsedHeaders => {
+      const shown = responseHeaders(answered, { host, path: targetPathOf(originalUrl) })
+      return affinity?.remember(shown, { node, wanted, isSecure }) ?? shown
     }
-    const relayed = await upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(context))
+    const upstreamRequest = { ...requestOf(request, address), preferredNode: wanted, shownHeaders }
+    const ownHeaders = ownHeadersOf(context)
+    const relay = (sent: UpstreamRequest) => upstream.relay(sent, reply.raw, ownHeaders)
+    const relayed =
+      relayHandshake !== null && isUpgrade(request)
+        ? await relayHandshake({
+            request,
+            response: reply.raw,
+            ownHeaders,
+            relay: () => relay(handshakeOf(upstreamRequest, headers)),
+            shownHeaders,
+          })
+        : await relay(upstreamRequest)
     // Until this point an error can still be sent. From here on the response is already written.
     reply.hijack()
     context.origin = { kind: 'node', node: relayed.node, body: NO_BYTES }
-    context.writtenBytes = relayed.bytes
+    // The bytes of a WebSocket are counted while they pass.
+    if (relayed.upgraded === undefined) context.writtenBytes = relayed.bytes
+  }
+}
+
+/** Returns the request that asks for a WebSocket. Only the headers of the handshake are added. */
+function handshakeOf(upstreamRequest: UpstreamRequest, headers: IncomingHttpHeaders): UpstreamRequest {
+  return {
+    ...upstreamRequest,
+    headers: { ...upstreamRequest.headers, ...handshakeHeadersOf(headers) },
+    upgrade: 'websocket',
   }
 }
 

@@ -136,6 +136,16 @@ function createOtherCounters(registry: Registry) {
       [],
       'Number of times that users and records were read again because Redis delivered messages that no gateway signed, or repeated ones.',
     ),
+    webSocketRefused: counter(
+      'gateway_websockets_refused_total',
+      ['engine', 'reason'],
+      'Number of WebSocket handshakes of clients that were not accepted, by reason.',
+    ),
+    webSocketEnded: counter(
+      'gateway_websockets_ended_total',
+      ['engine', 'reason'],
+      'Number of WebSockets that were closed, by reason.',
+    ),
     gaugeFailure: counter(
       'gateway_engine_gauges_failures_total',
       ['engine', 'query'],

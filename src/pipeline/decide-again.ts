@@ -9,6 +9,7 @@ import {
   setPrincipal,
   type ReceivedRequest,
 } from './context.ts'
+import type { EngineDependencies } from './dependencies.ts'
 import { createPrincipalOf } from './locate-request.ts'
 import { readRequest } from './read-request.ts'
 
@@ -40,7 +41,12 @@ export async function decideAgain(
   const { stage } = context
   forgetDecision(context)
   context.stage = 'authenticate'
-  setPrincipal(context, await identifyAgain(dependencies, context, request))
+  const { engine, principal } = context
+  const identify = createPrincipalOf(dependencies.config)
+  setPrincipal(
+    context,
+    await identifyAgain({ authenticator: engine.authenticator, identify }, principal, request),
+  )
   forgetReports(context)
   const checked = readRequest(dependencies, context, request)
   checked.stage = 'permit'
@@ -49,12 +55,21 @@ export async function decideAgain(
   return decided
 }
 
-/** Returns the current caller. Credentials are not verified if no change can have been missed. */
-async function identifyAgain(
-  { config }: DecisionMaker['dependencies'],
-  { engine: { authenticator }, principal }: LocatedContext,
+/**
+ * Returns the current caller. Credentials are not verified if no change can have been missed.
+ * @throws the refusal that a new request would get
+ */
+export async function identifyAgain(
+  {
+    authenticator,
+    identify,
+  }: {
+    readonly authenticator: EngineDependencies['authenticator']
+    readonly identify: ReturnType<typeof createPrincipalOf>
+  },
+  principal: Principal,
   request: ReceivedRequest,
 ): Promise<Principal> {
   if (authenticator.isCurrent(principal) && authenticator.isRecent(principal)) return principal
-  return createPrincipalOf(config)(authenticator, request)
+  return identify(authenticator, request)
 }

@@ -23,6 +23,7 @@ import type { TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { ForwardedKind } from '../proxy/wire/forwarded.ts'
 import type { RequestPolicy } from '../proxy/wire/headers.ts'
+import type { OpenWebSockets } from '../proxy/passthrough/open-web-sockets.ts'
 import type { ApplicationPlace } from '../proxy/passthrough/response-headers.ts'
 import type { ShiftShares, ShiftState } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
@@ -113,6 +114,8 @@ export interface Application extends ApplicationPlace {
   /** `none`: every client that reaches the listener reaches the application. */
   readonly auth: 'gateway' | 'none'
   readonly forwarded: ForwardedKind
+  /** Null if the gateway opens no WebSockets for the application. */
+  readonly webSockets: OpenWebSockets | null
 }
 
 /** The dependencies of the gateway, which src/assembly builds. */

@@ -4,7 +4,7 @@ import { targetPathOf } from '../request/target.ts'
 import { createCertificateUser } from '../request/client-certificate.ts'
 import type { Principal } from '../request/principal.ts'
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
-import { isCrossOriginRequest } from '../request/origin.ts'
+import { isCrossOriginRequest, isFromOtherOrigin } from '../request/origin.ts'
 import type { Application, EngineDependencies, Dependencies } from './dependencies.ts'
 import {
   type CheckedContext,
@@ -153,11 +153,13 @@ export function createPrincipalOf({ listen }: Pick<Dependencies['config'], 'list
 
 /**
  * Creates the authentication of a passthrough prefix. The caller must be a user of the default engine, unless `auth` is `none`.
+ * A WebSocket handshake of another origin is refused unless `listen.allowedOrigins` lists the origin.
  * CORS is the task of the application: the section `cors` does not apply to its responses, and its origins may not write there.
  */
 export function authenticatePassthrough(
-  { engines, config }: Pick<Dependencies, 'engines' | 'config'>,
+  { engines, config, metrics }: Pick<Dependencies, 'engines' | 'config' | 'metrics'>,
   application: Pick<Application, 'prefix' | 'auth'>,
+  isUpgrade: (request: ReceivedRequest) => boolean,
 ): (request: ReceivedRequest) => Promise<void> {
   const principalOf = createPrincipalOf(config)
   const allowedOrigins = new Set(config.listen.allowedOrigins)
@@ -166,6 +168,15 @@ export function authenticatePassthrough(
     const { context } = request
     setPassthrough(context, application)
     context.addedHeaders = NO_HEADERS
+    if (
+      isUpgrade(request) &&
+      isFromOtherOrigin(request.headers, request.headers.host ?? '', allowedOrigins)
+    ) {
+      metrics.webSocketRefused({ engine: application.prefix, reason: 'origin' })
+      throw new GatewayError('GW_FOREIGN_ORIGIN', {
+        message: 'A page of another origin may not open a WebSocket',
+      })
+    }
     if (config.cors !== null && isCrossOriginRequest(request.raw, request.headers.host ?? '', allowedOrigins))
       throw new GatewayError('GW_FOREIGN_ORIGIN')
     context.stage = 'authenticate'

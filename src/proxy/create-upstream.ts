@@ -431,6 +431,7 @@ function createRequestOf(options: UpstreamOptions) {
     headersMs: upstreamRequest.headersMs ?? timeouts.headersMs,
     bodyMs: timeouts.bodyMs,
     responseMs: timeouts.responseMs ?? 600_000,
+    upgrade: upstreamRequest.upgrade,
   })
 }
 

@@ -16,7 +16,18 @@ export function isCrossOriginRequest(
   host: string,
   allowedOrigins: ReadonlySet<string>,
 ): boolean {
-  if (SAFE_METHODS.has(method ?? '')) return false
+  return !SAFE_METHODS.has(method ?? '') && isFromOtherOrigin(headers, host, allowedOrigins)
+}
+
+/**
+ * Returns the same for a request of any method. A WebSocket handshake is a GET that a page of any origin can send, and whose
+ * connection it can then read and write.
+ */
+export function isFromOtherOrigin(
+  headers: IncomingMessage['headers'],
+  host: string,
+  allowedOrigins: ReadonlySet<string>,
+): boolean {
   const { origin, 'sec-fetch-site': site } = headers
   if (origin !== undefined && allowedOrigins.has(origin)) return false
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true

@@ -31,6 +31,10 @@ export interface Connections {
   /** Closes the connections that have been idle for long enough since `endAll`. Must be called repeatedly. */
   readonly sweep: () => void
   readonly count: () => number
+  /** Returns whether a response is pending or in progress on a connection, or the connection is unknown. */
+  readonly isBusy: (socket: Socket) => boolean
+  /** Closes all connections at once, including upgraded ones, which the HTTP server no longer knows. */
+  readonly cut: () => void
   /** Returns the current load. */
   readonly load: () => ConnectionLoad
 }
@@ -94,6 +98,10 @@ export function watchConnections(server: Server): Connections {
       for (const [socket, connection] of open) if (isIdle(socket, connection, untilMs)) socket.destroy()
     },
     count: () => open.size,
+    isBusy: (socket) => open.get(socket)?.response !== null,
+    cut: () => {
+      for (const socket of open.keys()) socket.destroy()
+    },
     load: () => ({
       connections: open.size,
       busy: [...open.values()].filter(({ response }) => response !== null).length,

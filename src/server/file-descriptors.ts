@@ -8,9 +8,16 @@ const OTHER_FILES = 100
  * Returns how many clients may be connected at once: the limit of open files minus the files that the gateway itself needs. If
  * clients used all file descriptors, none would be left for the nodes and for the operator's probes.
  */
-export function maxConnectionsFor({ limits, engines }: Config, openFiles = readOpenFiles()): number {
+export function maxConnectionsFor(
+  { limits, engines, passthrough }: Config,
+  openFiles = readOpenFiles(),
+): number {
   const nodes = Object.values(engines).reduce((sum, engine) => sum + engine.nodes.length, 0)
-  const own = nodes * (limits.connections + limits.longPolls.perNode) + OTHER_FILES
+  const applications = passthrough.filter(({ websocket }) => websocket).length
+  const own =
+    nodes * (limits.connections + limits.longPolls.perNode) +
+    applications * limits.webSockets.open +
+    OTHER_FILES
   return Math.floor(openFiles - Math.min(own, openFiles / 2))
 }
 

@@ -1,10 +1,18 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http'
+import { Server as NetServer, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { MOST_WAITING } from './accept-waiting.ts'
 import { type Connections, type ConnectionLoad, watchConnections } from './connections.ts'
+import { NO_UPGRADES, type Upgrades } from '../request/upgrades.ts'
 import { CODES, GatewayError, type GatewayCode } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -19,8 +27,11 @@ export interface PublicListener {
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
   /** Serves a connection that another process, or another server of this process, has accepted. Used instead of `listen`. */
   readonly serveConnection: (connection: Socket) => void
-  /** Sends new requests to `handle`. Resolves when all requests of the previous handler have ended. */
-  readonly serve: (handle: RequestListener) => Promise<void>
+  /**
+   * Sends new requests to `handle`, and upgrades that are accepted to `upgrades`. Resolves when all requests of the previous handler
+   * have ended. An upgraded connection counts as a request in progress.
+   */
+  readonly serve: (handle: RequestListener, upgrades?: Upgrades) => Promise<void>
   /** Returns the current load. */
   readonly load: () => ConnectionLoad
   /** Returns how many of the connections that came through `serveConnection` have ended. */
@@ -35,13 +46,22 @@ export interface PublicListener {
 
 interface ListenerOptions {
   readonly handle: RequestListener
+  /** Default: no connection is upgraded. */
+  readonly upgrades?: Upgrades | undefined
   readonly metrics: Pick<Metrics, 'refusal'>
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
 /** Creates the public listener. @throws if Node.js rejects the certificate or key of `listen.tls` */
-export function createListener(config: Config, { handle, metrics, log }: ListenerOptions): PublicListener {
-  const server = createServer(limitsOf(config.timeouts.request))
+export function createListener(
+  config: Config,
+  { handle, upgrades, metrics, log }: ListenerOptions,
+): PublicListener {
+  const server = createServer({
+    ...limitsOf(config.timeouts.request),
+    // A request that is not accepted here is handled as if it had no `Upgrade`.
+    shouldUpgradeCallback: (request) => requests.acceptsUpgrade(request),
+  })
   const refused = (reason: string) =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
   const maxConnections = maxConnectionsFor(config)
@@ -54,8 +74,9 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
   const connections = watchConnections(server)
   let endedConnections = 0
   const startTimeouts = createStartTimeouts(server)
-  const requests = createSwitch(handle, connections)
+  const requests = createSwitch({ handle, upgrades }, connections)
   server.on('request', requests.handle)
+  server.on('upgrade', requests.upgrade)
   server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket, refused))
   // RFC 9110 section 10.1.1: `100 Continue` is sent only after the stages that check the headers alone have accepted the request.
   for (const event of ['checkContinue', 'checkExpectation'])
@@ -94,6 +115,7 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
       clearInterval(sweep)
       const cut = isOver ? NO_LOAD : connections.load()
       server.closeAllConnections()
+      connections.cut()
       tls?.close()
       // Stops the timer that checks the timeouts of connections.
       server.close()
@@ -146,37 +168,78 @@ function limitsOf(requestMs: number) {
 
 interface ActiveHandler {
   readonly handle: RequestListener
+  readonly upgrades: Upgrades
   underWay: number
   /** Called after the last response of a handler that was replaced. */
   onOver: (() => void) | null
 }
 
+interface Switch extends Pick<PublicListener, 'serve'> {
+  readonly handle: RequestListener
+  readonly acceptsUpgrade: (request: IncomingMessage) => boolean
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, firstBytes: Buffer) => void
+}
+
 /** Sends each request to the handler in force when it arrives, and counts the requests of each handler that have not ended. */
-function createSwitch(
-  first: RequestListener,
-  connections: Connections,
-): Pick<ListenerOptions, 'handle'> & Pick<PublicListener, 'serve'> {
-  let served: ActiveHandler = { handle: first, underWay: 0, onOver: null }
+function createSwitch(first: Pick<ListenerOptions, 'handle' | 'upgrades'>, connections: Connections): Switch {
+  let served = activeHandlerOf(first.handle, first.upgrades)
+
+  function begin(at: ActiveHandler, request: IncomingMessage, response: ServerResponse): void {
+    at.underWay += 1
+    connections.begun(request, response)
+    // Emitted once for every response, including an aborted one.
+    response.on('close', () => {
+      connections.ended(request, response)
+      at.underWay -= 1
+      if (at.underWay === 0) at.onOver?.()
+    })
+  }
+
   return {
     handle: (request, response) => {
       const at = served
-      at.underWay += 1
-      connections.begun(request, response)
-      // Emitted once for every response, including an aborted one.
-      response.on('close', () => {
-        connections.ended(request, response)
-        at.underWay -= 1
-        if (at.underWay === 0) at.onOver?.()
-      })
+      begin(at, request, response)
       at.handle(request, response)
     },
-    serve: (handle) => {
+    // A response to an earlier request of the connection must be written before another response can use the connection.
+    acceptsUpgrade: (request) => !connections.isBusy(request.socket) && served.upgrades.accepts(request),
+    upgrade: (request, socket, firstBytes) => {
+      const response = responseFor(request, socket, firstBytes)
+      if (response === null) return
+      begin(served, request, response)
+      served.upgrades.handle(request, response)
+    },
+    serve: (handle, upgrades) => {
       const before = served
-      served = { handle, underWay: 0, onOver: null }
+      served = activeHandlerOf(handle, upgrades)
       if (before.underWay === 0) return Promise.resolve()
       return new Promise((resolve) => (before.onOver = resolve))
     },
   }
+}
+
+function activeHandlerOf(handle: RequestListener, upgrades = NO_UPGRADES): ActiveHandler {
+  return { handle, upgrades, underWay: 0, onOver: null }
+}
+
+/**
+ * Creates the response to an upgrade. Node.js has detached its parser and all its listeners from the socket, so the response and the
+ * end of the connection are handled here. The response emits `close` when the connection ends. Until then the connection is busy.
+ */
+function responseFor(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): ServerResponse | null {
+  socket.on('error', () => socket.destroy())
+  if (!(socket instanceof Socket)) {
+    socket.destroy()
+    return null
+  }
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  socket.on('drain', () => response.emit('drain'))
+  // Not emitted for 101, because that response is never ended.
+  response.on('finish', () => socket.destroySoon())
+  if (firstBytes.length > 0) socket.unshift(firstBytes)
+  return response
 }
 
 const NO_LOAD: ConnectionLoad = { connections: 0, busy: 0 }

@@ -119,7 +119,7 @@ export async function openFirstRuntime({
     next.dependencies.drainNodes(drained)
     next.dependencies.activate()
     currentNumber = number
-    retiring.set(old, retire(oldNumber, serve(next.handle)))
+    retiring.set(old, retire(oldNumber, serve(next.handle, next.upgrades)))
   }
 
   async function verify(): Promise<void> {

@@ -57,13 +57,14 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
   const replacement = await openFirstRuntime({
     config,
     open: (options) => open({ ...options, ...shared }),
-    serve: (handle) => listener.serve(handle),
+    serve: (handle, upgrades) => listener.serve(handle, upgrades),
     isDraining,
     log,
   })
   const current = () => replacement.current().dependencies
   const { metrics } = current().gateway
-  const listener = createListener(config, { handle: replacement.current().handle, metrics, log })
+  const { handle, upgrades } = replacement.current()
+  const listener = createListener(config, { handle, upgrades, metrics, log })
   return {
     current,
     explain: (question) => replacement.current().explain(question),

@@ -50,7 +50,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
   function openServer(): Server {
     const opened = createServer({ pauseOnConnect: true, noDelay: true })
     // This process has no connections to nodes, so none are reserved.
-    opened.maxConnections = maxConnectionsFor({ ...config, engines: {} })
+    opened.maxConnections = maxConnectionsFor({ ...config, engines: {}, passthrough: [] })
     opened.on('drop', () =>
       metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' }),
     )

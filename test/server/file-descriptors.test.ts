@@ -1,5 +1,5 @@
 import t from 'tap'
-import { loadConfig } from '../../src/config/config.ts'
+import { type Config, loadConfig } from '../../src/config/config.ts'
 import { maxConnectionsFor } from '../../src/server/file-descriptors.ts'
 
 const CONFIG = loadConfig(new URL('../../config/gateway.yaml', import.meta.url).pathname)
@@ -10,6 +10,24 @@ t.test('clients get the file descriptors that the gateway does not need', (t) =>
   t.equal(maxConnectionsFor(CONFIG, 65_536), 65_536 - OWN)
   t.end()
 })
+
+t.test('an application with WebSockets needs a file descriptor for each of them', (t) => {
+  const passthrough = [passthroughOf(true), passthroughOf(false)]
+  t.equal(maxConnectionsFor({ ...CONFIG, passthrough }, 65_536), 65_536 - OWN - CONFIG.limits.webSockets.open)
+  t.end()
+})
+
+function passthroughOf(websocket: boolean): Config['passthrough'][number] {
+  return {
+    prefix: '/app',
+    upstream: 'http://web:8080/app',
+    auth: 'gateway',
+    forwarded: 'x-forwarded',
+    requestHeaders: [],
+    cookies: 'prefix',
+    websocket,
+  }
+}
 
 t.test('with few file descriptors, half of them are for clients', (t) => {
   t.equal(maxConnectionsFor(CONFIG, 100), 50)

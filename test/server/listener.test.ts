@@ -1,9 +1,12 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createLogger } from '../../src/log.ts'
 import { createListener } from '../../src/server/listener.ts'
 import { until } from '../support/cache-harness.ts'
 import { configOf } from '../support/open-gateway.ts'
+import { nextBytes, openSocket } from '../support/raw.ts'
+import { ACCEPT, handshake } from '../support/web-socket-node.ts'
 
 t.test('a replaced handler ends with its last response, and not before', async (t) => {
   const config = configOf(t, 'http://engine.invalid')
@@ -31,4 +34,57 @@ t.test('a replaced handler ends with its last response, and not before', async (
   t.same(listener.load().busy, 0)
   await listener.serve((_request, response) => response.end('newest'))
   t.equal(await textAt(), 'newest', 'with nothing under way it is over at once')
+})
+
+/** Opens a listener that accepts every upgrade, and a connection that was upgraded. */
+async function openUpgraded(t: Test) {
+  const config = configOf(t, 'http://engine.invalid')
+  const listener = createListener(config, {
+    handle: (_request, response) => response.end(),
+    upgrades: {
+      accepts: () => true,
+      handle: (_request, response) => {
+        response.writeHead(101, {
+          connection: 'Upgrade',
+          upgrade: 'websocket',
+          'sec-websocket-accept': ACCEPT,
+        })
+        response.flushHeaders()
+        const { socket } = response
+        socket?.resume().on('end', () => socket.destroy())
+      },
+    },
+    metrics: { refusal: () => {} },
+    log: createLogger({ level: 'error', destination: { write: () => undefined } }),
+  })
+  t.teardown(() => listener.close(Promise.resolve()))
+  const socket = openSocket(await listener.listen(config.listen))
+  t.teardown(() => socket.destroy())
+  socket.write(handshake('/app'))
+  t.match(await nextBytes(socket), /^HTTP\/1.1 101 /)
+  return { listener, socket }
+}
+
+t.test('an upgraded connection keeps its handler until it ends', async (t) => {
+  const { listener, socket } = await openUpgraded(t)
+  t.same(listener.load(), { connections: 1, busy: 1 })
+  let isOver = false
+  const over = listener.serve((_request, response) => response.end()).then(() => (isOver = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(isOver, false)
+  socket.destroy()
+  await over
+})
+
+t.test('an upgraded connection is cut at the end of a drain, and not before', async (t) => {
+  const { listener, socket } = await openUpgraded(t)
+  const { promise: deadline, resolve: end } = Promise.withResolvers<void>()
+  const closed = listener.close(deadline)
+  // Longer than an idle connection stays open in a drain.
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  t.equal(socket.closed, false)
+  end()
+  t.same(await closed, { connections: 1, busy: 1 })
+  socket.resume()
+  if (!socket.closed) await once(socket, 'close')
 })

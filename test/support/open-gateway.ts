@@ -84,9 +84,10 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   })
   if (options.watch === true) await start()
   const used = options.wrap?.(dependencies) ?? dependencies
-  const { app, handle } = buildGateway(used)
+  const { app, handle, upgrades } = buildGateway(used)
   const listener = createListener(used.config, {
     handle: options.fastPath === false ? (request, response) => app.routing(request, response) : handle,
+    upgrades,
     metrics: used.metrics,
     log: used.log,
   })

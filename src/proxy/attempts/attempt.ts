@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { errors, type Dispatcher } from 'undici'
 import { GatewayError } from '../../errors.ts'
 import type { ConnectionAware, NodeConnection } from '../nodes/node-connection.ts'
@@ -8,6 +9,8 @@ import type { ParsedHeaders } from '../wire/headers.ts'
 export interface AttemptOwner {
   head(attempt: Attempt, headers: ParsedHeaders): void
   data(attempt: Attempt, chunk: Buffer): void
+  /** Receives the connection after 101. Only a request with `upgrade` can be upgraded. */
+  upgraded?(headers: ParsedHeaders, socket: Duplex): void
   ended(attempt: Attempt, cause: Error | null): void
 }
 
@@ -22,6 +25,7 @@ export interface WireRequest {
   readonly bodyMs: number
   /** The longest time from the head of the response to its end. */
   readonly responseMs: number
+  readonly upgrade?: 'websocket' | undefined
 }
 
 interface NodeDispatchOptions extends Dispatcher.DispatchOptions {
@@ -85,6 +89,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
       // resolution of about 500 ms: github.com/nodejs/undici/pull/5543.
       headersTimeout: 0,
       bodyTimeout: 0,
+      ...(request.upgrade !== undefined && { upgrade: request.upgrade }),
     }
     node.pool.dispatch(options, this, isDedicated)
   }
@@ -126,6 +131,18 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
 
   onRequestSent(): void {
     if (this.#connection?.wroteNothing() === true) this.sent = false
+  }
+
+  onRequestUpgrade(_controller: unknown, status: number, headers: ParsedHeaders, socket: Duplex): void {
+    // Undici has removed its listeners. Without a listener, an error of the socket would end the process.
+    socket.on('error', () => socket.destroy())
+    if (this.#isOver || this.#owner.upgraded === undefined) {
+      socket.destroy()
+      return
+    }
+    this.status = status
+    this.#owner.upgraded(headers, socket)
+    this.#end(null)
   }
 
   onResponseStart(_controller: unknown, status: number, headers: ParsedHeaders): void {

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { Attempt } from './attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
@@ -7,6 +8,8 @@ export interface Receiver<T> {
   onStart(attempt: Attempt): void
   head(attempt: Attempt, headers: ParsedHeaders): void
   data(attempt: Attempt, chunk: Buffer): void
+  /** Receives the connection after 101. `onComplete` follows. Default: the connection is closed. */
+  upgraded?(headers: ParsedHeaders, socket: Duplex): void
   onComplete(attempt: Attempt): T
   /** Returns true if a part of the response has been delivered. No other response can replace it then. */
   hasDelivered(): boolean

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Attempt } from './attempt.ts'
 import {
   assertNoRedirect,
@@ -8,7 +9,7 @@ import {
   type ParsedHeaders,
   type ResponsePolicy,
 } from '../wire/headers.ts'
-import type { RelayResult, UpstreamRequest } from '../wire/upstream-request.ts'
+import type { RelayResult, UpgradedConnection, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
 import { KEPT_RESPONSE_BYTES } from '../../request/buffered-response.ts'
 
@@ -41,6 +42,8 @@ export class Relay implements Receiver<RelayResult> {
   #head: ParsedHeaders = {}
   /** The body received so far, for the caller of `relay`. Null if it is not requested or too long. */
   #kept: Buffer[] | null = null
+  /** The connection after 101. Null if the node did not upgrade it. */
+  #upgraded: UpgradedConnection | null = null
   #bytes = 0
   #isStreaming = false
   #isComplete = false
@@ -81,7 +84,12 @@ export class Relay implements Receiver<RelayResult> {
     else if (!this.#sink.write(chunk)) this.#waitForDrain(attempt)
   }
 
+  upgraded(headers: ParsedHeaders, socket: Duplex): void {
+    this.#upgraded = { headers, socket }
+  }
+
   onComplete(attempt: Attempt): RelayResult {
+    if (this.#upgraded !== null) return { ...this.#resultOf(attempt, 'whole'), upgraded: this.#upgraded }
     if (!this.#isClientGone) {
       if (this.#collected === null) {
         this.#writeHead(attempt)

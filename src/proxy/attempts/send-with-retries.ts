@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { GatewayError } from '../../errors.ts'
 import { Attempt, type AttemptOwner, type WireRequest } from './attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
@@ -138,6 +139,13 @@ class RetryingSend<T> implements AttemptOwner {
   data(attempt: Attempt, chunk: Buffer): void {
     if (this.#bufferedError === null) this.#task.receiver.data(attempt, chunk)
     else if (!this.#bufferedError.add(chunk)) this.#release(attempt)
+  }
+
+  upgraded(headers: ParsedHeaders, socket: Duplex): void {
+    this.#headAtMs = this.#options.now()
+    const { receiver } = this.#task
+    if (receiver.upgraded === undefined) socket.destroy()
+    else receiver.upgraded(headers, socket)
   }
 
   ended(attempt: Attempt, cause: Error | null): void {

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { ParsedHeaders } from './headers.ts'
 
 /** A request to an engine. The gateway builds it from checked parts and copies no unchecked part of the client's target. */
@@ -37,6 +38,14 @@ export interface UpstreamRequest {
   readonly isShareable?: boolean | undefined
   /** Replaces the upstream's `headersMs` for this request: a long poll waits longer than a lookup. */
   readonly headersMs?: number
+  /** The protocol to which the connection is to be upgraded. Its handshake is in `headers`. Default: no upgrade. */
+  readonly upgrade?: 'websocket' | undefined
+}
+
+/** A connection to a node after the node has sent 101. The caller must check the headers, and close the socket. */
+export interface UpgradedConnection {
+  readonly headers: ParsedHeaders
+  readonly socket: Duplex
 }
 
 /** How an attempt ended. `cancelled`: the client of a read disconnected, which is no sign of a fault of the node. */
@@ -65,4 +74,6 @@ export interface RelayResult {
   readonly body?: Buffer
   /** `broken`: the engine ended the response early, and the gateway closed the client's connection. */
   readonly ended: 'whole' | 'client-gone' | 'broken'
+  /** Only after 101. Nothing has been written to the client then. */
+  readonly upgraded?: UpgradedConnection
 }
