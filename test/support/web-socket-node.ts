@@ -41,6 +41,8 @@ export async function startWebSocketNode(
   server.on('upgrade', (request, socket) => {
     handshakes.push(request)
     socket.on('error', () => {})
+    // As servers of WebSockets do when the other side has ended.
+    socket.once('end', () => socket.end())
     if (respond(socket, request)) return
     sockets.push(socket)
     socket.write(acceptance(acceptOf(request.headers['sec-websocket-key'] ?? '')))
