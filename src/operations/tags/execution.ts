@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import { instancePermissions } from '../shared-permissions.ts'
+import { instancePermissions } from '../common-permissions.ts'
 import type { Tag } from '../table.ts'
 import { variableOperations } from '../variable-operations.ts'
 

@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import { instancePermissions } from '../shared-permissions.ts'
+import { instancePermissions } from '../common-permissions.ts'
 import type { OperationEntry, Tag } from '../table.ts'
 
 /** The check of every command that changes one task, and its responses. */

@@ -1,6 +1,6 @@
 import { listOperations } from '../list-operations.ts'
 import { COMMAND_CHECKS } from '../job-commands.ts'
-import { instancePermissions } from '../shared-permissions.ts'
+import { instancePermissions } from '../common-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** Job: 15 operations of the published API. */

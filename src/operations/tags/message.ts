@@ -1,4 +1,4 @@
-import { instancePermissions } from '../shared-permissions.ts'
+import { instancePermissions } from '../common-permissions.ts'
 import type { TagOperations } from '../table.ts'
 
 /** Message: 1 operation of the published API. */

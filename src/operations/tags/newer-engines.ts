@@ -1,5 +1,5 @@
 import type { Check } from '../notation.ts'
-import { WORK_ON_TASK } from '../shared-permissions.ts'
+import { WORK_ON_TASK } from '../common-permissions.ts'
 import type { TagOperations } from '../table.ts'
 
 const MAY_CHANGE_INSTANCE = [

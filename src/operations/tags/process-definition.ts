@@ -1,6 +1,6 @@
 import { definitionOperations } from '../definition-operations.ts'
 import { listOperations } from '../list-operations.ts'
-import { instancePermissions } from '../shared-permissions.ts'
+import { instancePermissions } from '../common-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** Process Definition: 46 operations of the published API and two more. */

@@ -1,4 +1,4 @@
-import { ASSIGN_TASK, READ_TASK } from '../shared-permissions.ts'
+import { ASSIGN_TASK, READ_TASK } from '../common-permissions.ts'
 import type { TagOperations } from '../table.ts'
 
 /** Task Identity Link: 3 operations of the published API. */

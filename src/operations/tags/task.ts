@@ -1,5 +1,5 @@
 import { listOperations } from '../list-operations.ts'
-import { ASSIGN_TASK, READ_TASK, WORK_ON_TASK } from '../shared-permissions.ts'
+import { ASSIGN_TASK, READ_TASK, WORK_ON_TASK } from '../common-permissions.ts'
 import type { Tag } from '../table.ts'
 
 /** Task: 22 operations of the published API. */
