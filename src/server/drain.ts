@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts'
 import type { JsonResponse } from '../metrics/admin-listener.ts'
 import { nodeNameOf } from '../proxy/nodes/node.ts'
 import { isObject } from '../request/value.ts'
-import { addStatuses, type EngineStatus } from '../status/process-status.ts'
+import { addStatuses, type EngineStatus, type NodeStatus } from '../status/process-status.ts'
 import type { DrainOrder } from './drain-nodes.ts'
 import { DRAIN, type ServingProcesses, STATUS } from './questions.ts'
 
@@ -49,8 +49,9 @@ export function createDrain({ processes, log }: DrainDependencies): Drain {
     const engines = enginesOf(request, addStatuses(statuses).engines, drained)
     if ('problem' in engines) return refusalOf(engines)
     const { node, isBack, isForced } = request
-    const others = drained.filter((one) => one.node !== node || !engines.includes(one.engine))
-    drained = isBack ? others : [...others, ...engines.map((engine) => ({ engine, node, isForced }))]
+    const changed = isBack ? engines : engines.filter((engine) => !isDrainedAt(engine, request, drained))
+    const others = drained.filter((one) => one.node !== node || !changed.includes(one.engine))
+    drained = isBack ? others : [...others, ...changed.map((engine) => ({ engine, node, isForced }))]
     const reports = await processes.askEach(DRAIN, { drained, node } satisfies DrainOrder)
     const value = {
       node,
@@ -60,7 +61,9 @@ export function createDrain({ processes, log }: DrainDependencies): Drain {
       processes: reports.length,
       of: processes.configured,
     }
-    log.warn({ ...value, isForced, client }, isBack ? 'drained node is used again' : 'node drained')
+    // The command repeats its request while it waits.
+    if (changed.length > 0)
+      log.warn({ ...value, isForced, client }, isBack ? 'drained node is used again' : 'node drained')
     return { status: 200, value }
   }
 
@@ -104,23 +107,39 @@ function drainRequestOf(given: unknown): DrainRequest | DrainProblem {
   return { node: nodeNameOf(node), engine, isBack: back, isForced: force }
 }
 
+/** Returns true if the node is drained at the engine, and forced if the request is. */
+function isDrainedAt(
+  engine: string,
+  { node, isForced }: Pick<DrainRequest, 'node' | 'isForced'>,
+  drained: readonly DrainedNode[],
+): boolean {
+  return drained.some((one) => one.engine === engine && one.node === node && (one.isForced || !isForced))
+}
+
 /** Returns the engines whose node is drained or returned. */
 function enginesOf(
-  { node, engine, isBack, isForced }: DrainRequest,
+  request: DrainRequest,
   all: readonly EngineStatus[],
   drained: readonly DrainedNode[],
 ): readonly string[] | DrainProblem {
+  const { node, engine, isBack, isForced } = request
+  if (isBack) return returnedOf(request, drained)
   const selected = all.filter(
     ({ name, nodes }) => (engine === null || name === engine) && nodes.some((one) => one.node === node),
   )
   const names = selected.map(({ name }) => name)
-  if (isBack) return returnedOf(names, node, drained)
   if (names.length === 0)
     return {
       status: 400,
       problem: engine === null ? 'No engine has this node' : `The engine has no such node`,
     }
-  const last = selected.find(({ nodes }) => !nodes.some((one) => one.node !== node && isUsable(one)))
+  // A process that has not carried out an earlier drain yet still reports its node as used.
+  const isOther = (name: string, state: NodeStatus): boolean =>
+    isUsable(state) && !isDrainedAt(name, { node: state.node, isForced: false }, drained)
+  const last = selected.find(
+    ({ name, nodes }) =>
+      !nodes.some((state) => (state.node === node ? state.isDrainedByCommand : isOther(name, state))),
+  )
   return last === undefined || isForced
     ? names
     : {
@@ -129,17 +148,16 @@ function enginesOf(
       }
 }
 
-/** Only a drain by a command can be ended by a command. */
+/** Only a drain by a command can be ended by a command, also if the configuration no longer has the node. */
 function returnedOf(
-  names: readonly string[],
-  node: string,
+  { node, engine }: DrainRequest,
   drained: readonly DrainedNode[],
 ): readonly string[] | DrainProblem {
-  const returned = names.filter((name) => drained.some((one) => one.engine === name && one.node === node))
-  if (returned.length > 0) return returned
+  const returned = drained.filter((one) => one.node === node && (engine === null || one.engine === engine))
+  if (returned.length > 0) return returned.map((one) => one.engine)
   return { status: 409, problem: 'The node is not drained by a command. The configuration may drain it' }
 }
 
-function isUsable({ isDrained, reason }: EngineStatus['nodes'][number]): boolean {
+function isUsable({ isDrained, reason }: NodeStatus): boolean {
   return !isDrained && reason === null
 }

@@ -30,7 +30,7 @@ export interface EngineStatus {
 }
 
 /** A node without its registered deployments, because there may be thousands. */
-type NodeStatus = Omit<NodeState, 'registered'>
+export type NodeStatus = Omit<NodeState, 'registered'>
 
 interface SourceStatus {
   readonly source: 'users' | 'records'

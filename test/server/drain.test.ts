@@ -11,6 +11,7 @@ const C = 'http://c:8080/engine-rest'
 interface NodeGiven {
   readonly node: string
   readonly isDrained?: boolean
+  readonly isDrainedByCommand?: boolean
   readonly reason?: string | null
 }
 
@@ -21,7 +22,7 @@ function open(
 ) {
   const lines: unknown[] = []
   const orders: unknown[] = []
-  const status = {
+  const statusNow = () => ({
     traffic: { operations: [], engines: [], refusals: [], cache: [], inFlight: 0 },
     redis: 'none',
     pressure: [],
@@ -33,12 +34,12 @@ function open(
       queue: 0,
       nodes: nodes.map((node) => ({ isDrained: false, reason: null, ...node })),
     })),
-  }
+  })
   const drain = createDrain({
     processes: {
       askEach: async ({ name, isAnswer }, parameters) => {
         if (name === DRAIN.name) orders.push(parameters)
-        const answer: unknown = name === STATUS.name ? status : { running: 2 }
+        const answer: unknown = name === STATUS.name ? statusNow() : { running: 2 }
         return Array.from({ length: answering }, () => answer).filter(isAnswer)
       },
       askOne: async () => null,
@@ -98,6 +99,51 @@ t.test('a returned node is used again, and other drained nodes stay drained', as
   t.match(orders[2], { drained: [{ node: B }] })
   t.match(lines[2], { msg: 'drained node is used again', client: '10.1.2.3' })
   t.match(await run({ node: A, back: true }), { status: 409, value: { error: /not drained by a command/ } })
+})
+
+t.test('a node that is drained, but that a process still uses, does not count as another node', async (t) => {
+  const { run, orders } = open(TWO)
+  await run({ node: A })
+  t.match(await run({ node: B }), { status: 409, value: { error: /default has no other healthy node/ } })
+  t.match(orders, [{ drained: [{ node: A }] }])
+})
+
+t.test('a drain that is repeated only reports, also if the other node has failed meanwhile', async (t) => {
+  const engines: Record<string, readonly NodeGiven[]> = { ...TWO }
+  const { run, orders, lines } = open(engines)
+  await run({ node: A })
+  engines['default'] = [
+    { node: A, isDrained: true, isDrainedByCommand: true },
+    { node: B, reason: 'refused' },
+  ]
+  t.match(await run({ node: A }), { status: 200, value: { drained: true, running: 2 } })
+  t.same(orders[1], orders[0])
+  t.equal(lines.length, 1)
+  await run({ node: A, force: true })
+  t.match(orders[2], { drained: [{ node: A, isForced: true }] })
+  await run({ node: A })
+  t.same(orders[3], orders[2], 'the drain stays forced')
+})
+
+t.test('a repeated drain that had no effect is refused', async (t) => {
+  const engines: Record<string, readonly NodeGiven[]> = { ...TWO }
+  const { run } = open(engines)
+  await run({ node: A })
+  engines['default'] = [{ node: A }]
+  t.equal((await run({ node: A })).status, 409)
+})
+
+t.test('a drained node that the configuration no longer has can be returned', async (t) => {
+  const engines: Record<string, readonly NodeGiven[]> = { ...TWO, second: [{ node: A }, { node: C }] }
+  const { run, orders } = open(engines)
+  await run({ node: A })
+  engines['default'] = [{ node: B }, { node: C }]
+  t.equal((await run({ node: A, back: true, engine: 'third' })).status, 409)
+  t.match(await run({ node: A, back: true, engine: 'default' }), {
+    status: 200,
+    value: { engines: ['default'] },
+  })
+  t.same(orders[1], { node: A, drained: [{ engine: 'second', node: A, isForced: false }] })
 })
 
 t.test('two drains at the same time cannot drain both nodes of an engine', async (t) => {
