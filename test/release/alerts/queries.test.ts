@@ -41,7 +41,7 @@ function readQuery(expr: string): Query {
   const ungrouped = bare.replace(/\b(?:by|without|on|ignoring) *\([^)]*\)/g, ' ')
   const selectors = [...ungrouped.matchAll(/([a-z_]\w*)\b *(\{[^}]*\})?(?! *\()/g)]
   return {
-    grouped: lists.flatMap(([, list = '']) => list.split(',').map((label) => label.trim())),
+    grouped: lists.flatMap(([, list = '']) => list.match(/\w+/g) ?? []),
     metrics: selectors
       .filter(([, name = '']) => !KEYWORDS.has(name))
       .map(([, name = '', matchers = '']) => ({

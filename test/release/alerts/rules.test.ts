@@ -10,6 +10,12 @@ const rules = readRules()
 const skip = promtoolSkip
 /** All series of a case end before this minute. */
 const LAST_MINUTE = 120
+/** Several gateways that one Prometheus scrapes. The others have no fault. */
+const FAULTY = { namespace: 'one', job: 'gw' }
+const OTHERS = [
+  { namespace: 'two', job: 'gw' },
+  { namespace: 'one', job: 'other' },
+]
 
 t.test('every alert has a case, and every case has an alert', (t) => {
   t.same(Object.keys(CASES).toSorted(), rules.map(({ alert }) => alert).toSorted())
@@ -88,10 +94,11 @@ function promtool(...args: readonly string[]): string {
 function unitTestOf({ alert, labels: own }: AlertRule, alertCase: AlertCase): string {
   const expr = `ALERTS{alertname="${alert}",alertstate="firing"}`
   const { fires, quiet, atMinute, labels } = alertCase
-  const samples = [labels].flat().map((of) => {
-    const named = Object.entries({ alertname: alert, alertstate: 'firing', ...own, ...of })
-    return { labels: `ALERTS{${named.map(([name, value]) => `${name}="${value}"`).join(',')}}`, value: 1 }
-  })
+  const samplesOf = (target: Readonly<Record<string, string>>) =>
+    [labels].flat().map((of) => {
+      const named = Object.entries({ alertname: alert, alertstate: 'firing', ...own, ...of, ...target })
+      return { labels: `ALERTS{${named.map(([name, value]) => `${name}="${value}"`).join(',')}}`, value: 1 }
+    })
   const none = (minute: number) => ({ expr, eval_time: textOf(minute) })
   const everyMinute = Array.from({ length: LAST_MINUTE }, (_, minute) => none(minute))
   return stringify({
@@ -101,7 +108,18 @@ function unitTestOf({ alert, labels: own }: AlertRule, alertCase: AlertCase): st
       {
         interval: '30s',
         input_series: inputOf(fires),
-        promql_expr_test: [none(atMinute - 1), { expr, eval_time: textOf(atMinute), exp_samples: samples }],
+        promql_expr_test: [
+          none(atMinute - 1),
+          { expr, eval_time: textOf(atMinute), exp_samples: samplesOf({}) },
+        ],
+      },
+      {
+        interval: '30s',
+        input_series: [...inputOf(fires, FAULTY), ...OTHERS.flatMap((other) => inputOf(quiet, other))],
+        promql_expr_test: [
+          none(atMinute - 1),
+          { expr, eval_time: textOf(atMinute), exp_samples: samplesOf(FAULTY) },
+        ],
       },
       { interval: '30s', input_series: inputOf(quiet), promql_expr_test: everyMinute },
     ],
@@ -112,6 +130,9 @@ function textOf(minutes: number): string {
   return `${minutes * 60}s`
 }
 
-function inputOf(series: AlertCase['fires']) {
-  return Object.entries(series).map(([name, values]) => ({ series: name, values }))
+/** Returns the series, with other labels of the target if they are given. */
+function inputOf(series: AlertCase['fires'], target?: typeof FAULTY) {
+  const given = 'job="gw"'
+  const labels = target === undefined ? given : `namespace="${target.namespace}",job="${target.job}"`
+  return Object.entries(series).map(([name, values]) => ({ series: name.replace(given, labels), values }))
 }
