@@ -126,7 +126,7 @@ const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
   ALL.map((question) => [question.name, question]),
 )
 
-/** Returns the question with this name. Null if there is none. */
+/** Returns the question with this name. Null if no question has it. */
 export function questionNamed(name: string): ProcessQuestion<unknown> | null {
   return QUESTIONS.get(name) ?? null
 }

@@ -1,12 +1,12 @@
 import type { Readiness } from '../metrics/admin-listener.ts'
 import type { ProcessStatus } from './process-status.ts'
 
-/** A problem that an operator should look at. */
+/** A problem that needs the attention of an operator. */
 export interface Problem {
   readonly text: string
   /** `outage`: requests fail now. `warning`: requests are processed, but something needs attention. */
   readonly kind: 'outage' | 'warning'
-  /** The alert whose runbook describes the problem. Null if there is none. */
+  /** The alert whose runbook describes the problem. Null if no runbook does. */
   readonly runbook: string | null
 }
 
