@@ -21,7 +21,7 @@ const COMPARABLE: ReadonlySet<string> = new Set(
 export function compareOptionsOf(
   engine: string,
   { engineConfig: { compare }, metrics, log }: ComparedEngine,
-  pressure: Pressure,
+  pressure: Pick<Pressure, 'isOver'>,
 ): CompareOptions | undefined {
   if (compare === null) return undefined
   const chosen = compare.operations === null ? null : new Set(compare.operations)

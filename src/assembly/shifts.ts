@@ -12,7 +12,7 @@ import type { Component } from './component.ts'
 interface ShiftDependencies {
   readonly metrics: Metrics
   readonly log: Logger
-  readonly changeBus: ChangeBus | null
+  readonly changeBus: Pick<ChangeBus, 'publish'> | null
 }
 
 /** The topic of messages to other gateways about the distribution between two groups of nodes. */
@@ -61,7 +61,7 @@ export function createEngineShift(
   }
 }
 
-function announce(engine: string, state: ShiftState, changeBus: ChangeBus | null): void {
+function announce(engine: string, state: ShiftState, changeBus: ShiftDependencies['changeBus']): void {
   void changeBus?.publish(`${engine} ${SHIFTED}`, JSON.stringify(state))
 }
 

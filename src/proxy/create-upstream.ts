@@ -202,11 +202,11 @@ function createOnAttempt(
 ): (event: AttemptEvent) => void {
   const groups = new Map(nodes.all.map(({ name, group }) => [name, group]))
   return function countAttempt(event) {
-    const { node, result, status, seconds, retry, isLongPoll } = event
+    const { node, result, status, seconds, retry } = event
     if (result !== 'cancelled')
       shift.record(groups.get(node) ?? null, {
         isFailed: result !== 'ok' || status >= 500,
-        readMs: retry === 'always' && !isLongPoll ? seconds * 1000 : null,
+        readMs: retry === 'always' ? seconds * 1000 : null,
       })
     onAttempt?.(event)
   }

@@ -1,6 +1,5 @@
 import type { Logger } from '../log.ts'
 import type { JsonResponse } from '../metrics/admin-listener.ts'
-import type { ShiftReport } from './change-shift.ts'
 import { type ServingProcesses, SHIFT } from './questions.ts'
 
 /** Changes or reports the distribution between two groups of nodes in all processes. `change` is not checked yet. */
@@ -17,17 +16,14 @@ export function createChangeShift({ processes, log }: ChangeShiftOptions): Chang
     const refused = results.find((result) => 'problem' in result)
     if (refused !== undefined) return { status: 400, value: { error: refused.problem } }
     const reports = results.filter((result) => 'reads' in result)
-    const [first] = reports
-    if (first === undefined || reports.length < processes.configured)
+    // A process whose requests have returned has other shares than the others.
+    const report = reports.find(({ returned }) => returned !== null) ?? reports[0]
+    if (report === undefined || reports.length < processes.configured)
       return {
         status: 503,
-        value: { error: `Only ${reports.length} of ${processes.configured} processes responded`, ...first },
+        value: { error: `Only ${reports.length} of ${processes.configured} processes responded`, ...report },
       }
-    const value: ShiftReport = {
-      ...first,
-      returned: reports.find(({ returned }) => returned !== null)?.returned ?? null,
-    }
-    log.info({ ...value, processes: reports.length, change: change ?? {} }, 'shift requested')
-    return { status: 200, value }
+    log.info({ ...report, processes: reports.length, change: change ?? {} }, 'shift requested')
+    return { status: 200, value: report }
   }
 }

@@ -12,10 +12,8 @@ import { Random } from '../differential/random.ts'
 import { buildWorld } from '../differential/world.ts'
 import { until } from '../support/cache-harness.ts'
 import { javaSkip } from '../support/requirements.ts'
-import { startDatabase } from './database.ts'
-import { startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
-import { startGatewayProcess } from './gateway-process.ts'
+import { startTwoFamilies } from './two-families.ts'
 
 /** How often each read is sent, with other parameters and ids. `COMPARED_ROUNDS=80` sends more than 20,000 requests. */
 const ROUNDS = Number(process.env['COMPARED_ROUNDS'] ?? 6)
@@ -29,27 +27,16 @@ void t.test(
   'Camunda and Operaton on one database give the same responses, except for known differences',
   { skip: javaSkip, timeout: 3_600_000 },
   async (t) => {
-    const database = await startDatabase()
-    t.teardown(() => database.stop())
-    const old = await startEngine({ family: 'camunda-7.24.0', db: database.url, jvm: ['-Xmx512m'] })
-    t.teardown(() => old.stop())
-    const next = await startEngine({ family: 'operaton', db: database.url, jvm: ['-Xmx512m'] })
-    t.teardown(() => next.stop())
+    const { old, gateway } = await startTwoFamilies(t, {
+      engine: "shift: { to: new }, compare: { rate: '100%' }",
+      settings: 'limits: { pressure: { eventLoopDelay: null } }',
+    })
     const client = createClient(old.base)
     t.teardown(() => client.close())
     const admin = createAdmin(client)
     const names = new Names()
     await buildWorld(admin, (name, id) => SIDES.forEach((side) => names.define(side, name, id)))
     for (const side of SIDES) await nameWorld(admin, names, side)
-    const gateway = await startGatewayProcess({
-      nodes: [
-        { url: old.base, group: 'old' },
-        { url: next.base, group: 'new' },
-      ],
-      engine: "shift: { to: new }, compare: { rate: '100%' }",
-      settings: 'limits: { pressure: { eventLoopDelay: null } }',
-    })
-    t.teardown(() => gateway.stop())
     const through = createClient(gateway.base)
     t.teardown(() => through.close())
 

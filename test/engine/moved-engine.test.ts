@@ -4,10 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { isRecord } from '../../src/request/value.ts'
 import { javaSkip } from '../support/requirements.ts'
-import { startDatabase } from './database.ts'
-import { startEngine } from './engine.ts'
 import { type Answer, type Ask, exchange } from './exchange.ts'
-import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
+import type { GatewayProcess } from './gateway-process.ts'
+import { startTwoFamilies } from './two-families.ts'
 
 const INSTANCES = 120
 /** How often the shares change while the instances run. */
@@ -26,22 +25,10 @@ void t.test(
   'requests move from Camunda to Operaton on one database and back, twice, and no instance is lost or executed twice',
   { skip: javaSkip, timeout: 600_000 },
   async (t) => {
-    const database = await startDatabase()
-    t.teardown(() => database.stop())
-    // The first engine creates the tables.
-    const old = await startEngine({ family: 'camunda-7.24.0', db: database.url, jvm: ['-Xmx512m'] })
-    t.teardown(() => old.stop())
-    const next = await startEngine({ family: 'operaton', db: database.url, jvm: ['-Xmx512m'] })
-    t.teardown(() => next.stop())
-    const gateway = await startGatewayProcess({
-      nodes: [
-        { url: old.base, group: 'old' },
-        { url: next.base, group: 'new' },
-      ],
+    const { old, next, gateway } = await startTwoFamilies(t, {
       engine: 'shift: { to: new }',
       settings: 'timeouts: { drain: 1s }',
     })
-    t.teardown(() => gateway.stop())
     await deploy(gateway)
 
     const unexpected: string[] = []

@@ -19,7 +19,7 @@ t.test('a check of a permission is answered without a request to the engine', as
 })
 
 t.test('an engine that decides itself gets the check of a permission', async (t) => {
-  for (const mode of ['engine', 'report']) {
+  for (const mode of ['engine', 'report', 'off']) {
     const { ask } = await openGateway(t, {
       settings: { authorization: { mode, records: { source: 'file', file: 'records.yaml' } } },
       engines: {

@@ -357,7 +357,6 @@ class RetryingSend<T> implements AttemptOwner {
       status,
       seconds: (nowMs - startedAtMs) / 1000,
       retry: this.#task.upstreamRequest.retry,
-      isLongPoll: this.#task.upstreamRequest.headersMs !== undefined,
     })
   }
 }

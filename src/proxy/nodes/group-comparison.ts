@@ -12,7 +12,7 @@ export type ReturnReason = (typeof RETURN_REASONS)[number]
 /** One attempt to send a request to a node. */
 export interface GroupAttempt {
   readonly isFailed: boolean
-  /** The time until the complete response, in ms. Null if it says nothing about the speed of the group, as for writes and long polls. */
+  /** The time until the complete response, in ms. Null for writes and long polls, whose times depend on what they execute or wait for. */
   readonly readMs: number | null
 }
 

@@ -60,7 +60,6 @@ export interface AttemptEvent {
   readonly seconds: number
   /** The retry rule of the request: a read, or any other request. */
   readonly retry: UpstreamRequest['retry']
-  readonly isLongPoll: boolean
 }
 
 /** The result of a response that was streamed to its client. */

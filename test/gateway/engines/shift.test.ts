@@ -103,6 +103,34 @@ t.test('one operation or one user can be shifted alone', async (t) => {
   t.same(ofOperation.received.at(-1), 'old')
 })
 
+t.test('a request that waits for one group does not delay those of the other group', async (t) => {
+  const held: (() => void)[] = []
+  const received: string[] = []
+  const startGroup = (group: string) =>
+    startNode(t, (_request, response) => {
+      received.push(group)
+      if (group === 'old') response.end()
+      else held.push(() => response.end())
+    })
+  const nodes = [
+    { url: (await startGroup('old')).url, group: 'old' },
+    { url: (await startGroup('new')).url, group: 'new' },
+  ]
+  const shift = { to: 'new', writes: '100%' }
+  const { ask } = await openGateway(t, {
+    settings: { limits: { connections: 1, slowShare: 1 } },
+    engines: { default: { nodes, shift } },
+  })
+  const waiting = CLAIM.map((route) => ask('demo', route, { body: {} }))
+  await until(() => held.length === 1)
+  t.equal((await ask('demo', 'GET /version')).status, 200)
+  t.same(received, ['new', 'old'])
+  held[0]?.()
+  await until(() => held.length === 2)
+  held[1]?.()
+  for (const { status } of await Promise.all(waiting)) t.equal(status, 200)
+})
+
 t.test('mistakes in groups are errors with their path', async (t) => {
   const of = (nodes: readonly unknown[], shift?: unknown) =>
     openGateway(t, { engines: { default: { nodes, ...(shift === undefined ? {} : { shift }) } } })

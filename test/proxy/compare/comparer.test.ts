@@ -135,6 +135,17 @@ t.test('one comparison runs at a time', async (t) => {
   t.equal(most, 1)
 })
 
+t.test('no response of more than 256 KiB is read', async (t) => {
+  const limits: number[] = []
+  const ask = async (_request: UpstreamRequest, limitBytes: number) => {
+    limits.push(limitBytes)
+    return askX()
+  }
+  const { compare } = open({ left: [], right: [] }, { left: ask, right: ask })
+  t.same(await compare(), ['getTasks equal'])
+  t.same(limits, [256 * 1024, 256 * 1024])
+})
+
 t.test('a closed comparer sends nothing', async (t) => {
   const { comparer, asked } = open({ left: ['1'], right: ['1'] })
   comparer.close()

@@ -91,3 +91,14 @@ t.test('a node that refuses further polls receives none for a second', (t) => {
   t.equal(next(), 0)
   t.end()
 })
+
+t.test('the nodes of a group are preferred, and others are used if they are full', (t) => {
+  const nodes = openNodes([{ group: 'old' }, { group: 'new' }])
+  const pools = new LongPollPools(nodes.set, 1, () => 0)
+  const chosen = pools.pick([], 'new')
+  t.equal(chosen?.group, 'new')
+  t.equal(pools.pick([], 'old')?.group, 'old')
+  if (chosen !== null) chosen.inFlight = 1
+  t.equal(pools.pick([], 'new')?.group, 'old')
+  t.end()
+})

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { adoptShift, createEngineShift, shiftOptionsOf } from '../../src/assembly/shifts.ts'
+import { createLogger } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics/registry.ts'
+import { Shift } from '../../src/proxy/nodes/shift.ts'
+import type { ChangeBus } from '../../src/redis/change-bus.ts'
+import { startReloadable } from '../support/reloadable.ts'
+
+const CONTEXT = { random: () => 0.5, now: () => 0 }
+const NODES = ['old', 'new'].map((group) => ({
+  url: `http://${group}/engine-rest`,
+  weight: 1,
+  drain: false,
+  group,
+}))
+const SHIFT = {
+  to: 'new',
+  reads: 0.1,
+  writes: 0,
+  operations: null,
+  callers: null,
+  return: { errors: 0.05, slower: null },
+}
+
+function open() {
+  const published: string[] = []
+  const publish: ChangeBus['publish'] = async (topic, about = '') => void published.push(`${topic} ${about}`)
+  const dependencies = {
+    metrics: createMetrics({ version: '' }),
+    log: createLogger({ level: 'silent' }),
+    changeBus: { publish },
+  }
+  const options = shiftOptionsOf('default', { nodes: NODES, shift: SHIFT }, dependencies, null)
+  if (options === undefined) throw new Error('there are no groups')
+  const shift = new Shift(options, CONTEXT)
+  return { shift, published, own: createEngineShift('default', dependencies, shift) }
+}
+
+t.test('changed shares, and a return, are announced to other gateways', async (t) => {
+  const { shift, own, published } = open()
+  own?.change({ reads: 0.5, writes: 0.25 })
+  for (let count = 0; count < 20; count += 1) shift.record('new', { isFailed: true, readMs: null })
+  t.same(published, [
+    'default shift {"shares":{"reads":0.5,"writes":0.25},"returned":null}',
+    'default shift {"shares":{"reads":0,"writes":0},"returned":"errors"}',
+  ])
+  const other = open()
+  for (const message of published) adoptShift(other.shift, message.replace('default shift ', ''))
+  t.same(other.shift.state, shift.state)
+  t.same(other.published, [], 'what was announced is not announced again')
+})
+
+t.test('an announcement of another form has no effect', (t) => {
+  const { shift } = open()
+  const before = shift.state
+  for (const about of [
+    '',
+    '{',
+    'null',
+    '[]',
+    '{}',
+    '{"shares":null}',
+    '{"shares":{"reads":1}}',
+    '{"shares":{"reads":"1","writes":0}}',
+    '{"shares":{"reads":1.01,"writes":0}}',
+    '{"shares":{"reads":0,"writes":-0.5}}',
+    '{"shares":{"reads":null,"writes":0}}',
+  ]) {
+    adoptShift(shift, about)
+    t.same(shift.state, before, about)
+  }
+  adoptShift(null, '{"shares":{"reads":1,"writes":1},"returned":null}')
+  t.end()
+})
+
+/** Returns the settings of an engine with two groups. */
+const engineOf = (reads: string) => ({
+  nodes: NODES.map(({ url, group }) => ({ url, group })),
+  shift: { to: 'new', reads },
+})
+
+t.test('a reload of other settings keeps the shares, and a changed shift begins again', async (t) => {
+  const { running, reload } = await startReloadable(t, {
+    engines: { default: engineOf('10%') },
+    health: { probe: false },
+    admin: { port: 0 },
+  })
+  const sharesOf = async (change: unknown = {}) => {
+    const response = await fetch(`${running.adminAddress}/shift`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-requested-by': 'test' },
+      body: JSON.stringify(change),
+    })
+    return response.json()
+  }
+  t.match(await sharesOf({ reads: '70%' }), { reads: 0.7 })
+  const others = { health: { probe: false }, admin: { port: 0 } }
+  await reload({ ...others, engines: { default: engineOf('10%') }, limits: { connections: 7 } })
+  t.match(await sharesOf(), { reads: 0.7 })
+  await reload({ ...others, engines: { default: engineOf('20%') }, limits: { connections: 7 } })
+  t.match(await sharesOf(), { reads: 0.2 })
+})
