@@ -21,8 +21,8 @@ export interface ImportOptions {
 }
 
 /**
- * Returns the writes after which the engine has the records of a file. Revocations are written before other records, and removed after
- * them, so that no caller has more permissions in between than before or after.
+ * Returns the writes after which the engine has the records of a file. Revocations are extended first, and reduced last, so that no
+ * caller has more permissions in between than before or after. A revocation that changes in both directions is written twice.
  */
 export function planRecords(
   wanted: readonly AuthorizationRecord[],
@@ -33,24 +33,43 @@ export function planRecords(
   const byKey = new Map(stored.map((record) => [recordKeyOf(record), record]))
   const writes = wanted.flatMap((record): readonly RecordWrite[] => {
     const found = byKey.get(recordKeyOf(record))
-    if (found === undefined) return [{ type: record.type, step: createStep(record) }]
+    if (found === undefined)
+      return [{ turn: record.type === REVOKE ? 'first' : 'write', step: createStep(record) }]
     unused.delete(found.id)
-    if (permissionBits(found) === permissionBits(record)) return []
-    return [{ type: record.type, step: changeStep(found, record) }]
+    return changesOf(found, record)
   })
-  const removals = remove ? [...unused.values()] : []
-  return [
-    ...writes.toSorted((one, other) => revokeRank(one) - revokeRank(other)).map(({ step }) => step),
-    ...removals.toSorted((one, other) => revokeRank(other) - revokeRank(one)).map(removeStep),
-  ]
+  const removals = [...(remove ? unused.values() : [])].map(
+    (record): RecordWrite => ({
+      turn: record.type === REVOKE ? 'last' : 'remove',
+      step: removeStep(record),
+    }),
+  )
+  const all = [...writes, ...removals]
+  return TURNS.flatMap((turn) => all.filter((write) => write.turn === turn)).map(({ step }) => step)
 }
 
-interface RecordWrite extends Pick<AuthorizationRecord, 'type'> {
+/** The order of the writes. `first` extends revocations, and `last` reduces them. */
+const TURNS = ['first', 'write', 'remove', 'last'] as const
+
+interface RecordWrite {
+  readonly turn: (typeof TURNS)[number]
   readonly step: ImportStep
 }
 
-function revokeRank({ type }: Pick<AuthorizationRecord, 'type'>): number {
-  return type === REVOKE ? 0 : 1
+/** Returns the writes that change a record. */
+function changesOf(found: IdentifiedRecord, record: AuthorizationRecord): readonly RecordWrite[] {
+  const [before, after] = [permissionBits(found), permissionBits(record)]
+  if (before === after) return []
+  if (record.type !== REVOKE) return [{ turn: 'write', step: changeStep(found, record) }]
+  const isExtended = (after & ~before) !== 0
+  const isReduced = (before & ~after) !== 0
+  if (!isReduced) return [{ turn: 'first', step: changeStep(found, record) }]
+  if (!isExtended) return [{ turn: 'last', step: changeStep(found, record) }]
+  const both = { ...found, permissions: [...new Set([...found.permissions, ...record.permissions])] }
+  return [
+    { turn: 'first', step: changeStep(found, { ...record, permissions: both.permissions }) },
+    { turn: 'last', step: changeStep(both, record) },
+  ]
 }
 
 /** Returns the permissions of a record as bits. Names that are not known here count as no permission. */
@@ -112,7 +131,8 @@ export interface MembershipPlan {
 
 /**
  * Returns the writes after which the users of an engine have the groups and tenants of a file. Users are not created, because a user
- * needs a password. Groups and tenants are never removed, only memberships. A tenant that a user has by a group is not removed.
+ * needs a password. Groups and tenants are never removed, only memberships, also those of users that the file does not contain. A
+ * tenant that a user has by a group is not removed.
  */
 export function planMemberships(
   wanted: readonly Memberships[],
@@ -120,11 +140,16 @@ export function planMemberships(
   { remove }: ImportOptions,
 ): MembershipPlan {
   const current = new Map(membershipsIn(identities).map((user) => [user.id, user]))
-  const existing = wanted.filter(({ id }) => current.has(id))
+  const named = new Set(wanted.map(({ id }) => id))
+  const others = [...current.keys()].filter((id) => !named.has(id))
+  const existing = [
+    ...wanted.filter(({ id }) => current.has(id)),
+    ...others.map((id) => ({ id, groups: [], tenants: [] })),
+  ]
   const steps = KINDS.flatMap((kind) => {
     const members = new Map(kind.membersIn(identities))
-    const named = new Set(existing.flatMap((user) => user[kind.list]))
-    const created = [...named].filter((id) => !members.has(id)).map((id) => createEntityStep(kind, id))
+    const needed = new Set(existing.flatMap((user) => user[kind.list]))
+    const created = [...needed].filter((id) => !members.has(id)).map((id) => createEntityStep(kind, id))
     const changed = existing.flatMap((user) => {
       const before = new Set(current.get(user.id)?.[kind.list])
       const after = new Set(user[kind.list])

@@ -80,6 +80,40 @@ t.test('revocations are written before other records, and removed after them', a
   )
 })
 
+t.test('no caller has more permissions during an import than before or after', async (t) => {
+  const grant = { permissions: ['READ', 'UPDATE'] }
+  const found = [
+    stored('reduced', { type: 2, ...grant }),
+    stored('extended', { type: 2, permissions: ['READ'], resourceId: 'a' }),
+    stored('both', { type: 2, permissions: ['READ', 'UPDATE'], resourceId: 'b' }),
+    stored('grant', { userId: 'ben', ...grant }),
+    stored('old', { userId: 'old' }),
+  ]
+  const wanted = [
+    record({ type: 2 }),
+    record({ userId: 'ben' }),
+    record({ type: 2, ...grant, resourceId: 'a' }),
+    record({ type: 2, permissions: ['UPDATE', 'DELETE'], resourceId: 'b' }),
+  ]
+  const steps = planRecords(wanted, found, REMOVE)
+  t.same(
+    steps.map(({ what }) => what),
+    [
+      'revoke user mary TASK a READ,UPDATE (before: READ)',
+      'revoke user mary TASK b READ,UPDATE,DELETE (before: READ,UPDATE)',
+      'grant user ben TASK * READ (before: READ,UPDATE)',
+      'grant user old TASK * READ',
+      'revoke user mary TASK * READ (before: READ,UPDATE)',
+      'revoke user mary TASK b UPDATE,DELETE (before: READ,UPDATE,DELETE)',
+    ],
+  )
+  const written = steps.filter(({ request }) => request.path === '/authorization/both')
+  t.match(written, [
+    { request: { body: { permissions: ['READ', 'UPDATE', 'DELETE'] } } },
+    { request: { body: { permissions: ['UPDATE', 'DELETE'] } } },
+  ])
+})
+
 const IDENTITIES: EngineIdentities = {
   users: ['mary', 'ben'].map((id) => ({ id, details: {} })),
   groups: [{ id: 'clerks', details: {}, members: ['mary', 'ben'] }],
@@ -116,4 +150,17 @@ t.test('memberships that the file does not contain are removed only if that is r
     { kind: 'remove', request: { method: 'DELETE', path: '/tenant/acme/user-members/mary' } },
     { kind: 'remove', request: { method: 'DELETE', path: '/tenant/globex/user-members/mary' } },
   ])
+})
+
+t.test('--remove also removes memberships of users that the file does not contain', async (t) => {
+  const wanted = [{ id: 'ben', groups: ['clerks'], tenants: ['acme'] }]
+  t.same(planMemberships(wanted, IDENTITIES, KEEP), { steps: [], missingUsers: [] })
+  t.same(
+    planMemberships(wanted, IDENTITIES, REMOVE).steps.map(({ what }) => what),
+    [
+      'membership of user mary in group clerks',
+      'membership of user mary in tenant acme',
+      'membership of user mary in tenant globex',
+    ],
+  )
 })
