@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { textIn } from '../config/file-text.ts'
 import { messageOf } from '../errors.ts'
 import { membershipsOf } from '../files/groups-file.ts'
 import { recordsOf } from '../files/records-file.ts'
@@ -8,9 +6,9 @@ import { counted } from '../pipeline/plural.ts'
 import { readIdentities, readRecords } from '../transfer/engine-content.ts'
 import { type ImportStep, planMemberships, planRecords } from '../transfer/import-plan.ts'
 import { type ImportResult, runImport } from '../transfer/run-import.ts'
-import { CommandError } from './command-failure.ts'
 import { type CommandContext, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'
+import { readText } from './read-text.ts'
 import { addEngineOptions, type EngineConnection, withEngine } from './with-engine.ts'
 
 export function addImportCommand(program: Command, context: CommandContext): void {
@@ -28,8 +26,8 @@ export function addImportCommand(program: Command, context: CommandContext): voi
       context.exits(
         async (file, { groups, remove, dryRun, format, ...flags }) => {
           const wanted = {
-            records: recordsOf(contentOf(file), file),
-            memberships: groups === undefined ? null : membershipsOf(contentOf(groups), groups),
+            records: recordsOf(readText(file), file),
+            memberships: groups === undefined ? null : membershipsOf(readText(groups), groups),
           }
           // A line for each change that is done: it is visible even if the command is killed.
           const onDone = (step: ImportStep) => {
@@ -67,14 +65,6 @@ command reports users that the engine does not have. Groups and tenants are neve
     [2, 'no result: invalid arguments, an invalid file, or an engine that does not respond'],
   ],
 } as const
-
-function contentOf(file: string): string {
-  try {
-    return textIn(readFileSync(file))
-  } catch (error) {
-    throw new CommandError(messageOf(error), { cause: error })
-  }
-}
 
 interface WantedContent {
   readonly records: ReturnType<typeof recordsOf>

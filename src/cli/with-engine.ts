@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { BuildRuntimeDependencies } from '../assembly/runtime.ts'
 import {
@@ -8,12 +7,12 @@ import {
   loadConfig,
   tellsCaller,
 } from '../config/config.ts'
-import { messageOf } from '../errors.ts'
 import { createLogger, openDestination } from '../log.ts'
 import type { AskEngine } from '../request/engine-request.ts'
 import { checkReadable, type EngineReading, withDeadline } from '../transfer/read-list.ts'
 import { CommandError } from './command-failure.ts'
 import { ENGINE_OPTION } from './command.ts'
+import { readText } from './read-text.ts'
 
 /** The options that select an engine. */
 export type EngineFlags = {
@@ -149,16 +148,8 @@ function engineAt(url: string, { config, user, passwordFile }: EngineFlags): Con
 }
 
 function passwordOf(file: string | undefined): string {
-  const password = file === undefined ? enginePasswordFromEnvironment() : textIn(file)
+  const password = file === undefined ? enginePasswordFromEnvironment() : readText(file).replace(/\r?\n$/, '')
   if (password === null || password === '')
     throw new CommandError('--user needs a password: use --password-file or ENGINE_GATEWAY_ENGINE_PASSWORD')
   return password
-}
-
-function textIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-  } catch (error) {
-    throw new CommandError(messageOf(error), { cause: error })
-  }
 }

@@ -1,4 +1,5 @@
 import { type AskEngine, type EngineResponse, jsonIn, okBodyOf } from '../request/engine-request.ts'
+import { isRecord } from '../request/value.ts'
 
 /** An expected failure of an export or an import. The message is one line for the console. */
 export class TransferError extends Error {}
@@ -107,13 +108,9 @@ export async function checkReadable(ask: AskEngine): Promise<void> {
     // An engine without authentication knows no caller, and hides nothing.
     if (status === 401 && type === READABLE.Authorization) return
     const response = status === 200 ? jsonIn(body, '/authorization/check') : null
-    if (!isAuthorized(response))
+    if (!isRecord(response) || response['authorized'] !== true)
       throw new TransferError(
         `the account may not read every ${name}: it needs a record with READ on resource type ${type} and id *`,
       )
   }
-}
-
-function isAuthorized(response: unknown): boolean {
-  return typeof response === 'object' && response !== null && Reflect.get(response, 'authorized') === true
 }
