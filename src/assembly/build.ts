@@ -96,7 +96,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     tracesComponent,
     admission,
     {
-      activate: () => ledger.activate(audit.writeEvent),
+      activate: () => ledger.activate(config.log.audit === 'off' ? null : audit.writeEvent),
       stop: () => ledger.stop(),
       close: () => ledger.settled(),
     },

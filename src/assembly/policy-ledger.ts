@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { type Config, settingsOf } from '../config/config.ts'
 import { redactedOf } from '../config/redacted.ts'
 import { type ItemDifference, listDifferences } from '../files/list-differences.ts'
+import type { Memberships } from '../files/groups-file.ts'
 import type { User } from '../files/users-file.ts'
 import type { AuditEvent, PolicyEvent, PolicySourceState } from '../metrics/audit-events.ts'
 import { boundedMembersOf } from '../metrics/audit-changes.ts'
@@ -13,11 +14,14 @@ import { membersOfRecord } from '../pipeline/audited-change.ts'
 import { entriesOf, type RecordTable } from '../policy/authz/records/record-table.ts'
 import type { RecordEntry } from '../policy/authz/records/records.ts'
 
+/** A user. A file of groups and tenants has no passwords. */
+type LedgerUser = Memberships & Partial<Pick<User, 'passwordHash'>>
+
 /** The content of a source in force. */
 export type PolicyContent = {
   readonly digest: string
 } & (
-  | { readonly kind: 'users'; readonly users: readonly User[] }
+  | { readonly kind: 'users'; readonly users: readonly LedgerUser[] }
   | { readonly kind: 'records'; readonly table: RecordTable }
 )
 
@@ -99,8 +103,8 @@ export class PolicyLedger {
     ])
   }
 
-  /** Writes the policies, and from now on their changes. */
-  activate(write: (event: AuditEvent) => void): void {
+  /** Writes the policies, and from now on their changes. Without `write`, no contents are compared. */
+  activate(write: ((event: AuditEvent) => void) | null): void {
     const before = this.#before
     this.#before = null
     before?.stop()
@@ -237,11 +241,11 @@ function withChanges(
 }
 
 const USERS = {
-  keyOf: ({ id }: User) => id,
-  isEqual: (one: User, other: User) => partsOf(one) === partsOf(other),
+  keyOf: ({ id }: LedgerUser) => id,
+  isEqual: (one: LedgerUser, other: LedgerUser) => partsOf(one) === partsOf(other),
 }
 
-function partsOf({ passwordHash, groups, tenants }: User): string {
+function partsOf({ passwordHash, groups, tenants }: LedgerUser): string {
   return JSON.stringify([passwordHash, groups, tenants])
 }
 
@@ -255,7 +259,7 @@ const RECORDS = {
 const MAX_NAMES = 20
 
 /** Returns a user that differs, without a password. */
-function userExampleOf({ action, before, after }: ItemDifference<User>): unknown {
+function userExampleOf({ action, before, after }: ItemDifference<LedgerUser>): unknown {
   const user = bounded((after ?? before).id)
   if (action !== 'change') return { action, user }
   return {

@@ -201,15 +201,8 @@ function usersContent({ all }: Users, digest: string): PolicyContent {
   return { kind: 'users', digest, users: all }
 }
 
-/** Returns memberships as users without a password. */
 function membershipsContent(memberships: ReadonlyMap<string, Memberships>, digest: string): PolicyContent {
-  const users = [...memberships].map(([id, { groups, tenants }]) => ({
-    id,
-    groups,
-    tenants,
-    passwordHash: '',
-  }))
-  return { kind: 'users', digest, users }
+  return { kind: 'users', digest, users: [...memberships.values()] }
 }
 
 function recordsContent({ table }: LoadedRecords, digest: string): PolicyContent {

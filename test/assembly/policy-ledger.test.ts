@@ -137,6 +137,31 @@ function shown(members: object) {
   }
 }
 
+t.test('without an audit stream, no contents are compared', async (t) => {
+  const { ledger, users, activate } = open(t)
+  let compared = 0
+  const mary = {
+    id: 'mary',
+    groups: [],
+    get tenants() {
+      compared += 1
+      return []
+    },
+  }
+  const content = (digest: string): PolicyContent => ({ kind: 'users', digest, users: [mary] })
+  ledger.set(users, content('u1'))
+  ledger.activate(null)
+  const before = ledger.policyOf('default')
+  ledger.set(users, content('u2'))
+  await ledger.settled()
+  t.equal(compared, 0)
+  t.not(ledger.policyOf('default'), before)
+  activate()
+  ledger.set(users, content('u3'))
+  await ledger.settled()
+  t.equal(compared, 2)
+})
+
 t.test('after a reload the new ledger writes, with the differences to the former contents', async (t) => {
   const former = open(t)
   former.ledger.set(former.records, recordsContent('r1', recordsOf([])))
