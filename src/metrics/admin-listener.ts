@@ -56,8 +56,8 @@ export interface AdminAnswer {
 export interface AdminRoute {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** The audit stream has a line for each request. Default: it has none. */
-  readonly isAudited?: true
+  /** Whether the audit stream has a line for each request. Default: true for POST only. */
+  readonly isAudited?: boolean
   /** Default: requests with a body are refused. */
   readonly maxBodyBytes?: number
   /** Returns the response. A rejection becomes a 500. */
@@ -141,7 +141,7 @@ function addResponses(
     await checkToken(request.raw, access(), (verify) => slowGuesses(request.ip, verify))
     checkPost(request.raw)
   })
-  for (const { method, path: url, isAudited = false, maxBodyBytes, answer } of routes)
+  for (const { method, path: url, isAudited = method === 'POST', maxBodyBytes, answer } of routes)
     app.route({
       method,
       url,

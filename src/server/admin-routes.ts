@@ -106,6 +106,7 @@ export const ADMIN_ROUTES = {
   explain: {
     method: 'POST',
     path: '/explain',
+    isAudited: false,
     purpose: 'whether a user may send a request, and why',
     maxBodyBytes: 64 * 1024,
     answer: async ({ processes }, { body }) =>
@@ -114,7 +115,6 @@ export const ADMIN_ROUTES = {
   reload: {
     method: 'POST',
     path: '/reload',
-    isAudited: true,
     purpose: 'reads the configuration again and applies it',
     answer: async ({ reload }) => {
       const reloaded = await reload.run('request')
@@ -124,7 +124,6 @@ export const ADMIN_ROUTES = {
   purge: {
     method: 'POST',
     path: '/cache/purge',
-    isAudited: true,
     purpose: 'removes cached responses: all, or those of `{ engine, tag }`',
     maxBodyBytes: 4096,
     answer: async ({ purge }, { body }) => jsonAnswerOf(await purge(body)),
@@ -139,7 +138,6 @@ export const ADMIN_ROUTES = {
   shift: {
     method: 'POST',
     path: '/shift',
-    isAudited: true,
     purpose:
       'changes the shares of a group of nodes to those of `{ engine, reads, writes }`; without shares, reports them',
     maxBodyBytes: 4096,
@@ -148,7 +146,6 @@ export const ADMIN_ROUTES = {
   drain: {
     method: 'POST',
     path: '/nodes/drain',
-    isAudited: true,
     purpose: 'takes a node of an engine out of use, or returns it: `{ node, engine, back, force }`',
     maxBodyBytes: 4096,
     answer: async ({ drain }, { body, client }) => jsonAnswerOf(await drain.run(body, client)),

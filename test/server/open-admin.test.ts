@@ -114,6 +114,7 @@ t.test(
       ],
       ['POST', '/cache/purge', {}, { administrator: null, decision: 'refused', status: 401 }],
       ['POST', '/shift', {}, { administrator: null, decision: 'refused', status: 401 }],
+      ['POST', '/nodes/drain', {}, { administrator: null, decision: 'refused', status: 401 }],
       ['POST', '/explain', {}, null],
       ['GET', '/config', { authorization: `Bearer ${TOKEN}` }, null],
     ]
