@@ -80,11 +80,11 @@ export interface EngineOptions {
   readonly log: Logger
   /** Null if no traces are configured. */
   readonly traces: Traces | null
-  /** Entities that decisions use instead of those of the engine. Null: the engine is asked. */
+  /** Entities that decisions use instead of those of the engine. Null if decisions ask the engine. */
   readonly facts: EntityFacts | null
   /** State about the same users that the previous configuration collected. Null if there is nothing to take over. */
   readonly handoverState: UserHandoverState | null
-  /** The state of the same shift under the previous configuration. Null if there is none. */
+  /** The state of the same shift under the previous configuration. Null if that had no such shift. */
   readonly shiftState: ShiftState | null
 }
 

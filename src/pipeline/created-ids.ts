@@ -31,7 +31,7 @@ function idsAt(value: unknown, [name, ...rest]: readonly string[]): readonly str
   return isRecord(value) && Object.hasOwn(value, name) ? idsAt(value[name], rest) : []
 }
 
-/** Returns the value in the kept body of a response. Null if there is none. */
+/** Returns the value in the kept body of a response. Null if no body was kept, or if it is not JSON. */
 export function keptResponseOf(response: Buffer | null): unknown {
   try {
     return response === null ? null : JSON.parse(response.toString('utf8'))
