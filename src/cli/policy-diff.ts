@@ -58,7 +58,7 @@ export async function comparePolicies(
 
 function noLinesText(engine: string, { engines }: RequestChanges): string {
   return engines.size === 0
-    ? 'There is no audit line'
+    ? 'There is no audit line of a request'
     : `No line is of engine ${engine}, but of ${[...engines].join(', ')}: choose one with --engine`
 }
 

@@ -1,6 +1,9 @@
+import { mayBeCut } from '../metrics/access-log.ts'
+import { MAX_MISSING } from '../metrics/audit-log.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { auditedGroundOf, type AuditedRequest } from '../policy/authz/explain/audited-request.ts'
-import type { LineDecider } from '../policy/authz/explain/line-decision.ts'
+import type { LineDecider, LineDecision } from '../policy/authz/explain/line-decision.ts'
+import { MAX_GROUNDS } from '../policy/authz/explain/permit-grounds.ts'
 import { isMissingPermission } from './audit-lines.ts'
 import { requestText } from './output.ts'
 import { isRecord, stringOf } from '../request/value.ts'
@@ -56,21 +59,24 @@ export class RequestChanges {
     return mostFrequentFirst(this.#tallies.undecidable)
   }
 
+  /** Adds a line. Lines of events and of logins are left out, because a request has a line of its own. */
   add(line: Readonly<Record<string, unknown>>): void {
-    const { engine } = line
+    const { engine, decision, rule } = line
+    if (typeof decision !== 'string' || (decision === 'permitted' && rule === 'login')) return
     if (typeof engine === 'string') this.engines.add(engine)
     if (engine !== this.#engine) return
     this.lines += 1
     const request = requestOf(line)
-    if (request === null) {
-      this.unchanged += 1
-      return
-    }
-    this.#count(request, line)
+    if (request === null) this.unchanged += 1
+    else
+      this.#count(
+        request,
+        line,
+        isDecidedByPolicy(line) ? this.#decider.decide(request) : { result: 'not by the old policy' },
+      )
   }
 
-  #count(request: AuditedRequest, line: Readonly<Record<string, unknown>>): void {
-    const decided = this.#decider.decide(request)
+  #count(request: AuditedRequest, line: Readonly<Record<string, unknown>>, decided: LineDecision): void {
     if (decided.result === 'unchanged') this.unchanged += 1
     else if (decided.result === 'not by the old policy') {
       this.notByOld += 1
@@ -131,21 +137,34 @@ function exampleOf(
   }
 }
 
+/** Whether the policy permits the request of a line, by the decision in the line. */
+const PERMITS: ReadonlyMap<unknown, boolean> = new Map([
+  ['permitted', true],
+  ['changed', true],
+  ['refused', false],
+  ['reported', false],
+])
+
 /** Returns the request of a line. Null if no policy decides it: a passthrough request, a request without an authenticated user, or an open operation. */
 function requestOf(line: Readonly<Record<string, unknown>>): AuditedRequest | null {
-  const { user, operation, decision, missing, status } = line
+  const { user, operation, decision, status } = line
   if (typeof user !== 'string' || user === '' || typeof operation !== 'string') return null
-  if (typeof decision !== 'string' || isUndecided(line['permittedBy'])) return null
+  if (hasReason(line, OPEN)) return null
+  const params = textsIn(line['params'])
+  const given: readonly unknown[] = Array.isArray(line['missing']) ? line['missing'] : []
+  const missing = given.filter(isMissingPermission)
+  const ids = [...Object.values(params), ...missing.map(({ resourceId }) => resourceId)]
   return {
     user,
     operation,
-    params: textsIn(line['params']),
-    decision: decision === 'refused' || decision === 'reported' ? 'refused' : 'permitted',
+    params,
+    decision: PERMITS.get(decision) === true ? 'permitted' : 'refused',
     isReported: decision === 'reported',
     authenticated: stringOf(line['authenticated']) ?? '',
     stage: stringOf(line['stage']),
     rule: stringOf(line['rule']),
-    missing: Array.isArray(missing) ? missing.filter(isMissingPermission) : [],
+    missing,
+    isCut: given.length >= MAX_MISSING || missing.length < given.length || ids.some(isIncomplete),
     permittedBy: groundsIn(line['permittedBy']),
     isExecuted: typeof status === 'number' && status < 300,
   }
@@ -158,20 +177,17 @@ function textsIn(value: unknown): Readonly<Record<string, string>> {
   )
 }
 
-/** The number of reasons that a line names at most, and the smallest length of an id that it has cut. */
-const MAX_GROUNDS = 20
-const CUT_LENGTH = 255
+/** Returns whether the audit log may have cut a value, or replaced invisible characters in it. */
+function isIncomplete(value: unknown): boolean {
+  return typeof value === 'string' && (mayBeCut(value) || value.includes('\uFFFD'))
+}
 
 /** Returns null if a line has no reasons, or if they may be incomplete. */
 function groundsIn(value: unknown): AuditedRequest['permittedBy'] {
   if (!Array.isArray(value) || value.length >= MAX_GROUNDS) return null
   const grounds = value.filter(isCheckGround)
-  const isCut = grounds.some(({ record }) => Object.values(record ?? {}).some(isCutText))
+  const isCut = grounds.some(({ record }) => Object.values(record ?? {}).some(isIncomplete))
   return isCut ? null : grounds.map(auditedGroundOf)
-}
-
-function isCutText(value: unknown): boolean {
-  return typeof value === 'string' && value.length >= CUT_LENGTH
 }
 
 /** Returns whether a value is the reason of one check, and not of a whole request or of its items. */
@@ -179,9 +195,17 @@ function isCheckGround(value: unknown): value is Parameters<typeof auditedGround
   return isRecord(value) && typeof value['by'] === 'string' && typeof value['check'] === 'number'
 }
 
-/** Returns whether the policy has not decided the request, because it is open or because another side decides. */
-function isUndecided(value: unknown): boolean {
-  return Array.isArray(value) && value.some((one) => isRecord(one) && NOT_BY_POLICY.has(one['by']))
+/** Returns whether a policy can have made the decision of a line. With two modes of `authorization`, no policy decides. */
+function isDecidedByPolicy(line: Readonly<Record<string, unknown>>): boolean {
+  return PERMITS.has(line['decision']) && !hasReason(line, NOT_BY_POLICY)
 }
 
-const NOT_BY_POLICY: ReadonlySet<unknown> = new Set(['open operation', 'authorization off', 'engine'])
+function hasReason(
+  { permittedBy }: Readonly<Record<string, unknown>>,
+  reasons: ReadonlySet<unknown>,
+): boolean {
+  return Array.isArray(permittedBy) && permittedBy.some((one) => isRecord(one) && reasons.has(one['by']))
+}
+
+const OPEN: ReadonlySet<unknown> = new Set(['open operation'])
+const NOT_BY_POLICY: ReadonlySet<unknown> = new Set(['authorization off', 'engine'])

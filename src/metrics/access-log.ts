@@ -86,3 +86,8 @@ export function bounded(value: string | null): string | undefined {
   // Do not cut between the two halves of a surrogate pair.
   return `${value.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
+
+/** Returns whether a value in a line may be the beginning of a longer one. */
+export function mayBeCut(value: string): boolean {
+  return value.length >= MAX_CHARS - 1
+}

@@ -70,7 +70,7 @@ export type AuditRecord = Readonly<Record<keyof Audit | 'stream', unknown>>
 /**
  * Maximum number of missing permissions in a line. A signal may lack a permission for each of thousands of waiting executions.
  */
-const MAX_MISSING = 100
+export const MAX_MISSING = 100
 
 /**
  * Returns the members of an audit line, always in the same order. The only content of a body is the ids for which permissions

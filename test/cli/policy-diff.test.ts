@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { bounded } from '../../src/metrics/access-log.ts'
 import { runInProcess } from '../support/run-command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'policy-diff-'))
@@ -141,6 +142,12 @@ const missingOf = (resourceId: string) => ({
   missing: [{ permission: 'CREATE_INSTANCE', resource: 'ProcessDefinition', resourceId, need: 0 }],
 })
 
+/** Returns a refusal that lacks so many permissions. */
+const missingIn = (count: number) => ({
+  ...missingOf('invoice'),
+  missing: Array.from({ length: count }, () => missingOf('invoice').missing[0]),
+})
+
 t.test('each of 100 planted changes is named with a request, and no other request is named', async (t) => {
   const keys = Array.from({ length: 200 }, (_, at) => `key${at}`)
   const records = keys.map((key, at) => grantOf(subjectOf(at), PROCESS_DEFINITION, key, ['CREATE_INSTANCE']))
@@ -274,7 +281,11 @@ t.test(
     const after = write('nothing.yaml', { authorizations: [] })
     const cases = [
       [startOf('anna', 'invoice', { authenticated: 'oidc keycloak' }), /groups of the token/],
-      [startOf('anna', `${'x'.repeat(254)}…`), /complete ids/],
+      [startOf('anna', bounded('x'.repeat(257)) ?? ''), /complete ids/],
+      // A pair of surrogates at the end is not cut in half, so the text is shorter by one.
+      [startOf('anna', bounded(`${'x'.repeat(254)}😀${'x'.repeat(9)}`) ?? ''), /complete ids/],
+      [startOf('anna', 'invoice', missingIn(100)), /complete ids/],
+      [startOf('anna', 'invoice', { ...missingIn(1), missing: [{ permission: 'CREATE' }] }), /complete ids/],
       [startOf('anna', 'a\uFFFD'), /complete ids/],
       [
         lineOf('anna', 'throwSignal', { permittedBy: [{ by: 'no check' }], status: 204 }),
@@ -348,6 +359,60 @@ t.test('a line that OLD cannot have decided is counted separately', async (t) =>
       exampleNotByOld: { request: 'POST /deployment/create' },
     },
   })
+})
+
+t.test('a line without a decision of the policy decides no request', async (t) => {
+  const before = write('has-deploy.yaml', {
+    authorizations: [grantOf({ userId: 'anna' }, DEPLOYMENT, '*', ['CREATE'])],
+  })
+  const after = write('no-deploy.yaml', { authorizations: [] })
+  const of = (rest: object) => lineOf('anna', 'createDeployment', rest)
+  const reported = { decision: 'reported', rule: 'GW_HAZARD' }
+  const none = { lines: 1, changed: 0, unchanged: 0, undecidable: 0, notByOld: 0 }
+  const cases = [
+    [of({ permittedBy: [{ by: 'authorization off' }] }), { ...none, notByOld: 1 }],
+    [of({ permittedBy: [{ by: 'engine' }] }), { ...none, notByOld: 1 }],
+    [of({ decision: 'of another version' }), { ...none, notByOld: 1 }],
+    [of({ ...reported, stage: 'rules' }), { ...none, undecidable: 1 }],
+    [of({ ...reported, stage: 'permit' }), { ...none, undecidable: 1 }],
+    [lineOf('root', 'createDeployment', { ...reported, stage: 'rules' }), { ...none, undecidable: 1 }],
+    [lineOf('root', 'createDeployment'), { ...none, changed: 1 }],
+    [of({ authenticated: 'of another version' }), { ...none, undecidable: 1 }],
+    [lineOf('anna', 'deleteDeployment'), { ...none, undecidable: 1 }],
+    [of({ decision: 'refused', stage: 'rules', rule: 'GW_HAZARD' }), { ...none, unchanged: 1 }],
+    [of({ permittedBy: [{ by: 'open operation' }] }), { ...none, unchanged: 1 }],
+    [of({ decision: 'changed' }), { ...none, changed: 1 }],
+  ] as const
+  const config = (name: string, users: readonly object[], records: string) =>
+    write(name, {
+      version: 1,
+      engines: { default: { nodes: ['http://127.0.0.1:1/engine-rest'] } },
+      identity: { source: 'file', file: write(`users-${name}`, { users }) },
+      authorization: { records: { source: 'file', file: records } },
+    })
+  const all = [userOf('anna'), userOf('root', ['camunda-admin'])]
+  const policies = [
+    config('with-root.yaml', all, before),
+    config('without-root.yaml', all.slice(0, 1), after),
+  ] as const
+  for (const [line, requests] of cases)
+    t.match(await diffJson(...policies, '--audit', write('decision.jsonl', line)), { requests }, line)
+})
+
+t.test('lines of logins and events are no requests', async (t) => {
+  const before = write('login.yaml', { authorizations: START })
+  const after = write('login-after.yaml', { authorizations: [] })
+  const login = lineOf('anna', 'startProcessInstanceByKey', {
+    params: { key: 'invoice' },
+    stage: 'authenticate',
+    rule: 'login',
+    status: 403,
+  })
+  const event = JSON.stringify({ stream: 'audit', event: 'policy', engine: 'default', policy: 'p' })
+  const audit = write('login.jsonl', [login, event].join('\n'))
+  const { code, err } = await diff(before, after, '--users', USERS, '--audit', audit)
+  t.equal(code, 2)
+  t.match(err, /There is no audit line of a request/)
 })
 
 t.test('without users, requests of affected policies are not decidable', async (t) => {

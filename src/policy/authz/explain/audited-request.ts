@@ -14,6 +14,8 @@ export interface AuditedRequest {
   readonly stage: string | null
   readonly rule: string | null
   readonly missing: readonly MissingPermission[]
+  /** Whether the audit log may have cut or replaced ids, or left out missing permissions. */
+  readonly isCut: boolean
   /** Why the old policy has permitted the request, as `groundKeyOf` writes it. Null if the line does not say it completely. */
   readonly permittedBy: readonly AuditedGround[] | null
   /** Whether the engine has executed the request. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../../request/principal.ts'
 import { isAdmin } from '../decision/admin.ts'
+import { parametersOf } from '../checks/compile-check.ts'
 import type { CompiledCheck } from '../checks/compiled-check.ts'
 import type { OperationPolicy } from '../operation-policy.ts'
 import { tenantsOf } from '../checks/preconditions.ts'
@@ -20,6 +21,12 @@ export type LineDecision =
 
 const UNCHANGED: LineDecision = { result: 'unchanged' }
 const NOT_BY_OLD: LineDecision = { result: 'not by the old policy' }
+const OF_ANOTHER_STAGE =
+  'another stage has reported the request, and the line does not contain the decision of the policy'
+const INCOMPLETE_IDS = 'the line does not contain the complete ids'
+
+/** The kinds of authentication with which a caller has the groups of the users, and not those of a token. */
+const HAS_GROUPS_OF_SOURCE: ReadonlySet<string> = new Set(['basic', 'certificate', 'session'])
 
 /** The number of different requests whose decisions are remembered. Lines that differ only in ids that no record names share one. */
 const MAX_REMEMBERED = 100_000
@@ -45,22 +52,21 @@ export class LineDecider {
   }
 
   decide(request: AuditedRequest): LineDecision {
-    const { user, decision, stage, authenticated } = request
+    const { user, decision, stage, authenticated, isReported } = request
     // A refusal of another stage does not depend on the policy, and hides the decision of the policy.
-    if (decision === 'refused' && stage !== 'permit') return UNCHANGED
+    if (decision === 'refused' && stage !== 'permit' && !isReported) return UNCHANGED
     const { before, after } = this.#policies
     if (before.users === null || after.users === null)
       return undecidable('the groups of the user are not known: give the users')
-    if (authenticated.startsWith('oidc')) return undecidable('the groups of the token are not in the line')
+    if (!HAS_GROUPS_OF_SOURCE.has(authenticated))
+      return undecidable('the groups of the token are not in the line')
     const pair = { before: before.users.get(user), after: after.users.get(user) }
     if (pair.before === undefined) return NOT_BY_OLD
-    if (pair.after === undefined)
-      return decision === 'refused' ? UNCHANGED : { result: 'changed', after: 'refused' }
+    if (pair.after === undefined) return decideWithoutUser(request)
     const principals = { before: pair.before, after: pair.after }
     if (!this.#isAffected(principals)) return UNCHANGED
-    // An id that the audit log has cut is not the id of the request, although it looks like one that no record names.
-    if (isCut(request)) return undecidable('the line does not contain the complete ids')
-    return this.#remembered(this.#plain(request), principals)
+    const absent = absentPartOf(request)
+    return absent === null ? this.#remembered(this.#plain(request), principals) : undecidable(absent)
   }
 
   #isAffected(principals: Pair<Principal>): boolean {
@@ -105,6 +111,8 @@ export class LineDecider {
       policies.get(request.operation),
     )
     if (policy === undefined || other === undefined) return undecidable('the operation is not known')
+    if ([...parametersOf(policy.operation.template)].some((name) => !Object.hasOwn(request.params, name)))
+      return undecidable(INCOMPLETE_IDS)
     if (policy.operation !== other.operation)
       return undecidable('specificVariablePermissions changes the checks of the operation')
     if (this.#hasOtherTenants(policy, principals))
@@ -133,6 +141,12 @@ interface LineInput {
   readonly policy: OperationPolicy
   readonly principals: Pair<Principal>
   readonly policies: ComparedPolicies
+}
+
+/** Decides a request of a user that the new policy does not have: its authentication refuses. */
+function decideWithoutUser({ decision, stage }: AuditedRequest): LineDecision {
+  if (decision === 'permitted') return { result: 'changed', after: 'refused' }
+  return stage === 'permit' ? UNCHANGED : undecidable(OF_ANOTHER_STAGE)
 }
 
 /** Decides a request that the old policy has permitted: all checks that apply have passed. */
@@ -212,6 +226,8 @@ function otherChecksOpen(
 function decideOtherRefusal(input: LineInput): LineDecision {
   const { request, policy } = input
   if (request.rule?.startsWith('rows:') === true) return undecidable('the visible items are not in the line')
+  // A rule of the validation may have reported the request, which the policy then has permitted.
+  if (request.isReported) return undecidable('the line does not name the check that would refuse')
   for (const check of [...policy.checks.before, ...policy.checks.after]) {
     const outcomes = outcomesOf(check, input)
     if (outcomes === null || outcomes.some(({ before, after }) => !before.permitted && after.permitted))
@@ -266,13 +282,11 @@ function checkIndexOf(rule: string | null): number | null {
   return index === undefined ? null : Number(index)
 }
 
-/** The smallest length of a value that the audit log has cut, and the number of missing permissions that it names at most. */
-const CUT_LENGTH = 255
-const CUT_MISSING = 100
-
-function isCut({ params, missing }: AuditedRequest): boolean {
-  const ids = [...Object.values(params), ...missing.map(({ resourceId }) => resourceId)]
-  return missing.length >= CUT_MISSING || ids.some((id) => id.length >= CUT_LENGTH || id.includes('\uFFFD'))
+/** Returns the part of the decision that is not in the line. Null if it is complete. */
+function absentPartOf({ decision, stage, isCut }: AuditedRequest): string | null {
+  if (decision === 'refused' && stage !== 'permit') return OF_ANOTHER_STAGE
+  // An id that the audit log has cut is not the id of the request, although it looks like one that no record names.
+  return isCut ? INCOMPLETE_IDS : null
 }
 
 function visibleTenantsOf(policy: ComparedPolicy, principal: Principal): string {

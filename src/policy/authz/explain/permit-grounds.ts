@@ -35,7 +35,7 @@ export interface GroundRecord {
 }
 
 /** Maximum number of reasons in a line. A request may have a check for each of thousands of entities. */
-const MAX_GROUNDS = 20
+export const MAX_GROUNDS = 20
 
 /** Returns why the checks of a request have passed. Equal reasons are listed once. */
 export type GroundsOf = (

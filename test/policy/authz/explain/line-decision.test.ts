@@ -221,7 +221,13 @@ function lineOf(
   { policy, request, engine }: World,
   { user, decision, isReported, grounds }: OldDecision,
 ): AuditedRequest {
-  const of = { user, operation: policy.operation.id, params: request.params, authenticated: 'basic' }
+  const of = {
+    user,
+    operation: policy.operation.id,
+    params: request.params,
+    authenticated: 'basic',
+    isCut: false,
+  }
   if (decision.permitted)
     return {
       ...of,
