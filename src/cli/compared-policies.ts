@@ -1,4 +1,5 @@
 import { policiesFor } from '../assembly/build-engine.ts'
+import { changesBetween } from '../config/config-changes.ts'
 import { type AuthorizationConfig, loadConfig, settingsOf } from '../config/config.ts'
 import { isMapping } from '../config/mapping.ts'
 import { authorizationSettings } from '../config/policy-settings.ts'
@@ -8,10 +9,15 @@ import { membershipsOf, withMemberships } from '../files/groups-file.ts'
 import { htpasswdUsersOf } from '../files/htpasswd-file.ts'
 import { type Users, usersOf } from '../files/users-file.ts'
 import { linkBitsOf } from '../policy/authz/entities/implicit-grants.ts'
-import type { ComparedPolicy } from '../policy/authz/explain/compared-policy.ts'
+import type { ComparedPolicy, Pair } from '../policy/authz/explain/compared-policy.ts'
 import { indexRecords } from '../policy/authz/records/records.ts'
 import { CommandError } from './command-failure.ts'
 import { readText } from './read-text.ts'
+
+/** A policy with the settings that decide, without the source of the records. */
+export interface ReadPolicy extends ComparedPolicy {
+  readonly settings: Omit<AuthorizationConfig, 'records'>
+}
 
 export interface PolicySource {
   /** A file with records, or a configuration. */
@@ -24,7 +30,7 @@ export interface PolicySource {
 }
 
 /** Reads one of the policies to compare. @throws ConfigError, or CommandError if records or users are not in files */
-export function readPolicy({ file, engine, config, users }: PolicySource): ComparedPolicy {
+export function readPolicy({ file, engine, config, users }: PolicySource): ReadPolicy {
   const text = readText(file)
   const isRecords = hasRecords(file, text)
   const settings =
@@ -33,10 +39,12 @@ export function readPolicy({ file, engine, config, users }: PolicySource): Compa
     settings?.authorization ?? authorizationSettings.parse({ records: { source: 'file', file } })
   const all = users === undefined ? usersIn(settings) : usersOf(readText(users), users)
   const list = isRecords ? recordsOf(text, file) : recordsIn(authorization, engine)
-  const { revokes, disabledPermissions, adminGroups, adminUsers, implied, tenants } = authorization
+  const { records: _, ...own } = authorization
+  const { revokes, disabledPermissions, adminGroups, adminUsers, implied, tenants } = own
   const { taskPermission } = implied
-  const { specificVariablePermissions: specificVariables } = authorization
+  const { specificVariablePermissions: specificVariables } = own
   return {
+    settings: own,
     list,
     records: indexRecords(list, { revokes, disabledPermissions }),
     users: all === null ? null : principalsOf(all),
@@ -47,6 +55,11 @@ export function readPolicy({ file, engine, config, users }: PolicySource): Compa
     linkBits: implied.tasks ? linkBitsOf({ taskPermission, specificVariables }) : 0,
     policies: policiesFor(authorization),
   }
+}
+
+/** Returns the paths of the settings that differ. */
+export function settingChangesBetween({ before, after }: Pair<ReadPolicy>): readonly string[] {
+  return changesBetween({ authorization: before.settings }, { authorization: after.settings })
 }
 
 /** Returns whether a file has records, and is not a configuration. */

@@ -106,7 +106,8 @@ The format of the file:
 
 diff shows who gains or loses which permission, and which records have no effect because others decide. With
 --audit, it also decides the requests of the lines by the new policy. The old policy must be the one that
-decided them. A request is not decidable if the line does not contain what the decision depends on.`,
+decided them. A request is not decidable if the line does not contain what the decision depends on. A setting
+of authorization that differs counts as a change if its effects are not compared.`,
   examples: [
     'engine-gateway policy test policy.yaml --config gateway.yaml',
     'engine-gateway policy diff old.yaml new.yaml --config gateway.yaml --audit audit.jsonl',
@@ -114,7 +115,10 @@ decided them. A request is not decidable if the line does not contain what the d
   ],
   exitCodes: [
     [0, 'test: all decisions are as expected. diff: no caller gains or loses a permission'],
-    [1, 'test: some decisions are not as expected. diff: a caller gains or loses a permission'],
+    [
+      1,
+      'test: some decisions are not as expected. diff: a caller gains or loses a permission, or a setting differs',
+    ],
     [2, 'no result: invalid arguments, an invalid file, or an engine that does not respond'],
   ],
 } as const

@@ -14,7 +14,7 @@ import { decidedBy } from '../pipeline/explain-text.ts'
 import { counted } from '../pipeline/plural.ts'
 import { readAuditLines } from './audit-lines.ts'
 import { CommandError } from './command-failure.ts'
-import { type PolicySource, readPolicy } from './compared-policies.ts'
+import { type PolicySource, readPolicy, settingChangesBetween } from './compared-policies.ts'
 import { linesText, tableLines } from './output.ts'
 import { RequestChanges, type RequestTally } from './request-changes.ts'
 
@@ -25,6 +25,8 @@ export interface PolicyDiffOptions extends Omit<PolicySource, 'file'> {
 
 /** The differences between two policies. */
 export interface PolicyDiff {
+  /** Paths of the settings that differ. */
+  readonly settings: readonly string[]
   readonly records: readonly RecordChange[]
   readonly users: readonly UserChange[]
   readonly effects: readonly SubjectChanges[]
@@ -48,6 +50,7 @@ export async function comparePolicies(
   for (const file of audit ?? []) await readAuditLines(file, (line) => requests?.add(line))
   if (requests?.lines === 0) throw new CommandError(noLinesText(source.engine, requests))
   return {
+    settings: settingChangesBetween(policies),
     records,
     users: comparison.userChanges(),
     effects: comparison.changes(),
@@ -62,14 +65,26 @@ function noLinesText(engine: string, { engines }: RequestChanges): string {
     : `No line is of engine ${engine}, but of ${[...engines].join(', ')}: choose one with --engine`
 }
 
-/** Returns whether a caller gains or loses something. */
-export function changesDecisions({ users, effects, requests }: PolicyDiff): boolean {
-  return users.length + effects.length + (requests?.changed ?? 0) > 0
+/** Settings that only change permissions on ids, which `effects` has. */
+const IN_EFFECTS: ReadonlySet<string> = new Set([
+  'authorization.revokes',
+  'authorization.disabledPermissions',
+  'authorization.implied.identity',
+])
+
+/** Returns whether a caller gains or loses something, or may do so because of a setting whose effects are not compared. */
+export function changesDecisions({ settings, users, effects, requests }: PolicyDiff): boolean {
+  const others = settings.filter((path) => !IN_EFFECTS.has(path))
+  return others.length + users.length + effects.length + (requests?.changed ?? 0) > 0
 }
 
 export function policyDiffText(diff: PolicyDiff): string {
-  const { records, users, effects, covered, requests } = diff
+  const { settings, records, users, effects, covered, requests } = diff
   return linesText([
+    ...section(
+      'Settings',
+      settings.map((path) => `${path} differs`),
+    ),
     ...section('Records', records.map(recordLine)),
     ...section('Users', users.map(userLine)),
     ...section('Permissions', effects.flatMap(effectLines)),
@@ -228,8 +243,16 @@ function exampleText({ request, requestId }: RequestTally['example']): string {
 }
 
 /** Returns the differences for programs. */
-export function policyDiffJson({ records, users, effects, covered, requests }: PolicyDiff): unknown {
+export function policyDiffJson({
+  settings,
+  records,
+  users,
+  effects,
+  covered,
+  requests,
+}: PolicyDiff): unknown {
   return {
+    settings,
     records: records.map((record) => ({ ...record, resource: resourceName(record.resourceType) })),
     users,
     effects,

@@ -450,6 +450,59 @@ t.test('policy diff compares configurations with their users and settings', asyn
   })
 })
 
+t.test('a setting that changes decisions is named, and is a change without any other', async (t) => {
+  const records = write('same.yaml', { authorizations: START })
+  const config = (name: string, authorization: object) =>
+    write(name, {
+      version: 1,
+      engines: { default: { nodes: ['http://127.0.0.1:1/engine-rest'] } },
+      identity: { source: 'engine' },
+      authorization: { records: { source: 'file', file: records }, ...authorization },
+    })
+  const plain = config('plain.yaml', {})
+  const cases = [
+    [{ mode: 'off' }, ['authorization.mode'], 1],
+    [{ tenants: 'ignore' }, ['authorization.tenants'], 1],
+    [{ adminUsers: ['john'] }, ['authorization.adminUsers'], 1],
+    [{ implied: { tasks: false } }, ['authorization.implied.tasks'], 1],
+    [{ specificVariablePermissions: true }, ['authorization.specificVariablePermissions'], 1],
+    // Its effect on permissions is compared, and there is none.
+    [{ revokes: 'never' }, ['authorization.revokes'], 0],
+  ] as const
+  for (const [authorization, settings, code] of cases)
+    t.match(
+      await diffJson(plain, config('other.yaml', authorization)),
+      { code, settings, records: [], users: [], effects: [] },
+      JSON.stringify(authorization),
+    )
+  const { out } = await diff(plain, config('off.yaml', { mode: 'off' }))
+  t.match(out, /^Settings:\n {2}authorization\.mode differs\n/)
+  t.match(await diffJson(plain, plain), { code: 0, settings: [] })
+})
+
+t.test('a request whose operation has other checks is not decidable', async (t) => {
+  const records = write('variables.yaml', { authorizations: [] })
+  const config = (name: string, specificVariablePermissions: boolean) =>
+    write(name, {
+      version: 1,
+      engines: { default: { nodes: ['http://127.0.0.1:1/engine-rest'] } },
+      identity: { source: 'file', file: USERS },
+      authorization: {
+        records: { source: 'file', file: records },
+        implied: { tasks: false },
+        specificVariablePermissions,
+      },
+    })
+  const audit = write('variables.jsonl', lineOf('anna', 'getTaskVariables', { params: { id: 't1' } }))
+  const [before, after] = [config('general.yaml', false), config('specific.yaml', true)]
+  t.match(await diffJson(before, after, '--audit', audit), {
+    requests: {
+      undecidable: 1,
+      undecided: [{ reason: 'specificVariablePermissions changes the checks of the operation' }],
+    },
+  })
+})
+
 t.test('policy diff reports files and arguments that it cannot use', async (t) => {
   const records = write('ok.yaml', { authorizations: [] })
   const invalid = write('invalid.yaml', { authorizations: [{ type: 7 }] })

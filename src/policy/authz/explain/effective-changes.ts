@@ -91,7 +91,7 @@ export class EffectiveComparison {
     this.#policies = policies
     this.#cells = changedCellsOf(records)
     const [before, after] = [policies.before, policies.after].map(settingsTextOf)
-    this.#hasOtherSettings = before !== after
+    this.#hasOtherSettings = before !== after || policies.before.policies !== policies.after.policies
     this.#groups = groupsOf(policies)
   }
 
