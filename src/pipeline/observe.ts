@@ -187,9 +187,12 @@ function errorOf(refusal: Refusal): string {
   return isOwn(refusal) ? `${refusal.code}: ${refusal.message}` : refusal.reason
 }
 
-/** Returns the error of a response that was cut off. The status alone would look like a success. */
-function cutOf({ headersSent, writableEnded }: ServerResponse): string | null {
-  return headersSent && !writableEnded ? 'the response was interrupted' : null
+/**
+ * Returns the error of a response that was cut off. The status alone would look like a success. The response that opens a WebSocket
+ * has no body that could be cut off.
+ */
+function cutOf({ headersSent, statusCode, writableEnded }: ServerResponse): string | null {
+  return headersSent && !writableEnded && statusCode !== 101 ? 'the response was interrupted' : null
 }
 
 function isOwn(refusal: Refusal): refusal is GatewayError {

@@ -322,6 +322,7 @@ t.test('an ended socket has an access line with its duration and bytes', async (
     node: node.url,
     bytes: 5,
   })
+  t.notOk(line?.['error'])
   await waitUntil(() => webSocketsOf(gateway)?.size === 0)
   t.equal(await metricOf(gateway, 'gateway_websockets_ended_total', 'reason="peer"'), '1')
 })
