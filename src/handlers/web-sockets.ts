@@ -6,7 +6,7 @@ import { setPrincipal } from '../pipeline/context.ts'
 import { identifyAgain } from '../pipeline/decide-again.ts'
 import type { Application, Dependencies } from '../pipeline/dependencies.ts'
 import { createPrincipalOf, fallbackOf } from '../pipeline/locate-request.ts'
-import type { NoPlace, OpenWebSockets } from '../proxy/passthrough/open-web-sockets.ts'
+import type { NoPlace, OpenWebSockets, SocketPlace } from '../proxy/passthrough/open-web-sockets.ts'
 import { spliceSockets } from '../proxy/passthrough/splice-sockets.ts'
 import type { ParsedHeaders } from '../proxy/wire/headers.ts'
 import type { RelayResult } from '../proxy/wire/upstream-request.ts'
@@ -57,7 +57,8 @@ export function createWebSocketRelay(
   /** Returns whether the client of an open socket would be authenticated as the same user now. */
   async function isPermitted(request: FastifyRequest): Promise<boolean> {
     const { principal } = request.context
-    if (auth !== 'gateway' || principal === null) return true
+    if (auth === 'none') return true
+    if (principal === null) return false
     try {
       const { authenticator } = fallbackOf(engines)
       const current = await identifyAgain({ authenticator, identify }, principal, request)
@@ -70,7 +71,7 @@ export function createWebSocketRelay(
     }
   }
 
-  function connect(exchange: UpgradeExchange, relayed: RelayResult, onEnd: () => void): void {
+  function connect(exchange: UpgradeExchange, relayed: RelayResult, place: SocketPlace): void {
     const { request, response, ownHeaders, shownHeaders } = exchange
     const { upgraded, node } = relayed
     const { socket } = response
@@ -97,30 +98,28 @@ export function createWebSocketRelay(
       onBytes: (length) => (request.context.writtenBytes += length),
       onEnd: (reason) => {
         metrics.webSocketEnded({ engine: prefix, reason })
-        forget()
-        onEnd()
+        place.release()
       },
     })
-    const forget = webSockets.add({ close, isPermitted: () => isPermitted(request) })
+    place.watch({ close, isPermitted: () => isPermitted(request) })
   }
 
   return async function relayHandshake(exchange) {
     const { context } = exchange.request
-    const user = rateKeyOf(context.principal ?? ANONYMOUS, context)
-    const reason = webSockets.take(user)
-    if (reason !== null) refuse(reason)
+    const place = webSockets.take(rateKeyOf(context.principal ?? ANONYMOUS, context))
+    if (typeof place === 'string') refuse(place)
     let relayed: RelayResult | null = null
     try {
       relayed = await exchange.relay()
       if (relayed.upgraded === undefined) {
         metrics.webSocketRefused({ engine: prefix, reason: 'not-upgraded' })
-        webSockets.release(user)
-      } else connect(exchange, relayed, () => webSockets.release(user))
+        place.release()
+      } else connect(exchange, relayed, place)
       return relayed
     } catch (error) {
       if (relayed === null) metrics.webSocketRefused({ engine: prefix, reason: 'failed' })
       relayed?.upgraded?.socket.destroy()
-      webSockets.release(user)
+      place.release()
       throw error
     }
   }

@@ -27,7 +27,9 @@ t.test(
     t.equal(none, null)
     t.same(sockets?.limits, { open: 2, perUser: 1, maxAgeMs: 1_800_000, idleMs: 60_000 })
     const ends: string[] = []
-    sockets?.add({ close: (end) => ends.push(end), isPermitted: () => Promise.resolve(true) })
+    const place = sockets?.take('demo')
+    if (typeof place === 'object')
+      place.watch({ close: (end) => ends.push(end), isPermitted: () => Promise.resolve(true) })
     t.match(await runtime.gateway.metrics.text(), 'gateway_websockets{engine="/with"} 1')
     runtime.endPolls()
     await new Promise((resolve) => setTimeout(resolve, 5))

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { connect } from 'node:tls'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -255,7 +256,6 @@ for (const [name, response] of Object.entries(INVALID))
     t.equal(statusOf((await connectTo(t, gateway.origin)).response), 502)
     await waitUntil(() => isClosed)
     t.equal(await metricOf(gateway, 'gateway_websockets_refused_total', 'reason="invalid"'), '1')
-    t.equal(webSocketsOf(gateway)?.take('x'), null)
   })
 
 t.test('a response other than 101 is relayed, and ends the connection', async (t) => {
@@ -273,6 +273,50 @@ t.test('a response other than 101 is relayed, and ends the connection', async (t
   socket.on('data', (chunk) => (bytes += chunk.length))
   await once(socket, 'close')
   t.ok(bytes > body.length)
+})
+
+t.test('a handshake that opens no socket frees its place', async (t) => {
+  const responses = [
+    'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',
+    acceptance('x3pPLMBiTxaQ9kYGzzhZRbK+xOo='),
+    // A handshake that fails is sent once more.
+    'no HTTP\r\n\r\n',
+    'no HTTP\r\n\r\n',
+  ]
+  const node = await startWebSocketNode(t, (socket) => {
+    const response = responses.shift()
+    if (response !== undefined) socket.end(response)
+    return response !== undefined
+  })
+  const { origin } = await openApp(t, [node.url], { webSockets: { open: 1 } })
+  for (const status of [404, 502, 502, 101]) t.equal(statusOf((await connectTo(t, origin)).response), status)
+})
+
+t.test('a client that disconnects during its handshake frees its place', async (t) => {
+  let isAnswering = false
+  const node = await startWebSocketNode(t, () => !isAnswering)
+  const gateway = await openApp(t, [node.url], { webSockets: { open: 1 } })
+  const socket = openSocket(gateway.origin)
+  socket.write(handshake('/app'))
+  await waitUntil(() => node.handshakes.length === 1)
+  t.equal(statusOf((await connectTo(t, gateway.origin)).response), 503)
+  socket.resetAndDestroy()
+  await waitUntil(() => gateway.log.some(({ status }) => status === 499))
+  isAnswering = true
+  t.equal(statusOf((await connectTo(t, gateway.origin)).response), 101)
+})
+
+t.test('a handshake that is accepted during a drain opens no socket', async (t) => {
+  const waiting: Duplex[] = []
+  const node = await startWebSocketNode(t, (socket) => waiting.push(socket) > 0)
+  const gateway = await openApp(t, [node.url])
+  const connected = connectTo(t, gateway.origin)
+  await waitUntil(() => waiting.length === 1)
+  webSocketsOf(gateway)?.drain(0)
+  waiting[0]?.resume().write(acceptance(ACCEPT))
+  t.equal(statusOf((await connected).response), 503)
+  if (waiting[0]?.closed === false) await once(waiting[0], 'close')
+  t.equal(await metricOf(gateway, 'gateway_websockets_refused_total', 'reason="draining"'), '1')
 })
 
 t.test('bytes pass in both directions as fast as the slower side reads', async (t) => {

@@ -22,6 +22,14 @@ export interface OpenWebSocket {
   readonly isPermitted: () => Promise<boolean>
 }
 
+/** The place of one socket, from its handshake to its end. */
+export interface SocketPlace {
+  /** Watches the socket that was opened. */
+  readonly watch: (socket: OpenWebSocket) => void
+  /** Frees the place and ends the watch. It has an effect only once. */
+  readonly release: () => void
+}
+
 interface WatchedSocket extends OpenWebSocket {
   readonly openedAtMs: number
   permittedAtMs: number
@@ -58,35 +66,26 @@ export class OpenWebSockets {
     return this.#isDraining
   }
 
-  /** Takes a place for a handshake and its socket. Returns the reason if there is none. `release` must follow otherwise. */
-  take(user: string): NoPlace | null {
+  /** Takes a place for a handshake and its socket. Returns the reason if there is none. */
+  take(user: string): SocketPlace | NoPlace {
     if (this.#isDraining) return 'draining'
     if (this.#taken >= this.limits.open) return 'application'
     const own = this.#places.get(user) ?? 0
     if (own >= this.limits.perUser) return 'user'
     this.#taken += 1
     this.#places.set(user, own + 1)
-    return null
-  }
-
-  release(user: string): void {
-    const left = (this.#places.get(user) ?? 0) - 1
-    this.#taken -= 1
-    if (left > 0) this.#places.set(user, left)
-    else this.#places.delete(user)
-  }
-
-  /** Watches a socket that was opened. Returns a function that must be called when it is closed. */
-  add(socket: OpenWebSocket): () => void {
-    const nowMs = this.#now()
-    const watched = { ...socket, openedAtMs: nowMs, permittedAtMs: nowMs, isChecked: false }
-    this.#sockets.add(watched)
-    this.#timer ??= setInterval(() => this.check(), CHECK_EVERY_MS).unref()
-    return () => {
-      this.#sockets.delete(watched)
-      if (this.#sockets.size > 0) return
-      clearInterval(this.#timer)
-      this.#timer = undefined
+    let isReleased = false
+    let watched: WatchedSocket | null = null
+    return {
+      watch: (socket) => {
+        if (!isReleased) watched = this.#watch(socket)
+      },
+      release: () => {
+        if (isReleased) return
+        isReleased = true
+        this.#free(user)
+        if (watched !== null) this.#forget(watched)
+      },
     }
   }
 
@@ -110,6 +109,28 @@ export class OpenWebSockets {
   stop(): void {
     this.#isDraining = true
     for (const socket of this.#sockets) socket.close('drain')
+  }
+
+  #free(user: string): void {
+    const left = (this.#places.get(user) ?? 0) - 1
+    this.#taken -= 1
+    if (left > 0) this.#places.set(user, left)
+    else this.#places.delete(user)
+  }
+
+  #watch(socket: OpenWebSocket): WatchedSocket {
+    const nowMs = this.#now()
+    const watched = { ...socket, openedAtMs: nowMs, permittedAtMs: nowMs, isChecked: false }
+    this.#sockets.add(watched)
+    this.#timer ??= setInterval(() => this.check(), CHECK_EVERY_MS).unref()
+    return watched
+  }
+
+  #forget(watched: WatchedSocket): void {
+    this.#sockets.delete(watched)
+    if (this.#sockets.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 
   async #checkCaller(socket: WatchedSocket): Promise<void> {

@@ -1,6 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { type OpenWebSocket, OpenWebSockets } from '../../../src/proxy/passthrough/open-web-sockets.ts'
+import {
+  type NoPlace,
+  type OpenWebSocket,
+  OpenWebSockets,
+  type SocketPlace,
+} from '../../../src/proxy/passthrough/open-web-sockets.ts'
 
 const LIMITS = { open: 3, perUser: 2, idleMs: 1, maxAgeMs: 100_000 }
 
@@ -10,10 +15,11 @@ function create() {
   const sockets = new OpenWebSockets(LIMITS, () => nowMs)
   const ends: string[] = []
   const open = (isPermitted: OpenWebSocket['isPermitted'] = () => Promise.resolve(true)) => {
-    const forget = sockets.add({
+    const place = placeOf(sockets.take('demo'))
+    place.watch({
       close: (end) => {
         ends.push(end)
-        forget()
+        place.release()
       },
       isPermitted,
     })
@@ -27,14 +33,40 @@ function create() {
   return { sockets, ends, open, checkAt }
 }
 
+function placeOf(taken: SocketPlace | NoPlace): SocketPlace {
+  if (typeof taken === 'string') throw new Error(`no place: ${taken}`)
+  return taken
+}
+
 t.test('a released place can be taken again, by any user', async (t) => {
   const { sockets } = create()
-  t.same(
-    ['a', 'a', 'a', 'b', 'b'].map((user) => sockets.take(user)),
-    [null, null, 'user', null, 'application'],
-  )
-  sockets.release('a')
-  t.equal(sockets.take('b'), null)
+  const first = placeOf(sockets.take('a'))
+  placeOf(sockets.take('a'))
+  t.equal(sockets.take('a'), 'user')
+  placeOf(sockets.take('b'))
+  t.equal(sockets.take('b'), 'application')
+  first.release()
+  placeOf(sockets.take('b'))
+})
+
+t.test('a place that is released twice is free once', async (t) => {
+  const { sockets } = create()
+  const first = placeOf(sockets.take('a'))
+  placeOf(sockets.take('a'))
+  first.release()
+  first.release()
+  placeOf(sockets.take('a'))
+  t.equal(sockets.take('a'), 'user')
+  placeOf(sockets.take('b'))
+  t.equal(sockets.take('b'), 'application')
+})
+
+t.test('a socket whose place was already released is not watched', async (t) => {
+  const { sockets } = create()
+  const place = placeOf(sockets.take('a'))
+  place.release()
+  place.watch({ close: () => {}, isPermitted: () => Promise.resolve(true) })
+  t.equal(sockets.size, 0)
 })
 
 t.test('a socket is closed at its maximum age', async (t) => {
