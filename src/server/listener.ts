@@ -34,8 +34,8 @@ export interface PublicListener {
   readonly serve: (handle: RequestListener, upgrades?: Upgrades) => Promise<void>
   /** Returns the current load. */
   readonly load: () => ConnectionLoad
-  /** Returns how many of the connections that came through `serveConnection` have ended. */
-  readonly endedConnections: () => number
+  /** Returns how many of the connections that came through `serveConnection` are open, and how many have ended. */
+  readonly connectionCounts: () => ConnectionCounts
   /**
    * Stops accepting connections after those that already wait have been accepted. If another process accepts, `lastAccepted`
    * resolves at that time. Each connection is closed with its next response, and an idle connection after a second without a
@@ -44,18 +44,26 @@ export interface PublicListener {
   readonly close: (deadline: Promise<void>, lastAccepted?: Promise<void>) => Promise<ConnectionLoad>
 }
 
+export interface ConnectionCounts {
+  readonly open: number
+  /** Since the start of the process. */
+  readonly ended: number
+}
+
 interface ListenerOptions {
   readonly handle: RequestListener
   /** Default: no connection is upgraded. */
   readonly upgrades?: Upgrades | undefined
   readonly metrics: Pick<Metrics, 'refusal'>
   readonly log: Pick<Logger, 'info' | 'error'>
+  /** Default: what the limit of open files allows. */
+  readonly maxConnections?: number
 }
 
 /** Creates the public listener. @throws if Node.js rejects the certificate or key of `listen.tls` */
 export function createListener(
   config: Config,
-  { handle, upgrades, metrics, log }: ListenerOptions,
+  { handle, upgrades, metrics, log, maxConnections = maxConnectionsFor(config) }: ListenerOptions,
 ): PublicListener {
   const server = createServer({
     ...limitsOf(config.timeouts.request),
@@ -64,7 +72,6 @@ export function createListener(
   })
   const refused = (reason: string) =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
-  const maxConnections = maxConnectionsFor(config)
   const onDrop = () => refused('too-many-connections')
   const tls = createFront(config, server, { onRefused: () => refused('tls-handshake'), log })
   /** The server that accepts the connections. */
@@ -72,7 +79,7 @@ export function createListener(
   entry.maxConnections = maxConnections
   entry.on('drop', onDrop)
   const connections = watchConnections(server)
-  let endedConnections = 0
+  const counts = { open: 0, ended: 0 }
   const startTimeouts = createStartTimeouts(server)
   const requests = createSwitch({ handle, upgrades }, connections)
   server.on('request', requests.handle)
@@ -95,14 +102,18 @@ export function createListener(
         return
       }
       startTimeouts()
-      connection.once('close', () => (endedConnections += 1))
+      counts.open += 1
+      connection.once('close', () => {
+        counts.open -= 1
+        counts.ended += 1
+      })
       // The HTTP server sets this on connections that it accepts itself.
       connection.allowHalfOpen = true
       entry.emit('connection', connection)
     },
     serve: requests.serve,
     load: connections.load,
-    endedConnections: () => endedConnections,
+    connectionCounts: () => ({ ...counts }),
     close: async (deadline, lastAccepted) => {
       connections.endBusy()
       await Promise.race([lastAccepted ?? connections.calm(), deadline])

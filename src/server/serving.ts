@@ -22,7 +22,7 @@ export interface ServingProcess {
   /** Resolves to `http://127.0.0.1:8080`. */
   readonly listen: () => Promise<string>
   readonly serveConnection: PublicListener['serveConnection']
-  readonly endedConnections: PublicListener['endedConnections']
+  readonly connectionCounts: PublicListener['connectionCounts']
   readonly readiness: () => Readiness
   readonly status: () => ProcessStatus
   /** Reopens the audit file if it was renamed or removed. */
@@ -79,7 +79,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
     runningAt: replacement.runningAt,
     listen: () => listener.listen(config.listen),
     serveConnection: listener.serveConnection,
-    endedConnections: listener.endedConnections,
+    connectionCounts: listener.connectionCounts,
     status: () => current().questions.status(),
     readiness: () => withDrain(current().questions.readiness(), draining),
     drain: async ({ beside = () => Promise.resolve(), lastAccepted } = {}) => {

@@ -9,7 +9,7 @@ export class ProcessExitedError extends CallError {}
 
 /** Calls to another process, each with a timeout. */
 export interface WorkerCalls {
-  /** Sends a message and resolves to the value of the answer, or to the socket that was sent with the answer. @throws NoAnswer, or Error with the problem that the other side reports */
+  /** Sends a message and resolves to the value of the answer, or to the socket that was sent with the answer. @throws CallError, or Error with the problem that the other side reports */
   readonly ask: (
     topic: WorkerCall['topic'],
     value: unknown,

@@ -92,8 +92,8 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
 
   async function handOver(connection: Socket, worker: ConnectionReceiver): Promise<void> {
     try {
-      const ended = await worker.handOver(connection)
-      if (state === 'open') sharing.note(worker, ended)
+      const counts = await worker.handOver(connection)
+      if (state === 'open') sharing.note(worker, counts)
     } catch (error) {
       if (error instanceof ProcessExitedError) {
         workers.delete(worker)
@@ -130,7 +130,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
         if (state === 'open') release(worker)
       }
       const onDraining = () => {
-        sharing.remove(worker)
+        sharing.end()
         return wait(LEAVE_MS)
       }
       void worker.draining.then(onDraining).then(onLeft)

@@ -2,19 +2,18 @@ import type { Server } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '../log.ts'
 import { createTurnover } from './turnover.ts'
+import { countsIn } from './worker-messages.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** Lets the workers accept connections from the socket of the primary, for as long as many connections begin and end. */
 export interface Sharing<Worker extends SharingWorker> {
-  /** Notes how many connections of a worker have ended. Begins or ends the sharing if the rate requires it. */
-  readonly note: (worker: Worker, ended: unknown) => void
-  /** Makes the primary the only process that accepts connections. Called before the set of workers changes. */
+  /** Notes the numbers of a worker's connections, as it has sent them. Begins or ends the sharing if they require it. */
+  readonly note: (worker: Worker, answer: unknown) => void
+  /** Makes the primary the only process that accepts connections. Called before the set of workers changes, and when a worker drains. */
   readonly end: () => void
-  /** Ends the sharing because of a worker that drains or has exited. */
-  readonly remove: (worker: Worker) => void
 }
 
-export type SharingWorker = Pick<WorkerProcess, 'accept' | 'countEnded' | 'stopAccepting'>
+export type SharingWorker = Pick<WorkerProcess, 'accept' | 'countConnections' | 'stopAccepting'>
 
 export interface SharingOptions<Worker> {
   readonly workers: ReadonlySet<Worker>
@@ -37,6 +36,12 @@ const BEGIN_PER_SECOND = 300
 const END_PER_SECOND = 100
 /** Consecutive windows with this rate. Clients that all reconnect once, with connections that stay open, end within one window. */
 const BEGIN_WINDOWS = 3
+/**
+ * The primary accepts if one worker has more open connections than this multiple of an even share, and this many more. Otherwise a
+ * worker that is always the first to accept could get nearly all connections that stay open.
+ */
+const UNEVEN_FACTOR = 1.5
+const UNEVEN_MARGIN = 64
 /** How often the workers are asked for their counts while they accept connections themselves. */
 const COUNT_EVERY_MS = 250
 /** How long the primary waits for all workers. It accepts connections until then, too. */
@@ -56,6 +61,7 @@ export function createSharing<Worker extends SharingWorker>({
   now = () => performance.now(),
 }: SharingOptions<Worker>): Sharing<Worker> {
   const turnover = createTurnover<Worker>(now)
+  const open = new WeakMap<Worker, number>()
   /** Null if only the primary accepts. */
   let period: SharingPeriod | null = null
   let windows = 0
@@ -71,7 +77,11 @@ export function createSharing<Worker extends SharingWorker>({
     )
     // A socket that waits in the channel to a worker can only be sent while it is open here.
     await Promise.race([Promise.all(answers), wait(CONFIRM_MS, undefined, { ref: false })])
-    if (period !== begun || begun.copy === null) return
+    if (period !== begun) return
+    if (begun.copy === null) {
+      end()
+      return
+    }
     begun.counting = setInterval(count, COUNT_EVERY_MS).unref()
     server().close()
     log.debug('workers accept connections themselves')
@@ -85,24 +95,36 @@ export function createSharing<Worker extends SharingWorker>({
 
   function count(): void {
     for (const worker of workers)
-      worker.countEnded().then(
-        (ended) => note(worker, ended),
+      worker.countConnections().then(
+        (answer) => note(worker, answer),
         () => undefined,
       )
   }
 
-  function note(worker: Worker, ended: unknown): void {
-    const rate = turnover.note(worker, ended)
+  function note(worker: Worker, answer: unknown): void {
+    const counts = countsIn(answer)
+    if (counts === null) return
+    open.set(worker, counts.open)
+    const rate = turnover.note(worker, counts.ended)
     if (rate === null) return
-    windows = rate >= BEGIN_PER_SECOND ? windows + 1 : 0
+    const isEven = isDistributed()
+    windows = rate >= BEGIN_PER_SECOND && isEven ? windows + 1 : 0
     if (period === null && windows >= BEGIN_WINDOWS) void begin()
-    else if (period?.counting !== undefined && rate < END_PER_SECOND) end()
+    else if (period?.counting !== undefined && (rate < END_PER_SECOND || !isEven)) end()
+  }
+
+  /** Returns whether no worker has many more open connections than an even share. */
+  function isDistributed(): boolean {
+    const counts = [...workers].map((worker) => open.get(worker) ?? 0)
+    const share = counts.reduce((sum, one) => sum + one, 0) / counts.length
+    return Math.max(...counts) <= UNEVEN_FACTOR * share + UNEVEN_MARGIN
   }
 
   function end(): void {
     if (period === null) return
     const { copy, counting } = period
     period = null
+    windows = 0
     if (counting === undefined) {
       copy?.close()
     } else if (copy !== null) {
@@ -113,14 +135,7 @@ export function createSharing<Worker extends SharingWorker>({
     for (const worker of workers) worker.stopAccepting().catch(() => undefined)
   }
 
-  return {
-    note,
-    end,
-    remove: (worker) => {
-      end()
-      turnover.remove(worker)
-    },
-  }
+  return { note, end }
 }
 
 function isSocketCopy(value: unknown): value is SocketCopy {

@@ -195,7 +195,7 @@ export class Slot {
 
   /**
    * Returns the worker's answer to a question. Returns null if the worker does not listen yet, or if the answer cannot be read.
-   * @throws Error if the worker fails; NoAnswer if it does not answer in time
+   * @throws Error if the worker fails; CallError if it does not answer in time
    */
   async ask<Answer>(question: ProcessQuestion<Answer>, parameters: unknown = null): Promise<Answer | null> {
     if (!this.isListening) return null

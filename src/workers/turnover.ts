@@ -1,24 +1,21 @@
 /** Measures how many connections of the workers end in a second. */
-export interface Turnover<Worker> {
+export interface Turnover<Worker extends WeakKey> {
   /**
    * Notes how many connections of a worker have ended since its start. Returns the rate per second when a window is over, otherwise
    * null.
    */
-  readonly note: (worker: Worker, ended: unknown) => number | null
-  /** Removes a worker that has exited. */
-  readonly remove: (worker: Worker) => void
+  readonly note: (worker: Worker, ended: number) => number | null
 }
 
 /** Long enough for a stable rate. A burst of connections that stay open has no effect, because they do not end. */
 const WINDOW_MS = 250
 
-export function createTurnover<Worker>(nowMs: () => number): Turnover<Worker> {
-  const counts = new Map<Worker, number>()
+export function createTurnover<Worker extends WeakKey>(nowMs: () => number): Turnover<Worker> {
+  const counts = new WeakMap<Worker, number>()
   let endedInWindow = 0
   let sinceMs = nowMs()
   return {
     note: (worker, ended) => {
-      if (typeof ended !== 'number') return null
       endedInWindow += ended - (counts.get(worker) ?? ended)
       counts.set(worker, ended)
       const tookMs = nowMs() - sinceMs
@@ -28,6 +25,5 @@ export function createTurnover<Worker>(nowMs: () => number): Turnover<Worker> {
       sinceMs = nowMs()
       return rate
     },
-    remove: (worker) => void counts.delete(worker),
   }
 }

@@ -1,12 +1,13 @@
 import type { Config } from '../config/config.ts'
 import { isRecord } from '../request/value.ts'
+import type { ConnectionCounts } from '../server/listener.ts'
 import { questionNamed } from '../server/questions.ts'
 
 /**
  * Messages that change what a worker serves. All other requests to a worker are questions: server/questions.ts.
  * - `replace`: the worker puts a configuration in force.
- * - `connection`: it serves the connection that is sent with the message. Without one, it only answers. The answer is the number
- *   of its connections that have ended.
+ * - `connection`: it serves the connection that is sent with the message. Without one, it only answers. The answer has the numbers
+ *   of its connections: `ConnectionCounts`.
  * - `accept`: it accepts connections from the socket that is sent with the message. With its answer, it sends a copy of the socket.
  * - `stop-accepting`: it closes this socket.
  */
@@ -79,6 +80,13 @@ function isTopic(value: unknown): value is string {
 /** Returns whether a value is a configuration. Checks only a few members, because the primary has validated it. */
 export function isConfig(value: unknown): value is Config {
   return isRecord(value) && value['version'] === 1 && isRecord(value['engines']) && isRecord(value['listen'])
+}
+
+/** Returns the numbers of a worker's connections. Returns null if the answer cannot be read. */
+export function countsIn(value: unknown): ConnectionCounts | null {
+  if (!isRecord(value)) return null
+  const { open, ended } = value
+  return typeof open === 'number' && typeof ended === 'number' ? { open, ended } : null
 }
 
 /** Returns the problems that a worker found in a replacement configuration. With no problems, the configuration is in force. */

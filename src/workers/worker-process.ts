@@ -23,12 +23,12 @@ export interface WorkerProcess {
   readonly closed: Promise<void>
   readonly ask: WorkerCalls['ask']
   /**
-   * Resolves to the number of connections of the worker that have ended. @throws ProcessExitedError if the worker ended before it
-   * took the connection. Another worker can then get the connection.
+   * Resolves to the numbers of the worker's connections. @throws ProcessExitedError if the worker ended before it took the
+   * connection. Another worker can then get the connection.
    */
   readonly handOver: (connection: Socket) => Promise<unknown>
-  /** Resolves to the number of connections of the worker that have ended. */
-  readonly countEnded: () => Promise<unknown>
+  /** Resolves to the numbers of the worker's connections. */
+  readonly countConnections: () => Promise<unknown>
   /** Makes the worker accept connections from a listening socket. Resolves to a copy of the socket that accepts nothing. */
   readonly accept: (server: Server) => Promise<unknown>
   readonly stopAccepting: () => Promise<unknown>
@@ -84,15 +84,19 @@ const FAILED_START: WorkerProcess = {
   draining: Promise.resolve(),
   ended: Promise.resolve({ code: null, signal: null }),
   closed: Promise.resolve(),
-  ask: () => Promise.reject(new ProcessExitedError('is gone')),
-  handOver: () => Promise.reject(new ProcessExitedError('is gone')),
-  countEnded: () => Promise.reject(new ProcessExitedError('is gone')),
-  accept: () => Promise.reject(new ProcessExitedError('is gone')),
-  stopAccepting: () => Promise.reject(new ProcessExitedError('is gone')),
+  ask: rejectAsGone,
+  handOver: rejectAsGone,
+  countConnections: rejectAsGone,
+  accept: rejectAsGone,
+  stopAccepting: rejectAsGone,
   endConnections: () => undefined,
   drain: () => undefined,
   terminate: () => undefined,
   kill: () => undefined,
+}
+
+function rejectAsGone(): Promise<never> {
+  return Promise.reject(new ProcessExitedError('is gone'))
 }
 
 function neverListening(): Promise<void> {
@@ -137,7 +141,7 @@ function processOf(child: ChildProcess, config: () => Config): WorkerProcess {
     closed,
     ask: calls.ask,
     handOver: (connection) => calls.ask('connection', null, HAND_OVER_MS, connection),
-    countEnded: () => calls.ask('connection', null, COUNT_MS),
+    countConnections: () => calls.ask('connection', null, COUNT_MS),
     accept: (server) => calls.ask('accept', null, HAND_OVER_MS, server),
     stopAccepting: () => calls.ask('stop-accepting', null, HAND_OVER_MS),
     endConnections: () => send({ type: 'last-connection' }),

@@ -119,7 +119,7 @@ const ORDERS: Readonly<Record<WorkerOrder, (context: ServingContext, value: unkn
   replace,
   connection: ({ serving, socket }) => {
     if (socket instanceof Socket) serving.serveConnection(socket)
-    return serving.endedConnections()
+    return serving.connectionCounts()
   },
   accept: ({ acceptor, socket }) => {
     const copy = socket instanceof Server ? acceptor.start(socket) : null

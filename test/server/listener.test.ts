@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../src/log.ts'
 import { createListener } from '../../src/server/listener.ts'
+import { urlOf } from '../../src/tls/listener-url.ts'
 import { until } from '../support/cache-harness.ts'
 import { configOf } from '../support/open-gateway.ts'
 import { nextBytes, openSocket } from '../support/raw.ts'
@@ -35,6 +37,39 @@ t.test('a replaced handler ends with its last response, and not before', async (
   await listener.serve((_request, response) => response.end('newest'))
   t.equal(await textAt(), 'newest', 'with nothing under way it is over at once')
 })
+
+t.test(
+  'connections that another server has accepted are counted, and refused beyond the limit',
+  async (t) => {
+    const refused: string[] = []
+    const listener = createListener(configOf(t, 'http://engine.invalid'), {
+      handle: (_request, response) => response.end(),
+      metrics: { refusal: ({ reason }) => void refused.push(reason) },
+      log: createLogger({ level: 'error', destination: { write: () => undefined } }),
+      maxConnections: 2,
+    })
+    t.teardown(() => listener.close(Promise.resolve()))
+    const server = createServer(listener.serveConnection).listen(0, '127.0.0.1')
+    t.teardown(() => server.close())
+    await once(server, 'listening')
+    const address = urlOf(server, false)
+    const first = openSocket(address)
+    await until(() => listener.connectionCounts().open === 1)
+    const second = openSocket(address)
+    t.teardown(() => second.destroy())
+    await until(() => listener.connectionCounts().open === 2)
+    await once(openSocket(address), 'close')
+    t.same(refused, ['too-many-connections'])
+    t.same(listener.connectionCounts(), { open: 2, ended: 0 })
+    first.destroy()
+    await until(() => listener.connectionCounts().ended === 1)
+    t.same(listener.connectionCounts(), { open: 1, ended: 1 })
+    const third = openSocket(address)
+    t.teardown(() => third.destroy())
+    await until(() => listener.connectionCounts().open === 2)
+    t.equal(refused.length, 1)
+  },
+)
 
 /** Opens a listener that accepts every upgrade, and a connection that was upgraded. */
 async function openUpgraded(t: Test) {

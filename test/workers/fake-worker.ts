@@ -47,7 +47,7 @@ export function createFakeFork(): { readonly fork: Fork; readonly workers: FakeW
         return worker.answer(topic, value)
       },
       handOver: () => Promise.resolve(),
-      countEnded: () => Promise.resolve(0),
+      countConnections: () => Promise.resolve({ open: 0, ended: 0 }),
       accept: () => Promise.resolve(null),
       stopAccepting: () => Promise.resolve(),
       endConnections: () => undefined,

@@ -25,7 +25,7 @@ function createWorker(accept: () => Promise<unknown> = () => Promise.resolve(cre
       calls.push('accept')
       return accept()
     },
-    countEnded: () => Promise.resolve(0),
+    countConnections: () => Promise.resolve({ open: 0, ended: 0 }),
     stopAccepting: () => {
       calls.push('stop')
       return Promise.resolve()
@@ -48,13 +48,13 @@ function open(...workers: readonly [SharingFake, ...SharingFake[]]) {
     log: pino({ level: 'silent' }),
     now: () => nowMs,
   })
-  sharing.note(workers[0], 0)
-  /** Notes that connections of the first worker have ended at this rate for some seconds. */
-  const noteRate = async (perSecond: number, seconds = 3) => {
+  sharing.note(workers[0], { open: 0, ended: 0 })
+  /** Notes that connections of the first worker have ended at this rate for some seconds, and how many are open. */
+  const noteRate = async (perSecond: number, seconds = 3, openNow = 0) => {
     for (let second = 0; second < seconds; second += 1) {
       nowMs += 1000
       ended += perSecond
-      sharing.note(workers[0], ended)
+      sharing.note(workers[0], { open: openNow, ended })
     }
     for (let count = 0; count < 5; count += 1) await turn()
   }
@@ -128,11 +128,14 @@ t.test('a worker that exits before it has confirmed is not waited for', async (t
 
 t.test('without a copy, the primary continues to accept', async (t) => {
   for (const answer of [null, undefined, 7, {}]) {
-    const { sharing, noteRate, isClosed, resumed } = open(createWorker(() => Promise.resolve(answer)))
+    const worker = createWorker(() => Promise.resolve(answer))
+    const { noteRate, isClosed, resumed } = open(worker)
     await noteRate(1000)
-    await noteRate(0)
-    sharing.end()
-    t.same([isClosed(), resumed], [false, []])
+    t.same([worker.calls, isClosed(), resumed], [['accept', 'stop'], false, []])
+    await noteRate(1000, 2)
+    t.same(worker.calls, ['accept', 'stop'])
+    await noteRate(1000, 1)
+    t.same(worker.calls, ['accept', 'stop', 'accept', 'stop'], 'and tries again')
   }
 })
 
@@ -141,17 +144,35 @@ t.test('a copy that arrives after the end is closed', async (t) => {
   const worker = createWorker(() => confirmed.promise)
   const { sharing, noteRate, isClosed, resumed } = open(worker)
   await noteRate(1000)
-  sharing.remove(worker)
+  sharing.end()
   const copy = createCopy()
   confirmed.resolve(copy)
   await noteRate(0)
   t.same([copy.isClosed, isClosed(), resumed], [true, false, []])
 })
 
-t.test('the exit of a worker makes the primary accept at once', async (t) => {
+t.test('a worker with many more open connections than an even share ends the sharing', async (t) => {
   const [first, second] = [createWorker(), createWorker()]
   const { sharing, noteRate, resumed } = open(first, second)
-  await noteRate(1000)
-  sharing.remove(second)
-  t.same([first.calls, resumed.length], [['accept', 'stop'], 1])
+  // 1.5 times the even share of 500, and 64.
+  sharing.note(second, { open: 1000 - 814, ended: 0 })
+  await noteRate(1000, 4, 814)
+  t.same([first.calls, resumed.length], [['accept'], 0])
+  await noteRate(1000, 1, 815)
+  t.same([first.calls, second.calls, resumed.length], [['accept', 'stop'], ['accept', 'stop'], 1])
+  await noteRate(1000, 5, 815)
+  t.same(first.calls, ['accept', 'stop'], 'and prevents another one')
+  await noteRate(1000, 2, 814)
+  t.same(first.calls, ['accept', 'stop'])
+  await noteRate(1000, 1, 814)
+  t.same(first.calls, ['accept', 'stop', 'accept'])
+})
+
+t.test('an answer without counts changes nothing', async (t) => {
+  const worker = createWorker()
+  const { sharing, noteRate } = open(worker)
+  for (const answer of [undefined, null, 7, {}, { open: 0 }, { ended: 9000 }, { open: '0', ended: 9000 }])
+    sharing.note(worker, answer)
+  await noteRate(299)
+  t.same(worker.calls, [])
 })

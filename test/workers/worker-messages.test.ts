@@ -1,5 +1,5 @@
 import t from 'tap'
-import { problemsIn, readToPrimary, readToWorker } from '../../src/workers/worker-messages.ts'
+import { countsIn, problemsIn, readToPrimary, readToWorker } from '../../src/workers/worker-messages.ts'
 
 t.test('messages to a worker are read as sent', async (t) => {
   const config = { version: 1, engines: {}, listen: {} }
@@ -48,4 +48,10 @@ t.test('an invalid response is rejected', async (t) => {
   t.same(problemsIn([]), [])
   t.same(problemsIn(['listen: no']), ['listen: no'])
   for (const value of [null, undefined, {}, [1]]) t.equal(problemsIn(value).length, 1)
+})
+
+t.test('counts are read only if both are numbers', async (t) => {
+  t.same(countsIn({ open: 1, ended: 2, other: 3 }), { open: 1, ended: 2 })
+  for (const value of [null, 7, [], {}, { open: 1 }, { ended: 2 }, { open: 1, ended: '2' }])
+    t.equal(countsIn(value), null)
 })

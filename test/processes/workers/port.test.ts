@@ -25,7 +25,7 @@ function createTaker(
     taken,
     isReleased: () => isReleased,
     leave: () => left.abort(),
-    countEnded: () => Promise.resolve(0),
+    countConnections: () => Promise.resolve({ open: 0, ended: 0 }),
     accept: () => Promise.resolve(null),
     stopAccepting: () => Promise.resolve(),
     draining: once(left.signal, 'abort').then(() => undefined),
