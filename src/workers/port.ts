@@ -30,6 +30,8 @@ export type ConnectionReceiver = Pick<WorkerProcess, 'handOver' | 'endConnection
 interface PortOptions {
   readonly metrics: Pick<Metrics, 'refusal'>
   readonly log: Pick<Logger, 'error' | 'debug'>
+  /** Default: what the limit of open files allows. */
+  readonly maxConnections?: number
 }
 
 /** How long a connection waits for a free worker. The start of a worker takes a second. */
@@ -38,24 +40,30 @@ const WAIT_MS = 5000
 const LEAVE_MS = 50
 
 /** Creates the public port. It hands one connection at a time to each worker, so that a busy worker gets fewer connections. */
-export function createPort(config: Config, { metrics, log }: PortOptions): Port {
+export function createPort(config: Config, { metrics, log, ...options }: PortOptions): Port {
+  // This process has no connections to nodes, so none are reserved.
+  const { maxConnections = maxConnectionsFor({ ...config, engines: {}, passthrough: [] }) } = options
   const waiting = new Set<Socket>()
   const workers = new Set<ConnectionReceiver>()
   const free = new Set<ConnectionReceiver>()
   let accepted = 0
+  /** The connections that this process has open. A server counts only its own, and the sharing replaces the server. */
+  let open = 0
   let state: 'open' | 'closing' | 'closed' = 'open'
   let server = openServer()
   const sharing = createSharing({ workers, server: () => server, resume, log })
 
   function openServer(): Server {
     const opened = createServer({ pauseOnConnect: true, noDelay: true })
-    // This process has no connections to nodes, so none are reserved.
-    opened.maxConnections = maxConnectionsFor({ ...config, engines: {}, passthrough: [] })
-    opened.on('drop', () =>
-      metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' }),
-    )
     opened.on('connection', (connection) => {
       accepted += 1
+      if (open >= maxConnections) {
+        metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' })
+        connection.destroy()
+        return
+      }
+      open += 1
+      connection.once('close', () => (open -= 1))
       connection.on('timeout', () => {
         if (waiting.delete(connection)) connection.destroy()
       })

@@ -1,9 +1,11 @@
 import { EventEmitter, once } from 'node:events'
-import type { Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { ProcessExitedError } from '../../../src/workers/calls.ts'
 import { createPort, type ConnectionReceiver } from '../../../src/workers/port.ts'
+import { urlOf } from '../../../src/tls/listener-url.ts'
 import { until } from '../../support/cache-harness.ts'
 import { configOf } from '../../support/open-gateway.ts'
 import { openSocket } from '../../support/raw.ts'
@@ -38,10 +40,12 @@ function createTaker(
   }
 }
 
-async function openPort(t: Test) {
+async function openPort(t: Test, options: { readonly maxConnections?: number } = {}) {
+  const refused: string[] = []
   const port = createPort(configOf(t, 'http://127.0.0.1:1/engine-rest'), {
-    metrics: { refusal: () => undefined },
+    metrics: { refusal: ({ reason }) => void refused.push(reason) },
     log: pino({ level: 'silent' }),
+    ...options,
   })
   t.teardown(() => port.close(Promise.resolve()))
   const address = await port.listen({ host: '127.0.0.1', port: 0 })
@@ -51,7 +55,7 @@ async function openPort(t: Test) {
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
     return sockets
   }
-  return { port, address, connectAll }
+  return { port, address, connectAll, refused }
 }
 
 t.test('connections are distributed to the workers in turn', async (t) => {
@@ -126,3 +130,43 @@ t.test(
     t.match(error, { code: 'ECONNREFUSED' })
   },
 )
+
+t.test('a connection that is held from before the sharing counts for the limit after it', async (t) => {
+  const { port, connectAll, refused } = await openPort(t, { maxConnections: 1 })
+  // The primary continues with the socket of this server. In the gateway, it is a copy of the former socket.
+  const next = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(next, 'listening')
+  const confirmed = Promise.withResolvers<unknown>()
+  const state = { isSharing: false, ended: 0 }
+  const never = new Promise<unknown>(() => undefined)
+  const taker: FakeTaker = {
+    ...createTaker(() =>
+      state.isSharing ? never : Promise.resolve({ open: 0, ended: (state.ended += 1000) }),
+    ),
+    countConnections: () => Promise.resolve({ open: 0, ended: state.ended }),
+    accept: () => {
+      state.isSharing = true
+      return confirmed.promise
+    },
+  }
+  port.add(taker)
+  while (!state.isSharing) {
+    await connectAll(1)
+    await wait(20)
+  }
+  const { length: before } = taker.taken
+  await connectAll(1)
+  await until(() => taker.taken.length > before)
+  t.teardown(() => taker.taken.at(-1)?.destroy())
+  const { length: refusedBefore } = refused
+  confirmed.resolve(Reflect.get(next, '_handle'))
+  const address = urlOf(next, false)
+  while (refused.length === refusedBefore) {
+    const socket = openSocket(address)
+    await Promise.race([once(socket, 'close'), wait(2000)])
+    t.ok(socket.closed, 'no connection beyond the limit stays open')
+    socket.destroy()
+    if (!t.passing()) break
+  }
+  t.same(refused.at(-1), 'too-many-connections')
+})
