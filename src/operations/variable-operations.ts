@@ -1,3 +1,4 @@
+import { instancePermissions, READ_TASK } from './common-permissions.ts'
 import type { Check, PermissionTerm } from './notation.ts'
 import type { OperationEntry, WrittenOperations } from './table.ts'
 
@@ -39,7 +40,7 @@ const ENTITIES = {
     owner: 'task',
     missing: "task {id} doesn't exist: task is null",
     missingInRemoval: 'Cannot find task with id {id}: task is null',
-    read: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
+    read: READ_TASK,
     update: [
       'TASK.UPDATE_VARIABLE path:id',
       'PROCESS_DEFINITION.UPDATE_TASK_VARIABLE task.processDefinitionKey',
@@ -51,15 +52,11 @@ const ENTITIES = {
     owner: 'process instance',
     missing: "execution {id} doesn't exist: execution is null",
     missingInRemoval: "execution {id} doesn't exist: execution is null",
-    read: [
-      'PROCESS_INSTANCE.READ execution.processInstanceId',
-      'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-    ],
+    read: instancePermissions('READ', 'execution'),
     update: [
       'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
       'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
-      'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
-      'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+      ...instancePermissions('UPDATE', 'execution'),
     ],
   },
 } as const satisfies Readonly<Record<string, VariableEntity>>
