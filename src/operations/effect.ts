@@ -1,7 +1,7 @@
 import type { Effect, OperationEntry } from './table.ts'
 
-/** The fields that only a write has. A read has nothing to evict, to repeat after a conflict, or to execute once. */
-const FIELDS_OF_WRITES = ['changes', 'conflict', 'creates', 'idempotencyKey', 'newTasks'] as const
+/** The fields that only a write has. A read has no change to audit, and nothing to evict, to repeat after a conflict, or to execute once. */
+const FIELDS_OF_WRITES = ['auditedChange', 'changes', 'conflict', 'creates', 'idempotencyKey', 'newTasks'] as const
 
 /**
  * Returns the effect of an operation. If the entry does not name it, GET and OPTIONS read, a POST that lists or counts items reads

@@ -34,6 +34,7 @@ const WRONG: readonly (readonly [mistake: string, row: OperationEntry])[] = [
   ['has `changes`', rowOf('POST', { effect: 'read', changes: ['records'] })],
   ['has `idempotencyKey`', rowOf('POST', { effect: 'read', idempotencyKey: true })],
   ['has `conflict`', rowOf('POST', { effect: 'read', conflict: 'repeat' })],
+  ['has `auditedChange`', rowOf('GET', { auditedChange: { action: 'delete', user: 'path:id' } })],
   ['has `newTasks`', rowOf('POST', { effect: 'read', newTasks: 'none' })],
   ['has `cache`', rowOf('POST', { cache: 'names' })],
 ]
