@@ -133,6 +133,20 @@ t.test('a drained node is not used even if all other nodes fail', (t) => {
   t.end()
 })
 
+t.test('a drained node gets no trial request, also if it is ejected', (t) => {
+  const nodes = openNodes([{}, {}, { drain: true }])
+  for (const { health } of nodes.set.all) health.failed('refused', 0, 0)
+  nodes.set.drain(new Set([nodes.node(0).name]))
+  const trial = (nowMs: number) =>
+    nodes.set.trial(
+      () => true,
+      () => nowMs,
+    )
+  t.equal(trial(60_000), nodes.node(1))
+  t.equal(trial(60_000), null)
+  t.end()
+})
+
 t.test('without a node that is not drained, requests do not wait', (t) => {
   const nodes = openNodes([{}, { drain: true }])
   t.equal(nodes.set.isUnreachable, false)
