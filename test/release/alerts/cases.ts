@@ -68,7 +68,8 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     fires: { [HEALTHY('http://a')]: '1x40 0x40' },
     atMinute: 25.5,
     labels: { ...ENGINE_AT_LABELS, node: 'http://a' },
-    quiet: { [HEALTHY('http://a')]: '1x40 0x3 1x40' },
+    // The second node is drained soon after its ejection.
+    quiet: { [HEALTHY('http://a')]: '1x40 0x3 1x40', [HEALTHY('http://b')]: '1x40 0x6 stale' },
   },
   GatewayServerErrors: {
     fires: { [REQUESTS(200)]: '0+94x80', [REQUESTS(502)]: '0x20 0+6x60' },
