@@ -1,7 +1,7 @@
-import type { SharedState } from '../cache/cache.ts'
 import type { Logger } from '../log.ts'
 import type { JsonResponse } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import { WORST_FIRST } from '../status/process-status.ts'
 import { PURGE, type ServingProcesses } from './questions.ts'
 
 /** Removes cached responses from all processes, and from Redis with the caches of other replicas. `selection` is not checked yet. */
@@ -38,5 +38,3 @@ export function createPurge({ processes, metrics, log }: PurgeOptions): Purge {
         }
   }
 }
-
-const WORST_FIRST: readonly SharedState[] = ['down', 'unknown', 'up', 'none']

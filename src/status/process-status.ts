@@ -46,7 +46,7 @@ export function isProcessStatus(value: unknown): value is ProcessStatus {
 }
 
 /** The states of Redis, worst first. The worst state of all processes is shown, as in their combined metrics. */
-const WORST_FIRST = ['down', 'unknown', 'up', 'none'] as const satisfies readonly SharedState[]
+export const WORST_FIRST = ['down', 'unknown', 'up', 'none'] as const satisfies readonly SharedState[]
 
 /** Combines the statuses of all processes that serve. */
 export function addStatuses(all: readonly ProcessStatus[]): ProcessStatus {
