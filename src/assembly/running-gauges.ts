@@ -57,11 +57,10 @@ function createEnginePoller(
   const failed = new Set<string>()
   return createPoller({
     ask: askerOf(own),
-    reading: { topics, definitions, dateFormat },
+    reading: { topics, definitions, dateFormat, wallNow: Date.now },
     everyMs: every,
     isElected: () => leases.holds(engine),
     now: monotonicMs,
-    wallNow: Date.now,
     onResponse: (query) => failed.delete(query),
     onFailure: (query, error) => {
       metrics.gaugeFailure({ engine, query })

@@ -18,8 +18,6 @@ export interface PollerOptions {
   readonly isElected: () => boolean
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
-  /** Milliseconds since 1970, as `Date.now`. */
-  readonly wallNow: () => number
   readonly onResponse: (query: string) => void
   /** Called for a query that failed. The next queries are still sent. */
   readonly onFailure: (query: string, error: unknown) => void
@@ -56,7 +54,7 @@ const ROUNDS_KEPT = 3
 class PollAbortedError extends Error {}
 
 export function createPoller(options: PollerOptions): Poller {
-  const { ask, reading, everyMs, isElected, now, wallNow, onResponse, onFailure } = options
+  const { ask, reading, everyMs, isElected, now, onResponse, onFailure } = options
   const { queries = GAUGE_QUERIES, spacingMs = SPACING_MS } = options
   const read = new Map<string, { readonly samples: readonly GaugeSample[]; readonly atMs: number }>()
   const stopped = new AbortController()
@@ -91,7 +89,7 @@ export function createPoller(options: PollerOptions): Poller {
         onFailure(name, error)
       }
     }
-    if (failures === 0) lastReadSeconds = wallNow() / 1000
+    if (failures === 0) lastReadSeconds = reading.wallNow() / 1000
     const tookMs = now() - beganMs
     keepMs = ROUNDS_KEPT * Math.max(everyMs, tookMs)
     await pause(everyMs - tookMs)

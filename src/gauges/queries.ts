@@ -67,11 +67,11 @@ export interface GaugeBounds {
   readonly definitions: number
 }
 
-/** Bounds of the samples, and the date format of the engine. */
+/** Bounds of the samples, the date format of the engine, and the clock. */
 export interface GaugeReading extends GaugeBounds {
   readonly dateFormat: DateFormat
-  /** Milliseconds since 1970. Default: `Date.now`. */
-  readonly wallNow?: () => number
+  /** Milliseconds since 1970, as `Date.now`. */
+  readonly wallNow: () => number
 }
 
 /**
@@ -207,7 +207,7 @@ async function readLastDeployment(ask: ReadJson, reading: GaugeReading): Promise
 /** Returns no sample if the gateway cannot write the current time in the date format of the engine. */
 async function readOverdueTasks(
   ask: ReadJson,
-  { dateFormat, wallNow = Date.now }: GaugeReading,
+  { dateFormat, wallNow }: GaugeReading,
 ): Promise<readonly GaugeSample[]> {
   const now = dateFormat.format(wallNow())
   if (now === null) return []

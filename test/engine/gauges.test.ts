@@ -29,7 +29,9 @@ for (const family of ['camunda', 'operaton'] as const)
     const samplesOf = async (): Promise<readonly GaugeSample[]> => {
       const samples: GaugeSample[] = []
       for (const query of GAUGE_QUERIES)
-        samples.push(...(await query.read(read, { ...BOUNDS, dateFormat: createDateFormat() })))
+        samples.push(
+          ...(await query.read(read, { ...BOUNDS, dateFormat: createDateFormat(), wallNow: Date.now })),
+        )
       return samples
     }
 

@@ -37,11 +37,10 @@ function open(
       const { status, body } = answer(path)
       return { status, body: Buffer.from(body) }
     },
-    reading: { topics: 0, definitions: 0, dateFormat: createDateFormat() },
+    reading: { topics: 0, definitions: 0, dateFormat: createDateFormat(), wallNow: () => 5000 },
     everyMs: 1,
     isElected: () => true,
     now: () => performance.now(),
-    wallNow: () => 5000,
     onResponse: (query) => answered.push(query),
     onFailure: (query) => failed.push(query),
     queries: [countOf('one'), countOf('two')],

@@ -15,7 +15,7 @@ async function read(name: string, answers: Readonly<Record<string, unknown>>, bo
       asked.push(path)
       return path in answers ? answers[path] : { count: 0 }
     },
-    { ...bounds, dateFormat: createDateFormat() },
+    { ...bounds, dateFormat: createDateFormat(), wallNow },
   )
   return { samples: samples?.map(textOf), asked }
 }
