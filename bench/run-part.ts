@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { numberOf, runCommand } from './arguments.ts'
 import { OWN, type Part, type Plan, type Row } from './part.ts'
 import { rowsText } from './report/table.ts'
 import { buildGateway } from './servers/gateway.ts'
@@ -29,8 +30,8 @@ export function planOf({ quick, rounds, seconds, before }: PlanOptions): Omit<Pl
   const own = { name: OWN, path: fileURLToPath(new URL('..', import.meta.url)) }
   return {
     isQuick: quick,
-    rounds: Number(rounds ?? (quick ? 1 : 5)),
-    seconds: Number(seconds ?? 1),
+    rounds: numberOf('rounds', rounds ?? (quick ? '1' : '5')),
+    seconds: numberOf('seconds', seconds ?? '1'),
     warmUpSeconds: quick ? 1 : 3,
     gateways: before === undefined ? [own] : [{ name: 'before', path: resolve(before) }, own],
     log: (line) => void process.stderr.write(`${line}\n`),
@@ -72,21 +73,23 @@ export async function runAlone(part: Part): Promise<void> {
   const further = Object.fromEntries(
     own.map((name): [string, { type: 'string' }] => [name, { type: 'string' }]),
   )
-  const { values: common } = parseArgs({ options: COMMON_OPTIONS, strict: false })
-  const { values } = parseArgs({ options: { ...further, ...COMMON_OPTIONS } })
-  const given = Object.entries<unknown>(values).flatMap(([name, value]) =>
-    typeof value === 'string' && own.includes(name) ? [[name, value] as const] : [],
-  )
-  stopWhenInterrupted()
-  buildGateway()
-  const plan = planOf({
-    quick: common.quick === true,
-    rounds: textOf(common.rounds),
-    seconds: textOf(common.seconds),
-    before: textOf(common.before),
+  await runCommand(`bench/parts/${part.name}.ts`, { ...further, ...COMMON_OPTIONS }, async () => {
+    const { values: common } = parseArgs({ options: COMMON_OPTIONS, strict: false })
+    const { values } = parseArgs({ options: { ...further, ...COMMON_OPTIONS } })
+    const given = Object.entries<unknown>(values).flatMap(([name, value]) =>
+      typeof value === 'string' && own.includes(name) ? [[name, value] as const] : [],
+    )
+    const plan = planOf({
+      quick: common.quick === true,
+      rounds: textOf(common.rounds),
+      seconds: textOf(common.seconds),
+      before: textOf(common.before),
+    })
+    stopWhenInterrupted()
+    buildGateway()
+    const rows = await runPart(part, plan, Object.fromEntries(given))
+    if (rows !== null) process.stdout.write(`${part.title}\n\n${rowsText(part, rows)}\n`)
   })
-  const rows = await runPart(part, plan, Object.fromEntries(given))
-  if (rows !== null) process.stdout.write(`${part.title}\n\n${rowsText(part, rows)}\n`)
 }
 
 function textOf(value: unknown): string | undefined {

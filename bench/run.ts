@@ -1,4 +1,5 @@
 import { inspect, parseArgs } from 'node:util'
+import { ArgumentError, runCommand } from './arguments.ts'
 import { writePages } from './report/pages.ts'
 import { machineOf, type PartResult, readResults, resultOf, type Results } from './report/results.ts'
 import { rowsText } from './report/table.ts'
@@ -10,15 +11,15 @@ import { buildGateway } from './servers/gateway.ts'
 // Runs the parts of the benchmark one after the other, and prints a table for each. With `--write`, also writes docs/benchmark.md and
 // docs/capacity.md.
 
+const OPTIONS = {
+  ...COMMON_OPTIONS,
+  only: { type: 'string' },
+  write: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+} as const
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      ...COMMON_OPTIONS,
-      only: { type: 'string' },
-      write: { type: 'boolean', default: false },
-      list: { type: 'boolean', default: false },
-    },
-  })
+  const { values } = parseArgs({ options: OPTIONS })
   const isUsual = (part: Part) => part.isExtra !== true && !(values.quick && part.isLeftOutOfQuick === true)
   const chosen = values.only?.split(',').map(partOf) ?? PARTS.filter(isUsual)
   if (values.list) {
@@ -54,10 +55,10 @@ async function tryPart(part: Part, plan: ReturnType<typeof planOf>): Promise<rea
   }
 }
 
-/** @throws Error if there is no such part */
+/** @throws ArgumentError if there is no such part */
 function partOf(name: string): Part {
   const part = PARTS.find((one) => one.name === name)
-  if (part === undefined) throw new Error(`there is no part ${name}; --list shows all of them`)
+  if (part === undefined) throw new ArgumentError(`there is no part ${name}; --list shows all of them`)
   return part
 }
 
@@ -66,4 +67,4 @@ function merged(results: ReadonlyMap<string, PartResult>): Results {
   return { machine: machineOf(), parts: { ...readResults()?.parts, ...Object.fromEntries(results) } }
 }
 
-await main()
+await runCommand('bench/run.ts', OPTIONS, main)

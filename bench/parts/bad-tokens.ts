@@ -3,12 +3,14 @@ import { createServer } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { numberOf } from '../arguments.ts'
 import type { Flooded, FloodOptions } from '../load/flood.ts'
 import { failuresIn, requestText, send } from '../load/send.ts'
 import { interleave, OWN, type Part, type Values } from '../part.ts'
 import { runAlone } from '../run-part.ts'
 import { type Gateway, startGateway } from '../servers/gateway.ts'
 import { ANY_CORE, CORES, startScript } from '../servers/processes.ts'
+import { urlOf } from '../../src/tls/listener-url.ts'
 
 const PATH = '/engine-rest/process-definition/key/invoice'
 const AUDIENCE = 'gateway'
@@ -66,7 +68,7 @@ export const badTokens: Part = {
       path: PATH,
       signed: `${header}.${claims}`,
       signatureBytes: Buffer.from(signature, 'base64url').length,
-      perSecond: Number(options['per-second']),
+      perSecond: numberOf('per-second', options['per-second'] ?? ''),
       seconds: seconds + 2,
     }
     const trials = [
@@ -113,8 +115,7 @@ async function startIssuer(jwk: JWK) {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const url = urlOf(server, false)
   return { url, close: () => server.close() }
 }
 

@@ -1,3 +1,4 @@
+import { chosenOf, numberOf } from '../arguments.ts'
 import { failuresIn, requestText, send } from '../load/send.ts'
 import { interleave, mergeRows, type Part, type Plan, type Row, type Values } from '../part.ts'
 import { runAlone } from '../run-part.ts'
@@ -29,7 +30,7 @@ export const latencies: Part = {
   run: async (plan) => {
     const runs: (readonly Row[])[] = []
     const cores = plan.options['cores'] || (plan.isQuick ? 'all' : 'one,all')
-    for (const one of cores.split(',')) {
+    for (const one of chosenOf(cores, ['one', 'all'])) {
       runs.push(await measureOn(plan, one))
       await stopAll()
     }
@@ -50,7 +51,7 @@ async function measureOn(plan: Plan, cores: string): Promise<readonly Row[]> {
   for (const { server } of servers) await sendTo(server, WARM_UP_RATE, plan.warmUpSeconds)
   const rates = options['rates'] || (isQuick ? '1000' : '1000,5000,10000')
   const rows: Row[] = []
-  for (const rate of rates.split(',').map(Number)) {
+  for (const rate of rates.split(',').map((one) => numberOf('rates', one))) {
     const name = `${rate.toLocaleString('en-US')} a second, ${cores === 'one' ? 'one core' : 'all cores'}`
     plan.log(`  ${name}`)
     const trials = servers.map((one) => ({

@@ -3,6 +3,7 @@ import { type Engine, startEngine } from '../../test/engine/engine.ts'
 import { exchange } from '../../test/engine/exchange.ts'
 import { type GatewayProcess, startGatewayProcess } from '../../test/engine/gateway-process.ts'
 import { holdPolls } from '../../test/engine/held-polls.ts'
+import { numberOf } from '../arguments.ts'
 import { cpuSecondsOf } from '../foreign-cpu.ts'
 import { OWN, type Part, type Row, sampleOf, type Values } from '../part.ts'
 import { runAlone } from '../run-part.ts'
@@ -51,21 +52,21 @@ export const longPolls: Part = {
     idle: '0',
   },
   run: async ({ directory, options, isQuick, log }) => {
+    const of = (name: string, least = 1) => numberOf(name, options[name] ?? '', least)
+    const [nodes, idle, tasks, spacingMs] = [of('nodes'), of('idle', 0), of('tasks'), of('spacing', 0)]
     const engines: Engine[] = []
     const rows: Row[] = []
     try {
       const db = `jdbc:h2:file:${directory}/engine;AUTO_SERVER=TRUE`
-      for (let count = 0; count < Number(options['nodes']); count += 1)
-        engines.push(await startEngine({ db, jobs: true }))
+      for (let count = 0; count < nodes; count += 1) engines.push(await startEngine({ db, jobs: true }))
       // Commas separate the settings, as in `false,{ every: 750ms }`. No setting contains a comma.
       for (const nudge of (options['nudge'] ?? '').split(',')) {
         const gateway = await startGateway(engines, nudge)
-        const idle = Number(options['idle'])
         const measurement = {
           nudge,
           nodes: engines.length,
-          tasks: isQuick ? 8 : Number(options['tasks']),
-          spacingMs: Number(options['spacing']),
+          tasks: isQuick ? 8 : tasks,
+          spacingMs,
         }
         try {
           rows.push(

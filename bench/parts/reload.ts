@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { chosenOf, numberOf } from '../arguments.ts'
 import { failuresIn, requestText, send } from '../load/send.ts'
 import { type Part, type Plan, type Row, type Sample, sampleOf, type Values } from '../part.ts'
 import { runAlone } from '../run-part.ts'
@@ -44,12 +45,14 @@ export const reload: Part = {
 
 async function measure(plan: Plan, server: string, checkout: string): Promise<readonly Row[]> {
   const { isQuick, options, directory, warmUpSeconds } = plan
-  const records = Number(options['records'] || (isQuick ? 20_000 : 100_000))
-  const replacements = Number(options['replacements'] || (isQuick ? 1 : 3))
+  const records = numberOf('records', options['records'] || (isQuick ? '20000' : '100000'))
+  const replacements = numberOf('replacements', options['replacements'] || (isQuick ? '1' : '3'))
+  const perSecond = numberOf('per-second', options['per-second'] ?? '')
   const seconds = isQuick ? 3 : 8
   const stub = await startScript('stub.ts', CORES.load)
   const nodes = [`http://127.0.0.1:${stub.port}/engine-rest`]
-  const content = { records, form: options['form'] ?? 'plain' }
+  const [form = 'plain'] = chosenOf(options['form'] ?? 'plain', ['plain', 'library'])
+  const content = { records, form }
   const gateway = await startGateway({
     directory,
     checkout,
@@ -63,7 +66,7 @@ async function measure(plan: Plan, server: string, checkout: string): Promise<re
       {
         port: gateway.port,
         request: REQUEST,
-        perSecond: Number(options['per-second']),
+        perSecond,
         seconds: duration,
         connections: 128,
       },

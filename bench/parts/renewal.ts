@@ -3,12 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as wait } from 'node:timers/promises'
 import argon2 from '@node-rs/argon2'
 import bcrypt from 'bcrypt'
+import { chosenOf, numberOf } from '../arguments.ts'
 import { failuresIn, requestText, send } from '../load/send.ts'
 import { type Part, type Plan, type Row, sampleOf, type Values } from '../part.ts'
 import { runAlone } from '../run-part.ts'
 import { USER } from '../scenario.ts'
 import { type Gateway, metricsOf, startGateway } from '../servers/gateway.ts'
 import { ANY_CORE, CORES } from '../servers/processes.ts'
+import { urlOf } from '../../src/tls/listener-url.ts'
 
 interface Scenario {
   readonly name: string
@@ -54,19 +56,18 @@ export const renewal: Part = {
   options: { 'per-second': '5000', only: '' },
   run: async (plan) => {
     const rows: Row[] = []
-    for (const scenario of SCENARIOS.filter(({ name }) => isMeasured(name, plan)))
+    const only = plan.options['only'] ?? ''
+    const chosen = chosenOf(
+      plan.isQuick && only === '' ? QUICK_SCENARIO : only,
+      SCENARIOS.map(({ name }) => name),
+    )
+    for (const scenario of SCENARIOS.filter(({ name }) => chosen.includes(name)))
       for (const { name, path } of plan.gateways) {
         plan.log(`  ${scenario.name}`)
         rows.push({ case: scenario.name, server: name, samples: [await measure(scenario, path, plan)] })
       }
     return rows
   },
-}
-
-function isMeasured(name: string, { isQuick, options }: Plan): boolean {
-  return (
-    name.includes(options['only'] ?? '') && (!isQuick || name === QUICK_SCENARIO || options['only'] !== '')
-  )
 }
 
 async function measure(scenario: Scenario, checkout: string, plan: Plan) {
@@ -82,7 +83,7 @@ async function measure(scenario: Scenario, checkout: string, plan: Plan) {
     ...(scenario.users === 'engine' ? {} : { users: [await userOf(scenario.users)] }),
   })
   try {
-    const perSecond = Number(plan.options['per-second'])
+    const perSecond = numberOf('per-second', plan.options['per-second'] ?? '')
     const options = {
       port: gateway.port,
       request: requestText({ path: '/engine-rest/version' }),
@@ -109,13 +110,11 @@ async function startEngine(verifyMs: () => number) {
   const server = createServer((request, response) => void answer(request, response, verifyMs))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : ''
   const close = () => {
     server.close()
     server.closeAllConnections()
   }
-  return { url: `http://127.0.0.1:${port}/engine-rest`, close }
+  return { url: `${urlOf(server, false)}/engine-rest`, close }
 }
 
 async function answer(

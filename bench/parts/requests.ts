@@ -1,9 +1,11 @@
+import { chosenOf, numberOf } from '../arguments.ts'
 import { type Contest, COST_COLUMNS, measureContests } from '../load/contests.ts'
 import { type Part } from '../part.ts'
 import { runAlone } from '../run-part.ts'
 import { QUERY_BODY, START_BODY } from '../scenario.ts'
 import { type Contenders, NGINX, proxiesOf, startContenders } from '../servers/contenders.ts'
 
+const CASES = ['read', 'write', 'query', 'list', 'cached']
 const QUICK_CASES = ['read', 'query', 'cached']
 
 /** The CPU time of usual requests. */
@@ -20,11 +22,10 @@ export const requests: Part = {
   options: { starts: '', only: '' },
   run: async (plan) => {
     const only = plan.options['only'] ?? ''
-    const starts = Number(plan.options['starts'] || (plan.isQuick ? 1 : 2))
-    const isMeasured = (name: string) =>
-      name.includes(only) && (!plan.isQuick || QUICK_CASES.includes(name) || only !== '')
+    const starts = numberOf('starts', plan.options['starts'] || (plan.isQuick ? '1' : '2'))
+    const chosen = plan.isQuick && only === '' ? QUICK_CASES : chosenOf(only, CASES)
     return measureContests(plan, starts, async () =>
-      contestsOf(await startContenders(plan)).filter((contest) => isMeasured(contest.case)),
+      contestsOf(await startContenders(plan)).filter((contest) => chosen.includes(contest.case)),
     )
   },
 }
