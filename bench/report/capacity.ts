@@ -1,8 +1,8 @@
-import { OWN } from '../part.ts'
+import { OWN, type Row } from '../part.ts'
 import { MEMORY_CASES } from '../parts/memory.ts'
 import { REDIS_CASES } from '../parts/redis.ts'
 import type { Results } from './results.ts'
-import { median, numberText, valuesOf, valueText } from './table.ts'
+import { foreignText, median, numberText, tableText, valuesOf, valueText } from './table.ts'
 
 // Calculates the tables of docs/capacity.md from the results of the benchmark.
 
@@ -78,12 +78,14 @@ function meanMicros({ cpuMicros, readAtLowRate }: Slopes): number {
   return saturated * Math.max(1, readAtLowRate / cpuMicros.read)
 }
 
+/** The case of the part `latencies` with the lowest rate. */
+const LOW_RATE_CASE = '1,000 a second, all cores'
 const KINDS = Object.keys(MIX).filter((kind): kind is Kind => kind in MIX)
 
 /** Returns null if a slope has not been measured. */
-export function slopesOf({ parts }: Results): Slopes | null {
+export function slopesOf(results: Results): Slopes | null {
   const valueOf = (part: string, name: string, key: string): number => {
-    const row = parts[part]?.rows.find((one) => one.case === name && one.server === OWN)
+    const row = ownRow(results, part, name)
     return row === undefined ? Number.NaN : median(valuesOf(row, key))
   }
   const memoryOf = (name: keyof typeof MEMORY_CASES) => valueOf('memory', MEMORY_CASES[name], 'live')
@@ -99,7 +101,7 @@ export function slopesOf({ parts }: Results): Slopes | null {
       list: valueOf('requests', 'list', 'cpuMicros'),
       cached: valueOf('requests', 'cached', 'cpuMicros'),
     },
-    readAtLowRate: valueOf('latencies', '1,000 a second, all cores', 'cpuMicros'),
+    readAtLowRate: valueOf('latencies', LOW_RATE_CASE, 'cpuMicros'),
     base: memoryOf('base'),
     records: memoryOf('records'),
     engine: memoryOf('engine'),
@@ -115,6 +117,11 @@ export function slopesOf({ parts }: Results): Slopes | null {
     slopes.redis.rate?.['commands'] ?? Number.NaN,
   ]
   return [...numbers, ...further].some(Number.isNaN) ? null : slopes
+}
+
+/** Returns the row of the gateway in a case. */
+function ownRow({ parts }: Results, part: string, name: string): Row | undefined {
+  return parts[part]?.rows.find((one) => one.case === name && one.server === OWN)
 }
 
 const SIZES: readonly Load[] = [
@@ -136,7 +143,7 @@ export function capacitySections(results: Results): ReadonlyMap<string, string> 
   if (slopes === null) return new Map()
   return new Map([
     ['sizes', sizesText(slopes)],
-    ['slopes', slopesText(slopes)],
+    ['slopes', slopesText(slopes, results)],
     ['limits', limitsText(results)],
     ['redis', redisText(slopes)],
     ['example', exampleText(slopes)],
@@ -164,24 +171,34 @@ function sizesText(slopes: Slopes): string {
   )
 }
 
-function slopesText({ cpuMicros, readAtLowRate, base, records, engine, connection, poll }: Slopes): string {
+function slopesText(slopes: Slopes, results: Results): string {
+  const { cpuMicros, readAtLowRate, base, records, engine, connection, poll } = slopes
+  const rows = [
+    ...KINDS.map((kind) => [
+      `request: ${kind}`,
+      'CPU time',
+      valueText(cpuMicros[kind], 'µs'),
+      'requests',
+      kind,
+    ]),
+    ['read at 1,000 a second', 'CPU time', valueText(readAtLowRate, 'µs'), 'latencies', LOW_RATE_CASE],
+    memoryCells('process', base, MEMORY_CASES.base),
+    memoryCells('10,000 records', records, MEMORY_CASES.records),
+    memoryCells('engine', engine, MEMORY_CASES.engine),
+    memoryCells('open connection', connection, MEMORY_CASES.connection),
+    memoryCells('parked poll, with its connection', poll, MEMORY_CASES.poll),
+  ]
   return tableText(
-    ['for each', 'of', 'value', 'measured with'],
-    [
-      ...KINDS.map((kind) => [
-        `request: ${kind}`,
-        'CPU time',
-        valueText(cpuMicros[kind], 'µs'),
-        commandOf('requests'),
-      ]),
-      ['read at 1,000 a second', 'CPU time', valueText(readAtLowRate, 'µs'), commandOf('latencies')],
-      ['process', 'memory in use', valueText(base, 'bytes'), commandOf('memory')],
-      ['10,000 records', 'memory in use', valueText(records, 'bytes'), commandOf('memory')],
-      ['engine', 'memory in use', valueText(engine, 'bytes'), commandOf('memory')],
-      ['open connection', 'memory in use', valueText(connection, 'bytes'), commandOf('memory')],
-      ['parked poll, with its connection', 'memory in use', valueText(poll, 'bytes'), commandOf('memory')],
-    ],
+    ['for each', 'of', 'value', 'measured with', 'foreign CPU'],
+    rows.map(([name = '', of = '', value = '', part = '', measured = '']) => {
+      const row = ownRow(results, part, measured)
+      return [name, of, value, commandOf(part), row === undefined ? '' : foreignText(row)]
+    }),
   )
+}
+
+function memoryCells(name: string, value: number, measured: string): readonly string[] {
+  return [name, 'memory in use', valueText(value, 'bytes'), 'memory', measured]
 }
 
 function limitsText({ parts }: Results): string {
@@ -251,8 +268,4 @@ function countText(value: number): string {
 
 function containerText(bytes: number): string {
   return `${bytes / MiB} MiB`
-}
-
-function tableText(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }

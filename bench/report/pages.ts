@@ -38,7 +38,9 @@ export function benchmarkPage({ machine, parts }: Results): string {
 function sectionOf(part: Part, { date, commit, isQuick, rows }: PartResult): string {
   const chart = chartOf(part, rows)
   const image = chart === null ? [] : [`![${part.title}](benchmark/${part.name}.svg)\n`]
-  const run = isQuick ? ', with `--quick`: one short round' : ''
+  const run = isQuick
+    ? ', with `--quick`: one short round, with fewer cases and smaller numbers than described'
+    : ''
   return [
     `## ${part.title}\n`,
     `${wrap(part.measures)}\n`,

@@ -77,14 +77,19 @@ export function rowsText(part: Pick<Part, 'columns' | 'compared'>, rows: readonl
     ...(hasRatios ? [cellText(ratiosOf(row, rows, compared.key), 'number')] : []),
     foreignText(row),
   ])
-  return [heads, heads.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return tableText(heads, lines)
+}
+
+/** Returns a table in Markdown. */
+export function tableText(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 function cellOf(row: Row, { key, unit }: Column): string {
   return cellText(valuesOf(row, key), unit)
 }
 
-function foreignText(row: Row): string {
+export function foreignText(row: Row): string {
   const text = `${Math.round(foreignOf(row) * 100)} %`
   return isNoisy(row) ? `**${text}, noisy**` : text
 }
