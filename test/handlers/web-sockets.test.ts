@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream'
 import { connect } from 'node:tls'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { GatewayError, jsonRefusalOf } from '../../src/errors.ts'
+import type { Authenticator } from '../../src/policy/authn/authenticate.ts'
 import { AFFINITY_COOKIE, createAffinity } from '../../src/proxy/passthrough/affinity.ts'
 import { writeCertificates } from '../support/certificates.ts'
 import { authorizationOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
@@ -389,39 +391,65 @@ t.test('a socket without bytes is closed', async (t) => {
   t.equal(await metricOf(gateway, 'gateway_websockets_ended_total', 'reason="idle"'), '1')
 })
 
-t.test('a socket stays open while its caller is permitted, and is closed after that', async (t) => {
+/** Opens a socket whose user is authenticated with `authenticate` again, and checks it. */
+async function checkUser(t: Test, authenticate: Authenticator['authenticate'], auth = 'gateway') {
   const node = await startWebSocketNode(t)
-  let isKnown = true
+  let isOpen = false
   const gateway = await openGateway(t, {
     listen: true,
     engine: (_request, response) => response.end('[]'),
-    settings: { passthrough: [{ prefix: '/app', nodes: [node.url], websocket: true }] },
+    settings: { passthrough: [{ prefix: '/app', nodes: [node.url], websocket: true, auth }] },
     wrap: (dependencies) => ({
       ...dependencies,
       engines: new Map(
         [...dependencies.engines].map(([name, engine]) => {
           const { authenticator } = engine
-          const refusing = {
+          const checked: Authenticator = {
             ...authenticator,
-            isCurrent: () => isKnown,
-            authenticate: (...of: Parameters<typeof authenticator.authenticate>) =>
-              authenticator.authenticate(isKnown ? of[0] : authorizationOf('nobody'), of[1]),
+            isCurrent: () => false,
+            authenticate: (...of) => (isOpen ? authenticate(...of) : authenticator.authenticate(...of)),
           }
-          return [name, { ...engine, authenticator: refusing }]
+          return [name, { ...engine, authenticator: checked }]
         }),
       ),
     }),
   })
   const { socket } = await connectTo(t, gateway.origin)
-  webSocketsOf(gateway)?.check()
-  await new Promise((resolve) => setImmediate(resolve))
-  t.equal(webSocketsOf(gateway)?.size, 1)
-  isKnown = false
-  webSocketsOf(gateway)?.check()
+  isOpen = true
   socket.resume()
-  await once(socket, 'close')
-  await waitUntil(() => webSocketsOf(gateway)?.size === 0)
-  t.equal(await metricOf(gateway, 'gateway_websockets_ended_total', 'reason="revoked"'), '1')
+  webSocketsOf(gateway)?.check()
+  await wait(20)
+  return { gateway, socket }
+}
+
+const userOf = (userId: string) => ({ userId, groups: [], tenants: [] })
+const REFUSED: Readonly<Record<string, Authenticator['authenticate']>> = {
+  'the user has gone': () => Promise.reject(jsonRefusalOf(401, { type: 'x', message: 'x', code: null }, 'x')),
+  'the token has expired': () => Promise.reject(new GatewayError('GW_TOKEN_INVALID')),
+  'the credentials belong to another user': () => userOf('mary'),
+}
+for (const [name, authenticate] of Object.entries(REFUSED))
+  t.test(`a socket is closed if ${name}`, async (t) => {
+    const { gateway, socket } = await checkUser(t, authenticate)
+    if (!socket.closed) await once(socket, 'close')
+    await waitUntil(() => webSocketsOf(gateway)?.size === 0)
+    t.equal(await metricOf(gateway, 'gateway_websockets_ended_total', 'reason="revoked"'), '1')
+  })
+
+const KEPT: Readonly<Record<string, Authenticator['authenticate']>> = {
+  'the user is permitted': () => userOf('demo'),
+  'the users cannot be read now': () => Promise.reject(new GatewayError('GW_RECORDS_UNAVAILABLE')),
+  'too many attempts wait': () => Promise.reject(new GatewayError('GW_THROTTLED')),
+}
+for (const [name, authenticate] of Object.entries(KEPT))
+  t.test(`a socket stays open if ${name}`, async (t) => {
+    const { gateway } = await checkUser(t, authenticate)
+    t.equal(webSocketsOf(gateway)?.size, 1)
+  })
+
+t.test('a socket of an application with its own login is not checked', async (t) => {
+  const { gateway } = await checkUser(t, () => Promise.reject(new GatewayError('GW_TOKEN_INVALID')), 'none')
+  t.equal(webSocketsOf(gateway)?.size, 1)
 })
 
 t.test('in a drain, sockets are closed and handshakes are refused', async (t) => {
