@@ -33,20 +33,25 @@ export interface TargetKey {
   accept: string | undefined
 }
 
+/** The key of a request with a longer `Accept` is not kept, so that clients cannot fill the memory with it. Browsers send about 150 characters. */
+const MAX_ACCEPT_CHARS = 512
+
 /** Returns the same for a known target, but counts only a hit. Without a hit, the framework looks again. */
 export function findHit(
-  { cache }: Dependencies,
+  { cache }: Pick<Dependencies, 'cache'>,
   context: DecidedContext,
   request: ReceivedRequest,
   last: TargetKey,
 ): CacheHit | null {
   if (!isCacheable(context, request)) return null
   const { accept } = request.headers
-  if (last.key === '' || last.accept !== accept) {
-    last.key = entryKeyOf(context, request)
+  if (last.key !== '' && last.accept === accept) return cache.peekHit(last.key)
+  const key = entryKeyOf(context, request)
+  if (accept === undefined || accept.length <= MAX_ACCEPT_CHARS) {
+    last.key = key
     last.accept = accept
   }
-  return cache.peekHit(last.key)
+  return cache.peekHit(key)
 }
 
 /**

@@ -15,7 +15,7 @@ export interface KnownTargets {
   readonly remember: (request: ReceivedRequest) => void
 }
 
-/** Number of targets. With the longest texts, they need about 10 MB. */
+/** Number of targets. With the longest texts, and the longest values of `Accept`, they need about 25 MB. */
 const MAX_TARGETS = 4096
 /** Longer targets are only routed by the framework. */
 const MAX_CHARS = 1024

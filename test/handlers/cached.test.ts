@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isCacheable } from '../../src/handlers/cached.ts'
+import { findHit, isCacheable } from '../../src/handlers/cached.ts'
 
 type Context = Parameters<typeof isCacheable>[0]
 
@@ -30,5 +30,32 @@ t.test('only a response that is the same for all permitted callers is cached', (
     const asked = { ...cached, ...context } as unknown as Context
     t.equal(isCacheable(asked, { method, headers: { 'x-a': '1' } }), isSo, claim)
   }
+  t.end()
+})
+
+t.test('the key of a request with a long Accept is used, and not kept', (t) => {
+  const keys: string[] = []
+  const [dependencies, context, request] = [
+    { cache: { peekHit: (key: string) => (keys.push(key) > 0 ? null : undefined) } },
+    {
+      engine: { name: 'default', addedRequestHeaders: [] },
+      operation: { cache: { seconds: 10, tags: [] }, template: '/a' },
+      accessRequest: { params: {} },
+      listDecision: { visibility: 'all' },
+      isPermittedHere: true,
+    },
+    { url: '/a', method: 'GET' },
+  ]
+  const last = { key: '', accept: undefined }
+  const find = (accept: string): void => {
+    const asked = { ...request, headers: { accept } }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- findHit reads only these members
+    const parts = [dependencies, context, asked] as unknown as Parameters<typeof findHit>
+    t.equal(findHit(parts[0], parts[1], parts[2], last), null)
+  }
+  const [short, long] = ['a'.repeat(512), 'b'.repeat(513)]
+  for (const accept of [short, long, short]) find(accept)
+  t.match(keys, [short, long, short])
+  t.same(last, { key: keys[0], accept: short })
   t.end()
 })

@@ -66,7 +66,7 @@ export class OpenWebSockets {
     return this.#isDraining
   }
 
-  /** Takes a place for a handshake and its socket. Returns the reason if there is none. */
+  /** Takes a place for a handshake and its socket. Returns the reason if no place is free. */
   take(user: string): SocketPlace | NoPlace {
     if (this.#isDraining) return 'draining'
     if (this.#taken >= this.limits.open) return 'application'
