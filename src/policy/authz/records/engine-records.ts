@@ -92,17 +92,28 @@ class EngineRecords {
   }
 
   current(): Records {
-    const { now, staleAfterMs } = this.#options
-    if (this.#records === null || now() - this.#readAt > staleAfterMs) throw recordsUnavailable()
+    if (this.#records === null || this.#isStale()) throw recordsUnavailable()
     return this.#records
   }
 
+  #isStale(): boolean {
+    const { now, staleAfterMs } = this.#options
+    return now() - this.#readAt > staleAfterMs
+  }
+
+  /** The list in force. Null if it has not been read, or is too old. */
+  get #inForce(): RecordTable | null {
+    return this.#isStale() ? null : this.#table
+  }
+
   byId(id: string): StoredRecord | null {
-    return this.#table === null ? null : recordById(this.#table, id)
+    const table = this.#inForce
+    return table === null ? null : recordById(table, id)
   }
 
   locate(key: RecordKey): RecordLocation | null {
-    const id = this.#table === null ? null : (locateRecord(this.#table, key)?.id ?? null)
+    const table = this.#inForce
+    const id = table === null ? null : (locateRecord(table, key)?.id ?? null)
     return id === null ? null : { id }
   }
 

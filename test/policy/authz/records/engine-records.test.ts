@@ -125,8 +125,11 @@ t.test('while the engine is unreachable, the last records are used until they ar
   }
   t.same(users(), ['mary'])
   t.match(records.state(), { problem: 'No node of the engine can be reached', ageMs: 300_000 })
+  t.match(records.byId?.('mary'), { userId: 'mary' })
+  t.same(records.locate(grant('mary')), { id: 'mary' })
   time.advance(1)
   t.throws(() => records.current(), UNAVAILABLE)
+  t.same([records.byId?.('mary'), records.locate(grant('mary'))], [null, null])
   t.ok(read.length > 100, 'it is tried every two seconds')
   engine.away = false
   time.advance(2_000)
