@@ -115,6 +115,13 @@ t.test('an account must be allowed to read everything, unless the engine knows n
     await t.rejects(checkReadable(checking(200, (path) => !path.includes(`resourceName=${name}&`))), {
       message: `the account may not read every ${name}: it needs a record with READ on resource type ${type} and id *`,
     })
+  const first = checking(200, () => true)
+  const later = checking(401, () => true)
+  await t.rejects(
+    checkReadable((request) => (request.path.includes('=Authorization&') ? first(request) : later(request))),
+    { message: /may not read every User/ },
+    'an engine that knows the caller of one request knows the caller of all',
+  )
   await t.rejects(checkReadable(checking(200, () => 'yes')), { message: /may not read every Authorization/ })
   await t.rejects(checkReadable(checking(403, () => true)), { message: /may not read every Authorization/ })
 })

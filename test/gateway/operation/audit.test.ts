@@ -275,6 +275,22 @@ t.test(
   },
 )
 
+t.test('a write that the engine refuses has created nothing', async (t) => {
+  const gateway = await openGateway(t, { engine: refuseWithId, records: [] })
+  for (const [route, body] of [
+    ['POST /user/create', USER],
+    ['POST /process-definition/key/review/start', {}],
+  ] as const) {
+    const [line] = await auditsBehind(gateway, 'demo', route, { body })
+    t.match(line, { decision: 'permitted', status: 400, created: undefined }, route)
+  }
+})
+
+const refuseWithId: NonNullable<GatewayOptions['engine']> = (request, response) => {
+  response.statusCode = 400
+  answerWithId(request, response)
+}
+
 const answerWithId: NonNullable<GatewayOptions['engine']> = ({ url }, response) => {
   response.setHeader('content-type', 'application/json')
   response.end(url.endsWith('/condition') ? '[{"id":"i-1"},{"id":"i-\u202e2"}]' : '{"links":[],"id":"i-1"}')

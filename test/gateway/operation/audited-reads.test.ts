@@ -87,6 +87,12 @@ t.test('a verification of credentials has a line, and a remembered credential ha
     { ...login, user: 'mary', change: undefined, created: undefined },
     { decision: 'refused', stage: 'permit' },
   ])
+  const another = await openGateway(t, { settings: { audit: { logins: true } } })
+  const body = { type: 1, permissions: ['READ'], userId: 'ben', resourceType: 7, resourceId: '*' }
+  t.match(await linesBehind(another, 'demo', 'POST /authorization/create', { body }), [
+    { ...login, change: undefined },
+    { rule: undefined, change: { action: 'create' } },
+  ])
   const silent = await openGateway(t)
   t.same(await linesBehind(silent, 'demo', 'GET /task'), [])
 })
