@@ -54,8 +54,8 @@ t.test('the key of a request with a long Accept is used, and not kept', (t) => {
     t.equal(findHit(parts[0], parts[1], parts[2], last), null)
   }
   const [short, long] = ['a'.repeat(512), 'b'.repeat(513)]
-  for (const accept of [short, long, short]) find(accept)
-  t.match(keys, [short, long, short])
+  for (const accept of [short, long]) find(accept)
+  t.match(keys, [short, long])
   t.same(last, { key: keys[0], accept: short })
   t.end()
 })
