@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { targetPathOf } from '../../request/target.ts'
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
@@ -76,6 +77,8 @@ async function itemsOf(
 ): Promise<readonly PageItem[]> {
   const read: PageItem[] = []
   for (const batch of batchesOf(body)) {
+    // Other requests are served between two batches. Parsing 50 MiB takes up to half a second.
+    if (read.length > 0) await setImmediate()
     const visible = await postfilter(batch.map(({ item }) => ({ ...constants, ...item })))
     // Without a copy, a few items would keep the whole body in memory.
     const isCopied = visible.filter(Boolean).length * 2 < batch.length

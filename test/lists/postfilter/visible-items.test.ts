@@ -1,4 +1,6 @@
 import t from 'tap'
+import { readPage } from '../../../src/lists/postfilter/visible-items.ts'
+import { OPERATIONS } from '../../../src/operations/all.ts'
 import type { Dependencies } from '../../../src/pipeline/dependencies.ts'
 import type { BufferedResponse } from '../../../src/request/buffered-response.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
@@ -48,3 +50,41 @@ t.test(
     t.equal(kept(), JSON.stringify(INSTANCES).length)
   },
 )
+
+t.test('other work is done between the batches of a long body', async (t) => {
+  const [operation] = OPERATIONS.filter(({ id }) => id === 'getProcessInstances')
+  if (operation === undefined) throw new Error('There is no such operation')
+  const items = Array.from({ length: 2500 }, (_, at) => ({ id: `i${at}` }))
+  const response = { status: 200, headers: {}, body: Buffer.from(JSON.stringify(items)) }
+  const listRequest = {
+    context: {
+      engine: { upstream: { fetch: async () => response } },
+      operation,
+      accessRequest: {
+        principal: { userId: 'mary', groups: [], tenants: [] },
+        params: {},
+        query: new Map<string, string>(),
+        body: null,
+      },
+    },
+    upstreamRequest: {
+      method: 'GET',
+      path: '/process-instance',
+      headers: {},
+      body: null,
+      retry: 'always' as const,
+    },
+  }
+  const steps: string[] = []
+  const page = await readPage(listRequest, {
+    form: 'list',
+    page: null,
+    postfilter: async (_template, batch) => {
+      steps.push(`batch of ${batch.length}`)
+      setImmediate(() => steps.push('other work'))
+      return batch.map(() => true)
+    },
+  })
+  t.equal(page.items.length, 2500)
+  t.same(steps, ['batch of 1000', 'other work', 'batch of 1000', 'other work', 'batch of 500'])
+})
