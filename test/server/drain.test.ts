@@ -15,18 +15,27 @@ interface NodeGiven {
   readonly reason?: string | null
 }
 
+type EnginesGiven = Readonly<Record<string, readonly NodeGiven[]>>
+
+interface ProcessesGiven {
+  readonly answering?: number
+  readonly configured?: number
+  /** The nodes as all processes except the first see them. */
+  readonly others?: EnginesGiven
+}
+
 /** Opens a drain in front of processes with these nodes by engine. */
 function open(
-  engines: Readonly<Record<string, readonly NodeGiven[]>>,
-  { answering = 1, configured = 1 } = {},
+  engines: EnginesGiven,
+  { answering = 1, configured = 1, others = engines }: ProcessesGiven = {},
 ) {
   const lines: unknown[] = []
   const orders: unknown[] = []
-  const statusNow = () => ({
+  const statusOf = (seen: EnginesGiven) => ({
     traffic: { operations: [], engines: [], refusals: [], cache: [], inFlight: 0 },
     redis: 'none',
     pressure: [],
-    engines: Object.entries(engines).map(([name, nodes]) => ({
+    engines: Object.entries(seen).map(([name, nodes]) => ({
       name,
       sources: [],
       polls: { open: 0, waiting: 0, abandoned: 0 },
@@ -39,8 +48,9 @@ function open(
     processes: {
       askEach: async ({ name, isAnswer }, parameters) => {
         if (name === DRAIN.name) orders.push(parameters)
-        const answer: unknown = name === STATUS.name ? statusNow() : { running: 2 }
-        return Array.from({ length: answering }, () => answer).filter(isAnswer)
+        const answerOf = (at: number): unknown =>
+          name === STATUS.name ? statusOf(at === 0 ? engines : others) : { running: 2 }
+        return Array.from({ length: answering }, (_, at) => answerOf(at)).filter(isAnswer)
       },
       askOne: async () => null,
       configured,
@@ -82,6 +92,18 @@ t.test('a drain of the last healthy node is refused unless it is forced', async 
     t.same([orders, lines], [[], []])
     t.match(await run({ node: A, force: true }), { status: 200 })
     t.match(orders, [{ drained: [{ node: A, isForced: true }] }])
+  }
+})
+
+t.test('a node that one process considers unhealthy does not count as another node', async (t) => {
+  const ill = { default: [{ node: A }, { node: B, reason: 'refused' }] }
+  for (const [engines, others] of [
+    [TWO, ill],
+    [ill, TWO],
+  ] as const) {
+    const { run, orders } = open(engines, { answering: 2, configured: 2, others })
+    t.equal((await run({ node: A })).status, 409)
+    t.same(orders, [])
   }
 })
 
