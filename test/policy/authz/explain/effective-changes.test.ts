@@ -15,16 +15,7 @@ import {
 } from '../../../../src/policy/authz/explain/effective-changes.ts'
 import type { Principal } from '../../../../src/request/principal.ts'
 import { recordOf } from '../../../support/record-lines.ts'
-import {
-  changedRecords,
-  IDS,
-  pickFrom,
-  policyOf,
-  randomRecords,
-  randomUsers,
-  seeded,
-  USERS,
-} from './generated-policies.ts'
+import { IDS, pickFrom, policyOf, randomPolicies, seeded, USERS } from './generated-policies.ts'
 
 const RESOURCES_OF_TEST: readonly ResourceName[] = ['TASK', 'PROCESS_DEFINITION', 'USER', 'GROUP']
 
@@ -53,19 +44,16 @@ function reported(
   return own.find(({ resourceId, except }) => resourceId === '*' && !except.includes(id))?.state
 }
 
-/** Returns two random policies with some of the same records and users. */
-function randomPolicies(random: () => number): ComparedPolicies {
-  const list = randomRecords(random, { count: 14, resources: RESOURCES_OF_TEST })
-  const users = randomUsers(random)
-  const options = { revokes: pickFrom(random, ['auto', 'always', 'never'] as const) }
-  return {
-    before: policyOf(list, users, options),
-    after: policyOf(
-      changedRecords(random, list, RESOURCES_OF_TEST),
-      random() < 0.3 ? randomUsers(random) : users,
-      { ...options, disabledPermissions: random() < 0.1 ? ['READ'] : [] },
-    ),
-  }
+/** Returns two random policies with random settings. */
+function policiesWithSettings(random: () => number): ComparedPolicies {
+  const revokes = pickFrom(random, ['auto', 'always', 'never'] as const)
+  const disabledPermissions = random() < 0.1 ? ['READ'] : []
+  return randomPolicies(random, {
+    count: 14,
+    resources: RESOURCES_OF_TEST,
+    otherUsers: 0.3,
+    options: { before: { revokes }, after: { revokes, disabledPermissions } },
+  })
 }
 
 const CELLS = RESOURCES_OF_TEST.flatMap((resource) =>
@@ -89,7 +77,7 @@ t.test(
     const random = seeded(31)
     let [changed, unchanged] = [0, 0]
     for (let round = 0; round < 60; round += 1) {
-      const policies = randomPolicies(random)
+      const policies = policiesWithSettings(random)
       const report = new EffectiveComparison(policies, recordChangesBetween(policies)).changes()
       for (const { before, after } of principalsOf(policies)) {
         const changes = report

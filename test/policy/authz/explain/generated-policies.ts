@@ -3,7 +3,11 @@ import { RESOURCES, type ResourceName } from '../../../../src/operations/permiss
 import { policiesFor } from '../../../../src/assembly/build-engine.ts'
 import { linkBitsOf } from '../../../../src/policy/authz/entities/implicit-grants.ts'
 import { indexRecords, type RecordsOptions } from '../../../../src/policy/authz/records/records.ts'
-import type { ComparedPolicy } from '../../../../src/policy/authz/explain/compared-policy.ts'
+import type {
+  ComparedPolicies,
+  ComparedPolicy,
+  Pair,
+} from '../../../../src/policy/authz/explain/compared-policy.ts'
 import type { Principal } from '../../../../src/request/principal.ts'
 
 /** Returns a source of numbers from 0 to 1 that is the same for the same seed. */
@@ -28,7 +32,7 @@ export const GROUPS = ['clerks', 'night', 'camunda-admin']
 export const IDS = ['*', 'x', 'y', 'z', 'anna', 'clerks']
 
 /** Returns records without two of the same key. */
-export function randomRecords(
+function randomRecords(
   random: () => number,
   { count, resources }: { readonly count: number; readonly resources: readonly ResourceName[] },
 ): readonly AuthorizationRecord[] {
@@ -58,7 +62,7 @@ function keyOf(record: AuthorizationRecord): string {
 }
 
 /** Returns records of which some were removed, added or changed. */
-export function changedRecords(
+function changedRecords(
   random: () => number,
   list: readonly AuthorizationRecord[],
   resources: readonly ResourceName[],
@@ -69,7 +73,7 @@ export function changedRecords(
   return [...kept, ...added]
 }
 
-export function randomUsers(random: () => number): ReadonlyMap<string, Principal> {
+function randomUsers(random: () => number): ReadonlyMap<string, Principal> {
   return new Map(
     USERS.map((userId) => [
       userId,
@@ -97,5 +101,27 @@ export function policyOf(
     impliesIdentity: true,
     linkBits: linkBitsOf({ taskPermission: 'UPDATE', specificVariables: false }),
     policies: policiesFor({ specificVariablePermissions: false }),
+  }
+}
+
+interface RandomPolicies {
+  readonly count: number
+  readonly resources: readonly ResourceName[]
+  /** The probability that the new policy has other users. */
+  readonly otherUsers: number
+  readonly options?: Pair<RecordsOptions>
+}
+
+/** Returns two policies with some of the same records and users. */
+export function randomPolicies(
+  random: () => number,
+  { count, resources, otherUsers, options }: RandomPolicies,
+): ComparedPolicies {
+  const list = randomRecords(random, { count, resources })
+  const users = randomUsers(random)
+  const changed = changedRecords(random, list, resources)
+  return {
+    before: policyOf(list, users, options?.before),
+    after: policyOf(changed, random() < otherUsers ? randomUsers(random) : users, options?.after),
   }
 }

@@ -31,15 +31,7 @@ import { isRecord } from '../../../../src/request/value.ts'
 import type { ImplicitBits } from '../../../../src/policy/authz/entities/implicit-bits.ts'
 import type { Targets } from '../../../../src/policy/authz/entities/look-ups.ts'
 import type { Principal } from '../../../../src/request/principal.ts'
-import {
-  changedRecords,
-  pickFrom,
-  policyOf,
-  randomRecords,
-  randomUsers,
-  seeded,
-  USERS,
-} from './generated-policies.ts'
+import { pickFrom, policyOf, randomPolicies, seeded, USERS } from './generated-policies.ts'
 
 const ENTITY_IDS = ['x', 'y', 'z', 'anna', 'clerks', 'unnamed']
 
@@ -261,13 +253,7 @@ interface Case {
 
 /** Decides a random request by two random policies. */
 async function randomCase(random: () => number, policy: OperationPolicy): Promise<Case> {
-  const resources = resourcesOf(policy)
-  const list = randomRecords(random, { count: 10, resources })
-  const users = randomUsers(random)
-  const policies = {
-    before: policyOf(list, users),
-    after: policyOf(changedRecords(random, list, resources), random() < 0.1 ? randomUsers(random) : users),
-  }
+  const policies = randomPolicies(random, { count: 10, resources: resourcesOf(policy), otherUsers: 0.1 })
   const engine = new RandomEngine(random)
   const world: World = { engine, policy, request: randomRequest(engine, policy) }
   const user = pickFrom(random, USERS)
