@@ -28,10 +28,11 @@ const INCOMPLETE_IDS = 'the line does not contain the complete ids'
 /** The kinds of authentication with which a caller has the groups of the users, and not those of a token. */
 const HAS_GROUPS_OF_SOURCE: ReadonlySet<string> = new Set(['basic', 'certificate', 'session'])
 
-/** The number of different requests whose decisions are remembered. Lines that differ only in ids that no record names share one. */
-const MAX_REMEMBERED = 100_000
-// The option `max` would allocate memory for all entries at once.
-const REMEMBERED = { maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 } as const
+/**
+ * The largest total length of the requests whose decisions are remembered. Lines that differ only in ids that no record names share
+ * one, and a refusal may name a hundred permissions.
+ */
+const MAX_REMEMBERED_CHARS = 20_000_000
 
 /**
  * Decides the requests of audit lines by a new policy. A line does not contain each fact that a decision needs. All values of a
@@ -42,8 +43,13 @@ export class LineDecider {
   readonly #policies: ComparedPolicies
   readonly #comparison: EffectiveComparison
   readonly #names: ReadonlySet<string>
-  readonly #affected = new LRUCache<string, { readonly is: boolean }>(REMEMBERED)
-  readonly #decided = new LRUCache<string, LineDecision>(REMEMBERED)
+  /** Users that both policies have. */
+  readonly #affected = new Map<string, boolean>()
+  // The option `max` would allocate memory for all entries at once.
+  readonly #decided = new LRUCache<string, LineDecision>({
+    maxSize: MAX_REMEMBERED_CHARS,
+    sizeCalculation: (_, key) => key.length,
+  })
 
   constructor(policies: ComparedPolicies, comparison: EffectiveComparison) {
     this.#policies = policies
@@ -72,9 +78,9 @@ export class LineDecider {
   #isAffected(principals: Pair<Principal>): boolean {
     const { userId } = principals.before
     const known = this.#affected.get(userId)
-    if (known !== undefined) return known.is
+    if (known !== undefined) return known
     const isAffected = this.#comparison.isAffected(principals) || this.#hasOtherRole(principals)
-    this.#affected.set(userId, { is: isAffected })
+    this.#affected.set(userId, isAffected)
     return isAffected
   }
 
