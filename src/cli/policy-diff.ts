@@ -12,7 +12,6 @@ import {
 import { LineDecider } from '../policy/authz/explain/line-decision.ts'
 import { decidedBy } from '../pipeline/explain-text.ts'
 import { counted } from '../pipeline/plural.ts'
-import { readAuditLines } from './audit-lines.ts'
 import { CommandError } from './command-failure.ts'
 import { type PolicySource, readPolicy, settingChangesBetween } from './compared-policies.ts'
 import { linesText, tableLines } from './output.ts'
@@ -47,7 +46,7 @@ export async function comparePolicies(
   const comparison = new EffectiveComparison(policies, records)
   const requests =
     audit === undefined ? null : new RequestChanges(new LineDecider(policies, comparison), source.engine)
-  for (const file of audit ?? []) await readAuditLines(file, (line) => requests?.add(line))
+  if (requests !== null) for (const file of audit ?? []) await requests.read(file)
   if (requests?.lines === 0) throw new CommandError(noLinesText(source.engine, requests))
   return {
     settings: settingChangesBetween(policies),
@@ -217,7 +216,8 @@ function coveredLines(covered: readonly CoveredChange[]): readonly string[] {
 }
 
 function requestLines(requests: RequestChanges): readonly string[] {
-  const { lines, changed, undecidable, unchanged, notByOld, firstNotByOld, changes, undecided } = requests
+  const { lines, unreadable, changed, undecidable, unchanged, notByOld, firstNotByOld, changes, undecided } =
+    requests
   return [
     ...section('Requests', tableLines(changes.map(changeCells))),
     ...section('Not decidable from the line', tableLines(undecided.map(undecidedCells))),
@@ -226,6 +226,7 @@ function requestLines(requests: RequestChanges): readonly string[] {
       : [
           `${counted(notByOld, 'line')} not decided by OLD, for example ${firstNotByOld.request} (${firstNotByOld.requestId ?? 'no request id'})`,
         ]),
+    ...(unreadable === 0 ? [] : [`${counted(unreadable, 'line')} could not be read as JSON`]),
     `${counted(lines, 'audit line')}: ${changed} would change, ${unchanged} would not, ${undecidable} not decidable from the line, ${notByOld} not decided by OLD`,
   ]
 }
@@ -262,6 +263,7 @@ export function policyDiffJson({
         ? null
         : {
             lines: requests.lines,
+            unreadable: requests.unreadable,
             unchanged: requests.unchanged,
             changed: requests.changed,
             undecidable: requests.undecidable,

@@ -4,7 +4,7 @@ import { OPERATIONS } from '../operations/all.ts'
 import { auditedGroundOf, type AuditedRequest } from '../policy/authz/explain/audited-request.ts'
 import type { LineDecider, LineDecision } from '../policy/authz/explain/line-decision.ts'
 import { MAX_GROUNDS } from '../policy/authz/explain/permit-grounds.ts'
-import { isMissingPermission } from './audit-lines.ts'
+import { isMissingPermission, readAuditLines } from './audit-lines.ts'
 import { requestText } from './output.ts'
 import { isRecord, stringOf } from '../request/value.ts'
 
@@ -39,6 +39,8 @@ export class RequestChanges {
   /** The engines of all audit lines. */
   readonly engines = new Set<string>()
   lines = 0
+  /** Lines that are not JSON: their requests are not known. */
+  unreadable = 0
   unchanged = 0
   changed = 0
   undecidable = 0
@@ -59,8 +61,14 @@ export class RequestChanges {
     return mostFrequentFirst(this.#tallies.undecidable)
   }
 
+  /** Adds the lines of a file. @throws CommandError with the reason if it cannot be read */
+  async read(file: string): Promise<void> {
+    const { unreadable } = await readAuditLines(file, (line) => this.#add(line))
+    this.unreadable += unreadable
+  }
+
   /** Adds a line. Lines of events and of logins are left out, because a request has a line of its own. */
-  add(line: Readonly<Record<string, unknown>>): void {
+  #add(line: Readonly<Record<string, unknown>>): void {
     const { engine, decision, rule } = line
     if (typeof decision !== 'string' || (decision === 'permitted' && rule === 'login')) return
     if (typeof engine === 'string') this.engines.add(engine)

@@ -399,6 +399,15 @@ t.test('a line without a decision of the policy decides no request', async (t) =
     t.match(await diffJson(...policies, '--audit', write('decision.jsonl', line)), { requests }, line)
 })
 
+t.test('lines that are cut are counted, because their requests are not known', async (t) => {
+  const records = write('uncut.yaml', { authorizations: START })
+  const line = startOf('anna', 'invoice')
+  const audit = write('cut.jsonl', [line, line.slice(0, -9)].join('\n'))
+  const argv = [records, records, '--users', USERS, '--audit', audit]
+  t.match(await diffJson(...argv), { requests: { lines: 1, unreadable: 1 } })
+  t.match((await diff(...argv)).out, /^1 line could not be read as JSON\n1 audit line: 0 would change/m)
+})
+
 t.test('lines of logins and events are no requests', async (t) => {
   const before = write('login.yaml', { authorizations: START })
   const after = write('login-after.yaml', { authorizations: [] })
