@@ -35,6 +35,7 @@ export const badTokens: Part = {
   options: { alg: 'ES256', 'per-second': '10000' },
   run: async (plan) => {
     const { isQuick, options, rounds } = plan
+    const perSecond = numberOf('per-second', options['per-second'] ?? '')
     const alg = options['alg'] ?? 'ES256'
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
     const issuer = await startIssuer({ ...(await exportJWK(publicKey)), kid: 'a', alg, use: 'sig' })
@@ -68,7 +69,7 @@ export const badTokens: Part = {
       path: PATH,
       signed: `${header}.${claims}`,
       signatureBytes: Buffer.from(signature, 'base64url').length,
-      perSecond: numberOf('per-second', options['per-second'] ?? ''),
+      perSecond,
       seconds: seconds + 2,
     }
     const trials = [

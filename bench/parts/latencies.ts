@@ -40,6 +40,8 @@ export const latencies: Part = {
 
 async function measureOn(plan: Plan, cores: string): Promise<readonly Row[]> {
   const { isQuick, options } = plan
+  const listed = options['rates'] || (isQuick ? '1000' : '1000,5000,10000')
+  const rates = listed.split(',').map((one) => numberOf('rates', one))
   const flags = (options['flags'] ?? '').split(',').filter((set) => set !== '')
   const core = cores === 'one' ? CORES.server : ANY_CORE
   const { gateways, peers, nginx } = await startContenders(plan, { core, flags })
@@ -49,9 +51,8 @@ async function measureOn(plan: Plan, cores: string): Promise<readonly Row[]> {
     ...(nginx === null ? [] : [{ name: NGINX, server: nginx.passing }]),
   ]
   for (const { server } of servers) await sendTo(server, WARM_UP_RATE, plan.warmUpSeconds)
-  const rates = options['rates'] || (isQuick ? '1000' : '1000,5000,10000')
   const rows: Row[] = []
-  for (const rate of rates.split(',').map((one) => numberOf('rates', one))) {
+  for (const rate of rates) {
     const name = `${rate.toLocaleString('en-US')} a second, ${cores === 'one' ? 'one core' : 'all cores'}`
     plan.log(`  ${name}`)
     const trials = servers.map((one) => ({

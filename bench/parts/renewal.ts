@@ -71,6 +71,7 @@ export const renewal: Part = {
 }
 
 async function measure(scenario: Scenario, checkout: string, plan: Plan) {
+  const perSecond = numberOf('per-second', plan.options['per-second'] ?? '')
   const load = { startedAt: Number.POSITIVE_INFINITY }
   const engine = await startEngine(() => scenario.verifyMs(performance.now() - load.startedAt))
   const isInEngine = scenario.users === 'engine'
@@ -83,7 +84,6 @@ async function measure(scenario: Scenario, checkout: string, plan: Plan) {
     ...(scenario.users === 'engine' ? {} : { users: [await userOf(scenario.users)] }),
   })
   try {
-    const perSecond = numberOf('per-second', plan.options['per-second'] ?? '')
     const options = {
       port: gateway.port,
       request: requestText({ path: '/engine-rest/version' }),
