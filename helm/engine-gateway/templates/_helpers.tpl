@@ -182,7 +182,11 @@ container has no memory limit, because the limit would then depend on the node, 
 {{- if eq .name "NODE_OPTIONS" -}}{{- $isGiven = true -}}{{- end -}}
 {{- end -}}
 {{- if and (dig "limits" "memory" "" .Values.resources) (not $isGiven) -}}
-{{- $workers := max 1 (int (default 1 .Values.config.workers)) -}}
+{{- $given := toString (default 1 .Values.config.workers) -}}
+{{- if contains "$" $given -}}
+{{- fail "config.workers is a variable: set NODE_OPTIONS in extraEnv to the heap limit of each process, for example --max-old-space-size=256" -}}
+{{- end -}}
+{{- $workers := max 1 (int $given) -}}
 --max-old-space-size-percentage={{ divf 50 $workers | floor | max 1 }}
 {{- end -}}
 {{- end -}}

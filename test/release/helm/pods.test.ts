@@ -157,6 +157,12 @@ t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
     t.same(optionsOf('extraEnv[0].name=NODE_OPTIONS', 'extraEnv[0].value=--max-old-space-size=400'), [
       '--max-old-space-size=400',
     ])
+    const variable = 'config.workers=${WORKERS}'
+    t.throws(() => render(variable), /config\.workers is a variable: set NODE_OPTIONS/)
+    t.same(
+      optionsOf(variable, 'extraEnv[0].name=NODE_OPTIONS', 'extraEnv[0].value=--max-old-space-size=400'),
+      ['--max-old-space-size=400'],
+    )
     // Without a limit, the share would be that of the node's memory.
     t.equal(at(container('resources.limits.memory=null'), 'env'), undefined)
     for (const option of [...optionsOf(), ...optionsOf('config.workers=3')]) {
