@@ -73,6 +73,8 @@ export interface Part {
 export interface Trial {
   readonly case: string
   readonly server: string
+  /** Runs before each round, and is not measured. */
+  readonly prepare?: () => Promise<unknown>
   readonly measure: () => Promise<Values>
 }
 
@@ -84,8 +86,10 @@ export async function interleave(trials: readonly Trial[], rounds: number): Prom
   const samples = trials.map((): Sample[] => [])
   for (let round = 0; round < rounds; round += 1) {
     const order = [...trials.entries()]
-    for (const [index, { measure }] of round % 2 === 0 ? order : order.toReversed())
+    for (const [index, { prepare, measure }] of round % 2 === 0 ? order : order.toReversed()) {
+      await prepare?.()
       samples[index]?.push(await sampleOf(measure))
+    }
   }
   return trials.map(({ case: name, server }, index) => ({
     case: name,

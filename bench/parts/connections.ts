@@ -1,8 +1,8 @@
 import { saturate } from '../load/saturate.ts'
-import { interleave, OWN, type Part } from '../part.ts'
+import { interleave, type Part } from '../part.ts'
 import { runAlone } from '../run-part.ts'
 import { DISPATCH, NGINX, startContenders } from '../servers/contenders.ts'
-import { startGateway } from '../servers/gateway.ts'
+import { type Gateway, startGateway } from '../servers/gateway.ts'
 import { ANY_CORE } from '../servers/processes.ts'
 
 const ASK = { path: '/engine-rest/process-definition/key/invoice' }
@@ -14,8 +14,8 @@ export const connections: Part = {
   name: 'connections',
   title: 'New connections',
   measures:
-    'Reads that each open a new connection, as fast as possible. With `workers: 2`, two processes share the port. The servers may use all cores, ' +
-    'which they share with the load and the engine.',
+    'Reads that each open a new connection, as fast as possible. With `workers: 2`, a second of the same load precedes each round, so ' +
+    'that the workers accept connections themselves. The servers may use all cores, which they share with the load and the engine.',
   columns: [
     { key: 'perSecond', title: 'connections per second', unit: 'number' },
     { key: 'cpuMicros', title: 'CPU time for each', unit: 'µs' },
@@ -23,7 +23,7 @@ export const connections: Part = {
   compared: 'perSecond',
   run: async (plan) => {
     const { stub, gateways, peers, nginx } = await startContenders(plan, { core: ANY_CORE })
-    const workers = []
+    const workers: { readonly name: string; readonly server: Gateway }[] = []
     for (const { name, path } of plan.gateways) {
       const server = await startGateway({
         directory: plan.directory,
@@ -32,7 +32,7 @@ export const connections: Part = {
         nodes: [`http://127.0.0.1:${stub.port}/engine-rest`],
         settings: { workers: 2 },
       })
-      workers.push({ name: `${name === OWN ? OWN : name}, 2 workers`, server })
+      workers.push({ name: `${name}, 2 workers`, server })
     }
     const servers = [
       ...gateways,
@@ -50,6 +50,9 @@ export const connections: Part = {
       case: 'new connection',
       server: name,
       measure: () => saturate(server, ASK, options),
+      ...(workers.some((one) => one.server === server)
+        ? { prepare: () => saturate(server, ASK, options) }
+        : {}),
     }))
     return interleave(trials, plan.rounds)
   },

@@ -52,11 +52,12 @@ t.test('rounds alternate between the servers, in both orders', async (t) => {
     server,
     measure: async () => {
       calls.push(server)
-      return { value: calls.length }
+      return { value: calls.filter((call) => call === 'a' || call === 'b').length }
     },
   })
-  const rows = await interleave([trialOf('a'), trialOf('b')], 2)
-  t.same(calls, ['a', 'b', 'b', 'a'])
+  const prepare = async () => calls.push('prepares b')
+  const rows = await interleave([trialOf('a'), { ...trialOf('b'), prepare }], 2)
+  t.same(calls, ['a', 'prepares b', 'b', 'prepares b', 'b', 'a'])
   t.same(
     rows.map(({ samples }) => samples.map(({ values }) => values['value'])),
     [
