@@ -115,10 +115,7 @@ of authorization that differs counts as a change if its effects are not compared
   ],
   exitCodes: [
     [0, 'test: all decisions are as expected. diff: no caller gains or loses a permission'],
-    [
-      1,
-      'test: some decisions are not as expected. diff: a caller gains or loses a permission, or a setting differs',
-    ],
+    [1, 'test: a decision differs from the file. diff: a permission is gained or lost, or a setting differs'],
     [2, 'no result: invalid arguments, an invalid file, or an engine that does not respond'],
   ],
 } as const
