@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS } from '../src/operations/all.ts'
 import type { Check, CheckTargetSet, PermissionTerm, ItemRestriction } from '../src/operations/notation.ts'
 import { queryParametersOf } from '../src/operations/published/query-parameters.ts'
+import { SUMMARIES } from '../src/operations/published/summaries.ts'
 import type { Operation } from '../src/operations/table.ts'
 import { contractOf } from '../src/policy/validation/schemas/contracts.ts'
 
@@ -14,7 +15,7 @@ This page lists every operation that the gateway serves, with the permissions th
 operations of its forks). \`npm run docs:operations\` generates it from the table in \`src/operations\`, and a test compares it with the table.
 Paths are below the base path, \`/engine-rest\` by default, and below \`/engine-rest/engine/{name}\`.
 
-**Operation.** The method and the path, and the operationId, which settings and lines of the log use.
+**Operation.** The method and the path; the operationId, which settings and lines of the log use; what the operation does at the engine.
 
 **Permissions.** Each line of a cell is one check. The checks run in this order, and the first refusal ends the request. \`{id}\` is a parameter of the path. Without an id, the
 permission must be granted on \`*\`. "Items" are the elements of a list, or the entities that a count counts: a caller sees those that the permissions
@@ -61,7 +62,7 @@ function titleOf({ template }: Operation): string {
 function rowOf(operation: Operation): string {
   const path = operation.template.replaceAll(/:(\w+)/g, '{$1}')
   const cells = [
-    `\`${operation.method} ${path}\`<br>\`${operation.id}\``,
+    `\`${operation.method} ${path}\`<br>\`${operation.id}\`<br>${SUMMARIES[operation.id]}`,
     permissionsOf(operation),
     refusalOf(operation),
     notesOf(operation).join(', '),
