@@ -1,3 +1,5 @@
+import type { TokenClaims } from './claims.ts'
+
 /** An authenticated caller: a user of the engine with the groups and tenants for this request. */
 export interface Principal {
   readonly userId: string
@@ -5,6 +7,8 @@ export interface Principal {
   readonly tenants: readonly string[]
   /** How the caller was authenticated. Absent for Basic. `authenticationOf` reads it. */
   readonly authentication?: Authentication
+  /** The claims of the token that the ceilings need. Absent without a token, or if the ceilings need none. */
+  readonly claims?: TokenClaims
 }
 
 /** How a caller was authenticated. All values come from the code and the configuration. */

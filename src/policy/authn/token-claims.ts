@@ -1,9 +1,7 @@
+import type { ClaimPath } from '../../request/claims.ts'
 import type { Principal } from '../../request/principal.ts'
 import { isObject } from '../../request/value.ts'
 import type { TokenFault } from './token-faults.ts'
-
-/** The names of nested members, from the outermost to the innermost. */
-export type ClaimPath = readonly string[]
 
 /** The claims that contain the user, groups and tenants of a token. */
 export interface ClaimSettings {

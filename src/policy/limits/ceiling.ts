@@ -1,0 +1,65 @@
+import { type Ceiling, lowerOf } from '../../operations/ceilings.ts'
+import { claimKeyOf, type ClaimPath, type TokenClaims } from '../../request/claims.ts'
+import type { Principal } from '../../request/principal.ts'
+
+/** One rule of `limits.ceilings`. It applies to every caller that one of its members names, and to every caller if it has none. */
+export interface CeilingRule {
+  readonly ceiling: Ceiling
+  readonly users: readonly string[]
+  readonly groups: readonly string[]
+  /** Ids of OAuth clients. */
+  readonly clients: readonly string[]
+  readonly claim: { readonly path: ClaimPath; readonly values: readonly string[] } | null
+}
+
+/** The claims that may contain the id of the client to which a token was issued: RFC 9068, OpenID Connect, Microsoft Entra, Okta. */
+const CLIENT_CLAIMS: readonly ClaimPath[] = [['client_id'], ['azp'], ['appid'], ['cid']]
+
+/** Returns the claims that a principal must contain for these rules. */
+export function claimsOf(rules: readonly CeilingRule[]): readonly ClaimPath[] {
+  const paths = rules.flatMap(({ clients, claim }) => [
+    ...(clients.length === 0 ? [] : CLIENT_CLAIMS),
+    ...(claim === null ? [] : [claim.path]),
+  ])
+  return [...new Map(paths.map((path) => [claimKeyOf(path), path])).values()]
+}
+
+type CeilingSubject = Pick<Principal, 'userId' | 'groups' | 'claims'>
+
+/** Returns the lowest ceiling of the rules that apply to a caller. `all` if no rule applies. */
+export type CeilingOf = (caller: CeilingSubject) => Ceiling
+
+/** Creates the function that finds the ceiling of a caller. */
+export function createCeilingOf(rules: readonly CeilingRule[]): CeilingOf {
+  if (rules.length === 0) return () => 'all'
+  // A remembered credential has the same principal for each request.
+  const known = new WeakMap<CeilingSubject, Ceiling>()
+  return function ceilingOf(caller) {
+    const found = known.get(caller)
+    if (found !== undefined) return found
+    const ceiling = rules
+      .filter((rule) => appliesTo(rule, caller))
+      .reduce<Ceiling>((lowest, rule) => lowerOf(lowest, rule.ceiling), 'all')
+    known.set(caller, ceiling)
+    return ceiling
+  }
+}
+
+/** Returns whether a rule applies to a caller. */
+export function appliesTo(rule: CeilingRule, { userId, groups, claims }: CeilingSubject): boolean {
+  const { users, groups: named, clients, claim } = rule
+  if (users.length + named.length + clients.length === 0 && claim === null) return true
+  return (
+    users.includes(userId) ||
+    groups.some((group) => named.includes(group)) ||
+    CLIENT_CLAIMS.some((path) => hasValue(claims, path, clients)) ||
+    (claim !== null && hasValue(claims, claim.path, claim.values))
+  )
+}
+
+/** Returns whether a claim has one of these values. A claim that cannot be read may have any value, so the ceiling applies. */
+function hasValue(claims: TokenClaims | undefined, path: ClaimPath, values: readonly string[]): boolean {
+  if (values.length === 0) return false
+  const held = claims?.get(claimKeyOf(path))
+  return held === 'unreadable' || (held?.some((value) => values.includes(value)) ?? false)
+}

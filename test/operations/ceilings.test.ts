@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import { CEILINGS, ceilingPermits, lowerOf, SAFE_WRITES } from '../../src/operations/ceilings.ts'
+import type { Operation } from '../../src/operations/table.ts'
+
+const REVIEWED = readFileSync(new URL('./ceilings.txt', import.meta.url), 'utf8')
+
+function lowestOf(operation: Operation): string {
+  return CEILINGS.find((ceiling) => ceilingPermits(ceiling, operation)) ?? 'none'
+}
+
+t.test('the lowest ceiling of every operation is reviewed: its line is in ceilings.txt', (t) => {
+  const lines = CEILINGS.flatMap((ceiling) =>
+    OPERATIONS.filter((operation) => lowestOf(operation) === ceiling).map(
+      ({ id, method, template }) => `${ceiling} ${id} ${method} ${template}`,
+    ),
+  )
+  t.equal(`${lines.join('\n')}\n`, REVIEWED)
+  t.end()
+})
+
+t.test('every safe write is a write of the table', (t) => {
+  const writes = new Set(OPERATIONS.filter(({ effect }) => effect === 'write').map(({ id }) => id))
+  t.same(
+    [...SAFE_WRITES].filter((id) => !writes.has(id)),
+    [],
+  )
+  t.end()
+})
+
+t.test('an operation that is not classified is permitted only without a ceiling', (t) => {
+  const added = { id: 'addedToday', effect: 'write' } as const
+  t.same(
+    CEILINGS.filter((ceiling) => ceilingPermits(ceiling, added)),
+    ['all'],
+  )
+  t.end()
+})
+
+t.test('a query by POST is a read, and fetchAndLock is a write', (t) => {
+  const lowest = new Map(OPERATIONS.map((operation) => [operation.id, lowestOf(operation)]))
+  for (const id of [
+    'queryTasks',
+    'queryTasksCount',
+    'postExecuteFilterList',
+    'queryHistoricProcessInstances',
+  ])
+    t.equal(lowest.get(id), 'read', id)
+  t.equal(lowest.get('fetchAndLock'), 'safe')
+  t.end()
+})
+
+/** The parts of a path by which these operations differ from safe ones. */
+const NEVER_SAFE =
+  /^\/(?:authorization|batch|deployment|filter|group|identity|job|job-definition|migration|modification|tenant|user)\b|\bmodification\b|\bdelete|\/(?:retries|suspended|history-time-to-live|restart|restart-async)$/
+
+t.test('no safe write deploys, deletes, migrates, modifies, or changes permissions or identities', (t) => {
+  const safe = OPERATIONS.filter(({ id }) => SAFE_WRITES.has(id))
+  t.same(
+    safe
+      .filter(({ method, template }) => method === 'DELETE' || NEVER_SAFE.test(template))
+      .map(({ id }) => id),
+    ['setExternalTaskResourceRetries'],
+    'only the retries of one external task',
+  )
+  t.same(
+    safe
+      .filter(({ changes, auditedChange }) => changes !== undefined || auditedChange !== undefined)
+      .map(({ id }) => id),
+    [],
+  )
+  t.same(
+    safe.filter(({ selectors }) => selectors !== undefined).map(({ id }) => id),
+    [],
+    'none of them has a query or a list of ids in its body',
+  )
+  t.end()
+})
+
+t.test('the lower of two ceilings is the one that permits less', (t) => {
+  t.equal(lowerOf('all', 'safe'), 'safe')
+  t.equal(lowerOf('read', 'safe'), 'read')
+  t.equal(lowerOf('all', 'all'), 'all')
+  t.end()
+})

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { type CeilingRule, claimsOf, createCeilingOf } from '../../../src/policy/limits/ceiling.ts'
+import { claimKeyOf } from '../../../src/request/claims.ts'
+
+const RULE: CeilingRule = { ceiling: 'read', users: [], groups: [], clients: [], claim: null }
+const SCOPE = { path: ['scope'], values: ['agent'] }
+const PETER = { userId: 'peter', groups: ['clerks'] }
+
+function withClaim(path: readonly string[], values: readonly string[] | 'unreadable') {
+  return { ...PETER, claims: new Map([[claimKeyOf(path), values]]) }
+}
+
+t.test('a rule applies to every caller that one of its members names', (t) => {
+  const cases: readonly (readonly [
+    string,
+    Partial<CeilingRule>,
+    Parameters<ReturnType<typeof createCeilingOf>>[0],
+    boolean,
+  ])[] = [
+    ['user', { users: ['peter'] }, PETER, true],
+    ['another user', { users: ['mary'] }, PETER, false],
+    ['group', { groups: ['x', 'clerks'] }, PETER, true],
+    ['a user with the name of a group', { groups: ['peter'] }, PETER, false],
+    ['no member', {}, PETER, true],
+    ['user or group', { users: ['mary'], groups: ['clerks'] }, PETER, true],
+    ['client without a token', { clients: ['bot'] }, PETER, false],
+    ['client by azp', { clients: ['bot'] }, withClaim(['azp'], ['bot']), true],
+    ['client by client_id', { clients: ['bot'] }, withClaim(['client_id'], ['bot']), true],
+    ['another client', { clients: ['bot'] }, withClaim(['azp'], ['web']), false],
+    ['claim', { claim: SCOPE }, withClaim(['scope'], ['openid', 'agent']), true],
+    ['another value', { claim: SCOPE }, withClaim(['scope'], ['openid']), false],
+    ['another claim', { claim: SCOPE }, withClaim(['scp'], ['agent']), false],
+    ['an unreadable claim', { claim: SCOPE }, withClaim(['scope'], 'unreadable'), true],
+  ]
+  for (const [name, members, caller, applies] of cases)
+    t.equal(createCeilingOf([{ ...RULE, ...members }])(caller), applies ? 'read' : 'all', name)
+  t.end()
+})
+
+t.test('the lowest ceiling of the rules that apply is the ceiling of a caller', (t) => {
+  const ceilingOf = createCeilingOf([
+    { ...RULE, ceiling: 'all', users: ['peter'] },
+    { ...RULE, ceiling: 'safe' },
+    { ...RULE, ceiling: 'read', groups: ['clerks'] },
+  ])
+  t.equal(ceilingOf(PETER), 'read')
+  t.equal(ceilingOf({ userId: 'peter', groups: [] }), 'safe')
+  t.equal(createCeilingOf([])(PETER), 'all')
+  t.end()
+})
+
+t.test('a principal contains only the claims that rules name, each once', (t) => {
+  t.same(claimsOf([RULE, { ...RULE, users: ['peter'] }]), [])
+  t.same(
+    claimsOf([
+      { ...RULE, claim: SCOPE },
+      { ...RULE, claim: SCOPE },
+    ]),
+    [['scope']],
+  )
+  t.same(claimsOf([{ ...RULE, clients: ['bot'] }]), [['client_id'], ['azp'], ['appid'], ['cid']])
+  t.end()
+})
