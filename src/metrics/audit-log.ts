@@ -34,6 +34,10 @@ export interface Audit {
   readonly node: string | null
   readonly operation: string | null
   readonly method: string
+  /** The way on which the request came in. Null for the API. */
+  readonly via: 'mcp' | null
+  /** The tool of the MCP endpoint. Null for other requests. */
+  readonly tool: string | null
   /** Prefix and path of passthrough requests. */
   readonly prefix: string | null
   readonly path: string | null
@@ -90,6 +94,8 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     node: bounded(audit.node),
     operation: bounded(audit.operation),
     method: bounded(audit.method),
+    via: audit.via ?? undefined,
+    tool: bounded(audit.tool),
     prefix: bounded(audit.prefix),
     path: bounded(audit.path),
     params: paramsRecordOf(audit.params),

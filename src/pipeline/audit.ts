@@ -180,6 +180,7 @@ function commonOf(
     node: nodeOf(context),
     operation: operation?.id ?? null,
     method: request.method,
+    ...wayOf(context),
     prefix: passthrough === 'none' ? null : passthrough.prefix,
     path: passedPathOf(request),
     params: operation === null ? NO_PARAMS : visibleParamsOf(request),
@@ -191,6 +192,12 @@ function commonOf(
     durationMs,
   }
 }
+
+function wayOf({ via }: RequestContext): Pick<Audit, 'via' | 'tool'> {
+  return via.way === 'api' ? THE_API : { via: via.way, tool: visible(via.tool) }
+}
+
+const THE_API = { via: null, tool: null } as const
 
 function policyOf({ engine }: RequestContext): string | null {
   return engine === null ? null : engine.policy()

@@ -71,6 +71,8 @@ export interface Outcome {
   /** Why the checks have passed. Empty if the audit line does not name it. */
   grounds: readonly PermitGround[]
   origin: ResponseOrigin
+  /** The way on which the request came in, for the audit log. */
+  via: EntryWay
   /** The length of the body that was written to the client. */
   writtenBytes: number
 }
@@ -89,9 +91,13 @@ export type ResponseOrigin =
   /** `body` is the body of a successful write, if it is short and contains the ids of created entities. Otherwise it is empty. */
   | { readonly kind: 'node'; readonly node: string; readonly body: Buffer }
 
+/** The way on which a request comes in: the API, or a tool of the MCP endpoint. */
+export type EntryWay = { readonly way: 'api' } | { readonly way: 'mcp'; readonly tool: string }
+
 export const NO_BYTES: Buffer = Buffer.alloc(0)
 export const NO_HEADERS: Readonly<Record<string, string>> = {}
 const FROM_GATEWAY: ResponseOrigin = { kind: 'gateway' }
+const BY_API: EntryWay = { way: 'api' }
 const NO_REPORTS: readonly Report[] = []
 const NO_GROUNDS: readonly PermitGround[] = []
 const NO_CHANGES: readonly QueryChange[] = []
@@ -208,6 +214,7 @@ class ContextMembers implements RequestContext {
   isLogin = false
   grounds = NO_GROUNDS
   origin: ResponseOrigin = FROM_GATEWAY
+  via: EntryWay = BY_API
   writtenBytes = 0
 
   constructor(id: string, address: string) {

@@ -27,6 +27,8 @@ const AUDIT = {
   attemptedUser: null,
   authenticated: 'basic',
   node: null,
+  via: null,
+  tool: null,
   params: {},
   created: [],
   change: null,
