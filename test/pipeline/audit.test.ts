@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import t from 'tap'
 import { GatewayError } from '../../src/errors.ts'
 import { auditRecordOf } from '../../src/metrics/audit-log.ts'
@@ -14,9 +15,8 @@ function linesOf(prepare: (context: RequestContext) => void): readonly Readonly<
   context.stage = 'permit'
   context.refusal = new GatewayError('GW_CHECK_NOT_EXACT')
   prepare(context)
-  const raw: Pick<IncomingMessage, 'headers'> = { headers: {} }
   const request = {
-    raw: raw as IncomingMessage,
+    raw: new IncomingMessage(new Socket()),
     method: 'POST',
     headers: {},
     host: 'gateway',
