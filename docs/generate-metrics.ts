@@ -111,7 +111,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_slow_queue_wait_seconds:
     '`result`: `sent`, `refused`, `left` (the client disconnected). If `refused` rises, see [slow operations](configuration/balancing.md#slow-operations)',
   gateway_responses_compared_total:
-    'With `engines.NAME.compare`. `result`: `equal`, `known` (a difference between families without a meaning, with its `kind`), `different`, `changed` (the data changed meanwhile), `unanswered`, `dropped`. See [compare](configuration/balancing.md#compare)',
+    'With `engines.NAME.compare`. `result`: `equal`, `known` (a difference between families without a meaning, with its `kind`), `different`, `changed` (the data changed meanwhile), `unconfirmed` (a difference that was found once), `unanswered`, `dropped`. See [compare](configuration/balancing.md#compare)',
   gateway_shift_returned:
     'With `engines.NAME.shift`. If it is 1, [requests have returned](runbooks/GatewayShiftReturned.md)',
   gateway_shift_returns_total:

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { BalancingPolicy } from '../config/node-settings.ts'
 import type { ClientTls } from '../config/tls-types.ts'
 import { Comparer, type ComparerOptions } from './compare/comparer.ts'
@@ -100,7 +101,7 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly renewedMs?: number
 }
 
-export type CompareOptions = Omit<ComparerOptions, 'left' | 'right' | 'random' | 'wallMs'>
+export type CompareOptions = Omit<ComparerOptions, 'left' | 'right' | 'random' | 'wallMs' | 'pause'>
 
 export interface SlowOptions {
   /** The share of the places, less than 1. */
@@ -234,6 +235,7 @@ function createComparison(options: UpstreamOptions, shift: Shift | null): GroupC
     right: (upstreamRequest, limitBytes) => right.fetch(upstreamRequest, limitBytes),
     random,
     wallMs: Date.now,
+    pause: (ms) => wait(ms, undefined, { ref: false }),
   })
   return {
     comparer,

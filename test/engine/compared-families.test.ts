@@ -1,7 +1,5 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import type { ComparisonReport } from '../../src/proxy/compare/comparer.ts'
-import { isComparisonReports } from '../../src/server/comparison-reports.ts'
 import { createAdmin } from '../differential/admin.ts'
 import { createClient } from '../differential/http.ts'
 import { Names, SIDES } from '../differential/names.ts'
@@ -12,8 +10,7 @@ import { Random } from '../differential/random.ts'
 import { buildWorld } from '../differential/world.ts'
 import { until } from '../support/cache-harness.ts'
 import { javaSkip } from '../support/requirements.ts'
-import { exchange } from './exchange.ts'
-import { startTwoFamilies } from './two-families.ts'
+import { reportOf, startTwoFamilies } from './two-families.ts'
 
 /** How often each read is sent, with other parameters and ids. `COMPARED_ROUNDS=80` sends more than 20,000 requests. */
 const ROUNDS = Number(process.env['COMPARED_ROUNDS'] ?? 6)
@@ -40,12 +37,6 @@ void t.test(
     const through = createClient(gateway.base)
     t.teardown(() => through.close())
 
-    const report = async (): Promise<ComparisonReport> => {
-      const { body } = await exchange(gateway.adminAddress, { method: 'GET', path: '/compared' })
-      const own = isComparisonReports(body) ? body['default'] : undefined
-      if (own === undefined) throw new Error(`This is no report: ${JSON.stringify(body)}`)
-      return own
-    }
     const reads = OPERATIONS.filter(({ only, effect, handler }) => {
       return only === undefined && effect === 'read' && handler === undefined
     })
@@ -62,10 +53,10 @@ void t.test(
           some.map((plan) => through.send(askOf(plan, names, 'bare'), gateway.headers['authorization'])),
         )
         sent += some.length
-        await until(async () => (await report()).waiting === 0)
+        await until(async () => (await reportOf(gateway)).waiting === 0)
       }
     }
-    const { results, differences } = await report()
+    const { results, differences } = await reportOf(gateway)
     t.comment(sent, results)
     t.same(
       [...new Set(differences.map(({ operation, place }) => `${operation} ${place}`))].toSorted(),

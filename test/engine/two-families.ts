@@ -1,6 +1,9 @@
 import type { Test } from 'tap'
+import type { ComparisonReport } from '../../src/proxy/compare/comparer.ts'
+import { isComparisonReports } from '../../src/server/comparison-reports.ts'
 import { startDatabase } from './database.ts'
 import { type Engine, startEngine } from './engine.ts'
+import { exchange } from './exchange.ts'
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
 
 export interface TwoFamilies {
@@ -11,13 +14,19 @@ export interface TwoFamilies {
   readonly gateway: GatewayProcess
 }
 
-/**
- * Starts two engines of different families on one database, and a gateway with both as groups. `engine` and `settings` have further
- * members of the engine and of the configuration, as YAML.
- */
+interface TwoFamiliesOptions {
+  /** Further members of the engine, as YAML. */
+  readonly engine: string
+  /** Further members of the configuration, as YAML. */
+  readonly settings: string
+  /** Returns the base URL at which the gateway reaches Operaton. Default: Operaton's own. */
+  readonly inFront?: (base: string) => Promise<string>
+}
+
+/** Starts two engines of different families on one database, and a gateway with both as groups. */
 export async function startTwoFamilies(
   t: Test,
-  { engine, settings }: { readonly engine: string; readonly settings: string },
+  { engine, settings, inFront = async (base) => base }: TwoFamiliesOptions,
 ): Promise<TwoFamilies> {
   const database = await startDatabase()
   t.teardown(() => database.stop())
@@ -29,11 +38,19 @@ export async function startTwoFamilies(
   const gateway = await startGatewayProcess({
     nodes: [
       { url: old.base, group: 'old' },
-      { url: next.base, group: 'new' },
+      { url: await inFront(next.base), group: 'new' },
     ],
     engine,
     settings,
   })
   t.teardown(() => gateway.stop())
   return { old, next, gateway }
+}
+
+/** Returns what the gateway has compared since its start. */
+export async function reportOf({ adminAddress }: GatewayProcess): Promise<ComparisonReport> {
+  const { body } = await exchange(adminAddress, { method: 'GET', path: '/compared' })
+  const own = isComparisonReports(body) ? body['default'] : undefined
+  if (own === undefined) throw new Error(`This is no report: ${JSON.stringify(body)}`)
+  return own
 }

@@ -1,13 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import { type ResponseComparison, compareResponses, type ResponseDifference } from './compare-responses.ts'
+import type { ResponseDifference } from './compare-responses.ts'
+import { type ConfirmOptions, DifferenceCheck } from './confirm-difference.ts'
 
 /**
- * The result of one comparison. `changed`: the data changed meanwhile, so nothing can be said. `unanswered`: a group sent no
- * complete response in time, or a longer one than `MAX_RESPONSE_BYTES`. `dropped`: too many requests were waiting to be compared.
+ * The result of one comparison. `changed`: the data changed meanwhile, so nothing can be said. `unconfirmed`: the responses differed
+ * once. `unanswered`: a group sent no complete response in time, or a too long one. `dropped`: too many requests were waiting to be
+ * compared.
  */
-export type ComparedResult = 'equal' | 'known' | 'different' | 'changed' | 'unanswered' | 'dropped'
+export type ComparedResult =
+  | 'equal'
+  | 'known'
+  | 'different'
+  | 'changed'
+  | 'unconfirmed'
+  | 'unanswered'
+  | 'dropped'
 
 /** A difference that was confirmed. */
 export interface ReportedDifference extends ResponseDifference {
@@ -25,32 +33,22 @@ export interface ComparisonReport {
   readonly differences: readonly ReportedDifference[]
 }
 
-/** Sends a request to a node of one group only. */
-export type AskGroup = (upstreamRequest: UpstreamRequest, limitBytes: number) => Promise<BufferedResponse>
-
-export interface ComparerOptions {
+export interface ComparerOptions extends ConfirmOptions {
   /** The share of the reads that is compared, from 0 to 1. */
   readonly rate: number
   /** Returns whether the responses to an operation can be compared. */
   readonly isCompared: (operation: string) => boolean
-  /** Asks the group that serves clients, and the group that is compared with it. */
-  readonly left: AskGroup
-  readonly right: AskGroup
   /** Returns true if the process is overloaded. Nothing is compared then. */
   readonly isOverloaded: () => boolean
   readonly onResult: (result: ComparedResult, operation: string, kind: string) => void
   readonly onDifference: (difference: ReportedDifference) => void
   /** Returns a number from 0 to 1, excluding 1. */
   readonly random: () => number
-  readonly wallMs: () => number
 }
 
 const MAX_WAITING = 32
 const MAX_REQUEST_BYTES = 64 * 1024
-/** Comparing two responses of this length takes up to 15 ms, in which no other request is handled. */
-const MAX_RESPONSE_BYTES = 256 * 1024
 const MAX_DIFFERENCES = 100
-const TIMEOUT_MS = 10_000
 
 /**
  * Compares the responses of two groups of nodes to a share of the reads. It sends requests of its own, after the client has its
@@ -58,6 +56,7 @@ const TIMEOUT_MS = 10_000
  */
 export class Comparer {
   readonly #options: ComparerOptions
+  readonly #check: DifferenceCheck
   readonly #waiting: UpstreamRequest[] = []
   readonly #differences: ReportedDifference[] = []
   readonly #results = new Map<string, number>()
@@ -66,6 +65,7 @@ export class Comparer {
 
   constructor(options: ComparerOptions) {
     this.#options = options
+    this.#check = new DifferenceCheck(options)
   }
 
   get report(): ComparisonReport {
@@ -106,7 +106,7 @@ export class Comparer {
   async #compare(upstreamRequest: UpstreamRequest): Promise<void> {
     const { onDifference, wallMs } = this.#options
     const { operation = '' } = upstreamRequest
-    const compared = await this.#confirmed(upstreamRequest).catch(() => 'unanswered' as const)
+    const compared = await this.#check.compare(upstreamRequest).catch(() => 'unanswered' as const)
     if (typeof compared === 'string') return this.#count(compared, operation)
     this.#count(compared.result, operation, compared.result === 'known' ? compared.kind : '')
     if (compared.result !== 'different') return
@@ -120,27 +120,5 @@ export class Comparer {
     const name = kind === '' ? result : `${result}: ${kind}`
     this.#results.set(name, (this.#results.get(name) ?? 0) + 1)
     this.#options.onResult(result, operation, kind)
-  }
-
-  /** A difference counts if it is found twice, and if the left group gives the same response before and after the right one. */
-  async #confirmed(upstreamRequest: UpstreamRequest): Promise<ResponseComparison | 'changed'> {
-    const first = await this.#round(upstreamRequest)
-    if (first === 'changed' || first.result !== 'different') return first
-    return this.#round(upstreamRequest)
-  }
-
-  async #round(upstreamRequest: UpstreamRequest): Promise<ResponseComparison | 'changed'> {
-    const { left, right } = this.#options
-    const asked: UpstreamRequest = {
-      ...upstreamRequest,
-      headersMs: TIMEOUT_MS,
-      isShareable: undefined,
-    }
-    const before = await left(asked, MAX_RESPONSE_BYTES)
-    const other = await right(asked, MAX_RESPONSE_BYTES)
-    const compared = compareResponses(before, other)
-    if (compared.result !== 'different') return compared
-    const after = await left(asked, MAX_RESPONSE_BYTES)
-    return compareResponses(before, after).result === 'equal' ? compared : 'changed'
   }
 }

@@ -41,6 +41,7 @@ function open(
     onDifference: () => undefined,
     random: () => 0,
     wallMs: () => 7,
+    pause: async () => undefined,
     ...more,
   })
   return {
@@ -75,8 +76,41 @@ t.test('a difference is reported if it is found twice and the left group does no
 t.test('data that changes between the requests is no difference', async (t) => {
   const changing = open({ left: ['{"a":1}', '{"a":2}'], right: ['{"a":2}'] })
   t.same(await changing.compare(), ['getTasks changed'])
-  const once = open({ left: ['{"a":1}'], right: ['{"a":2}', '{"a":1}'] })
-  t.same(await once.compare(), ['getTasks equal'], 'the second time they are equal')
+  const later = open({
+    left: [...Array<string>(6).fill('{"a":1}'), '{"a":2}'],
+    right: ['{"a":2}', '{"a":1}'],
+  })
+  t.same(await later.compare(), ['getTasks changed'], 'the left group has changed within a second')
+  t.same(later.asked.length, 9)
+})
+
+t.test('a difference that is found once is reported when it is found again at the same place', async (t) => {
+  const once = [1, 2, 3].flatMap(() => ['[{"a":2}]', '[{"a":1}]'])
+  let nowMs = 0
+  const { comparer, results } = open({ left: ['[{"a":1}]'], right: once }, { wallMs: () => nowMs })
+  const compareAt = async (ms: number) => {
+    nowMs = ms
+    const before = results.length
+    comparer.offer(READ)
+    await until(() => results.length > before)
+    return results.at(-1)
+  }
+  t.equal(await compareAt(0), 'getTasks unconfirmed')
+  t.equal(await compareAt(600_000), 'getTasks unconfirmed', 'ten minutes later, the first one does not count')
+  t.equal(await compareAt(1_199_999), 'getTasks different')
+  t.match(comparer.report.differences, [{ operation: 'getTasks', place: '/0/a' }])
+})
+
+t.test('differences that are found once at different places are not reported', async (t) => {
+  const { comparer, results } = open({
+    left: ['{"a":1,"b":1}'],
+    right: ['{"a":2,"b":1}', '{"a":1,"b":1}', '{"a":1,"b":2}', '{"a":1,"b":1}'],
+  })
+  for (const count of [1, 2]) {
+    comparer.offer(READ)
+    await until(() => results.length === count)
+  }
+  t.same(results, ['getTasks unconfirmed', 'getTasks unconfirmed'])
 })
 
 t.test('a known difference is counted by its kind', async (t) => {
