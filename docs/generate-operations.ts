@@ -15,7 +15,7 @@ This page lists every operation that the gateway serves, with the permissions th
 operations of its forks). \`npm run docs:operations\` generates it from the table in \`src/operations\`, and a test compares it with the table.
 Paths are below the base path, \`/engine-rest\` by default, and below \`/engine-rest/engine/{name}\`.
 
-**Operation.** The method and the path; the operationId, which settings and lines of the log use; what the operation does at the engine.
+**Operation.** The method and the path; the operationId, which settings and lines of the log use; its effect at the engine.
 
 **Permissions.** Each line of a cell is one check. The checks run in this order, and the first refusal ends the request. \`{id}\` is a parameter of the path. Without an id, the
 permission must be granted on \`*\`. "Items" are the elements of a list, or the entities that a count counts: a caller sees those that the permissions

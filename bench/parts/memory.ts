@@ -43,7 +43,7 @@ export const memory: Part = {
   name: 'memory',
   title: 'Memory',
   measures:
-    'The memory of one process. `in use` is the heap and the buffers after a garbage collection, `resident` is what the system has given to the process. ' +
+    'The memory of one process. `in use` is the heap and the buffers after a garbage collection, `resident` is the memory that the system has given to the process. ' +
     'The rows that begin with `each` are the growth of both: with 100,000 records, 100 more engines, 2,000 open connections without a request, and ' +
     '2,000 parked long polls, connections included. The rows after traffic follow some seconds of reads, queries and writes of 57 KB as fast as possible.',
   columns: [

@@ -30,7 +30,7 @@ export const redis: Part = {
   name: 'redis',
   title: 'Redis',
   measures:
-    'What one request costs a Redis that the gateway uses: commands (those inside of scripts included), bytes, CPU time, and memory that it ' +
+    'The cost of one request for a Redis that the gateway uses: commands (those inside of scripts included), bytes, CPU time, and memory that it ' +
     'keeps. Diagrams have 8 KiB, the response to the write 400 bytes.',
   columns: [
     { key: 'commands', title: 'commands', unit: 'number' },

@@ -29,14 +29,14 @@ export const documentedKeys = (): readonly string[] => [...GUIDES.keys()]
 /** The paths of all keys. */
 export const referenceKeys = (): readonly string[] => keysOf('', schema, '').map(({ path }) => path)
 
-/** Every key of the configuration: what it takes, its default, when a change counts, and its effect. */
+/** Every key of the configuration: its values, its default, when a change applies, and its effect. */
 export function referencePage(): string {
   return [INTRODUCTION, ...keysOf('', schema, '').map(textOfKey)].join('\n')
 }
 
 interface Key {
   readonly path: string
-  /** Of a key in several forms of a section, one for each. */
+  /** The type of the key in each form of the section that has it. */
   readonly types: readonly z.core.$ZodType[]
   readonly description: string
   /** The only form of the section that has the key: `source: engine`. */

@@ -263,7 +263,7 @@ function wordOf(upstream: Upstream): string {
   const live = upstream.nodes().filter(({ isDrained }) => !isDrained)
   if (live.length === 0) return 'all are drained'
   const healthy = live.filter(({ reason }) => reason === null)
-  if (healthy.length === 0) return `none of ${live.length} is believed healthy`
+  if (healthy.length === 0) return `none of ${live.length} is healthy`
   const ejected = live.length - healthy.length
   // Nodes with bad responses are used again if half of the nodes are gone.
   return ejected * 2 < live.length ? 'ok' : `${ejected} of ${live.length} are ejected`

@@ -127,7 +127,7 @@ function tokenIn(header: string | undefined): string | null {
   return /^[^:]*:(.*)$/s.exec(Buffer.from(value, 'base64').toString())?.[1] ?? ''
 }
 
-/** Returns the user name of Basic authentication in visible characters, or null if there is none. */
+/** Returns the user name of Basic authentication in visible characters, or null if the header names no user. */
 export function administratorIn(header: string | undefined): string | null {
   const encoded = /^basic +([!-~]+)$/i.exec(header ?? '')?.[1] ?? ''
   const name = /^([^:]*):/.exec(Buffer.from(encoded, 'base64').toString())?.[1] ?? ''

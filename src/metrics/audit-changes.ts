@@ -12,7 +12,7 @@ export interface RecordMembers {
   readonly permissions?: readonly string[]
 }
 
-/** A change of permissions, users or memberships that a request asks for. */
+/** A change of permissions, users or memberships that a request contains. */
 export interface MemberChange {
   readonly action: string
   /** The ids by the kind of the entity: `authorization`, `user`, `group`, `tenant`. */

@@ -45,7 +45,7 @@ export interface Audit {
   readonly params: Readonly<Record<string, string>>
   /** The ids of the entities that a successful write has created, without invisible characters. */
   readonly created: readonly string[]
-  /** The change of permissions, users or memberships that the request asks for. Null if it asks for none. */
+  /** The change of permissions, users or memberships that the request contains. Null if it contains no change of them. */
   readonly change: MemberChange | null
   /** `reported`: allowed because the mode is `report`. `changed`: allowed with another value in the query string. */
   readonly decision: 'refused' | 'permitted' | 'reported' | 'changed'
@@ -59,7 +59,7 @@ export interface Audit {
    * The refusal that remains if everything in `missing` is granted: a `GW_…` code or a reason. Null if no other refusal is known.
    */
   readonly otherRefusal: string | null
-  /** Why a permitted request is permitted. Empty if the configuration does not ask for it. */
+  /** Why a permitted request is permitted. Empty unless the configuration requires the reasons. */
   readonly permittedBy: readonly PermitReasonMembers[]
   /** How the decision differs from that of an engine that decides itself. Null if they are not compared. */
   readonly comparison: 'equal' | 'stricter' | 'wider' | 'unknown' | null

@@ -76,7 +76,7 @@ interface MediaRange {
   /** In lower case, without parameters. */
   readonly type: string
   readonly written: string
-  /** Without `q`, and without parameters that another reader could take for more than one value. */
+  /** All parameters except `q`, and except values with a backslash or comma, which some parsers would split. */
   readonly parameters: readonly string[]
   readonly quality: number
   /** True if there is more than one `q`: the engine (Jersey) reads the last, other readers read the first. */

@@ -56,7 +56,7 @@ interface ListenerOptions {
   readonly upgrades?: Upgrades | undefined
   readonly metrics: Pick<Metrics, 'refusal'>
   readonly log: Pick<Logger, 'info' | 'error'>
-  /** Default: what the limit of open files allows. */
+  /** Default: the number that the limit of open files allows. */
   readonly maxConnections?: number
 }
 

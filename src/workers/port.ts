@@ -30,7 +30,7 @@ export type ConnectionReceiver = Pick<WorkerProcess, 'handOver' | 'endConnection
 interface PortOptions {
   readonly metrics: Pick<Metrics, 'refusal'>
   readonly log: Pick<Logger, 'error' | 'debug'>
-  /** Default: what the limit of open files allows. */
+  /** Default: the number that the limit of open files allows. */
   readonly maxConnections?: number
 }
 

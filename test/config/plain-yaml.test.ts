@@ -83,7 +83,7 @@ t.test('the library parses everything else, and reports its problems', async (t)
 })
 
 t.test(
-  'texts that look like numbers and words of other YAML versions have the same value in both',
+  'texts that look like numbers, and words of other YAML versions, have the values of the YAML library',
   async (t) => {
     const scalars = [
       ['yes', 'no', 'on', 'off', 'y', 'True', 'NULL', 'nULL', 'Infinity', 'NaN', 'null'],

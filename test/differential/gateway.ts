@@ -17,7 +17,7 @@ export interface OpenedGateway {
   readonly close: () => Promise<void>
 }
 
-/** A cheap hash: the cost of real ones is not what is looked at here. */
+/** A hash with a low cost, because the runs do not measure the cost of passwords. */
 const HASH = bcrypt.hashSync(PASSWORD, 4)
 /** The world's own memberships: a group's tenants are its members' too. */
 const TENANTS_OF_GROUPS: Readonly<Record<string, string>> = { staff: 'acme' }
@@ -27,7 +27,7 @@ interface Contents {
   readonly records: readonly Json[]
   /** Where the gateway gets users and records; default: from files with `sets` and `records`. */
   readonly source?: 'engine' | 'file'
-  /** The records leave out what an engine writes by itself. */
+  /** The records lack those that an engine creates together with users, groups and tasks. */
   readonly implied: boolean
   readonly engineSettings?: EngineSettings
   readonly adminGroup: string

@@ -33,22 +33,22 @@ export interface Options {
 }
 
 export const USAGE = `Usage: npm run test:differential -- [options]
-  --seed N            default 7: the same seed asks the same
+  --seed N            the same seed sends the same requests; default 7
   --sets N            sets of a user, groups, tenants and records; default 320
   --minutes M         no new phase after this; default 12
   --family F          camunda (7.22.0, default), camunda-7.24.0 or operaton
-  --only ID[,ID]      these operations alone
-  --nineteen          the nineteen operations alone
-  --set N             one set alone, as it is in the whole run
-  --implied           the gateway is not given what an engine writes by itself
+  --only ID[,ID]      only these operations
+  --nineteen          only the nineteen most frequent operations
+  --set N             only this set, with the same content as in a whole run
+  --implied           the gateway gets no records that an engine creates automatically
   --engine-settings S settings of the secured engine and of the gateway: specific-variables, task-work
-  --filtered-rows N   limits.filteredRows of the gateway: with 5, what is filtered and not asked for shows as a 403
-  --page-size N       lists are read from the gateway in pages of N rows, and compared as a whole
-  --keep FILE         writes what was not equal
-  --against FILE      what was kept of an earlier run: anything else that differs is a failure, but for 403 GW_ROWS_NOT_EXACT
+  --filtered-rows N   limits.filteredRows of the gateway: with 5, a list that is filtered and not rewritten gets 403
+  --page-size N       lists are read from the gateway in pages of N items, and compared as a whole
+  --keep FILE         writes the comparisons that were not equal to this file
+  --against FILE      the --keep file of an earlier run: another difference is a failure, except 403 GW_ROWS_NOT_EXACT
   --percent P         fewer equal comparisons are a failure; default 99
   --at-least N        fewer comparisons are a failure; default 1
-  --examples N        examples printed for an operation; default 1
+  --examples N        the number of examples printed for each operation; default 1
 `
 
 export function readOptions(args: readonly string[]): Options {

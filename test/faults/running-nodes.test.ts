@@ -38,7 +38,7 @@ t.test('metrics and readiness show which nodes are considered healthy', async (t
   const ready = await admin('/readyz?verbose')
   t.equal(ready.status, 200, 'an engine that is away is no reason to leave the others')
   t.match(ready.text, '[-] nodes of default: 1 of 2 are ejected\n')
-  t.match(ready.text, '[-] nodes of away: none of 1 is believed healthy\n')
+  t.match(ready.text, '[-] nodes of away: none of 1 is healthy\n')
   t.match(ready.text, '[-] nodes of drained: all are drained\n')
 })
 

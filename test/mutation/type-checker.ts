@@ -57,7 +57,7 @@ function createTypeChecker(): Checker {
       for (const name of ['src', ...CONFIG]) cpSync(join(ROOT, name), join(folder, name), { recursive: true })
       symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
       const reason = await firstError()
-      if (reason !== undefined) throw new Error(`the source has an error of types as it is: ${reason}`)
+      if (reason !== undefined) throw new Error(`the source has a type error before any mutation: ${reason}`)
     },
     async check(mutants) {
       const results: Record<string, CheckResult> = {}

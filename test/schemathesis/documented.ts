@@ -61,7 +61,7 @@ function isWadl({ method }: GeneratedRequest, { headers }: Told): boolean {
   return method === 'OPTIONS' && headers['content-type']?.includes('wadl') === true
 }
 
-/** Returns `equal`, or the documented reason for the difference. Null if there is none. */
+/** Returns `equal`, the documented reason for the difference, or null if the difference is not documented. */
 export function reasonOf({ request, engine, gateway }: Comparison): string | null {
   if (engine === null || gateway === null) return engine === gateway ? 'equal: no response in time' : null
   if (isEqual(engine, gateway)) return 'equal'

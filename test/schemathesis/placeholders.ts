@@ -3,7 +3,7 @@ import type { Seeded } from '../engine/seed.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Ids in generated requests that stand for the entities of `seed`, whose ids differ between two engines. */
+/** The ids in generated requests that are replaced by those of the entities of `seed`, which differ between two engines. */
 const ENTITIES = {
   'seeded-comment': ({ commentId }) => commentId,
   'seeded-decision': ({ decisionDefinitionId }) => decisionDefinitionId,

@@ -14,7 +14,7 @@ const problemsWith = (more: Partial<Parameters<typeof problemsOf>[0]>) =>
 t.test('a check that is not ok is a problem with the runbook of its alert', async (t) => {
   const cases = [
     ['configuration', 'the file was refused', 'warning', 'GatewayConfigRefused'],
-    ['nodes of default:', 'none of 2 is believed healthy', 'outage', 'GatewayEngineDown'],
+    ['nodes of default:', 'none of 2 is healthy', 'outage', 'GatewayEngineDown'],
     ['nodes of default:', 'all are drained', 'outage', 'GatewayEngineDown'],
     ['nodes of default:', '2 of 4 are ejected', 'warning', 'GatewayNodeEjected'],
     ['records of default:', 'no response', 'warning', 'GatewaySourceDown'],
@@ -35,14 +35,14 @@ t.test('a check that is not ok is a problem with the runbook of its alert', asyn
 
 t.test('a problem of several workers is listed once, with the workers', async (t) => {
   const checks = {
-    'worker 1: nodes of default:': 'none of 2 is believed healthy',
-    'worker 2: nodes of default:': 'none of 2 is believed healthy',
+    'worker 1: nodes of default:': 'none of 2 is healthy',
+    'worker 2: nodes of default:': 'none of 2 is healthy',
     'worker 3: nodes of default:': '1 of 2 are ejected',
   }
   t.same(
     problemsWith({ readiness: { ready: true, checks } }).map(({ text }) => text),
     [
-      'nodes of default: none of 2 is believed healthy (workers 1, 2)',
+      'nodes of default: none of 2 is healthy (workers 1, 2)',
       'nodes of default: 1 of 2 are ejected (worker 3)',
     ],
   )
@@ -78,5 +78,5 @@ t.test('a problem keeps its time while it exists, also if its numbers change', a
   t.same(at(2000, '2 of 4 are ejected', '1 of 2 are ejected'), [1000, 2000])
   t.same(at(3000, 'ok', '1 of 2 are ejected'), [2000])
   t.same(at(4000, '2 of 4 are ejected'), [4000], 'a problem that returns begins again')
-  t.same(at(5000, 'none of 4 is believed healthy'), [5000], 'a worse problem is another one')
+  t.same(at(5000, 'none of 4 is healthy'), [5000], 'a worse problem is another one')
 })

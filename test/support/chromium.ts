@@ -79,7 +79,7 @@ export async function openPage(t: Pick<Test, 'teardown'>): Promise<OpenPage> {
       answers.set(id, resolve)
       socket.send(JSON.stringify({ id, method, params }))
     })
-    const late: Json = { error: `no answer within ${BROWSER_PATIENCE_MS} ms` }
+    const late: Json = { error: `no response within ${BROWSER_PATIENCE_MS} ms` }
     const { result, error } = await Promise.race([answer, wait(BROWSER_PATIENCE_MS, late, { ref: false })])
     if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`)
     return Object(result)

@@ -70,7 +70,7 @@ function answersIn(text: string): readonly RawAnswer[] {
     answers.push({ status: Number(start.split(' ')[1]), headers, body })
     rest = isChunked ? '' : rest.slice(end + 4 + length)
   }
-  if (rest !== '') throw new Error(`no answer: ${rest.slice(0, 200)}`)
+  if (rest !== '') throw new Error(`no complete response: ${rest.slice(0, 200)}`)
   return answers
 }
 

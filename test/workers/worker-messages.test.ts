@@ -1,7 +1,7 @@
 import t from 'tap'
 import { countsIn, problemsIn, readToPrimary, readToWorker } from '../../src/workers/worker-messages.ts'
 
-t.test('messages to a worker are read as sent', async (t) => {
+t.test('a worker reads each message as it was sent', async (t) => {
   const config = { version: 1, engines: {}, listen: {} }
   for (const message of [
     { type: 'begin', config },

@@ -64,5 +64,5 @@ function checkItemOperations({ handler }: Operation, byId: ReadonlyMap<string, O
   if (handler !== 'added variables') return
   for (const id of Object.values(ADDED_VARIABLES))
     if (byId.get(id)?.template.match(/:\w+/g)?.join() !== ':id')
-      throw new Error(`${id} is no operation on one entity`)
+      throw new Error(`${id} is not an operation on one entity`)
 }

@@ -14,7 +14,7 @@ export interface Comparison<Input> {
   /** A fixed number, so that an input depends only on the seed, on this number and on its place. */
   readonly part: number
   readonly make: (random: Random, place: number) => Input
-  /** Resolves to `refused` if the gateway refuses an input that the engine may accept, to the difference, or to null if there is none. */
+  /** Resolves to `refused` if the gateway refuses an input that the engine may accept, to the difference, or to null if both agree. */
   readonly compare: (input: Input, place: number) => Promise<Outcome>
   /** The share of inputs that may be refused. With a higher share the comparison is not meaningful. Default: 0.5. */
   readonly maxRefused?: number

@@ -81,7 +81,7 @@ t.test('a write is assumed to create external tasks', async (t) => {
     t.same(await creatingFor(`POST ${path}`, body), [`POST ${path}`])
 })
 
-t.test('a request that only locks tasks and a query are assumed to create no external tasks', async (t) => {
+t.test('a query, and a request that only locks tasks, are assumed to create no external tasks', async (t) => {
   const topics = [{ topicName: 'print', lockDuration: 1000 }]
   t.same(await creatingFor('POST /external-task/fetchAndLock', { workerId: 'w', maxTasks: 1, topics }), [])
   t.same(await creatingFor('POST /external-task/e1/extendLock', { workerId: 'w', newDuration: 1000 }), [])

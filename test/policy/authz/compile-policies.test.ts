@@ -120,9 +120,9 @@ const MISTAKES: readonly (readonly [claim: string, row: OperationEntry, said: Re
     /queryJobs is no operation that lists items/,
   ],
   [
-    'a check of items that is no operation on one entity',
+    'a check of items that is not an operation on one entity',
     row({ handler: 'added variables' }),
-    /getTaskVariables is no operation on one entity/,
+    /getTaskVariables is not an operation on one entity/,
   ],
   [
     'a count that is no operation',

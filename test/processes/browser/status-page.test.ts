@@ -397,7 +397,7 @@ void t.test(
       readiness: () => ({
         ready: true,
         checks: {
-          'nodes of third:': 'none of 2 is believed healthy',
+          'nodes of third:': 'none of 2 is healthy',
           'nodes of default:': '1 of 2 are ejected',
         },
       }),

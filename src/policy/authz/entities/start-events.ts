@@ -7,7 +7,7 @@ export interface StartEvent {
   readonly name: string | null
 }
 
-/** The engine's JSON decodes every model as UTF-8. In a model with another encoding, this character replaces others. */
+/** The engine decodes every model as UTF-8 when it writes JSON. It writes this character for bytes that are not valid UTF-8. */
 const LOST = '\ufffd'
 /** Names whose value is not known here: the engine evaluates an expression when it parses the model. */
 const UNKNOWN_NAME = new RegExp(`[$#]\\{|${LOST}`)

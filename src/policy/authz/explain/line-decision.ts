@@ -10,7 +10,7 @@ import type { ComparedPolicies, ComparedPolicy, Pair } from './compared-policy.t
 import type { EffectiveComparison } from './effective-changes.ts'
 import { type CheckOutcome, outcomesOf, unknownFactsOf } from './possible-outcomes.ts'
 
-/** What a new policy means for the request of an audit line. */
+/** The decision of a new policy about the request of an audit line. */
 export type LineDecision =
   | { readonly result: 'unchanged' }
   | { readonly result: 'changed'; readonly after: 'permitted' | 'refused' }
@@ -247,10 +247,10 @@ function decideOtherRefusal(input: LineInput): LineDecision {
 function openPartOf({ operation, restriction }: OperationPolicy): string | null {
   if (restriction !== null) return 'the visible items are not in the line'
   if (operation.selectors !== undefined) return 'the entities that the body selects are not in the line'
-  return operation.handler === undefined ? null : 'the gateway answers the operation in its own way'
+  return operation.handler === undefined ? null : 'the gateway itself responds to the operation'
 }
 
-/** Returns what may still refuse after the check that refused. Null if nothing but other checks does. */
+/** Returns the part that may still refuse after the check that refused. Null if only other checks may. */
 function laterRefusalOf({ checks }: OperationPolicy, { each }: CompiledCheck): string | null {
   if (each !== null) return `the line names only the first refused entity of ${each}`
   return checks.bodyReach !== null || checks.preconditions.hasPostconditions || checks.after.length > 0

@@ -163,7 +163,7 @@ t.test('another order or spelling of the same permissions is no change', async (
   t.same([records, comparison.changes(), comparison.covered(records)], [[], [], []])
 })
 
-t.test('a first revocation of a user changes decisions of other records', async (t) => {
+t.test('the first revocation of a user changes decisions that other records made', async (t) => {
   const { comparison } = comparisonOf(
     ['global * TASK:* READ', 'grant @clerks TASK:x UPDATE'],
     ['global * TASK:* READ', 'grant @clerks TASK:x UPDATE', 'revoke anna TASK:z DELETE'],
