@@ -2,6 +2,7 @@ import type { Part } from './part.ts'
 import { badTokens } from './parts/bad-tokens.ts'
 import { bodies } from './parts/bodies.ts'
 import { coldStart } from './parts/cold-start.ts'
+import { comparison } from './parts/comparison.ts'
 import { connections } from './parts/connections.ts'
 import { decision } from './parts/decision.ts'
 import { inMemory } from './parts/in-memory.ts'
@@ -29,5 +30,6 @@ export const PARTS: readonly Part[] = [
   coldStart,
   memory,
   redis,
+  comparison,
   longPolls,
 ]
