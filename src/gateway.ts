@@ -22,6 +22,7 @@ import {
 } from './pipeline/locate-request.ts'
 import type { HandOvers } from './pipeline/hand-over.ts'
 import { createObserver, observe } from './pipeline/observe.ts'
+import { createPathTemplates, type PathTemplates } from './pipeline/path-templates.ts'
 import { readRequest } from './pipeline/read-request.ts'
 import type { Dependencies } from './pipeline/dependencies.ts'
 import { createCors } from './request/cors.ts'
@@ -110,6 +111,7 @@ export function buildGateway(dependencies: Dependencies): Gateway {
   const handOvers: HandOvers = new WeakMap()
   observe(app, observer, handOvers)
   const cors = config.cors === null ? null : createCors(config.cors)
+  const templates = createPathTemplates(dependencies.operations, config.basePath)
   const stages: Stages = {
     everywhere: [
       // 1. CORS, if it is configured. Pages of listed origins may then read responses, and preflights are answered before authentication.
@@ -120,7 +122,7 @@ export function buildGateway(dependencies: Dependencies): Gateway {
     head: [
       findEngine(dependencies), // 2. engine
       authenticate(dependencies), // 3. authenticate
-      findOperation, // 4. operation
+      findOperation(templates), // 4. operation
       admit(dependencies), // 5. admit
     ],
     body: [readBody(dependencies)], // 6. body
@@ -132,7 +134,8 @@ export function buildGateway(dependencies: Dependencies): Gateway {
   const targets = createKnownTargets()
   registerStages(app, dependencies, {
     stages,
-    preflights: cors === null ? [] : [respondToPreflights(cors)], // 1. canonical: preflights end here
+    templates,
+    preflights: cors === null ? [] : [respondToPreflights(cors, templates)], // 1. canonical: preflights end here
     handlerOf: createHandlerOf(dependencies, targets), // 9. cache, 10. forward, 11. store or evict: HANDLER_STEPS
   })
   // Only these requests may upgrade their connection. All others are handled without `Upgrade`.
@@ -172,15 +175,15 @@ interface Stages {
 
 interface StageOptions extends Pick<RouteOptions, 'handlerOf'> {
   readonly stages: Stages
+  readonly templates: PathTemplates
   readonly preflights: readonly RequestHook[]
 }
 
 function registerStages(
   app: FastifyInstance,
-  dependencies: Dependencies,
-  { stages, preflights, handlerOf }: StageOptions,
+  { config }: Pick<Dependencies, 'config'>,
+  { stages, templates, preflights, handlerOf }: StageOptions,
 ): FastifyInstance {
-  const { config, operations } = dependencies
   let count = 0
   const nextHook = (stage: RequestStage): RequestHook => hookOf(stage, count++)
   app.setErrorHandler((error, request, reply) => {
@@ -197,7 +200,7 @@ function registerStages(
       scope.addHook('preHandler', waitForTurn)
       scope.setNotFoundHandler(notFound)
       await registerRoutes(scope, {
-        operations,
+        templates: templates.all,
         handlerOf,
         bodyBytes: ({ media }) => (media === 'multipart' ? config.limits.deploymentBody : config.limits.body),
       })
@@ -238,13 +241,15 @@ const HANDLER_STEPS: readonly HandlerStep[] = [
 
 /** Builds the same stages for `explain`, up to the decision. Only lookups reach the engine, and nothing is counted, logged or limited. */
 export const buildDryRun: BuildDryRun = (dependencies, contextOf) => {
-  const app = createCanonicalApp(dependencies.config)
+  const { config, operations } = dependencies
+  const app = createCanonicalApp(config)
+  const templates = createPathTemplates(operations, config.basePath)
   app.decorateRequest('context')
   app.addHook('onRequest', function enter(request, _reply, done) {
     const context = contextOf(request.id)
     request.context = context
     // The question names the engine, so its path must not.
-    const isNamed = namedTargetOf(request.originalUrl, dependencies.config.basePath) !== null
+    const isNamed = namedTargetOf(request.originalUrl, config.basePath) !== null
     const operation = isNamed ? null : (request.routeOptions.config.operation ?? null)
     setRoute(context, { ...context, operation })
     done()
@@ -252,10 +257,11 @@ export const buildDryRun: BuildDryRun = (dependencies, contextOf) => {
   return registerStages(app, dependencies, {
     stages: {
       everywhere: [],
-      head: [findOperation],
+      head: [findOperation(templates)],
       body: [readBody(dependencies)],
       decision: [permit(dependencies), checkLateRules(dependencies)],
     },
+    templates,
     preflights: [],
     handlerOf: () => (_request, reply) => reply.send(),
   })
@@ -291,17 +297,19 @@ function authenticate({ engines, config, metrics }: Dependencies): RequestStage 
 }
 
 // 4. Which operation? It must be in the table, and its engine must be configured. Any other path does not exist.
-function findOperation(request: ReceivedRequest): void {
-  const { context } = request
-  context.stage = 'operation'
-  const { engine, engineName, operation, principal } = context
-  if (engine === null) throw unknownEngine(engineName)
-  if (operation === null) throw noOperation(request)
-  if (!isWellFormed(request) || principal === null) throw notFound()
-  requireOperation(operation, engine.release)
-  locate(context, { engine, operation, principal, permit: engine.permits.get(operation.id) ?? notFound() })
-  context.stage = 'body'
-  checkMedia(operation, request.headers)
+function findOperation({ methodsOf }: Pick<PathTemplates, 'methodsOf'>): RequestStage {
+  return function findOperationStage(request) {
+    const { context } = request
+    context.stage = 'operation'
+    const { engine, engineName, operation, principal } = context
+    if (engine === null) throw unknownEngine(engineName)
+    if (operation === null) throw noOperation(methodsOf(request.url))
+    if (!isWellFormed(request) || principal === null) throw notFound()
+    requireOperation(operation, engine.release)
+    locate(context, { engine, operation, principal, permit: engine.permits.get(operation.id) ?? notFound() })
+    context.stage = 'body'
+    checkMedia(operation, request.headers)
+  }
 }
 
 // 5. Is there capacity? See pipeline/admit.ts, which also refuses every request before stage 2 while the process is overloaded. The body is

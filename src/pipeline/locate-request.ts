@@ -101,10 +101,13 @@ function notFoundRefusal(): EngineRefusal {
   return refusalOf(404, 'NotFoundException', 'HTTP 404 Not Found')
 }
 
-/** Returns the refusal of a method that the path does not have, or of a path outside the API. */
-export function noOperation({ routeOptions }: ReceivedRequest): EngineRefusal {
-  const { methods: allow } = routeOptions.config
-  if (allow === undefined) return notFoundRefusal()
+/**
+ * Returns the refusal of a method that the path does not have, or of a path outside the API.
+ *
+ * @param allow the methods of the path; null if it is outside the API
+ */
+export function noOperation(allow: string | null): EngineRefusal {
+  if (allow === null) return notFoundRefusal()
   return refusalOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
 }
 

@@ -1,73 +1,58 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Operation } from '../operations/table.ts'
-import { METHODS } from '../request/canonical.ts'
+import { methodsOfOperation, type PathTemplate } from './path-templates.ts'
 
-/** The configuration of a route: its operation and the methods of its path. A method without an operation is refused. */
+/** The configuration of a route. */
 export interface RouteConfig {
+  /** Null if the path does not have the method. */
   readonly operation: Operation | null
-  /** All methods of the path, as in `Allow`. */
-  readonly methods: string
 }
 
 export interface RouteOptions {
-  readonly operations: readonly Operation[]
+  readonly templates: readonly PathTemplate[]
   /** Creates the handler of an operation. Called once for each operation. */
   readonly handlerOf: (operation: Operation) => RouteHandlerMethod
   readonly bodyBytes: (operation: Operation) => number
 }
 
-/** Number of templates that are registered in one turn of the event loop. Registering all of them at once would block requests for 60 ms. */
+/** Number of templates that are registered in one turn of the event loop. Registering all of them at once would block requests for 30 ms. */
 const A_TURN = 20
 
-/** Registers all operations. HEAD uses the operation of GET, and other methods get 405. */
+/**
+ * Registers all operations. HEAD uses the operation of GET. Other methods have no routes, because each route costs CPU time at the
+ * start: stage 4 refuses them as it refuses unknown paths, with the methods that path-templates.ts finds.
+ */
 export async function registerRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
-  const templates = [...byTemplate(options.operations)]
-  for (const [index, [template, operations]] of templates.entries()) {
+  for (const [index, template] of options.templates.entries()) {
     if (index % A_TURN === 0) await setImmediate()
-    registerTemplate(app, template, { ...options, operations })
+    registerTemplate(app, template, options)
   }
 }
 
 function registerTemplate(
   app: FastifyInstance,
-  url: string,
-  { operations, handlerOf, bodyBytes }: RouteOptions,
+  { template: url, operations, refusedMethods }: PathTemplate,
+  { handlerOf, bodyBytes }: RouteOptions,
 ): void {
-  const served = new Set(operations.flatMap(methodsOf))
-  const methods = [...served].join(', ')
   for (const operation of operations) {
-    const config: RouteConfig = { operation, methods }
+    const config: RouteConfig = { operation }
     app.route({
-      method: methodsOf(operation),
+      method: methodsOfOperation(operation),
       url,
       config,
       bodyLimit: bodyBytes(operation),
       handler: handlerOf(operation),
     })
   }
-  const others = [...METHODS].filter((method) => !served.has(method))
-  const config: RouteConfig = { operation: null, methods }
-  app.route({ method: others, url, config, handler: noHandler })
-}
-
-function methodsOf({ method }: Operation): string[] {
-  return method === 'GET' ? ['GET', 'HEAD'] : [method]
+  if (refusedMethods.size === 0) return
+  const config: RouteConfig = { operation: null }
+  app.route({ method: [...refusedMethods], url, config, handler: noHandler })
 }
 
 /** Never runs, because the earlier stages refuse such a request. */
 function noHandler(): never {
   throw new Error('No operation has this method')
-}
-
-function byTemplate(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
-  const templates = new Map<string, Operation[]>()
-  for (const operation of operations) {
-    const operationsOfPath = templates.get(operation.template)
-    if (operationsOfPath === undefined) templates.set(operation.template, [operation])
-    else operationsOfPath.push(operation)
-  }
-  return templates
 }
 
 /** Builds an upstream path from a template and the matched and checked parameters. */

@@ -11,10 +11,10 @@ export interface Cors {
   readonly responseHeaders: (origin: string | undefined) => Headers
   /**
    * Returns the headers of the response to a preflight. Null if the request is not a preflight, or comes from an unlisted origin;
-   * it is then treated like any other request. `methods` are the methods of the path, as in `Allow`; undefined if the path does not
-   * exist.
+   * it is then treated like any other request. `methodsOfPath` returns the methods of the path, as in `Allow`; null if the path does
+   * not exist.
    */
-  readonly preflightHeaders: (request: PreflightRequest, methods: string | undefined) => Headers | null
+  readonly preflightHeaders: (request: PreflightRequest, methodsOfPath: () => string | null) => Headers | null
 }
 
 export interface PreflightRequest {
@@ -58,13 +58,14 @@ export function createCors({ origins, credentials, allowedHeaders, maxAge }: Cor
   )
   return {
     responseHeaders: (origin) => (origin === undefined ? VARY : (responses.get(origin) ?? VARY)),
-    preflightHeaders: ({ method, headers }, methods) => {
+    preflightHeaders: ({ method, headers }, methodsOfPath) => {
       if (method !== 'OPTIONS') return null
       const { origin, 'access-control-request-method': wanted } = headers
       if (origin === undefined || wanted === undefined) return null
       const allowed = preflights.get(origin)
       if (allowed === undefined) return null
-      if (methods?.split(', ').includes(wanted) !== true) return VARY
+      const methods = methodsOfPath()
+      if (methods === null || !methods.split(', ').includes(wanted)) return VARY
       return { ...allowed, 'access-control-allow-methods': methods }
     },
   }

@@ -7,7 +7,7 @@ function requestFor(originalUrl: string): ReceivedRequest {
     originalUrl,
     url: `/canonical${originalUrl}`,
     params: { key: 'a' },
-    routeOptions: { config: { methods: 'GET, HEAD' }, url: '/:key', bodyLimit: 10, handler: null },
+    routeOptions: { config: { operation: null }, url: '/:key', bodyLimit: 10, handler: null },
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these members are read
   return request as unknown as ReceivedRequest
@@ -20,7 +20,7 @@ t.test('a target is found in the form in which it was sent', (t) => {
   t.same(targets.find('/a'), {
     url: '/canonical/a',
     params: { key: 'a' },
-    routeOptions: { config: { methods: 'GET, HEAD' }, url: '/:key', bodyLimit: 10 },
+    routeOptions: { config: { operation: null }, url: '/:key', bodyLimit: 10 },
     lastKey: { key: '', accept: undefined },
   })
   t.equal(targets.find('/a/'), undefined)

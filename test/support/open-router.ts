@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Method } from '../../src/operations/table.ts'
 import { isWellFormed, paramsOf } from '../../src/pipeline/locate-request.ts'
+import { createPathTemplates } from '../../src/pipeline/path-templates.ts'
 import { registerRoutes } from '../../src/pipeline/routes.ts'
 
 export interface MatchedRoute {
@@ -24,7 +25,7 @@ export async function openRouter(
     genReqId: ({ headers }) => String(headers['x-request-id']),
   })
   await registerRoutes(app, {
-    operations: OPERATIONS,
+    templates: createPathTemplates(OPERATIONS).all,
     bodyBytes: () => 1,
     handlerOf:
       ({ id, template }) =>
