@@ -23,6 +23,7 @@ import {
   type TokenAuthenticator,
   type TokensOptions,
 } from '../policy/authn/tokens.ts'
+import { createPossiblePermits, type FindPossiblePermits } from '../policy/authz/explain/possible-permits.ts'
 import { createGroundsOf } from '../policy/authz/explain/permit-grounds.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../lists/facts/case-probe.ts'
@@ -158,6 +159,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     permits: permitsOf(permit, policies),
     explain: createExplainRequest(permit),
     groundsOf: createGroundsOf(permit, sources.records.locate),
+    possiblePermits: possiblePermitsOf(options, { permit, policies, sources }),
     deploymentOf: deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
     maxResults: buildMaxResults(settingsOf(config, engineConfig)),
@@ -188,6 +190,45 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     dateFormat,
     close: () => upstream.close(),
   }
+}
+
+function possiblePermitsOf(
+  { config, engineConfig }: EngineOptions,
+  { permit, policies, sources }: EngineDecisions,
+): FindPossiblePermits {
+  const { identity, authorization } = settingsOf(config, engineConfig)
+  const { implied, specificVariablePermissions: specificVariables } = authorization
+  const { taskPermission } = implied
+  const linkBits = implied.tasks ? linkBitsOf({ taskPermission, specificVariables }) : 0
+  const open = new Set(identity.open)
+  return createPossiblePermits({
+    policies,
+    release: engineConfig.release,
+    isEnforced: authorization.mode === 'enforce',
+    isOpen: (operation) => operation.open !== undefined && open.has(operation.open),
+    subjectOf: async (principal) => {
+      const { adminGroups, adminUsers, checksTenants, impliesIdentity } = permit
+      const records = permit.records()
+      const hasCases = (await permit.caseKeys())?.length !== 0
+      return {
+        principal,
+        records,
+        adminGroups,
+        adminUsers,
+        checksTenants,
+        impliesIdentity,
+        linkBits,
+        hasCases,
+      }
+    },
+    recordsVersion: sources.recordsVersion,
+  })
+}
+
+interface EngineDecisions {
+  readonly permit: PermitOptions
+  readonly policies: Policies
+  readonly sources: EngineSources
 }
 
 /** Returns the upstream of the gateway's own requests. */

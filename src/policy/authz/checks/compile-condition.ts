@@ -4,7 +4,7 @@ import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { bodyFlag, bodyText, bodyValue } from '../../../request/body.ts'
 import { splitAt } from '../../../request/java-text.ts'
-import type { Condition, Situation } from './compiled-check.ts'
+import type { Condition, ConditionMember, Situation } from './compiled-check.ts'
 import { internName } from './compile-permission.ts'
 
 type EvaluateCondition = Condition['holds']
@@ -21,7 +21,18 @@ export function compileCondition(when: CheckCondition): Condition {
     ofEngine: isOfEngine(when) ? when : null,
     isOfBody: when.startsWith('body:'),
     isOfTenant: when.endsWith(' of another tenant'),
+    members: membersOf(when),
   }
+}
+
+function membersOf(when: CheckCondition): readonly ConditionMember[] {
+  if (when === 'no definition given')
+    return [DEFINITION_KEYS, DEFINITION_IDS].map((member) => ({ ...member, isRequired: false }))
+  if (isNamed(when) || when.startsWith(RUNS)) return []
+  return when.split(' and ').map((term) => {
+    const { member, comparison } = comparisonIn(term, when)
+    return { ...member, isRequired: comparison === 'given' }
+  })
 }
 
 function compileHolds(when: CheckCondition): EvaluateCondition {
@@ -128,12 +139,17 @@ const MEMBER =
 
 /** Compiles one comparison of one member. `when` is the whole condition, for the error message. */
 function compileMember(term: string, when: string): (situation: Situation) => boolean {
+  const { member, compare } = comparisonIn(term, when)
+  return (situation) => compare(situation, member)
+}
+
+function comparisonIn(term: string, when: string) {
   const [, from, name = '', comparison = ''] = MEMBER.exec(term) ?? []
   const compare = COMPARISONS.get(comparison)
   if (compare === undefined || (comparison === 'is not true' && from !== 'body'))
     throw new Error(`unknown condition "${when}"`)
   const member: Member = { from: from === 'query' ? 'query' : 'body', name: internName(name) }
-  return (situation) => compare(situation, member)
+  return { member, comparison, compare }
 }
 
 const COMPARISONS: ReadonlyMap<string, (situation: Situation, member: Member) => boolean> = new Map([

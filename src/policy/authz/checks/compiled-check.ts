@@ -23,6 +23,16 @@ export interface Condition {
   readonly isOfBody: boolean
   /** The condition holds only for entities of another tenant. */
   readonly isOfTenant: boolean
+  /** The members of the request that the condition compares. */
+  readonly members: readonly ConditionMember[]
+}
+
+/** A member of the body, or a parameter of the query, that a condition compares. */
+export interface ConditionMember {
+  readonly from: 'body' | 'query'
+  readonly name: string
+  /** Whether the condition only holds if the request has a value for the member. */
+  readonly isRequired: boolean
 }
 
 /** A compiled response of the engine. `reason` is written to the audit log only. */

@@ -1,5 +1,6 @@
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { Principal } from '../../../request/principal.ts'
+import { isRecord } from '../../../request/value.ts'
 import type { CompiledCheck } from '../checks/compiled-check.ts'
 import type { CompiledAttribute, Permission } from '../checks/compiled-permission.ts'
 import { PERMITTED, type Decision } from '../checks/decision.ts'
@@ -36,9 +37,9 @@ export interface OutcomeInput {
 const MAX_FACTS = 20_000
 
 /** An id that no record, user, group or tenant has. */
-const OTHER_ID = '\u0000other'
+export const OTHER_ID = '\u0000other'
 /** The id of an entity that the line does not name. */
-const SOME_ENTITY = '\u0000entity'
+export const SOME_ENTITY = '\u0000entity'
 
 /** An id in a check that the line does not contain, with its possible values. */
 interface UnknownId {
@@ -107,7 +108,7 @@ function isKnown(attribute: CompiledAttribute): attribute is Exclude<CompiledAtt
 }
 
 /** Returns whether a request or an entity may have no value. */
-function mayBeMissing(attribute: UnknownAttribute): boolean {
+export function mayBeMissing(attribute: UnknownAttribute): boolean {
   if (attribute.from === 'created') return false
   if (attribute.from !== 'lookup') return true
   const { texts = [], definition, instance } = LOOKUPS[attribute.lookup]
@@ -156,13 +157,14 @@ function addFact(facts: Facts, attribute: UnknownAttribute, value: string | null
 }
 
 /** Sets a member at a dotted path. */
-function setMember(body: Record<string, unknown>, path: string, value: string): void {
+export function setMember(body: Record<string, unknown>, path: string, value: string): void {
   const [name = '', ...rest] = path.split('.')
   if (rest.length === 0) {
     body[name] = value
     return
   }
-  const holder: Record<string, unknown> = {}
+  const held = body[name]
+  const holder: Record<string, unknown> = isRecord(held) ? { ...held } : {}
   setMember(holder, rest.join('.'), value)
   body[name] = holder
 }

@@ -32,7 +32,7 @@ export const GROUPS = ['clerks', 'night', 'camunda-admin']
 export const IDS = ['*', 'x', 'y', 'z', 'anna', 'clerks']
 
 /** Returns records without two of the same key. */
-function randomRecords(
+export function randomRecords(
   random: () => number,
   { count, resources }: { readonly count: number; readonly resources: readonly ResourceName[] },
 ): readonly AuthorizationRecord[] {
@@ -73,7 +73,7 @@ function changedRecords(
   return [...kept, ...added]
 }
 
-function randomUsers(random: () => number): ReadonlyMap<string, Principal> {
+export function randomUsers(random: () => number): ReadonlyMap<string, Principal> {
   return new Map(
     USERS.map((userId) => [
       userId,

@@ -9,7 +9,6 @@ import {
   type TraceDecision,
   withAllMissing,
 } from '../../../../src/policy/authz/checks/decision-trace.ts'
-import { parametersOf } from '../../../../src/policy/authz/checks/compile-check.ts'
 import { LOOKUPS } from '../../../../src/policy/authz/entities/lookup-rules.ts'
 import {
   type AuditedGround,
@@ -27,13 +26,11 @@ import { type LineDecision, LineDecider } from '../../../../src/policy/authz/exp
 import type { OperationPolicy } from '../../../../src/policy/authz/operation-policy.ts'
 import type { AccessRequest } from '../../../../src/request/access-request.ts'
 import type { Attributes } from '../../../../src/request/attributes.ts'
-import { isRecord } from '../../../../src/request/value.ts'
 import type { ImplicitBits } from '../../../../src/policy/authz/entities/implicit-bits.ts'
 import type { Targets } from '../../../../src/policy/authz/entities/look-ups.ts'
 import type { Principal } from '../../../../src/request/principal.ts'
 import { pickFrom, policyOf, randomPolicies, seeded, USERS } from './generated-policies.ts'
-
-const ENTITY_IDS = ['x', 'y', 'z', 'anna', 'clerks', 'unnamed']
+import { ENTITY_IDS, randomRequest } from './generated-requests.ts'
 
 /** Returns the answer that was chosen when the question was asked for the first time. */
 function answered<T>(answers: Map<string, { readonly value: T }>, question: string, choose: () => T): T {
@@ -170,38 +167,6 @@ async function decide(
   return { decision: bound.verifyCreated(accessRequest, world.engine.created), grounds }
 }
 
-function setAt(body: Record<string, unknown>, path: string, value: unknown): void {
-  const [name = '', ...rest] = path.split('.')
-  if (rest.length === 0) body[name] = value
-  else {
-    const holder: Record<string, unknown> = { ...(isRecord(body[name]) ? body[name] : {}) }
-    body[name] = holder
-    setAt(holder, rest.join('.'), value)
-  }
-}
-
-/** Returns a request with some of the members that the checks of the operation read. */
-function randomRequest(engine: RandomEngine, { operation }: OperationPolicy): World['request'] {
-  const text = JSON.stringify([operation.checks, operation.preconditions ?? []])
-  const body: Record<string, unknown> = {}
-  const query = new Map<string, string>()
-  for (const [, from, name = '', list] of text.matchAll(/(body|query):([\w.]+?)(\[\])?(?=["\s).]|$)/g)) {
-    const path = name.replace(/\.(?:key|processDefinitionKey|tenantId)$/, '')
-    if (engine.pick([true, false])) continue
-    if (from === 'query') query.set(path, engine.pick([...ENTITY_IDS, 'true']))
-    else
-      setAt(
-        body,
-        path,
-        list === undefined ? engine.pick([...ENTITY_IDS, true, false]) : [engine.pick(ENTITY_IDS)],
-      )
-  }
-  const params = Object.fromEntries(
-    [...parametersOf(operation.template)].map((name) => [name, engine.pick(ENTITY_IDS)]),
-  )
-  return { params, query, body }
-}
-
 interface OldDecision {
   readonly user: string
   readonly decision: Decision
@@ -255,7 +220,7 @@ interface Case {
 async function randomCase(random: () => number, policy: OperationPolicy): Promise<Case> {
   const policies = randomPolicies(random, { count: 10, resources: resourcesOf(policy), otherUsers: 0.1 })
   const engine = new RandomEngine(random)
-  const world: World = { engine, policy, request: randomRequest(engine, policy) }
+  const world: World = { engine, policy, request: randomRequest(random, policy) }
   const user = pickFrom(random, USERS)
   const [before, after] = [policies.before.users?.get(user), policies.after.users?.get(user)]
   if (before === undefined || after === undefined) throw new Error('no user')
