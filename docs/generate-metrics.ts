@@ -115,7 +115,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_shift_returned:
     'With `engines.NAME.shift`. If it is 1, [requests have returned](runbooks/GatewayShiftReturned.md)',
   gateway_shift_returns_total:
-    '`reason`: `errors`, `latency`. See [two groups of nodes](configuration/balancing.md#two-groups-of-nodes)',
+    '`reason`: `errors`, `latency`, `differences`. See [two groups of nodes](configuration/balancing.md#two-groups-of-nodes)',
   gateway_shift_share:
     'With `engines.NAME.shift`. `kind`: `reads`, `writes`. Replicas with different values have not the same configuration, or one of them has returned its requests',
   gateway_slow_requests:

@@ -111,7 +111,7 @@ function reportOf(response: unknown): ShiftReport {
 function linesOf({ engine, to, from, reads, writes, returned }: ShiftReport): readonly string[] {
   const shares = `${engine}: ${to} gets ${percentOf(reads)} of the reads and ${percentOf(writes)} of the writes; ${from} gets the rest`
   if (returned === null) return [shares]
-  const limit = returned === 'errors' ? 'return.errors' : 'return.slower'
+  const limit = returned === 'latency' ? 'return.slower' : `return.${returned}`
   return [shares, `All requests returned to ${from} because ${to} passed the limit ${limit}`]
 }
 

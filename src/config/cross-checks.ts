@@ -162,7 +162,12 @@ function groupProblems({ nodes, shift, compare }: EngineConfig): string[] {
   if (ungrouped.length > 0) return ungrouped
   if (groups.length !== 2)
     return [`nodes: must have exactly two groups, not ${groups.length} (${groups.join(', ')})`]
-  return groups.includes(shift.to) ? [] : [`shift.to: must be one of ${groups.join(', ')}`]
+  return [
+    ...(groups.includes(shift.to) ? [] : [`shift.to: must be one of ${groups.join(', ')}`]),
+    ...(typeof shift.return?.differences === 'number' && compare === null
+      ? ['shift.return.differences: needs compare, which finds differences']
+      : []),
+  ]
 }
 
 function credentialProblems(

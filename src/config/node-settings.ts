@@ -89,11 +89,20 @@ export const shift = z.strictObject({
         .describe(
           'How many times longer reads of the group may take on average than those of the other group. If null, they may take any time.',
         ),
+      differences: z
+        .int()
+        .min(0)
+        .max(1000)
+        .nullable()
+        .default(null)
+        .describe(
+          'How many confirmed differences `compare` may find in the responses of the group within ten minutes, while the group has a share. If null, any number.',
+        ),
     })
     .nullable()
     .prefault({})
     .describe(
-      'Limits of the group, compared after 20 requests. If it passes one of them, all requests return to the other group until `shift` changes or `move` is called. ' +
+      'Limits of the group. Errors and times are compared after 20 requests. If it passes one of them, all requests return to the other group until `shift` changes or `move` is called. ' +
         'If null, requests never return by themselves.',
     ),
 })

@@ -233,6 +233,10 @@ function createComparison(options: UpstreamOptions, shift: Shift | null): GroupC
     ...compare,
     left: (upstreamRequest, limitBytes) => left.fetch(upstreamRequest, limitBytes),
     right: (upstreamRequest, limitBytes) => right.fetch(upstreamRequest, limitBytes),
+    onDifference: (difference) => {
+      compare.onDifference(difference)
+      shift.recordDifference()
+    },
     random,
     wallMs: Date.now,
     pause: (ms) => wait(ms, undefined, { ref: false }),

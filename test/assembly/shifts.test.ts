@@ -19,7 +19,7 @@ const SHIFT = {
   writes: 0,
   operations: null,
   callers: null,
-  return: { errors: 0.05, slower: null },
+  return: { errors: 0.05, slower: null, differences: null },
 }
 
 function open() {

@@ -4,9 +4,11 @@ export interface ReturnLimits {
   readonly errors: number
   /** How many times longer its reads may take on average. Null: any time. */
   readonly slower: number | null
+  /** How many confirmed differences of its responses may be found within ten minutes. Null: any number. */
+  readonly differences: number | null
 }
 
-export const RETURN_REASONS = ['errors', 'latency'] as const
+export const RETURN_REASONS = ['errors', 'latency', 'differences'] as const
 export type ReturnReason = (typeof RETURN_REASONS)[number]
 
 /** One attempt to send a request to a node. */
@@ -25,6 +27,8 @@ const SLOTS = 10
 const LEAST_ATTEMPTS = 20
 /** An average below this value is never too long. */
 const LEAST_MS = 100
+/** How long a difference counts. Only a share of the reads is compared, so there are few of them. */
+const DIFFERENCES_MS = 600_000
 
 interface Sums {
   attempts: number
@@ -40,6 +44,8 @@ export class GroupComparison {
   #windows = { to: new RecentSums(), from: new RecentSums() }
   /** The last values of the other group with enough attempts. It may have no requests any more. */
   #usual: Sums = EMPTY
+  /** When differences were found, the oldest first. */
+  #differencesMs: number[] = []
 
   constructor(limits: ReturnLimits | null, now: () => number) {
     this.#limits = limits
@@ -48,6 +54,17 @@ export class GroupComparison {
 
   clear(): void {
     this.#windows = { to: new RecentSums(), from: new RecentSums() }
+    this.#differencesMs = []
+  }
+
+  /** Counts a confirmed difference between the responses of both groups. Returns the limit that the group `to` has passed, or null. */
+  recordDifference(): ReturnReason | null {
+    const allowed = this.#limits?.differences ?? null
+    if (allowed === null) return null
+    const nowMs = this.#now()
+    const recent = this.#differencesMs.filter((atMs) => nowMs - atMs < DIFFERENCES_MS)
+    this.#differencesMs = [...recent, nowMs].slice(-allowed - 1)
+    return this.#differencesMs.length > allowed ? 'differences' : null
   }
 
   /** Counts an attempt. Returns the limit that the group `to` has passed, or null. */

@@ -98,7 +98,19 @@ export class Shift {
   /** Counts an attempt at a node of one of the groups. Returns all requests to the other group if the attempt passes a limit. */
   record(group: string | null, attempt: GroupAttempt): void {
     if (group !== this.to && group !== this.from) return
-    const reason = this.#comparison.record(group === this.to ? 'to' : 'from', attempt)
+    this.#returnFor(this.#comparison.record(group === this.to ? 'to' : 'from', attempt))
+  }
+
+  /**
+   * Counts a confirmed difference between the responses of both groups. Returns all requests to the other group if it passes a limit.
+   * Without a share there is nothing to return, and a new share begins to count again.
+   */
+  recordDifference(): void {
+    const { reads, writes } = this.#shares
+    if (reads > 0 || writes > 0) this.#returnFor(this.#comparison.recordDifference())
+  }
+
+  #returnFor(reason: ReturnReason | null): void {
     if (reason === null || this.#returned !== null) return
     this.#shares = NOTHING
     this.#returned = reason

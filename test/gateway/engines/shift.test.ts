@@ -156,6 +156,11 @@ t.test('mistakes in groups are errors with their path', async (t) => {
     ],
     [
       [old, other],
+      { to: 'new', return: { differences: 3 } },
+      'engines.default.shift.return.differences: needs compare, which finds differences',
+    ],
+    [
+      [old, other],
       { to: 'new', reads: 0.5 },
       'engines.default.shift.reads: a share from 0% to 100% is needed, for example 25%',
     ],
@@ -205,4 +210,29 @@ t.test('a compared group that fails or hangs has no influence on clients', async
   await until(() => received.includes('new'))
   const [old, other] = dependencies.engines.get('default')?.upstream.nodes() ?? []
   t.match([old, other], [{ reason: null }, { reason: null }], 'no node is ejected')
+})
+
+t.test('if compare finds more differences than return.differences, all requests return', async (t) => {
+  const { ask, received, responses, log, dependencies } = await openShifted(
+    t,
+    { reads: '100%', return: { differences: 1 } },
+    { compare: { rate: '100%' } },
+  )
+  responses['old'] = { status: 200, body: '{"count":3}' }
+  responses['new'] = { status: 200, body: '{"count":4}' }
+  const isReturned = () => log.some(({ msg }) => msg === 'all requests return to the other group')
+  for (let count = 1; count <= 2; count += 1) {
+    t.notOk(isReturned())
+    t.same((await ask('demo', COUNT)).body, { count: 4 })
+    await until(
+      () => log.filter(({ msg }) => msg === 'the responses of the two groups differ').length === count,
+    )
+  }
+  t.ok(isReturned())
+  t.same((await ask('demo', COUNT)).body, { count: 3 })
+  t.ok(received.includes('new'))
+  t.match(
+    await dependencies.metrics.text(),
+    'gateway_shift_returns_total{engine="default",reason="differences"} 1',
+  )
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { GroupComparison, type ReturnLimits } from '../../../src/proxy/nodes/group-comparison.ts'
 
-const LIMITS: ReturnLimits = { errors: 0.1, slower: 3 }
+const LIMITS: ReturnLimits = { errors: 0.1, slower: 3, differences: 2 }
 
 function open(limits: ReturnLimits | null = LIMITS) {
   const clock = { nowMs: 0 }
@@ -105,5 +105,32 @@ t.test('cleared counts are zero', (t) => {
   record('to', 19, { failures: 19 })
   comparison.clear()
   t.equal(record('to', 19), null)
+  t.end()
+})
+
+t.test('more differences within ten minutes than the limit pass it', (t) => {
+  const { clock, comparison } = open()
+  const differAt = (nowMs: number) => {
+    clock.nowMs = nowMs
+    return comparison.recordDifference()
+  }
+  t.same([0, 1, 600_000, 600_001].map(differAt), [null, null, null, null], 'the first two are too old')
+  t.equal(differAt(600_002), 'differences')
+  comparison.clear()
+  t.same([600_003, 600_004, 600_005].map(differAt), [null, null, 'differences'])
+  t.end()
+})
+
+t.test('without a limit, any number of differences passes none', (t) => {
+  for (const limits of [null, { ...LIMITS, differences: null }]) {
+    const { comparison } = open(limits)
+    const found = Array.from({ length: 2000 }, () => comparison.recordDifference())
+    t.ok(found.every((reason) => reason === null))
+  }
+  t.end()
+})
+
+t.test('with a limit of 0, the first difference passes it', (t) => {
+  t.equal(open({ ...LIMITS, differences: 0 }).comparison.recordDifference(), 'differences')
   t.end()
 })

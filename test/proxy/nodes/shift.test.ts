@@ -4,7 +4,7 @@ import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.t
 
 const READ = { method: 'GET', path: '/task', headers: {}, body: null, retry: 'always' } as const
 const FAILED = { isFailed: true, readMs: null }
-const LIMITS = { errors: 0.05, slower: 5 }
+const LIMITS = { errors: 0.05, slower: 5, differences: 1 }
 
 function shiftOf(options: Partial<ShiftOptions>, random = () => 0.5, now = () => 0): Shift {
   return new Shift(
@@ -95,6 +95,19 @@ t.test('requests return once if the group passes a limit, and a new share begins
   t.same([shift.shares, shift.returned], [{ reads: 0.5, writes: 0 }, null])
   shift.record('new', FAILED)
   t.equal(shift.returned, null)
+  t.end()
+})
+
+t.test('requests return if too many differences are found while the group has a share', (t) => {
+  const reasons: string[] = []
+  const shift = shiftOf({ reads: 0, onReturn: (reason) => reasons.push(reason) })
+  for (let count = 0; count < 5; count += 1) shift.recordDifference()
+  t.same([shift.returned, reasons], [null, []], 'without a share there is nothing to return')
+  shift.change({ reads: 0, writes: 0.1 })
+  shift.recordDifference()
+  t.equal(shift.returned, null)
+  shift.recordDifference()
+  t.same([shift.shares, shift.returned, reasons], [{ reads: 0, writes: 0 }, 'differences', ['differences']])
   t.end()
 })
 
