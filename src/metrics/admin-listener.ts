@@ -3,6 +3,7 @@ import { fastify } from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import type { ServerTls } from '../config/tls-types.ts'
 import type { Logger } from '../log.ts'
+import { NO_SCHEMAS } from '../request/no-schemas.ts'
 import { urlOf } from '../tls/listener-url.ts'
 import { onRenewal } from '../tls/renewal-lines.ts'
 import { keepRenewed } from '../tls/tls-listener.ts'
@@ -99,6 +100,7 @@ export interface Admin {
 export async function createAdmin({ host, port, tls, ...handlers }: AdminOptions): Promise<Admin> {
   const app = fastify({
     ...(tls !== null && { https: {} }),
+    ...NO_SCHEMAS,
     logger: false,
     exposeHeadRoutes: true,
     // The same limits as on the public listener: pipeline/canonical-app.ts.

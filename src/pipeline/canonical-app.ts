@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { GatewayError, type GatewayCode } from '../errors.ts'
 import { notFound } from './locate-request.ts'
 import { canonicalOf, type HostPolicy } from '../request/canonical.ts'
+import { NO_SCHEMAS } from '../request/no-schemas.ts'
 import { namedTargetOf } from '../request/target.ts'
 
 /** Path to which requests that are not canonical are routed. A client that requests this path itself gets the same 400. */
@@ -19,6 +20,7 @@ export function createCanonicalApp(config: Config): FastifyInstance {
   const served = hostPolicyOf(config)
   const faults = new WeakMap<object, GatewayCode>()
   const app = fastify({
+    ...NO_SCHEMAS,
     logger: false,
     exposeHeadRoutes: false,
     // Plugins wait only for the processor. A slow processor is no reason to abort the start.
