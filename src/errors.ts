@@ -32,6 +32,7 @@ export const CODES = {
     'AuthorizationException',
     'The permission for this request cannot be determined exactly',
   ],
+  GW_CEILING: [403, 'AuthorizationException', 'The ceiling of the caller does not permit this operation'],
   GW_HEADERS_TOO_LARGE: [431, 'InvalidRequestException', 'The request headers are too large'],
   GW_BODY_TOO_LARGE: [413, 'InvalidRequestException', 'The request body is too large'],
   GW_REQUEST_TIMEOUT: [408, 'InvalidRequestException', 'The request was not received in time'],

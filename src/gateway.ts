@@ -35,6 +35,7 @@ import { checkScripts } from './policy/validation/model-scripts.ts'
 import { checkMultipart, type MultipartContent, readMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
+import { requireCeiling } from './pipeline/require-ceiling.ts'
 import { refusalOf, sendRefusal } from './pipeline/replies.ts'
 import type { BuildDryRun } from './pipeline/explain.ts'
 import { hookOf, type RequestHook, type RequestStage } from './pipeline/request-stage.ts'
@@ -362,6 +363,8 @@ function permit(dependencies: Dependencies): RequestStage {
 
 /** Decides a request (stage 7). The handlers call it again for a request that has waited. */
 const decideRequest: DecideRequest = (dependencies, context, request) => {
+  // The ceiling of a client applies in every mode, also to administrators, and before the engine is asked anything.
+  requireCeiling(dependencies, context)
   const recordsVersion = context.engine.recordsVersion()
   return chain(permissionFor(dependencies, context, request), (permission) => {
     decide(context, recordsVersion, permission)

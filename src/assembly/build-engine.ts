@@ -58,6 +58,7 @@ import type { PolicyLedger } from './policy-ledger.ts'
 import type { SourceFiles } from './source-files.ts'
 import { API_REQUEST_HEADERS, API_RESPONSE_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'
+import { claimsOf } from '../policy/limits/ceiling.ts'
 import { createDateFormat, type DateFormat } from '../request/date-format.ts'
 import { createSources, type EngineSources } from './engine-sources.ts'
 import { type IssuerKeySets, type NamedIssuer, trustedIssuersOf } from './token-issuers.ts'
@@ -319,7 +320,7 @@ function buildTokens(
   if (tokens === null) return null
   return createTokenAuthenticator({
     engine: name,
-    issuers: trustedIssuersOf(tokens, issuers),
+    issuers: trustedIssuersOf(tokens, issuers, claimsOf(config.limits.ceilings)),
     source,
     ...memory,
     rememberMs: tokens.remember,
@@ -494,11 +495,15 @@ function withUpstreamMessages(sources: EngineSources, upstream: Upstream): Engin
   }
 }
 
-/** Returns whether an engine accepts the same tokens under both configurations. If not, remembered tokens are discarded. */
+/**
+ * Returns whether an engine accepts the same tokens under both configurations, and needs the same claims of them. If not, remembered
+ * tokens are discarded.
+ */
 export function hasSameTokens(name: string, before: Config, after: Config): boolean {
   const [one, other] = [before, after].map((config) => {
     const own = config.engines[name]
-    return own === undefined ? null : settingsOf(config, own).identity.tokens
+    if (own === undefined) return null
+    return { tokens: settingsOf(config, own).identity.tokens, claims: claimsOf(config.limits.ceilings) }
   })
   return isDeepStrictEqual(one, other)
 }

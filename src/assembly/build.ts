@@ -34,6 +34,7 @@ import { createShiftGauges, shiftStateFor } from './shifts.ts'
 import { createNodeWatch, drainNodes, endPolls } from './running-nodes.ts'
 import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
+import { createCeilingOf } from '../policy/limits/ceiling.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createCertificateGauges } from './running-certificates.ts'
 import { openTraces } from './build-traces.ts'
@@ -110,6 +111,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     engines,
     applications: applications.map(({ application }) => application),
     publicAddress: createPublicAddress(config),
+    ceilingOf: createCeilingOf(config.limits.ceilings),
     pressure,
     parked: new ParkedRequests(),
     metrics,

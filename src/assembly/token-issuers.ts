@@ -95,19 +95,23 @@ function logChange(log: Logger, { name, issuer }: IssuerConfig, problem: string 
     )
 }
 
-/** Returns the issuers whose tokens an engine accepts, by `iss`. */
+/**
+ * Returns the issuers whose tokens an engine accepts, by `iss`.
+ * @param kept claims that the principals contain
+ */
 export function trustedIssuersOf(
   { issuers, session }: TokensConfig,
   sets: Pick<IssuerKeySets, 'of'>,
+  kept: ClaimSettings['kept'],
 ): ReadonlyMap<string | null, TokenIssuer> {
   const trusted = new Map<string | null, TokenIssuer>(
-    issuers.map((setting) => [setting.issuer, trustedIssuerOf(setting, sets.of(setting))]),
+    issuers.map((setting) => [setting.issuer, trustedIssuerOf(setting, sets.of(setting), kept)]),
   )
-  if (session !== null) trusted.set(null, sessionIssuerOf(session))
+  if (session !== null) trusted.set(null, sessionIssuerOf(session, kept))
   return trusted
 }
 
-function trustedIssuerOf(setting: IssuerConfig, keys: IssuerKeys): TokenIssuer {
+function trustedIssuerOf(setting: IssuerConfig, keys: IssuerKeys, kept: ClaimSettings['kept']): TokenIssuer {
   const { name, issuer, audience, algorithms, types, skew, claims, groups, tenants } = setting
   const { userPrefix, groupPrefix } = setting
   return {
@@ -118,13 +122,13 @@ function trustedIssuerOf(setting: IssuerConfig, keys: IssuerKeys): TokenIssuer {
     types: new Set(types.map((type) => type.toLowerCase())),
     audience: new Set(audience),
     skewSeconds: skew / 1000,
-    claims: { ...claims, userPrefix, groupPrefix: groupPrefix ?? `${name}:` },
+    claims: { ...claims, kept, userPrefix, groupPrefix: groupPrefix ?? `${name}:` },
     groups,
     tenants,
   }
 }
 
-const SESSION_CLAIMS: ClaimSettings = {
+const SESSION_CLAIMS: Omit<ClaimSettings, 'kept'> = {
   user: ['sub'],
   client: null,
   groups: [],
@@ -134,7 +138,10 @@ const SESSION_CLAIMS: ClaimSettings = {
   groupPrefix: '',
 }
 
-function sessionIssuerOf({ secret, algorithms, skew }: NonNullable<TokensConfig['session']>): TokenIssuer {
+function sessionIssuerOf(
+  { secret, algorithms, skew }: NonNullable<TokensConfig['session']>,
+  kept: ClaimSettings['kept'],
+): TokenIssuer {
   const key = secretKeyOf(Buffer.from(secret, 'base64'))
   const all: readonly string[] = algorithms ?? ['HS256', 'HS384', 'HS512']
   return {
@@ -148,7 +155,7 @@ function sessionIssuerOf({ secret, algorithms, skew }: NonNullable<TokensConfig[
     types: new Set(['jwt']),
     audience: null,
     skewSeconds: skew / 1000,
-    claims: SESSION_CLAIMS,
+    claims: { ...SESSION_CLAIMS, kept },
     groups: 'source',
     tenants: 'source',
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ceilings } from './ceiling-settings.ts'
 import { age, decimal, wholeNumber, size, time } from './values.ts'
 
 const LEAST_HOLD_MS = 1000
@@ -226,6 +227,11 @@ export const limits = z.strictObject({
       'Maximum number of items of a list that a caller may request, for example `{ items: 1000, groups: { workers: 10000 } }`. ' +
         "It has the meaning of the engine's setting `queryMaxResultsLimit`. If null, lists may have any number of items.",
     ),
+  ceilings: ceilings.describe(
+    'Rules that limit what clients may do, whatever their permissions are, for example `[{ clients: [agent], ceiling: read }]`. ' +
+      'A rule applies to every caller that one of its members `users`, `groups`, `clients` and `claim` names, and to every caller if it has none of them. ' +
+      'The lowest ceiling of the rules that apply to a caller is theirs. Other requests get 403 `GW_CEILING`, in every mode of `authorization`.',
+  ),
   pressure: pressure
     .prefault({})
     .describe('Maximum load of the process. Above it, new requests are refused.'),

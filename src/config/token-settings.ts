@@ -38,13 +38,14 @@ const claimText = word.transform((text, context) => {
   })
   return z.NEVER
 })
-const claim = z
+/** A path to a claim of a token. */
+export const claimPath = z
   .union(
     [claimText, z.array(word).min(1).max(8)],
     'a path like realm_access.roles or a list of names is needed',
   )
   .meta({ title: 'path like `realm_access.roles`, or a list of names' })
-const claims = z.array(claim).max(MAX_NAMES)
+const claims = z.array(claimPath).max(MAX_NAMES)
 const from = z.enum(['token', 'source', 'both'])
 
 const skew = age()
@@ -54,12 +55,12 @@ const skew = age()
 
 const claimSettings = z
   .strictObject({
-    user: claim
+    user: claimPath
       .default(['sub'])
       .describe(
         'The claim with the user id. Danger: do not use a claim that users can change themselves, for example `preferred_username` or `email` at some issuers.',
       ),
-    client: claim
+    client: claimPath
       .nullable()
       .default(null)
       .describe(

@@ -43,7 +43,7 @@ export interface UpgradeExchange {
 
 /** Sends handshakes to an application, and connects its sockets with those of clients. */
 export function createWebSocketRelay(
-  { config, engines, metrics }: Dependencies,
+  { config, engines, metrics, ceilingOf }: Dependencies,
   { prefix, auth }: Application,
   webSockets: OpenWebSockets,
 ): (exchange: UpgradeExchange) => Promise<RelayResult> {
@@ -54,7 +54,7 @@ export function createWebSocketRelay(
     throw refusalOf(reason)
   }
 
-  /** Returns whether the client of an open socket would be authenticated as the same user now. */
+  /** Returns whether the client of an open socket would be authenticated as the same user now, without a ceiling. */
   async function isPermitted(request: FastifyRequest): Promise<boolean> {
     const { principal } = request.context
     if (auth === 'none') return true
@@ -62,7 +62,7 @@ export function createWebSocketRelay(
     try {
       const { authenticator } = fallbackOf(engines)
       const current = await identifyAgain({ authenticator, identify }, principal, request)
-      if (current.userId !== principal.userId) return false
+      if (current.userId !== principal.userId || ceilingOf(current) !== 'all') return false
       setPrincipal(request.context, current)
       return true
     } catch (error) {

@@ -38,6 +38,8 @@ export interface Audit {
   readonly via: 'mcp' | null
   /** The tool of the MCP endpoint. Null for other requests. */
   readonly tool: string | null
+  /** The most that the caller may do. Null if they may do everything. */
+  readonly ceiling: string | null
   /** Prefix and path of passthrough requests. */
   readonly prefix: string | null
   readonly path: string | null
@@ -96,6 +98,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     method: bounded(audit.method),
     via: audit.via ?? undefined,
     tool: bounded(audit.tool),
+    ceiling: audit.ceiling ?? undefined,
     prefix: bounded(audit.prefix),
     path: bounded(audit.path),
     params: paramsRecordOf(audit.params),

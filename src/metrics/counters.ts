@@ -136,6 +136,11 @@ function createOtherCounters(registry: Registry) {
       [],
       'Number of times that users and records were read again because Redis delivered messages that no gateway signed, or repeated ones.',
     ),
+    ceiling: counter(
+      'gateway_ceiling_requests_total',
+      ['engine', 'ceiling', 'result'],
+      'Number of decisions about requests of callers with a ceiling, by ceiling and result.',
+    ),
     webSocketRefused: counter(
       'gateway_websockets_refused_total',
       ['engine', 'reason'],

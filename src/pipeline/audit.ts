@@ -2,6 +2,7 @@ import type { Config } from '../config/schema.ts'
 import { targetPathOf } from '../request/target.ts'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
 import { type Report, itemsReport, type Stage } from './stage.ts'
+import { READ_METHODS } from './require-ceiling.ts'
 import { authenticatedBy } from './authenticated-by.ts'
 import { isChecked, isDecided, nodeOf, type ReceivedRequest, type RequestContext } from './context.ts'
 import { isOpen } from './locate-request.ts'
@@ -14,9 +15,6 @@ import { isRecord } from '../request/value.ts'
 import { readBasic } from '../policy/authn/credentials.ts'
 
 const NONE: readonly Audit[] = []
-
-/** The effect of other methods of an application is unknown, so each of them counts as a write. */
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write or a
@@ -181,6 +179,7 @@ function commonOf(
     operation: operation?.id ?? null,
     method: request.method,
     ...wayOf(context),
+    ceiling: context.ceiling === 'all' ? null : context.ceiling,
     prefix: passthrough === 'none' ? null : passthrough.prefix,
     path: passedPathOf(request),
     params: operation === null ? NO_PARAMS : visibleParamsOf(request),
@@ -236,7 +235,7 @@ function auditOf(of: CommonAuditFields, decision: Audit['decision'], report: Rep
 }
 
 function isWrite({ context: { operation, passthrough }, method }: ReceivedRequest): boolean {
-  if (passthrough !== 'none') return !READING.has(method)
+  if (passthrough !== 'none') return !READ_METHODS.has(method)
   return operation?.effect === 'write'
 }
 

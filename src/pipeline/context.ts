@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
 import type { StoredRecord } from '../operations/authorization-record.ts'
+import type { Ceiling } from '../operations/ceilings.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Application, EngineDependencies, Dependencies } from './dependencies.ts'
 import type { AccessRequest } from '../request/access-request.ts'
@@ -71,6 +72,8 @@ export interface Outcome {
   /** Why the checks have passed. Empty if the audit line does not name it. */
   grounds: readonly PermitGround[]
   origin: ResponseOrigin
+  /** The most that the caller may do. Known from stage 7 on; until then `all`. */
+  ceiling: Ceiling
   /** The way on which the request came in, for the audit log. */
   via: EntryWay
   /** The length of the body that was written to the client. */
@@ -214,6 +217,7 @@ class ContextMembers implements RequestContext {
   isLogin = false
   grounds = NO_GROUNDS
   origin: ResponseOrigin = FROM_GATEWAY
+  ceiling: Ceiling = 'all'
   via: EntryWay = BY_API
   writtenBytes = 0
 

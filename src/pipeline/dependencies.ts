@@ -19,6 +19,7 @@ import type { HazardRule } from '../operations/hazard-rules.ts'
 import type { IdentitySource } from '../policy/authn/identity-source.ts'
 import type { IsDateText } from '../policy/validation/schemas/engine-error.ts'
 import type { Permit } from '../policy/authz/permit.ts'
+import type { CeilingOf } from '../policy/limits/ceiling.ts'
 import type { MaxResults } from '../policy/limits/max-results.ts'
 import type { TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
@@ -135,6 +136,8 @@ export interface Dependencies {
   readonly idempotencyStore: IdempotencyStore | null
   /** Returns the address of links in responses. */
   readonly publicAddress: PublicAddress
+  /** Returns the most that a caller may do. */
+  readonly ceilingOf: CeilingOf
   readonly pressure: Pressure
   /** Requests that wait for tasks. */
   readonly parked: ParkedRequests

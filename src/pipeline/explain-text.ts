@@ -19,6 +19,9 @@ export function textOfExplained(explained: RequestExplanation): string {
     `${request} (${operation}) at engine ${engine}`,
     `${principal.userId}: groups ${listOf(principal.groups)}; tenants ${listOf(principal.tenants)}`,
     ...modeLines(explained),
+    ...(explained.ceiling === 'all'
+      ? []
+      : [`ceiling ${explained.ceiling}: ${CEILING_TEXTS[explained.ceiling]}`]),
     '',
     ...(explained.open ? ['open: this request needs no credentials', ''] : []),
     ...(policy === null ? [] : policy.checks.flatMap(checkLines)),
@@ -32,6 +35,11 @@ export function textOfExplained(explained: RequestExplanation): string {
   // An id may contain control characters that a terminal would execute.
   return `${lines.map((line) => line.replace(/\p{Cc}/gu, ' ')).join('\n')}\n`
 }
+
+const CEILING_TEXTS = {
+  read: 'only operations that read are permitted',
+  safe: 'only operations that read, and safe writes, are permitted',
+} as const
 
 function listOf(names: readonly string[]): string {
   return names.length === 0 ? 'none' : names.join(', ')

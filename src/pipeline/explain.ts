@@ -6,6 +6,7 @@ import { DEFAULT_ENGINE, isOpen } from './locate-request.ts'
 import type { EngineDependencies, Dependencies } from './dependencies.ts'
 import type { Stage } from './stage.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
+import type { Ceiling } from '../operations/ceilings.ts'
 import type { Principal } from '../request/principal.ts'
 import { targetPathOf } from '../request/target.ts'
 import { settingsOf } from '../config/schema.ts'
@@ -30,6 +31,8 @@ export interface RequestExplanation {
   readonly modes: Pick<EngineDependencies, 'validation' | 'authorization'>
   /** True if `identity.open` permits the operation without credentials. */
   readonly open: boolean
+  /** The most that the user may do. If it is not `all`, requests that it does not permit are refused in every mode. */
+  readonly ceiling: Ceiling
   readonly decision: 'permitted' | 'refused'
   /** The stage that refuses, as in the audit line of the request. */
   readonly stage: Stage | null
@@ -140,6 +143,7 @@ export function createExplain(dependencies: Dependencies, buildDryRun: BuildDryR
       principal,
       modes: { validation: engine.validation, authorization: engine.authorization },
       open: isOpen(context),
+      ceiling: dependencies.ceilingOf(principal),
       ...(refusal === null ? PERMITTED : { decision: 'refused', stage, answer: responseOf(refusal) }),
       policy,
     }

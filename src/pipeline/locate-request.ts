@@ -19,6 +19,7 @@ import {
   setPrincipal,
   type ReceivedRequest,
 } from './context.ts'
+import { requireReadCeiling } from './require-ceiling.ts'
 import { spellsLiterals } from './routes.ts'
 
 /** Name of the engine for a path without an engine's name. */
@@ -160,10 +161,11 @@ export function createPrincipalOf({ listen }: Pick<Dependencies['config'], 'list
  * CORS is the task of the application: the section `cors` does not apply to its responses, and its origins may not write there.
  */
 export function authenticatePassthrough(
-  { engines, config, metrics }: Pick<Dependencies, 'engines' | 'config' | 'metrics'>,
+  dependencies: Pick<Dependencies, 'engines' | 'config' | 'metrics' | 'ceilingOf'>,
   application: Pick<Application, 'prefix' | 'auth'>,
   isUpgrade: (request: ReceivedRequest) => boolean,
 ): (request: ReceivedRequest) => Promise<void> {
+  const { engines, config, metrics } = dependencies
   const principalOf = createPrincipalOf(config)
   const allowedOrigins = new Set(config.listen.allowedOrigins)
   return async function authenticate(request) {
@@ -187,5 +189,6 @@ export function authenticatePassthrough(
     const principal = principalOf(authenticator, request)
     context.isLogin = principal instanceof Promise
     setPrincipal(context, await principal)
+    requireReadCeiling(dependencies, request, isUpgrade(request))
   }
 }

@@ -16,6 +16,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'callers',
   'cert',
   'client',
+  'clients',
   'dateFormat',
   'disabledPermissions',
   'endpoint',
@@ -35,6 +36,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'nodes',
   'operations',
   'origins',
+  'path',
   'prefix',
   'probe',
   'publicUrl',
@@ -54,6 +56,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'userPrefix',
   'username',
   'users',
+  'values',
 ])
 
 type Schema = Readonly<Record<string, unknown>>

@@ -29,6 +29,7 @@ const AUDIT = {
   node: null,
   via: null,
   tool: null,
+  ceiling: null,
   params: {},
   created: [],
   change: null,

@@ -20,6 +20,15 @@ t.test('the lowest ceiling of every operation is reviewed: its line is in ceilin
   t.end()
 })
 
+t.test('the page about ceilings lists every safe write, and no other operation', (t) => {
+  const page = readFileSync(new URL('../../docs/configuration/ceilings.md', import.meta.url), 'utf8')
+  const [, section = ''] = /## Safe writes\n([^]*?)\n## /.exec(page) ?? []
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  const listed = rows.flatMap((row) => [...row.matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
+  t.same(listed.toSorted(), [...SAFE_WRITES].toSorted())
+  t.end()
+})
+
 t.test('every safe write is a write of the table', (t) => {
   const writes = new Set(OPERATIONS.filter(({ effect }) => effect === 'write').map(({ id }) => id))
   t.same(

@@ -1,4 +1,4 @@
-import type { ClaimPath } from '../../request/claims.ts'
+import { claimKeyOf, type ClaimPath, type TokenClaims } from '../../request/claims.ts'
 import type { Principal } from '../../request/principal.ts'
 import { isObject } from '../../request/value.ts'
 import type { TokenFault } from './token-faults.ts'
@@ -12,6 +12,8 @@ export interface ClaimSettings {
   readonly tenants: readonly ClaimPath[]
   /** Claims that every token must contain. A token without one is refused. */
   readonly required: readonly ClaimPath[]
+  /** Claims that the principal contains. */
+  readonly kept: readonly ClaimPath[]
   readonly userPrefix: string
   readonly groupPrefix: string
 }
@@ -34,14 +36,38 @@ export function principalIn(claims: Claims, settings: ClaimSettings): Principal 
   const left = missingClaimIn(claims, settings)
   if (left !== null) return left
   const { user, client, userPrefix, groupPrefix } = settings
-  const named = claimIn(claims, user)
-  const id = named === undefined && client !== null ? claimIn(claims, client) : named
+  const own = claimIn(claims, user)
+  const id = own === undefined && client !== null ? claimIn(claims, client) : own
   if (typeof id !== 'string') return 'user'
   const userId = userPrefix + id
   const groups = namesIn(claims, settings.groups, groupPrefix)
   const tenants = namesIn(claims, settings.tenants, '')
   if (id === '' || !isName(userId)) return 'user'
-  return groups === null || tenants === null ? 'groups' : { userId, groups, tenants }
+  if (groups === null || tenants === null) return 'groups'
+  const named = { userId, groups, tenants }
+  return settings.kept.length === 0 ? named : { ...named, claims: keptClaimsIn(claims, settings.kept) }
+}
+
+/** Returns the claims that the principal contains. */
+function keptClaimsIn(claims: Claims, paths: readonly ClaimPath[]): TokenClaims {
+  const kept = new Map<string, readonly string[] | 'unreadable'>()
+  for (const path of paths) {
+    const values = isDistributed(claims, path[0] ?? '') ? 'unreadable' : valuesOf(claimIn(claims, path) ?? [])
+    if (values.length > 0) kept.set(claimKeyOf(path), values)
+  }
+  return kept
+}
+
+/** Returns the values of a claim: each item of a list. A text has itself and each of its words as values. */
+function valuesOf(claim: unknown): readonly string[] | 'unreadable' {
+  const listed: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
+  const values = new Set<string>()
+  for (const one of listed) {
+    if (typeof one !== 'string' && typeof one !== 'number' && typeof one !== 'boolean') return 'unreadable'
+    const text = String(one)
+    for (const value of [text, ...text.split(' ')]) values.add(value)
+  }
+  return values.size > MAX_NAMES ? 'unreadable' : [...values]
 }
 
 /** Returns the reason why a configured claim is not in the token although the user may have values for it, or null if no claim is missing. */

@@ -43,7 +43,7 @@ export interface TokenMemoryState {
 
 /**
  * Creates the data of an empty cache of tokens.
- * @param max limit of each of the two caches, for users with up to 1,024 characters of groups and tenants. A user with more counts
+ * @param max limit of each of the two caches, for users with up to 1,024 characters of groups, tenants and claims. A user with more counts
  *   as several. The least recently used token is removed first.
  */
 export function createRememberedTokens(max = 10_000): TokenMemoryState {
@@ -56,7 +56,8 @@ export function createRememberedTokens(max = 10_000): TokenMemoryState {
   }
 }
 
-function weightOf({ groups, tenants }: Principal): number {
-  const chars = [...groups, ...tenants].reduce((sum, name) => sum + name.length, 0)
+function weightOf({ groups, tenants, claims }: Principal): number {
+  const kept = claims === undefined ? [] : [...claims.values()].flat()
+  const chars = [...groups, ...tenants, ...kept].reduce((sum, name) => sum + name.length, 0)
   return Math.max(1, Math.ceil(chars / 1024))
 }

@@ -232,6 +232,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
       groups: namesFrom(groups, principal.groups, found.groups),
       tenants: namesFrom(tenants, principal.tenants, found.tenants),
       authentication,
+      ...(principal.claims === undefined ? {} : { claims: principal.claims }),
     }
   }
 

@@ -1,6 +1,6 @@
 import { type Ceiling, lowerOf } from '../../operations/ceilings.ts'
 import { claimKeyOf, type ClaimPath, type TokenClaims } from '../../request/claims.ts'
-import type { Principal } from '../../request/principal.ts'
+import { ANONYMOUS, type Principal } from '../../request/principal.ts'
 
 /** One rule of `limits.ceilings`. It applies to every caller that one of its members names, and to every caller if it has none. */
 export interface CeilingRule {
@@ -35,6 +35,8 @@ export function createCeilingOf(rules: readonly CeilingRule[]): CeilingOf {
   // A remembered credential has the same principal for each request.
   const known = new WeakMap<CeilingSubject, Ceiling>()
   return function ceilingOf(caller) {
+    // A request without credentials reaches only the operations that the configuration opens.
+    if (caller === ANONYMOUS) return 'all'
     const found = known.get(caller)
     if (found !== undefined) return found
     const ceiling = rules

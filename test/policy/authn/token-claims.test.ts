@@ -7,6 +7,7 @@ const SETTINGS: ClaimSettings = {
   groups: [['realm_access', 'roles'], ['groups']],
   tenants: [['tenants']],
   required: [],
+  kept: [],
   userPrefix: '',
   groupPrefix: 'kc:',
 }
@@ -104,5 +105,27 @@ t.test('a required claim must be present and may be empty', (t) => {
   ])
     t.equal(principalIn({ ...whole, ...part }, settings), 'missing', JSON.stringify(part))
   t.equal(principalIn({ sub: 'mary', tenants: ['a'] }, settings), 'missing')
+  t.end()
+})
+
+t.test('a principal contains the claims that are kept, with the words of a text as values', (t) => {
+  const settings = { ...SETTINGS, kept: [['scope'], ['level'], ['a', 'b'], ['none'], ['far']] }
+  const claims = { sub: 'mary', scope: 'x y', level: 3, a: { b: [true, 'z'] }, _claim_names: { far: 'src' } }
+  const principal = principalIn(claims, settings)
+  const { claims: kept } = typeof principal === 'string' ? {} : principal
+  t.same(
+    [...(kept ?? [])],
+    [
+      ['["scope"]', ['x y', 'x', 'y']],
+      ['["level"]', ['3']],
+      ['["a","b"]', ['true', 'z']],
+      ['["far"]', 'unreadable'],
+    ],
+  )
+  for (const scope of [{ x: 1 }, ['a', null], Array.from({ length: 501 }, (_, at) => `s${at}`)])
+    t.match(principalIn({ sub: 'mary', scope }, { ...SETTINGS, kept: [['scope']] }), {
+      claims: new Map([['["scope"]', 'unreadable']]),
+    })
+  t.notOk('claims' in Object(principalIn({ sub: 'mary', scope: 'x' }, SETTINGS)))
   t.end()
 })

@@ -63,6 +63,7 @@ function open({
       groups: [['groups']],
       tenants: [],
       required: [],
+      kept: [],
       userPrefix: '',
       groupPrefix: '',
     },

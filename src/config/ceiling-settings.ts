@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { CEILINGS } from '../operations/ceilings.ts'
+import { claimPath } from './token-settings.ts'
+
+const MAX_RULES = 100
+const MAX_NAMES = 1000
+
+const names = (whom: string) =>
+  z
+    .array(z.string().min(1))
+    .min(1, 'must not be empty: without names the rule would apply to every caller')
+    .max(MAX_NAMES)
+    .default([])
+    .describe(whom)
+
+const rule = z.strictObject({
+  ceiling: z
+    .enum(CEILINGS)
+    .describe(
+      'The most that these callers may do. `read`: operations that only read. `safe`: also the daily work on tasks, instances and external tasks, ' +
+        'but no deployment, deletion, migration or modification, and no change of permissions or identities. `all`: every operation.',
+    ),
+  users: names('User ids. Users of tokens have the `userPrefix` of their issuer.'),
+  groups: names(
+    'Group ids. The rule applies to their members. Groups of tokens have the `groupPrefix` of their issuer: `keycloak:agents`.',
+  ),
+  clients: names(
+    'Ids of OAuth clients. The rule applies to tokens that name one of them in `client_id`, `azp`, `appid` or `cid`.',
+  ),
+  claim: z
+    .strictObject({
+      path: claimPath.describe('The claim, for example `scope`.'),
+      values: z
+        .array(z.string().min(1))
+        .min(1, 'at least one value is needed')
+        .max(MAX_NAMES)
+        .describe(
+          'Values of the claim. A list has each of its items as a value. A text has itself and each of its words as values, as in `scope`.',
+        ),
+    })
+    .nullable()
+    .default(null)
+    .describe('A claim of tokens. The rule applies to tokens whose claim has one of the values.'),
+})
+
+/** The section `limits.ceilings`. */
+export const ceilings = z.array(rule).max(MAX_RULES, `at most ${MAX_RULES} rules are permitted`).default([])

@@ -1,0 +1,72 @@
+import { GatewayError } from '../errors.ts'
+import { type Ceiling, ceilingPermits } from '../operations/ceilings.ts'
+import { HAZARD_RULES, type HazardRule } from '../operations/hazard-rules.ts'
+import { checkHazards } from '../policy/validation/hazards.ts'
+import type { CheckedContext, Outcome, ReceivedRequest } from './context.ts'
+import type { Dependencies } from './dependencies.ts'
+
+/** The methods of an application that count as reads. The effect of its other methods is unknown, so each of them counts as a write. */
+export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** An expression in a query is code, which could change anything, so no setting allows it to a caller with a ceiling. */
+const ALLOWED_HAZARDS: ReadonlySet<HazardRule> = new Set(
+  HAZARD_RULES.filter((rule) => rule !== 'expressions'),
+)
+
+type CeilingDependencies = Pick<Dependencies, 'ceilingOf' | 'metrics'>
+
+/**
+ * Checks the ceiling of the caller. It is the gateway's own limit, so it applies in every mode.
+ * @throws GatewayError GW_CEILING, or GW_HAZARD for an expression
+ */
+export function requireCeiling(dependencies: CeilingDependencies, context: CheckedContext): void {
+  const { principal, operation, engine, accessRequest } = context
+  context.ceiling = dependencies.ceilingOf(principal)
+  if (context.ceiling === 'all') return
+  const isPermitted = ceilingPermits(context.ceiling, operation)
+  conclude(dependencies, context, { engine: engine.name, isPermitted })
+  checkHazards(operation, accessRequest, ALLOWED_HAZARDS)
+}
+
+/**
+ * Checks the ceiling of the caller of an application, whose operations are unknown. With a ceiling, only methods that read are
+ * permitted, and no WebSocket, because its client could send anything.
+ * @throws GatewayError GW_CEILING
+ */
+export function requireReadCeiling(
+  dependencies: CeilingDependencies,
+  { context, method }: Pick<ReceivedRequest, 'context' | 'method'>,
+  isUpgrade: boolean,
+): void {
+  const { principal, passthrough } = context
+  if (principal === null || passthrough === 'none') return
+  context.ceiling = dependencies.ceilingOf(principal)
+  if (context.ceiling === 'all') return
+  const isPermitted = READ_METHODS.has(method) && !isUpgrade
+  conclude(dependencies, context, { engine: passthrough.prefix, isPermitted })
+}
+
+interface CeilingDecision {
+  /** The name of the engine, or the prefix of the application. */
+  readonly engine: string
+  readonly isPermitted: boolean
+}
+
+function conclude(
+  { metrics }: CeilingDependencies,
+  outcome: Pick<Outcome, 'ceiling' | 'stage'>,
+  { engine, isPermitted }: CeilingDecision,
+): void {
+  const { ceiling } = outcome
+  metrics.ceiling({ engine, ceiling, result: isPermitted ? 'permitted' : 'refused' })
+  if (isPermitted) return
+  // The refusal does not depend on the authorization records, so it is one of the limits.
+  outcome.stage = 'admit'
+  throw new GatewayError('GW_CEILING', { message: MESSAGES[ceiling] })
+}
+
+const MESSAGES: Readonly<Record<Ceiling, string>> = {
+  read: "The ceiling 'read' of the caller permits only operations that read",
+  safe: "The ceiling 'safe' of the caller does not permit this operation",
+  all: 'The ceiling of the caller does not permit this operation',
+}
