@@ -81,39 +81,46 @@ t.test('check warns about an administrator group without a record', async (t) =>
   })
 })
 
-t.test('the demo listens, the commands of its tour work, and it exits on SIGTERM', async (t) => {
-  const [port, adminPort] = [await freePort(), await freePort()]
-  const settings = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`]
-  const child = spawn('env', [...settings, process.execPath, DEMO], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-  while (!said.includes('# 7.')) await once(child.stdout, 'data')
-  const origins = { base: `http://127.0.0.1:${port}/engine-rest`, admin: `http://127.0.0.1:${adminPort}` }
-  t.equal(said.trim(), tourOf(origins).trim())
-  const lines = said
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#') && !/^(engine-gateway|Users)/.test(line))
-  const shell = spawn('sh', [], { stdio: STDIO_OF_SHELL })
-  let shown = ''
-  shell.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
-  shell.stdin.end(lines.join('\n'))
-  await once(shell, 'close')
-  t.match(readFileSync(join(ROOT, 'README.md'), 'utf8'), '`mary`/`mary` may work on reviews')
-  t.match(said, 'mary/mary may work on reviews')
-  t.match(shown, /401 Unauthorized/)
-  t.match(shown, /'CREATE_INSTANCE' permission on resource 'discount' of type 'DecisionDefinition'/)
-  t.match(shown, /cache-status: engine-gateway; hit/)
-  t.match(shown, /x-gateway-error: GW_HAZARD/)
-  t.match(shown, /\}\n\{"count":9\}\n\{"count":3\}\n\[.*\]\n/, 'each answer ends its line')
-  t.match(shown, /"taskState"/)
-  t.match(shown, /gateway_refusals_total/)
-  child.kill('SIGTERM')
-  await once(child, 'exit')
-  t.equal(child.exitCode, 0)
-})
+t.test(
+  'the demo listens, the commands of its tour and of the README work, and it exits on SIGTERM',
+  async (t) => {
+    const [port, adminPort] = [await freePort(), await freePort()]
+    const settings = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`]
+    const child = spawn('env', [...settings, process.execPath, DEMO], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    let said = ''
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    while (!said.includes('# 7.')) await once(child.stdout, 'data')
+    const origins = { base: `http://127.0.0.1:${port}/engine-rest`, admin: `http://127.0.0.1:${adminPort}` }
+    t.equal(said.trim(), tourOf(origins).trim())
+    const lines = said
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#') && !/^(engine-gateway|Users)/.test(line))
+    const shell = spawn('sh', [], { stdio: STDIO_OF_SHELL })
+    let shown = ''
+    shell.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    const ofReadme = [...readme.matchAll(/^curl .*/gm)].map(([line]) => line.replace(':8080', `:${port}`))
+    t.equal(ofReadme.length, 2)
+    shell.stdin.end([...lines, ...ofReadme].join('\n'))
+    await once(shell, 'close')
+    t.match(readme, '`mary`/`mary` may work on reviews')
+    t.match(said, 'mary/mary may work on reviews')
+    t.match(shown, /401 Unauthorized/)
+    t.match(shown, /'CREATE_INSTANCE' permission on resource 'discount' of type 'DecisionDefinition'/)
+    t.match(shown, /'DELETE' permission on resource 'demo' of type 'User'/)
+    t.match(shown, /cache-status: engine-gateway; hit/)
+    t.match(shown, /x-gateway-error: GW_HAZARD/)
+    t.match(shown, /\}\n\{"count":9\}\n\{"count":3\}\n\[.*\]\n/, 'each answer ends its line')
+    t.match(shown, /"taskState"/)
+    t.match(shown, /gateway_refusals_total/)
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    t.equal(child.exitCode, 0)
+  },
+)
 
 t.test(
   'the demo in front of an engine of the user refuses nothing, and its tour shows what it would refuse',
