@@ -25,7 +25,7 @@ members may be added.
 const GUIDES: Readonly<Record<string, string>> = {
   start: 'See [reload](configuration/reload.md) and [workers](configuration/workers.md).',
   diff: 'It reads [`GET /config`](configuration/reload.md#the-admin-listener).',
-  move: 'It sends `POST /shift`: see [two groups of nodes](configuration/balancing.md#two-groups-of-nodes).',
+  move: 'See [change the engine under traffic](moving.md) and [two groups of nodes](configuration/balancing.md#two-groups-of-nodes).',
   drain: 'See [rolling restart](rolling-restart.md).',
   purge: 'It sends [`POST /cache/purge`](configuration/caching.md#purge).',
   explain: 'See [explanations](explain.md#may-this-user-do-that).',

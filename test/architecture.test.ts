@@ -47,6 +47,7 @@ const LAYERS = [
   'assembly',
   'parsing',
   'transfer',
+  'move',
   'status',
   'gateway.ts',
   'handlers',

@@ -30,6 +30,7 @@ import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
 import { combined } from './component.ts'
 import { createModeChecks } from './modes.ts'
+import { moveChecksOf } from './move-checks.ts'
 import { createShiftGauges, shiftStateFor } from './shifts.ts'
 import { createNodeWatch, drainNodes, endPolls } from './running-nodes.ts'
 import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
@@ -151,6 +152,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
         return nodes === undefined ? null : askerOf(nodes.own)
       },
       connections: () => connectionChecksOf(config, engineNodes, applicationNodes),
+      moveChecks: () => moveChecksOf(config, engineNodes),
       reopenAudit: audit.reopen,
       audit: audit.writeEvent,
     },

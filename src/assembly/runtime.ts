@@ -12,6 +12,7 @@ import type { TokenMemoryState } from '../policy/authn/token-memory.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
 import type { AuditEvent } from '../metrics/audit-events.ts'
+import type { MoveFinding } from '../move/move-finding.ts'
 import type { EntityFacts } from '../policy/authz/entities/entity-facts.ts'
 import type { Component } from './component.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
@@ -113,6 +114,8 @@ export interface RuntimeQuestions {
   readonly askerOf: (engine: string) => AskEngine | null
   /** Returns the checks for remote systems. */
   readonly connections: () => readonly ConnectionCheck[]
+  /** Returns a check for each engine whose nodes have groups: what must be changed before requests move to the other group. */
+  readonly moveChecks: () => readonly MoveCheck[]
   /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
   /** Writes an event to the audit stream. */
@@ -136,6 +139,16 @@ export interface ConnectionCheck {
   readonly address: string
   /** Resolves with one line that describes the remote system. @throws Error that says why it cannot be used */
   readonly run: (withinMs: number) => Promise<string>
+}
+
+/** A check of an engine before requests move from one group of its nodes to another. */
+export interface MoveCheck {
+  readonly engine: string
+  /** Never rejects. Findings about the engine itself are in the result. */
+  readonly run: (options: {
+    readonly withinMs: number
+    readonly onProgress: (what: string, count: number) => void
+  }) => Promise<readonly MoveFinding[]>
 }
 
 /**

@@ -7,13 +7,8 @@ import { messageOf } from '../errors.ts'
 import { createLogger, openDestination, withoutSecrets } from '../log.ts'
 import { counted } from '../pipeline/plural.ts'
 import { versionOf } from '../server/version.ts'
-import {
-  type CommandContext,
-  type CommandDependencies,
-  CONFIG_OPTION,
-  FORMAT_OPTION,
-  notesText,
-} from './command.ts'
+import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
+import { type EngineFinding, findingLines, findObstacles, hasObstacle } from './move-findings.ts'
 import { linesText, printResponse, tableLines } from './output.ts'
 
 const MAX_TIMEOUT_S = 60
@@ -21,6 +16,8 @@ const MAX_TIMEOUT_S = 60
 const AT_ONCE = 32
 /** How long closing may take if no connection was checked. */
 const MAX_CLOSE_MS = 5000
+/** The time for the deployed resources of each engine whose nodes have groups. */
+const MOVE_CHECK_MS = 120_000
 
 export function addCheckCommand(program: Command, context: CommandContext): void {
   program
@@ -42,17 +39,17 @@ export function addCheckCommand(program: Command, context: CommandContext): void
         const checked = await check(file, wanted, context).catch((error: unknown) => {
           // In text format, every command prints the problems of such a file in the same way.
           if (format === 'text' || !(error instanceof ConfigError)) throw error
-          return { problems: error.problems, warnings: [], production: null, connections: null }
+          return { problems: error.problems, warnings: [], production: null, connections: null, move: null }
         })
-        const { problems, warnings, production: findings, connections } = checked
+        const { problems, warnings, production: findings, connections, move } = checked
         // With --production, the warnings are among the settings that are not for production.
         if (format === 'text' && findings === null)
           for (const warning of warnings) context.stderr.write(linesText([`warning: ${warning}`]))
         printResponse(context, format, {
-          text: () => formatCheckReport(file, findings, connections),
+          text: () => formatCheckReport(file, checked),
           json: () => ({ file, good: problems.length === 0, ...checked }),
         })
-        const isGood = problems.length === 0 && (findings ?? []).length === 0
+        const isGood = problems.length === 0 && (findings ?? []).length === 0 && !hasObstacle(move ?? [])
         return isGood && (connections ?? []).every(({ ok }) => ok) ? 0 : 1
       }),
     )
@@ -61,9 +58,10 @@ export function addCheckCommand(program: Command, context: CommandContext): void
 const NOTES = {
   about: `With --connect, the command also connects to the systems in the configuration. It reads the engines, the
 version and the date format of each node, with the gateway's own credentials. It sends one probe to each
-node of an application in passthrough. It reads one user and one record from engines that are a source of
-users or records, and the keys of each token issuer. It connects to Redis. It changes nothing. It does not
-connect to applications without a probe, or to the collector of traces.
+node of an application in passthrough. If nodes have groups, it finds the same obstacles as move check. It
+reads one user and one record from engines that are a source of users or records, and the keys of each token
+issuer. It connects to Redis. It changes nothing. It does not connect to applications without a probe, or to
+the collector of traces.
 
 With --production, the command compares the configuration with the list "Hardening" in SECURITY.md. It
 prints each setting that differs, and what must be checked by hand. A warning counts as such a setting.`,
@@ -74,7 +72,10 @@ prints each setting that differs, and what must be checked by hand. A warning co
   ],
   exitCodes: [
     [0, 'the configuration is valid, and with --connect every connection succeeded'],
-    [1, 'the configuration has problems, a connection failed, or a setting is not for production'],
+    [
+      1,
+      'there are problems, failed connections, obstacles to a move, or settings that are not for production',
+    ],
     [2, 'invalid arguments'],
   ],
 } as const
@@ -86,6 +87,8 @@ interface CheckReport {
   readonly production: readonly string[] | null
   /** Null if no connection was checked. */
   readonly connections: readonly ConnectionResult[] | null
+  /** The findings of `move check`. Null if no connection was checked, or if no engine has groups of nodes. */
+  readonly move: readonly EngineFinding[] | null
 }
 
 interface ConnectionResult extends Pick<ConnectionCheck, 'what' | 'address'> {
@@ -113,12 +116,14 @@ interface WantedChecks {
 async function check(
   file: string,
   { isProduction, withinMs }: WantedChecks,
-  { build }: CommandDependencies,
+  { build, stderr }: Pick<CommandContext, 'build' | 'stderr'>,
 ): Promise<CheckReport> {
   const config = loadConfig(file)
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
   const { close, questions } = await build({ config, log, version: versionOf() })
   const results = withinMs === null ? null : await checkConnections(questions.connections(), withinMs)
+  const moveChecks = withinMs === null ? [] : questions.moveChecks()
+  const move = moveChecks.length === 0 ? null : await findObstacles(moveChecks, MOVE_CHECK_MS, stderr)
   // A request that was abandoned still runs until its own timeout.
   await within(withinMs ?? MAX_CLOSE_MS, close()).catch(() => undefined)
   const { warnings } = questions
@@ -128,6 +133,7 @@ async function check(
     warnings,
     production: isProduction ? [...warnings, ...findings] : null,
     connections: results,
+    move,
   }
 }
 
@@ -176,11 +182,11 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 function formatCheckReport(
   file: string,
-  findings: readonly string[] | null,
-  connections: readonly ConnectionResult[] | null,
+  { production: findings, connections, move }: Pick<CheckReport, 'production' | 'connections' | 'move'>,
 ): string {
   return linesText([
     ...((connections ?? []).length === 0 ? [] : tableLines((connections ?? []).map(connectionRow))),
+    ...(move === null ? [] : findingLines(move)),
     ...(findings === null ? [] : productionLines(findings)),
     sumOf(file, findings, connections),
   ])

@@ -1,5 +1,6 @@
-import { Argument, type Command } from 'commander'
-import { loadConfig } from '../config/config.ts'
+import { Argument, type Command, Option } from 'commander'
+import { type Config, loadConfig } from '../config/config.ts'
+import { createLogger, openDestination } from '../log.ts'
 import { isObject } from '../request/value.ts'
 import { ADMIN_ROUTES } from '../server/admin-routes.ts'
 import { type ComparisonReports, isComparisonReports } from '../server/comparison-reports.ts'
@@ -7,20 +8,22 @@ import type { ShiftReport } from '../server/change-shift.ts'
 import { ADMIN_OPTION, adminAddressOf, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
 import { CommandError } from './command-failure.ts'
 import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
+import { type EngineFinding, findingLines, findObstacles, hasObstacle } from './move-findings.ts'
 import { linesText, printResponse } from './output.ts'
+import { wholeNumberOf } from './with-engine.ts'
 
-const ACTIONS = ['status', 'report', 'shift', 'back'] as const
+const ACTIONS = ['check', 'status', 'report', 'shift', 'back'] as const
 const KINDS = ['reads', 'writes', 'all'] as const
 
 export function addMoveCommand(program: Command, context: CommandContext): void {
   program
     .command('move')
-    .usage('status | report | shift <KIND> <SHARE> | back [options]')
-    .description('shift requests from one group of nodes to another, and back')
+    .usage('check | status | report | shift <KIND> <SHARE> | back [options]')
+    .description('check and shift requests from one group of nodes to another, and back')
     .addArgument(
       new Argument(
         '<ACTION>',
-        'show the shares or the differences between the groups, change the shares, or set them to 0%',
+        'find obstacles, show the shares or the differences between the groups, change the shares, or set them to 0%',
       ).choices(ACTIONS),
     )
     .addArgument(new Argument('[KIND]', 'with shift: the requests whose share changes').choices(KINDS))
@@ -29,13 +32,27 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
     .option('-e, --engine <NAME>', 'default: the only engine that has groups')
     .addOption(ADMIN_OPTION)
     .addOption(TOKEN_FILE_OPTION)
+    .addOption(
+      new Option('--timeout <SECONDS>', 'with check: the time for deployed resources of an engine')
+        .default(120, '120')
+        .argParser((text) => wholeNumberOf(text, 1, 86_400)),
+    )
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
       context.exits(
-        async (action, kind, share, { config: file, engine, format, ...given }) => {
+        async (action, kind, share, { config: file, engine, format, timeout, ...given }) => {
           const change = changeOf(action, kind, share)
-          const address = adminAddressOf(given, loadConfig(file))
+          const config = loadConfig(file)
+          if (action === 'check') {
+            const findings = await checkGroups({ config, engine, withinMs: timeout * 1000 }, context)
+            printResponse(context, format, {
+              text: () => linesText(findingLines(findings)),
+              json: () => ({ file, good: !hasObstacle(findings), findings }),
+            })
+            return hasObstacle(findings) ? 1 : 0
+          }
+          const address = adminAddressOf(given, config)
           if (action === 'report') {
             const reports = comparisonsOf(await askAdmin(address, ADMIN_ROUTES.compared), engine)
             printResponse(context, format, {
@@ -54,23 +71,51 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
 }
 
 const NOTES = {
-  about: `The command sends POST /shift to the admin listener of a gateway. The change applies to the next requests in
-all workers and, with cache.redis, in all other gateways that share this Redis. It ends with the process and
-with a change of engines.NAME.shift: write the same shares into the configuration. back sets both shares to
-0%. report shows the results of engines.NAME.compare since the last start or reload, and the last 100
+  about: `check connects to both groups with the gateway's own credentials and only reads. It finds what must be
+changed before requests are shifted: families, database schema, settings, admin groups, and deployed resources
+that only one family can use. It needs no running gateway, and reads at most 5000 deployments.
+
+The other actions send POST /shift to the admin listener of a gateway. The change applies to the next requests
+in all workers and, with cache.redis, in all other gateways that share this Redis. It ends with the process
+and with a change of engines.NAME.shift: write the same shares into the configuration. back sets both shares
+to 0%. report shows the results of engines.NAME.compare since the last start or reload, and the last 100
 differences. It shows no text of the responses.`,
   examples: [
+    'engine-gateway move check --config gateway.yaml',
     'engine-gateway move status --config gateway.yaml',
     'engine-gateway move report --config gateway.yaml',
     'engine-gateway move shift reads 25% --config gateway.yaml',
     'engine-gateway move back --engine default --config gateway.yaml',
   ],
   exitCodes: [
-    [0, 'the shares are in force, or report: no difference was found'],
-    [1, 'report: the responses of the groups differ'],
+    [0, 'the shares are in force; check: no obstacle was found; report: no difference was found'],
+    [1, 'check: there is an error or a warning; report: the responses of the groups differ'],
     [2, 'invalid arguments, or a gateway or worker that does not respond'],
   ],
 } as const
+
+interface CheckedEngines {
+  readonly config: Config
+  /** Undefined: all engines that have groups. */
+  readonly engine: string | undefined
+  readonly withinMs: number
+}
+
+/** @throws CommandError if there are no groups, ConfigError */
+async function checkGroups(
+  { config, engine, withinMs }: CheckedEngines,
+  { build, stderr }: Pick<CommandContext, 'build' | 'stderr'>,
+): Promise<readonly EngineFinding[]> {
+  const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
+  const { questions, close } = await build({ config, log, version: 'move' })
+  try {
+    const checks = questions.moveChecks().filter((check) => engine === undefined || check.engine === engine)
+    if (checks.length === 0) throw new CommandError('No engine has groups of nodes. Set engines.NAME.shift')
+    return await findObstacles(checks, withinMs, stderr)
+  } finally {
+    await close()
+  }
+}
 
 interface Change {
   readonly reads?: string

@@ -51,7 +51,8 @@ export function addEngineOptions(command: Command) {
     )
 }
 
-function wholeNumberOf(text: string, min: number, max: number): number {
+/** Parses an option that takes a whole number. @throws InvalidArgumentError */
+export function wholeNumberOf(text: string, min: number, max: number): number {
   const value = Number(text)
   if (!/^\d{1,6}$/.test(text) || value < min || value > max)
     throw new InvalidArgumentError(`It takes a number from ${min} to ${max}.`)
@@ -97,7 +98,8 @@ export async function withEngine<T>(
 /** The time between two lines of progress. */
 const PROGRESS_MS = 1000
 
-function createProgress(write: (text: string) => void): EngineReading['onProgress'] {
+/** Returns a function that writes a line of progress at most once a second. */
+export function createProgress(write: (text: string) => void): EngineReading['onProgress'] {
   let writtenAt = performance.now()
   return (what, count) => {
     if (performance.now() - writtenAt < PROGRESS_MS) return

@@ -218,16 +218,16 @@ interface GroupComparer {
   readonly close: () => Promise<void>
 }
 
-/** The connections to each group for comparisons. They are separate, so that a comparison never uses a place of a client. */
-const COMPARED_CONNECTIONS = 2
-const COMPARED_MS = 10_000
+/** The separate connections to each node of a group, for comparisons and checks. They never use a place of a client. */
+const GROUP_CONNECTIONS = 2
+const GROUP_MS = 10_000
+/** The requests of a check that may wait for a connection. A comparison is dropped instead. */
+const GROUP_QUEUE = 16
 
 function createComparison(options: UpstreamOptions, shift: Shift | null): GroupComparer | null {
   const { compare, random = Math.random } = options
   if (compare === undefined || shift === null) return null
-  const [left, right] = [shift.from, shift.to].map((group) =>
-    createUpstream(comparedOptionsOf(options, group)),
-  )
+  const [left, right] = [shift.from, shift.to].map((group) => createUpstream(groupOptionsOf(options, group)))
   if (left === undefined || right === undefined) return null
   const comparer = new Comparer({
     ...compare,
@@ -251,14 +251,14 @@ function createComparison(options: UpstreamOptions, shift: Shift | null): GroupC
 }
 
 /** The options of an upstream that asks one group only and has no influence on the requests of clients. */
-function comparedOptionsOf(options: UpstreamOptions, group: string): UpstreamOptions {
+function groupOptionsOf(options: UpstreamOptions, group: string): UpstreamOptions {
   const { engine, nodes, timeouts, credentials, host, remoteName, tls, responsePolicy, resolve, now } =
     options
   return {
     engine,
     nodes: nodes.filter((node) => typeof node === 'object' && node.group === group),
-    timeouts: { ...timeouts, headersMs: COMPARED_MS, bodyMs: COMPARED_MS, responseMs: COMPARED_MS },
-    connections: COMPARED_CONNECTIONS,
+    timeouts: { ...timeouts, headersMs: GROUP_MS, bodyMs: GROUP_MS, responseMs: GROUP_MS },
+    connections: GROUP_CONNECTIONS,
     queue: { max: 0, waitMs: 0 },
     credentials,
     host,
@@ -401,6 +401,8 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
         isDrained: node.isDrained,
         checkConnection: (withinMs) => checkNodeConnection(node, { ...ownQuestionOf(options), withinMs }),
       })),
+    openGroup: (group) =>
+      createUpstream({ ...groupOptionsOf(options, group), queue: { max: GROUP_QUEUE, waitMs: GROUP_MS } }),
     shift,
     comparer: comparison?.comparer ?? null,
     waiting: () => sendOptions.queue.size,

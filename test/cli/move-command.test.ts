@@ -1,7 +1,7 @@
 import t from 'tap'
 import { until } from '../support/cache-harness.ts'
 import { startNode } from '../support/fake-engine.ts'
-import { startReloadable } from '../support/reloadable.ts'
+import { startReloadable, writeSetup } from '../support/reloadable.ts'
 import { runInProcess } from '../support/run-command.ts'
 
 const node = await startNode(t, ({ url }, response) =>
@@ -37,6 +37,71 @@ t.test('move shows and changes the shares', async (t) => {
   t.match(await move('back'), { code: 0, out: lineOf('0%', '0%') })
   const { out } = await move('status', '--format', 'json')
   t.same(JSON.parse(out), { engine: 'default', to: 'new', from: 'old', reads: 0, writes: 0, returned: null })
+})
+
+const log = (version: string) => JSON.stringify([{ id: '0', timestamp: '2026', version }])
+
+t.test('move check shows what must be changed, and for which engine', async (t) => {
+  const responses: Record<string, string> = {
+    '/engine-rest/telemetry/data': '{"product":{"name":"Camunda BPM Runtime"}}',
+    '/new/engine-rest/telemetry/data': '{"product":{"name":"Operaton BPM Runtime"}}',
+    '/engine-rest/version': '{"version":"7.22.0"}',
+    '/new/engine-rest/version': '{"version":"1.0.3"}',
+    '/engine-rest/schema/log': log('7.22.0'),
+    '/new/engine-rest/schema/log': log('7.22.0'),
+  }
+  const received: string[] = []
+  const engine = await startNode(t, ({ method, url }, response) => {
+    received.push(`${method} ${url}`)
+    const path = url.replace(/\?.*/, '')
+    response.setHeader('content-type', 'application/json').end(responses[path] ?? '[]')
+  })
+  const { file: own, write } = await writeSetup(t)
+  await write({
+    engines: {
+      default: {
+        nodes: [
+          { url: `${engine.url}/engine-rest`, group: 'old' },
+          { url: `${engine.url}/new/engine-rest`, group: 'new' },
+        ],
+        shift: { to: 'new' },
+      },
+    },
+    authorization: {
+      adminGroups: ['camunda-admin', 'operaton-admin'],
+      records: { source: 'file', file: 'records.yaml' },
+    },
+    health: { probe: false },
+  })
+  const check = (...options: readonly string[]) =>
+    runInProcess(['move', 'check', '--config', own, ...options])
+  const { code, out } = await check()
+  t.equal(code, 1)
+  t.match(out, /^error: default, group new: schema: Operaton 1\.0\.3 needs the schema 7\.23/)
+  t.match(out, /\n {2}to do: Run the upgrade scripts from 7\.22\.0 to 7\.24/)
+  t.match(out, /\n1 obstacle found\n$/)
+  t.ok(
+    received.every((request) => request.startsWith('GET ')),
+    'it only reads',
+  )
+  for (const path of ['/engine-rest/schema/log', '/new/engine-rest/schema/log'])
+    responses[path] = log('7.24.0')
+  t.match(await check('--engine', 'default'), { code: 0, out: /no obstacle was found\n$/ })
+  t.match(JSON.parse((await check('--format', 'json')).out), {
+    file: own,
+    good: true,
+    findings: [{ engine: 'default', severity: 'info', subject: 'family', group: 'old' }],
+  })
+  t.match(await check('--engine', 'second'), { code: 2, err: /No engine has groups/ })
+  t.match(await check('--timeout', '0'), { code: 2, err: /from 1 to 86400/ })
+  t.match(await check('reads'), { code: 2, err: /check takes neither a kind nor a share/ })
+  const connected = await runInProcess(['check', '--config', own, '--connect', '--format', 'json'])
+  t.match(JSON.parse(connected.out), { move: [{ engine: 'default', subject: 'family' }] })
+  responses['/new/engine-rest/schema/log'] = log('7.22.0')
+  t.match(await runInProcess(['check', '--config', own, '--connect']), {
+    code: 1,
+    out: /\nerror: default: database: /,
+  })
 })
 
 t.test('wrong arguments change nothing', async (t) => {

@@ -61,8 +61,8 @@ export function isWithin(version: string, { since, until }: VersionRange): boole
   )
 }
 
-/** Compares numbers, because `7.9` is older than `7.10`. */
-function compareVersions(left: string, right: string): number {
+/** Compares numbers, because `7.9` is older than `7.10`. The result is negative if `left` is older. */
+export function compareVersions(left: string, right: string): number {
   const [major = 0, minor = 0] = left.split('.').map(Number)
   const [otherMajor = 0, otherMinor = 0] = right.split('.').map(Number)
   return major - otherMajor || minor - otherMinor

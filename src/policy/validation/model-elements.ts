@@ -6,6 +6,13 @@ export type XmlAttributes = Readonly<Record<string, string>>
 /** @param path names of the elements from the root to this one, without their prefixes */
 type OnElement = (path: readonly string[], attributes: XmlAttributes) => void
 
+interface ReadOptions {
+  /** Called between two parts of a long model. An error that it throws ends the reading. */
+  readonly checkDeadline?: (() => void) | undefined
+  /** Receives the text directly in an element, in one or more parts. Default: texts are not read. */
+  readonly onText?: ((path: readonly string[], text: string) => void) | undefined
+}
+
 /** The maximum depth of elements. Each level costs memory until it is closed. No real model is that deep. */
 const MAX_DEPTH = 1000
 /** The text that is parsed in one turn of the event loop. Parsing 16 MiB, the largest response that is read, can take 2 s. */
@@ -21,7 +28,7 @@ const CHUNK_CHARS = 64 * 1024
 export async function readElements(
   xml: string,
   onElement: OnElement,
-  checkDeadline = (): void => undefined,
+  { checkDeadline, onText }: ReadOptions = {},
 ): Promise<boolean> {
   const parser = new SaxesParser({ xmlns: false, position: false })
   const path: string[] = []
@@ -32,10 +39,12 @@ export async function readElements(
     onElement(path, attributes)
   })
   parser.on('closetag', () => path.pop())
+  if (onText !== undefined)
+    for (const kind of ['text', 'cdata'] as const) parser.on(kind, (text) => onText(path, text))
   for (let at = 0; at < xml.length; at += CHUNK_CHARS) {
     if (at > 0) {
       await turn()
-      checkDeadline()
+      checkDeadline?.()
     }
     if (!isRead(() => parser.write(xml.slice(at, at + CHUNK_CHARS)))) return false
   }

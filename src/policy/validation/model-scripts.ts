@@ -33,7 +33,7 @@ export async function findScript(model: Buffer, checkDeadline?: () => void): Pro
     (path, attributes) => {
       if (found === 'none' && isScript(path, attributes)) found = { element: path.at(-1) ?? '' }
     },
-    checkDeadline,
+    { checkDeadline },
   )
   return isRead || found !== 'none' ? found : 'unknown'
 }

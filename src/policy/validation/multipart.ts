@@ -28,6 +28,11 @@ const MAX_PARTS = 10_000
 /** The suffixes by which the engine recognizes a model, which it reads as XML. The engine does not require a dot. */
 const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
 
+/** Returns whether the engine reads a resource with this name as a model. */
+export function isModelName(name: string): boolean {
+  return MODEL.test(name)
+}
+
 /** The contents of a multipart body that the engine gives a meaning. */
 export interface MultipartContent {
   /** The parts that the engine reads as models. */
@@ -189,7 +194,7 @@ function isModel(headers: string): boolean {
   if (given === 0) return false
   const [, quoted, plain] = PLAIN_FILE_NAME.exec(headers) ?? []
   const fileName = quoted ?? plain
-  return given > 1 || fileName === undefined || MODEL.test(fileName.trim())
+  return given > 1 || fileName === undefined || isModelName(fileName.trim())
 }
 
 function unreadable(what: string): GatewayError {

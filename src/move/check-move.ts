@@ -1,0 +1,278 @@
+import { isDeepStrictEqual } from 'node:util'
+import { messageOf } from '../errors.ts'
+import type { Release } from '../operations/published/releases.ts'
+import { type AskEngine, jsonIn } from '../request/engine-request.ts'
+import { compareSchema, type GroupFacts, nameOfGroup, readGroupFacts, schemaOf } from './group-facts.ts'
+import type { MoveFinding } from './move-finding.ts'
+import { findInResources, type ResourceScan } from './resource-findings.ts'
+
+/** A group of nodes whose engines are asked. */
+export interface CheckedGroup {
+  readonly name: string
+  readonly ask: AskEngine
+  /** The configured release. It is used if the nodes do not report their family. */
+  readonly release: Release | null
+}
+
+export interface Administrators {
+  readonly groups: readonly string[]
+  readonly users: readonly string[]
+  /** Whether the engine has the users and groups. */
+  readonly areAtEngine: boolean
+}
+
+export interface MoveCheckOptions extends Pick<ResourceScan, 'hasTime' | 'onProgress' | 'limits'> {
+  readonly from: CheckedGroup
+  readonly to: CheckedGroup
+  readonly administrators: Administrators
+  /** Whether the configuration says that each node executes only the jobs of its own deployments. */
+  readonly isDeploymentAware: boolean
+}
+
+interface KnownGroup extends CheckedGroup {
+  readonly facts: GroupFacts
+}
+
+/** Finds what must be changed before requests move from one group to another. It only reads. Never rejects. */
+export async function checkMove(options: MoveCheckOptions): Promise<readonly MoveFinding[]> {
+  const groups: KnownGroup[] = []
+  const findings: MoveFinding[] = []
+  for (const group of [options.from, options.to]) {
+    const facts = await readGroupFacts(group.ask, group.release).catch((error: unknown) => {
+      findings.push(unreachable(group, error))
+      return null
+    })
+    if (facts !== null) groups.push({ ...group, facts })
+  }
+  for (const group of groups) findings.push(familyFinding(group), ...schemaFindings(group))
+  const [left, right] = groups
+  if (left !== undefined && right !== undefined) findings.push(...(await comparisonsOf(left, right, options)))
+  if (left !== undefined)
+    findings.push(...(await administratorFindings(left, groups, options.administrators)))
+  if (left !== undefined)
+    findings.push(
+      ...(await findInResources({
+        ...options,
+        ask: left.ask,
+        families: [options.from, options.to].map(
+          ({ name }) => groups.find((group) => group.name === name)?.facts.family ?? null,
+        ),
+      })),
+    )
+  return [...findings, BY_HAND]
+}
+
+const BY_HAND: MoveFinding = {
+  severity: 'info',
+  subject: 'setting',
+  group: null,
+  found:
+    'the API does not show the default serialization format, the authorization switch, the adminGroups and the process engine plugins. ' +
+    'An engine with another history level than the database does not start',
+  action: 'Compare these settings of both groups by hand.',
+}
+
+function unreachable({ name }: CheckedGroup, error: unknown): MoveFinding {
+  return {
+    severity: 'error',
+    subject: 'connection',
+    group: name,
+    found: `no node of the group responds: ${messageOf(error)}`,
+    action: 'Start the nodes, and check their URLs and the account with check --connect.',
+  }
+}
+
+function familyFinding({ name, facts }: KnownGroup): MoveFinding {
+  const isKnown = facts.family !== null && facts.version !== null
+  return {
+    severity: isKnown ? 'info' : 'warning',
+    subject: 'family',
+    group: name,
+    found: `the nodes run ${nameOfGroup(facts)}`,
+    action: isKnown
+      ? null
+      : 'Permit the account of the gateway to read GET /telemetry/data and GET /version, or set engines.NAME.release for the old group.',
+  }
+}
+
+function schemaFindings({ name, facts }: KnownGroup): readonly MoveFinding[] {
+  const of = { subject: 'schema', group: name } as const
+  const compared = compareSchema(facts)
+  if (compared === null)
+    return [
+      {
+        ...of,
+        severity: 'warning',
+        found: `it is not known whether the schema fits: the database has ${schemaOf(facts) ?? 'an unknown schema'}`,
+        action: 'Compare GET /schema/log with the documentation of the engine.',
+      },
+    ]
+  const { schema, needs, creates, isTooOld } = compared
+  if (isTooOld)
+    return [
+      {
+        ...of,
+        severity: 'error',
+        found: `${nameOfGroup(facts)} needs the schema ${needs}, and the database has ${schema}. Starts of instances fail`,
+        action: `Run the upgrade scripts from ${schema} to ${creates}. Older nodes continue to work. The gateway sends no requests to the group until then.`,
+      },
+    ]
+  return [{ ...of, severity: 'info', found: `the schema ${schema} fits ${nameOfGroup(facts)}`, action: null }]
+}
+
+async function comparisonsOf(
+  left: KnownGroup,
+  right: KnownGroup,
+  { isDeploymentAware }: Pick<MoveCheckOptions, 'isDeploymentAware'>,
+): Promise<readonly MoveFinding[]> {
+  const settings = await Promise.all(COMPARED_SETTINGS.map((setting) => settingFinding(left, right, setting)))
+  return [
+    ...databaseFindings(left, right),
+    ...settings.flat(),
+    await deploymentFinding(left, right, isDeploymentAware),
+  ]
+}
+
+function databaseFindings(left: KnownGroup, right: KnownGroup): readonly MoveFinding[] {
+  const [one, other] = [left.facts.schemaLog, right.facts.schemaLog]
+  if (one === null || other === null || isDeepStrictEqual(one, other)) return []
+  return [
+    {
+      severity: 'error',
+      subject: 'database',
+      group: null,
+      found:
+        'GET /schema/log differs: the groups have different databases, or write dates in different formats',
+      action: 'Connect both groups to one database, with the same date format of the REST API.',
+    },
+  ]
+}
+
+interface ComparedSetting {
+  readonly path: string
+  readonly what: string
+}
+
+/** Settings of an engine that its API shows. */
+const COMPARED_SETTINGS: readonly ComparedSetting[] = [
+  { path: '/history/cleanup/configuration', what: 'the history cleanup' },
+  { path: '/identity/password-policy', what: 'the password policy' },
+]
+
+const MAX_SETTING_BYTES = 64 * 1024
+const MAX_SHOWN_CHARS = 200
+
+async function settingFinding(
+  left: KnownGroup,
+  right: KnownGroup,
+  { path, what }: ComparedSetting,
+): Promise<readonly MoveFinding[]> {
+  const [one, other] = await Promise.all([left, right].map(({ ask }) => readSetting(ask, path)))
+  if (isDeepStrictEqual(one, other)) return []
+  const values = [one, other].map((value) => JSON.stringify(value)?.slice(0, MAX_SHOWN_CHARS))
+  return [
+    {
+      severity: 'warning',
+      subject: 'setting',
+      group: null,
+      found: `${what} differs (GET ${path}): ${left.name} has ${values[0]}, ${right.name} has ${values[1]}`,
+      action: 'Use the same setting in both groups.',
+    },
+  ]
+}
+
+/** Returns the status if the response is no JSON, for example if the setting is not enabled. */
+async function readSetting(ask: AskEngine, path: string): Promise<unknown> {
+  try {
+    const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_SETTING_BYTES })
+    return status === 200 ? jsonIn(body) : { status }
+  } catch (error) {
+    return { problem: messageOf(error) }
+  }
+}
+
+const MAX_REGISTERED_BYTES = 4 * 1024 ** 2
+
+async function deploymentFinding(
+  left: KnownGroup,
+  right: KnownGroup,
+  isDeploymentAware: boolean,
+): Promise<MoveFinding> {
+  const [one = null, other = null] = await Promise.all([left, right].map(({ ask }) => readRegistered(ask)))
+  const missing = one === null || other === null ? null : [...one].filter((id) => !other.has(id)).length
+  return {
+    severity: isDeploymentAware && missing !== 0 ? 'warning' : 'info',
+    subject: 'deployment-aware',
+    group: right.name,
+    found:
+      missing === null
+        ? 'the registered deployments of the nodes cannot be read'
+        : `${missing} deployments that a node of ${left.name} has registered are not registered at a node of ${right.name}`,
+    action:
+      'The API does not show jobExecutorDeploymentAware. If it is on, a node executes only the jobs of its own deployments: ' +
+      `deploy your process applications at ${right.name} too.`,
+  }
+}
+
+async function readRegistered(ask: AskEngine): Promise<ReadonlySet<string> | null> {
+  try {
+    const path = '/deployment/registered'
+    const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_REGISTERED_BYTES })
+    const list = status === 200 ? jsonIn(body) : null
+    return Array.isArray(list) ? new Set(list.map(String)) : null
+  } catch {
+    return null
+  }
+}
+
+const MAX_ADMINISTRATORS = 50
+
+async function administratorFindings(
+  { ask, name: asked }: KnownGroup,
+  groups: readonly KnownGroup[],
+  { groups: adminGroups, users, areAtEngine }: Administrators,
+): Promise<readonly MoveFinding[]> {
+  const unnamed = groups.flatMap(({ name, facts: { family } }): readonly MoveFinding[] => {
+    const adminGroup = family?.adminGroup ?? null
+    if (family === null || adminGroup === null || adminGroups.includes(adminGroup)) return []
+    return [
+      {
+        severity: 'warning',
+        subject: 'admin-group',
+        group: name,
+        found: `authorization.adminGroups does not name ${adminGroup}, whose members are administrators at ${family.name}`,
+        action: `Add ${adminGroup} to authorization.adminGroups, and each group of adminGroups to the adminGroups of the engines.`,
+      },
+    ]
+  })
+  if (!areAtEngine) return unnamed
+  const named = [
+    ...adminGroups.map((id) => ({ kind: 'group', id })),
+    ...users.map((id) => ({ kind: 'user', id })),
+  ]
+  const missing: MoveFinding[] = []
+  for (const { kind, id } of named.slice(0, MAX_ADMINISTRATORS)) {
+    const state = await existenceOf(ask, kind, id)
+    if (state === 'exists') continue
+    missing.push({
+      severity: 'warning',
+      subject: 'admin-group',
+      group: asked,
+      found: `the ${kind} ${id} of authorization.${kind === 'group' ? 'adminGroups' : 'adminUsers'} ${state}`,
+      action: `Create the ${kind} at the engine, or remove it from the configuration.`,
+    })
+  }
+  return [...unnamed, ...missing]
+}
+
+async function existenceOf(ask: AskEngine, kind: string, id: string): Promise<string> {
+  try {
+    const path = `/${kind}?id=${encodeURIComponent(id)}&maxResults=1`
+    const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_SETTING_BYTES })
+    if (status !== 200) return `cannot be read: status ${status}`
+    const list = jsonIn(body)
+    return Array.isArray(list) && list.length > 0 ? 'exists' : 'does not exist at the engine'
+  } catch (error) {
+    return `cannot be read: ${messageOf(error)}`
+  }
+}
