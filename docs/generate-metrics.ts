@@ -69,6 +69,8 @@ const NOTES: Readonly<Record<string, string>> = {
     'See [several nodes](configuration/long-polls.md#several-nodes). If `failed` rises, the engine refuses the credentials of the gateway, or has too many polls. `skipped`: the node is ejected, or at its limit of requests',
   gateway_long_polls_unlocked_total:
     '`result`: `unlocked`, `failed`, `dropped`. After `failed` and `dropped`, the task remains locked until its lock expires',
+  gateway_mcp_calls_total:
+    '`tool`: the operationId, or empty if there is no such tool. `result`: `success`, `refused` (a status below 500), `failed`, `bad arguments`, `unknown tool`, `aborted`. See [tools for agents](mcp.md). If `bad arguments` rises, an agent does not understand a tool',
   gateway_mode:
     '`section`: `authorization`, `validation`. If `mode` is `report` or `off`, [no request is refused](runbooks/GatewayNotEnforcing.md)',
   gateway_node_concurrency_limit:

@@ -71,6 +71,7 @@ import { createUpgradeFilter } from './handlers/web-sockets.ts'
 import { deploysModels } from './operations/deploys-models.ts'
 import { isPagedList } from './operations/paged-list.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
+import { registerToolEndpoint } from './handlers/tool-endpoint-routes.ts'
 import { serveAgain } from './handlers/serve-again.ts'
 import {
   type CheckedContext,
@@ -142,6 +143,8 @@ export function buildGateway(dependencies: Dependencies): Gateway {
   // Only these requests may upgrade their connection. All others are handled without `Upgrade`.
   const upgrading = new WeakSet<IncomingMessage>()
   registerPassthrough(app, dependencies, ({ raw }) => upgrading.has(raw))
+  // Calls of tools come back here as requests to the API, and pass every stage.
+  registerToolEndpoint(app, dependencies, (request, response) => handle(request, response))
   // 9. Cache: a target whose response was cached before passes the same stages without the framework.
   const handle = createFastPath({
     dependencies,
@@ -282,8 +285,9 @@ function findEngine({ engines, config: { basePath } }: Dependencies): RequestSta
 }
 
 // 3. Is the caller authenticated? Only headers are read: no byte of a body is read for a refused caller. Strangers do not learn which engines exist.
-function authenticate({ engines, config, metrics }: Dependencies): RequestStage {
-  const principalOf = createPrincipalOf(config)
+function authenticate(dependencies: Dependencies): RequestStage {
+  const { engines, metrics } = dependencies
+  const principalOf = createPrincipalOf(dependencies)
   return function authenticateStage(request) {
     const { context } = request
     const { authenticator, name } = context.engine ?? fallbackOf(engines)

@@ -38,6 +38,7 @@ import { engineStatusOf } from './engine-status.ts'
 import { createCeilingOf } from '../policy/limits/ceiling.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createCertificateGauges } from './running-certificates.ts'
+import { buildToolEndpoint, toolProblems } from './build-tools.ts'
 import { openTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
 import { PolicyLedger } from './policy-ledger.ts'
@@ -115,6 +116,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     ceilingOf: createCeilingOf(config.limits.ceilings),
     pressure,
     parked: new ParkedRequests(),
+    toolEndpoint: await buildToolEndpoint({ config, log, version: options.version }),
     metrics,
     log,
     traces,
@@ -207,7 +209,7 @@ function userStateFor(name: string, config: Config, before: HandoverState | null
 /** Opens the resources that all engines share. */
 async function openShared({ config, log, version, ...options }: BuildOptions) {
   const { before = null, successor = () => null } = options
-  const problems = [...prefixProblems(config), ...operationIdProblems(config)]
+  const problems = [...prefixProblems(config), ...operationIdProblems(config), ...toolProblems(config)]
   const ledger = new PolicyLedger(config, before)
   const files = await collect(problems, () =>
     openSourceFiles(config, { log, isServing: before !== null, ledger }),

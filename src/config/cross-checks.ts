@@ -1,4 +1,5 @@
 import { isMapping } from './mapping.ts'
+import { MCP_PATH } from './mcp-settings.ts'
 import type { z } from 'zod'
 import {
   applicationNodesOf,
@@ -15,8 +16,8 @@ import { engineName } from './values.ts'
 export function crossProblems(value: unknown): readonly string[] {
   if (!isMapping(value)) return []
   const valid = validSettingsOf(value)
-  return [listenerProblems, prefixProblems, applicationProblems, engineProblems].flatMap((find) =>
-    find(valid),
+  return [listenerProblems, prefixProblems, toolPathProblems, applicationProblems, engineProblems].flatMap(
+    (find) => find(valid),
   )
 }
 
@@ -25,6 +26,7 @@ type CrossCheckedSection =
   | 'listen'
   | 'admin'
   | 'basePath'
+  | 'mcp'
   | 'cache'
   | 'passthrough'
   | 'identity'
@@ -46,6 +48,7 @@ function validSettingsOf(value: Readonly<Record<string, unknown>>): ValidSetting
     listen: soundOf(shape.listen, value['listen']),
     admin: soundOf(shape.admin, value['admin']),
     basePath: soundOf(shape.basePath, value['basePath']),
+    mcp: soundOf(shape.mcp, value['mcp']),
     passthrough: soundOf(shape.passthrough, value['passthrough']),
     identity: soundOf(shape.identity, value['identity']),
     authorization: soundOf(shape.authorization, value['authorization']),
@@ -108,6 +111,20 @@ function prefixProblems({ passthrough, basePath }: ValidSettings): string[] {
         : []),
     ]
   })
+}
+
+/** Returns a problem for each path that contains the path of the tools, or is within it. */
+function toolPathProblems({ mcp, basePath, passthrough }: ValidSettings): string[] {
+  if (mcp === null) return []
+  const paths = [
+    ['basePath', basePath ?? ''],
+    ...(passthrough ?? []).map(({ prefix }, at) => [`passthrough[${at}].prefix`, prefix] as const),
+  ] as const
+  return paths.flatMap(([key, path]) =>
+    path !== '' && (isWithin(MCP_PATH, path) || isWithin(path, MCP_PATH))
+      ? [`${key}: must not be or contain ${MCP_PATH}, because mcp is configured`]
+      : [],
+  )
 }
 
 /**

@@ -2,6 +2,7 @@ import { requestHeaders, responseHeaders } from './header-names.ts'
 import { z } from 'zod'
 import { audit } from './audit-settings.ts'
 import { cors } from './cors-settings.ts'
+import { mcp } from './mcp-settings.ts'
 import { account, credentials } from './credential-settings.ts'
 import { idempotency } from './idempotency-settings.ts'
 import { gauges } from './gauge-settings.ts'
@@ -293,6 +294,12 @@ export const schema = z.strictObject(
       .default(null)
       .describe(
         'Pages of other origins that may read responses of the API. If null, no page may, and the gateway does not respond to preflight requests.',
+      ),
+    mcp: mcp
+      .nullable()
+      .default(null)
+      .describe(
+        'Offers operations as tools to AI agents at `/mcp`, through the Model Context Protocol. Calls pass the same checks as requests to the API. If null, there is no such path.',
       ),
     hosts: z
       .array(servedHost)

@@ -43,11 +43,11 @@ export interface UpgradeExchange {
 
 /** Sends handshakes to an application, and connects its sockets with those of clients. */
 export function createWebSocketRelay(
-  { config, engines, metrics, ceilingOf }: Dependencies,
+  { config, engines, metrics, toolEndpoint, ceilingOf }: Dependencies,
   { prefix, auth }: Application,
   webSockets: OpenWebSockets,
 ): (exchange: UpgradeExchange) => Promise<RelayResult> {
-  const identify = createPrincipalOf(config)
+  const identify = createPrincipalOf({ config, toolEndpoint })
 
   function refuse(reason: NoPlace): never {
     metrics.webSocketRefused({ engine: prefix, reason })

@@ -101,6 +101,12 @@ function createOtherCounters(registry: Registry) {
       ['engine', 'reason'],
       'Number of times that all requests returned to the other group of nodes, by reason.',
     ),
+    /** The `tool` is empty for a name that no tool has. */
+    toolCall: counter(
+      'gateway_mcp_calls_total',
+      ['engine', 'tool', 'result'],
+      'Number of calls of tools through the Model Context Protocol, by result.',
+    ),
     pollEnded: counter(
       'gateway_long_polls_ended_total',
       ['engine', 'reason'],

@@ -42,7 +42,7 @@ export async function decideAgain(
   forgetDecision(context)
   context.stage = 'authenticate'
   const { engine, principal } = context
-  const identify = createPrincipalOf(dependencies.config)
+  const identify = createPrincipalOf(dependencies)
   setPrincipal(
     context,
     await identifyAgain({ authenticator: engine.authenticator, identify }, principal, request),

@@ -29,6 +29,7 @@ import type { OpenWebSockets } from '../proxy/passthrough/open-web-sockets.ts'
 import type { ApplicationPlace } from '../proxy/passthrough/response-headers.ts'
 import type { ShiftShares, ShiftState } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
+import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import type { Traces } from '../traces/traces.ts'
 import type { ParkedRequests } from './parked-requests.ts'
 
@@ -141,6 +142,8 @@ export interface Dependencies {
   readonly pressure: Pressure
   /** Requests that wait for tasks. */
   readonly parked: ParkedRequests
+  /** The tools for agents. Null if they are not configured. */
+  readonly toolEndpoint: ToolEndpoint | null
   readonly metrics: Metrics
   readonly log: Logger
   /** Null if traces are not configured. */

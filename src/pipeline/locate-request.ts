@@ -1,5 +1,6 @@
 import type { Release } from '../operations/published/releases.ts'
 import type { Operation } from '../operations/table.ts'
+import { clientSocketOf } from '../mcp/tool-calls.ts'
 import { targetPathOf } from '../request/target.ts'
 import { createCertificateUser } from '../request/client-certificate.ts'
 import type { Principal } from '../request/principal.ts'
@@ -112,15 +113,21 @@ export function noOperation(allow: string | null): EngineRefusal {
   return refusalOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
 }
 
+/** Returns whether the configured release of an engine has an operation. */
+export function hasOperation(release: Release | null, { only }: Pick<Operation, 'only'>): boolean {
+  return release === null || only === undefined || only.includes(release)
+}
+
 /**
  * Checks that the configured release of the engine has an operation.
  * @throws GatewayError GW_OPERATION_MISSING
  */
 export function requireOperation(
-  { id, method, template, only }: Pick<Operation, 'id' | 'method' | 'template' | 'only'>,
+  operation: Pick<Operation, 'id' | 'method' | 'template' | 'only'>,
   release: Release | null,
 ): void {
-  if (release === null || only === undefined || only.includes(release)) return
+  if (hasOperation(release, operation)) return
+  const { id, method, template } = operation
   const path = template.replaceAll(/:(\w+)/g, '{$1}')
   throw new GatewayError('GW_OPERATION_MISSING', {
     message: `${release} does not have the operation ${id} (${method} ${path})`,
@@ -140,7 +147,10 @@ function refusalOf(status: number, type: string, message: string, headers = {}):
  * Creates a function that authenticates the caller by the credentials of the request, or else by the certificate of the connection.
  * Credentials come first: a service may connect with its own certificate and act for a user.
  */
-export function createPrincipalOf({ listen }: Pick<Dependencies['config'], 'listen'>) {
+export function createPrincipalOf({
+  config: { listen },
+  toolEndpoint,
+}: Pick<Dependencies, 'config' | 'toolEndpoint'>) {
   const certificateUser = createCertificateUser(listen.tls?.clients ?? null)
   return (
     authenticator: EngineDependencies['authenticator'],
@@ -148,7 +158,7 @@ export function createPrincipalOf({ listen }: Pick<Dependencies['config'], 'list
   ): Principal | Promise<Principal> => {
     const { authorization } = headers
     // An empty header counts as no header.
-    const user = !authorization ? certificateUser(raw.socket) : null
+    const user = !authorization ? certificateUser(clientSocketOf(raw, toolEndpoint?.calls)) : null
     return user === null
       ? authenticator.authenticate(authorization, context.address)
       : authenticator.authenticateUser(user)
@@ -161,12 +171,12 @@ export function createPrincipalOf({ listen }: Pick<Dependencies['config'], 'list
  * CORS is the task of the application: the section `cors` does not apply to its responses, and its origins may not write there.
  */
 export function authenticatePassthrough(
-  dependencies: Pick<Dependencies, 'engines' | 'config' | 'metrics' | 'ceilingOf'>,
+  dependencies: Pick<Dependencies, 'engines' | 'config' | 'metrics' | 'ceilingOf' | 'toolEndpoint'>,
   application: Pick<Application, 'prefix' | 'auth'>,
   isUpgrade: (request: ReceivedRequest) => boolean,
 ): (request: ReceivedRequest) => Promise<void> {
   const { engines, config, metrics } = dependencies
-  const principalOf = createPrincipalOf(config)
+  const principalOf = createPrincipalOf(dependencies)
   const allowedOrigins = new Set(config.listen.allowedOrigins)
   return async function authenticate(request) {
     const { authenticator } = fallbackOf(engines)

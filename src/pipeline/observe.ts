@@ -35,7 +35,12 @@ export function createObserver(dependencies: Dependencies): Observer {
   const record = createRecord(dependencies)
   const addressOf = createClientAddress(dependencies.config.listen.trustedProxies)
   return {
-    receive: (request, id) => receive(id, addressOf(request)),
+    receive: (request, id) => {
+      const context = receive(id, addressOf(request))
+      const call = dependencies.toolEndpoint?.calls.get(request.socket)
+      if (call !== undefined) context.via = { way: 'mcp', tool: call.tool }
+      return context
+    },
     begin: (request, response) => {
       const startedAtMs = performance.now()
       metrics.inFlight(1)

@@ -52,6 +52,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'trustedProxies',
   'upstream',
   'url',
+  'tools',
   'user',
   'userPrefix',
   'username',

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { size, wholeNumber } from './values.ts'
+
+/** The path of the endpoint for tools. An engine with a name has the path `/mcp/engine/NAME`. */
+export const MCP_PATH = '/mcp'
+
+/** The longest result that an agent can use. A longer one fills its memory for one call. */
+const MAX_RESULT_BYTES = 16 * 1024 ** 2
+
+/** The section `mcp`. */
+export const mcp = z
+  .strictObject({
+    tools: z
+      .union(
+        [z.enum(['default', 'all']), z.array(z.string().min(1)).min(1).max(1000)],
+        'default, all or a list of operations is needed',
+      )
+      .default('default')
+      .describe(
+        'The operations that are tools, by their ids. `default`: a list of about forty operations for the daily work. `all`: every operation except uploads. ' +
+          'An agent reads the description of every tool, and many agents accept at most 128.',
+      ),
+    defaultResults: wholeNumber(1, 10_000)
+      .default(20)
+      .describe('Number of items of a list if the agent does not set `maxResults`.'),
+    maxResults: wholeNumber(1, 10_000)
+      .default(100)
+      .describe('Maximum `maxResults` of a list. A larger value is an error that the agent can read.'),
+    maxResultBytes: size(1024)
+      .default(64 * 1024)
+      .refine((bytes) => bytes <= MAX_RESULT_BYTES, 'must be at most 16MiB')
+      .describe(
+        'Maximum size of a result. A longer result is cut after a whole item of a list, and the agent is told how to get the rest.',
+      ),
+  })
+  .refine(({ defaultResults, maxResults }) => defaultResults <= maxResults, {
+    path: ['defaultResults'],
+    message: 'must not exceed maxResults',
+  })

@@ -1,0 +1,191 @@
+import type { RequestListener } from 'node:http'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config/config.ts'
+import { MCP_PATH } from '../config/mcp-settings.ts'
+import { GatewayError } from '../errors.ts'
+import { createInProcessClient } from '../mcp/in-process-client.ts'
+import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
+import { admit } from '../pipeline/admit.ts'
+import type { ReceivedRequest, RequestContext } from '../pipeline/context.ts'
+import { setPrincipal, setRoute } from '../pipeline/context.ts'
+import type { Dependencies, EngineDependencies } from '../pipeline/dependencies.ts'
+import {
+  createPrincipalOf,
+  DEFAULT_ENGINE,
+  fallbackOf,
+  hasOperation,
+  noOperation,
+  paramsOf,
+  unknownEngine,
+} from '../pipeline/locate-request.ts'
+import { hookOf, type RequestStage } from '../pipeline/request-stage.ts'
+import { METHODS } from '../request/canonical.ts'
+import { readJson } from '../request/json.ts'
+import { chain } from '../request/maybe-promise.ts'
+import { pickHeaders } from '../request/picked-headers.ts'
+import { isFromOtherOrigin } from '../request/origin.ts'
+import { isObject, stringIn } from '../request/value.ts'
+import { type CallTool, createCallTool } from './call-tool.ts'
+
+/** The path of the default engine, and the path of an engine by its name. */
+const PATHS = [MCP_PATH, `${MCP_PATH}/engine/:engine`] as const
+/** The methods of these paths, as in `Allow`. */
+const ALLOWED = 'POST'
+
+/** The headers of a client that the protocol reads. */
+const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const
+
+/**
+ * Registers the endpoint for tools, if it is configured. Its own stages protect the endpoint: who calls, from which page, and how
+ * often. They decide nothing about an operation: a call becomes a request to the API, which `handle` serves like any other.
+ */
+export function registerToolEndpoint(
+  app: FastifyInstance,
+  dependencies: Dependencies,
+  handle: RequestListener,
+): void {
+  const { config, toolEndpoint } = dependencies
+  if (config.mcp === null || toolEndpoint === null) return
+  const client = createInProcessClient(handle, {
+    calls: toolEndpoint.calls,
+    maxBytes: config.mcp.maxResultBytes,
+  })
+  const callTool = createCallTool(dependencies, { ...config.mcp, tools: toolEndpoint.tools }, client)
+  const serve = serveMessages(dependencies, toolEndpoint, callTool)
+  app.register(async function tools(scope) {
+    scope.addHook('onRequest', hookOf(refusePages(config)))
+    scope.addHook('onRequest', hookOf(authenticateCaller(dependencies)))
+    scope.addHook('onRequest', hookOf(checkMessageHead))
+    for (const url of PATHS)
+      scope.route({
+        method: [...METHODS],
+        url,
+        bodyLimit: config.limits.body,
+        handler: serve,
+      })
+  })
+}
+
+/**
+ * Refuses requests from web pages, also reads: a page whose name an attacker has pointed to this address has the same origin as the
+ * endpoint (DNS rebinding). Only pages of listed origins, and of the public address, may use the endpoint.
+ */
+function refusePages({ listen, cors }: Config): RequestStage {
+  const allowed = new Set([
+    ...listen.allowedOrigins,
+    ...(cors?.origins ?? []),
+    ...(listen.publicUrl === null ? [] : [new URL(listen.publicUrl).origin]),
+  ])
+  return function refusePagesStage({ context, headers }) {
+    context.stage = 'canonical'
+    const { origin, host = '' } = headers
+    const isListed = origin !== undefined && allowed.has(origin)
+    if (isListed || (origin === undefined && !isFromOtherOrigin(headers, host, allowed))) return
+    throw new GatewayError('GW_FOREIGN_ORIGIN', { message: 'Pages of this origin may not use tools' })
+  }
+}
+
+/** Authenticates the caller like a request to the API. Only then does a caller learn whether an engine exists. */
+function authenticateCaller(dependencies: Dependencies): RequestStage {
+  const { engines } = dependencies
+  const principalOf = createPrincipalOf(dependencies)
+  return function authenticateCallerStage(request) {
+    const { context } = request
+    context.stage = 'authenticate'
+    const { engine: named } = paramsOf(request)
+    const engineName = named ?? DEFAULT_ENGINE
+    const engine = engines.get(engineName) ?? null
+    setRoute(context, { engineName, isEngineNamed: named !== undefined, engine, operation: null })
+    const { authenticator } = engine ?? fallbackOf(engines)
+    const principal = principalOf(authenticator, request)
+    if (principal instanceof Promise) context.isLogin = true
+    return chain(principal, (caller) => {
+      setPrincipal(context, caller)
+      if (engine === null) throw unknownEngine(engineName)
+    })
+  }
+}
+
+const JSON_MEDIA = /^application\/json *(?:;|$)/i
+
+/** Checks the method and the media type before any byte of the body is read. */
+function checkMessageHead(request: ReceivedRequest): void {
+  const { context, method, headers } = request
+  context.stage = 'body'
+  if (method !== ALLOWED) throw noOperation(ALLOWED)
+  if (!JSON_MEDIA.test(headers['content-type'] ?? '')) throw new GatewayError('GW_UNSUPPORTED_MEDIA')
+}
+
+/** Returns the handler of messages. */
+function serveMessages(dependencies: Dependencies, { tools, serve }: ToolEndpoint, callTool: CallTool) {
+  const count = admit(dependencies)
+  return async function serveMessage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { context } = request
+    const message = messageIn(request.body)
+    const isCall = stringIn(message, 'method') === 'tools/call'
+    // The request of a call is counted when it passes the stages, and every other message here.
+    if (!isCall) await count(request)
+    context.stage = 'forward'
+    const { release } = engineOfCaller(context)
+    const abort = new AbortController()
+    reply.raw.once('close', () => abort.abort())
+    let isSent = false
+    const response = await serve({
+      url: `http://localhost${MCP_PATH}`,
+      headers: pickHeaders(request.headers, PROTOCOL_HEADERS),
+      message,
+      signal: abort.signal,
+      list: () =>
+        [...tools.values()].flatMap(({ operation, description }) =>
+          hasOperation(release, operation) ? [description] : [],
+        ),
+      call: () => callTool({ request, message, signal: abort.signal, onSent: () => (isSent = true) }),
+    })
+    // A call without a request would otherwise cost the caller nothing.
+    if (isCall && !isSent) await count(request)
+    return sendMessage(reply, response, context)
+  }
+}
+
+/**
+ * Returns the message in a body.
+ * @throws GatewayError if it is not one JSON object. Lists of messages are refused: the protocol has removed them, and one request
+ * would be many.
+ */
+function messageIn(body: unknown): Readonly<Record<string, unknown>> {
+  const message = readJson(Buffer.isBuffer(body) ? body : Buffer.alloc(0))
+  if (isObject(message)) return message
+  throw new GatewayError('GW_BAD_REQUEST', {
+    message: 'The body must be one message, and no list of messages',
+  })
+}
+
+function engineOfCaller({ engine, engineName }: RequestContext): EngineDependencies {
+  if (engine === null) throw unknownEngine(engineName)
+  return engine
+}
+
+/** Sends the response of the SDK. Of its headers, only the media type is used. */
+async function sendMessage(
+  reply: FastifyReply,
+  response: Response,
+  context: RequestContext,
+): Promise<FastifyReply> {
+  const mediaType = response.headers.get('content-type')
+  reply.code(response.status).header('cache-control', 'no-store')
+  if (mediaType !== null) reply.header('content-type', mediaType)
+  if (response.body === null) return reply.send()
+  if (mediaType?.startsWith('text/event-stream') !== true)
+    return reply.send(Buffer.from(await response.arrayBuffer()))
+  // Some proxies collect a response before they send it, unless this header is set.
+  reply.header('x-accel-buffering', 'no')
+  return reply.send(Readable.from(counted(response.body, context)))
+}
+
+async function* counted(body: AsyncIterable<Uint8Array>, context: RequestContext) {
+  for await (const chunk of body) {
+    context.writtenBytes += chunk.length
+    yield chunk
+  }
+}

@@ -1,0 +1,39 @@
+import t from 'tap'
+import { toolProblems } from '../../src/assembly/build-tools.ts'
+import { ConfigError } from '../../src/config/config.ts'
+import { configOf } from '../support/open-gateway.ts'
+
+t.test('a tool that is no operation, or that needs an upload, is a problem of the configuration', (t) => {
+  const problemsOf = (mcp: object) => toolProblems(configOf(t, 'http://127.0.0.1:9', { settings: { mcp } }))
+  t.same(problemsOf({}), [])
+  t.same(problemsOf({ tools: 'all' }), [])
+  t.same(problemsOf({ tools: ['getTasks', 'getTask'] }), [])
+  t.same(problemsOf({ tools: ['getTasks', 'none', 'createDeployment', 'availableOperations'] }), [
+    'mcp.tools[1]: there is no operation none',
+    'mcp.tools[2]: the operation createDeployment cannot be a tool',
+    'mcp.tools[3]: the operation availableOperations cannot be a tool',
+  ])
+  t.same(toolProblems(configOf(t, 'http://127.0.0.1:9')), [])
+  t.end()
+})
+
+t.test('the path of the tools is not also the path of the API or of an application', (t) => {
+  const problemsOf = (settings: object) => {
+    try {
+      configOf(t, 'http://127.0.0.1:9', { settings: { ...settings } })
+      return []
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems
+      throw error
+    }
+  }
+  const passthrough = [{ prefix: '/mcp/app', upstream: 'http://127.0.0.1:9' }]
+  t.match(problemsOf({ mcp: {}, basePath: '/mcp' }), [/^basePath: must not be or contain \/mcp/])
+  t.match(problemsOf({ mcp: {}, passthrough }), [/^passthrough\[0\].prefix: must not be or contain \/mcp/])
+  t.same(problemsOf({ basePath: '/mcp' }), [])
+  t.same(problemsOf({ passthrough }), [])
+  t.same(problemsOf({ mcp: {}, basePath: '/mcp-engine' }), [])
+  t.match(problemsOf({ mcp: { defaultResults: 200 } }), [/defaultResults.*must not exceed maxResults/])
+  t.match(problemsOf({ mcp: { maxResultBytes: '17MiB' } }), [/16MiB/])
+  t.end()
+})
