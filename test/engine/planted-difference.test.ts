@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ComparisonReport } from '../../src/proxy/compare/comparer.ts'
+import type { ComparisonReport } from '../../src/proxy/compare/comparison-report.ts'
 import { until } from '../support/cache-harness.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { startChangingProxy } from './changing-proxy.ts'

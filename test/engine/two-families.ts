@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { ComparisonReport } from '../../src/proxy/compare/comparer.ts'
+import type { ComparisonReport } from '../../src/proxy/compare/comparison-report.ts'
 import { isComparisonReports } from '../../src/server/comparison-reports.ts'
 import { startDatabase } from './database.ts'
 import { type Engine, startEngine } from './engine.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import type { ResponseDifference } from './compare-responses.ts'
+import { type ComparisonReport, MAX_DIFFERENCES, type ReportedDifference } from './comparison-report.ts'
 import { type ConfirmOptions, DifferenceCheck } from './confirm-difference.ts'
 
 /**
@@ -17,22 +17,6 @@ export type ComparedResult =
   | 'unanswered'
   | 'dropped'
 
-/** A difference that was confirmed. */
-export interface ReportedDifference extends ResponseDifference {
-  readonly operation: string
-  /** Milliseconds since 1970. */
-  readonly atMs: number
-}
-
-export interface ComparisonReport {
-  /** The number of compared responses, by result. A known difference is counted as `known: KIND`. */
-  readonly results: Readonly<Record<string, number>>
-  /** The number of requests that are compared or wait for it. */
-  readonly waiting: number
-  /** The last confirmed differences, the newest last. */
-  readonly differences: readonly ReportedDifference[]
-}
-
 export interface ComparerOptions extends ConfirmOptions {
   /** The share of the reads that is compared, from 0 to 1. */
   readonly rate: number
@@ -48,7 +32,6 @@ export interface ComparerOptions extends ConfirmOptions {
 
 const MAX_WAITING = 32
 const MAX_REQUEST_BYTES = 64 * 1024
-const MAX_DIFFERENCES = 100
 
 /**
  * Compares the responses of two groups of nodes to a share of the reads. It sends requests of its own, after the client has its
