@@ -91,7 +91,7 @@ void t.test(
 )
 
 const LISTS = [
-  '/task',
+  '/task?maxResults=200',
   '/task/count',
   '/task?sortBy=created&sortOrder=desc&maxResults=10',
   '/process-instance',
