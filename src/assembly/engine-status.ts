@@ -1,11 +1,14 @@
-import type { EngineStatus } from '../status/process-status.ts'
+import { type EngineStatus, type GroupsStatus, shownComparison } from '../status/process-status.ts'
 import type { NodeState } from '../proxy/nodes/node-pool.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import type { EngineSources } from './engine-sources.ts'
 import type { EngineNodes } from './running-nodes.ts'
 
 interface ReadableEngine {
-  readonly dependencies: Pick<EngineDependencies, 'name' | 'authorization' | 'validation'>
+  readonly dependencies: Pick<
+    EngineDependencies,
+    'name' | 'authorization' | 'validation' | 'shift' | 'compared'
+  >
   readonly sources: Pick<EngineSources, 'identity' | 'records'>
   readonly nodes: Pick<EngineNodes, 'own'>
 }
@@ -26,6 +29,23 @@ export function engineStatusOf({ dependencies, sources, nodes: { own } }: Readab
     slow: own.slow(),
     isQueueStanding: own.isQueueStanding(),
     nodes: own.nodes().map(nodeStatusOf),
+    groups: groupsStatusOf(dependencies),
+  }
+}
+
+function groupsStatusOf({
+  shift,
+  compared,
+}: Pick<EngineDependencies, 'shift' | 'compared'>): GroupsStatus | null {
+  if (shift === null) return null
+  const { shares, returned } = shift.state()
+  const { to, from } = shift
+  return {
+    to,
+    from,
+    ...shares,
+    returned,
+    compared: compared === null ? null : shownComparison(compared.report),
   }
 }
 

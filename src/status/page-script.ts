@@ -416,7 +416,7 @@ export function runStatusPage(): void {
       ...engine.nodes.map((node) => {
         const [health, nodeTone] = healthOf(node)
         const cells: readonly Cell[] = [
-          [node.node],
+          [node.node, '', node.group === null ? '' : `group ${node.group}`],
           [health, nodeTone],
           [`${count(node.inFlight)} of ${count(node.limit)}`, 'number'],
           [duration(node.latencyMs), 'number'],
@@ -472,6 +472,67 @@ export function runStatusPage(): void {
     fillEngineChoice(engines.map(({ name }) => name))
   }
 
+  function stateOfGroups({
+    to,
+    from,
+    reads,
+    writes,
+    returned,
+  }: NonNullable<EngineStatus['groups']>): readonly [string, Tone] {
+    if (returned !== null) return [`returned from ${to} to ${from}: ${returned}`, 'bad']
+    if (reads === 0 && writes === 0) return [`${from} gets all requests`, 'quiet']
+    if (reads === 1 && writes === 1) return [`${to} gets all requests`, 'good']
+    return [`requests are shifted from ${from} to ${to}`, 'warn']
+  }
+
+  function comparedCell(results: Readonly<Record<string, number>>): Cell {
+    const all = Object.entries(results)
+    const kinds = all.filter(([result]) => result !== 'different')
+    const notes = kinds.map(([result, number]) => `${result} ${count(number)}`)
+    return [count(sum(all.map(([, number]) => number))), 'number', notes.join(' · ')]
+  }
+
+  function percent(share: number): string {
+    return `${Math.round(share * 1000) / 10} %`
+  }
+
+  /** The engines with differences come first. */
+  function showGroups({ engines }: Status): void {
+    const grouped = engines.flatMap(({ name, groups }) => (groups === null ? [] : [{ name, groups }]))
+    const differentOf = ({ groups }: (typeof grouped)[number]): number =>
+      groups.compared?.results['different'] ?? 0
+    grouped.sort((one, other) => differentOf(other) - differentOf(one) || order.compare(one.name, other.name))
+    show('groups-section', grouped.length > 0)
+    fillTable(
+      'groups',
+      grouped.slice(0, FEW).map(({ name, groups }) => {
+        const different = groups.compared?.results['different'] ?? 0
+        const [state, tone] = stateOfGroups(groups)
+        const cells: readonly Cell[] = [
+          [name],
+          [state, tone],
+          [percent(groups.reads), 'number'],
+          [percent(groups.writes), 'number'],
+          groups.compared === null ? ['not compared', 'number quiet'] : comparedCell(groups.compared.results),
+          [count(different), different > 0 ? 'number warn' : 'number'],
+        ]
+        return { kind: '', cells }
+      }),
+    )
+    const found = grouped.flatMap(({ name, groups }) =>
+      (groups.compared?.differences ?? []).map((difference) => ({ name, ...difference })),
+    )
+    found.sort((one, other) => other.atMs - one.atMs)
+    show('differences-section', found.length > 0)
+    fillTable(
+      'differences',
+      found.slice(0, FEW).map(({ name, operation, place, left, right, atMs }) => ({
+        kind: '',
+        cells: [[operation], [name], [place], [left], [right], [time(atMs)]],
+      })),
+    )
+  }
+
   function fillEngineChoice(names: readonly string[]): void {
     const choice = field('engine')
     if (isWritten(choice, names.join('\n'))) return
@@ -524,6 +585,7 @@ export function runStatusPage(): void {
   function showAll(status: Status): void {
     showState(status)
     showEngines(status)
+    showGroups(status)
     showTraffic(status)
     show('stale', false)
     document.body.dataset['shown'] = String(status.nowMs)

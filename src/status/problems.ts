@@ -1,5 +1,5 @@
 import type { Readiness } from '../metrics/admin-listener.ts'
-import type { ProcessStatus } from './process-status.ts'
+import type { EngineStatus, ProcessStatus } from './process-status.ts'
 
 /** A problem that needs the attention of an operator. */
 export interface Problem {
@@ -35,6 +35,7 @@ export function problemsOf({ sum, workers, readiness, configuration }: ProblemSo
         .filter(({ isDrainedByCommand }) => isDrainedByCommand)
         .map(({ node }) => warning(`node ${node} of ${name}: drained by a command`, null)),
     ),
+    ...sum.engines.flatMap(({ name, groups }) => groupProblems(name, groups)),
     ...configuration.warnings.map((text) => warning(text, null)),
   ]
   const outages = all.filter(({ kind }) => kind === 'outage')
@@ -45,6 +46,17 @@ export function problemsOf({ sum, workers, readiness, configuration }: ProblemSo
 
 function warning(text: string, runbook: string | null): Problem {
   return { text, kind: 'warning', runbook }
+}
+
+function groupProblems(engine: string, groups: EngineStatus['groups']): readonly Problem[] {
+  if (groups === null || groups.returned === null) return []
+  const { to, from, returned } = groups
+  return [
+    warning(
+      `groups of ${engine}: all requests have returned from ${to} to ${from} (${returned})`,
+      'GatewayShiftReturned',
+    ),
+  ]
 }
 
 function pressureProblem(kind: string): Problem {

@@ -1,5 +1,6 @@
 import type { SharedState } from '../cache/cache.ts'
 import { addTraffic, type Traffic } from '../metrics/traffic.ts'
+import { addComparisons, type ComparisonReport } from '../proxy/compare/comparison-report.ts'
 import type { PollCounts } from '../proxy/long-polls/long-polls.ts'
 import type { SlowCounts } from '../proxy/upstream.ts'
 import type { NodeState } from '../proxy/nodes/node-pool.ts'
@@ -27,7 +28,25 @@ export interface EngineStatus {
   readonly slow: SlowCounts
   readonly isQueueStanding: boolean
   readonly nodes: readonly NodeStatus[]
+  /** Null if the nodes have no groups. */
+  readonly groups: GroupsStatus | null
 }
+
+/** The distribution of the requests between two groups of nodes. */
+export interface GroupsStatus {
+  readonly to: string
+  readonly from: string
+  /** The shares of the group `to`, from 0 to 1. */
+  readonly reads: number
+  readonly writes: number
+  /** The limit that the group has passed. Null if all requests have not returned by themselves. */
+  readonly returned: string | null
+  /** Null if the responses of the groups are not compared. */
+  readonly compared: ComparisonReport | null
+}
+
+/** Maximum number of differences of an engine. The report of `move report` has more of them. */
+const SHOWN_DIFFERENCES = 5
 
 /** A node without its registered deployments, because there may be thousands. */
 export type NodeStatus = Omit<NodeState, 'registered'>
@@ -79,7 +98,23 @@ function addEngines(one: EngineStatus, other: EngineStatus): EngineStatus {
       const same = other.nodes.find(({ node }) => node === state.node)
       return same === undefined ? state : addNodes(state, same)
     }),
+    groups: addGroups(one.groups, other.groups),
   }
+}
+
+/** Processes have different shares if the requests of one of them have returned. */
+function addGroups(one: GroupsStatus | null, other: GroupsStatus | null): GroupsStatus | null {
+  if (one === null || other === null) return one ?? other
+  const compared = [one, other].flatMap((groups) => groups.compared ?? [])
+  return {
+    ...(other.returned === null ? one : other),
+    compared: compared.length === 0 ? null : shownComparison(addComparisons(compared)),
+  }
+}
+
+/** Returns a report with the newest differences only, because there may be hundreds of engines. */
+export function shownComparison(report: ComparisonReport): ComparisonReport {
+  return { ...report, differences: report.differences.slice(-SHOWN_DIFFERENCES) }
 }
 
 function worseSource(one: SourceStatus, other: SourceStatus | undefined): SourceStatus {

@@ -54,6 +54,10 @@ function htmlOf(script: string, operations: readonly Pick<Operation, 'method' | 
 <div class="bar"><input id="filter" type="search" placeholder="Name or address" aria-label="Show engines by name or address">
 <button id="all" type="button" hidden></button><span id="shown" class="quiet"></span></div>
 ${tableOf('engines', ['Engine', 'Health'], ['In flight', 'Latency', 'Ejections', 'Certificate ends'])}</section>
+<section id="groups-section" hidden><h2>Groups of nodes</h2>
+${tableOf('groups', ['Engine', 'State'], ['Reads', 'Writes', 'Compared', 'Different'])}
+<div id="differences-section" hidden><p class="quiet">The newest differences between the responses of the groups.</p>
+${tableOf('differences', ['Operation', 'Engine', 'Member', 'Old', 'New', 'Found'], [])}</div></section>
 <section><h2>Traffic by engine</h2><p id="window" class="quiet"></p>
 ${tableOf('traffic', ['Engine'], TRAFFIC)}</section>
 <section><h2>Traffic by operation</h2><p id="asked" class="quiet"></p>

@@ -100,3 +100,26 @@ t.test('a reload of other settings keeps the shares, and a changed shift begins 
   await reload({ ...others, engines: { default: engineOf('20%') }, limits: { connections: 7 } })
   t.match(await sharesOf(), { reads: 0.2 })
 })
+
+t.test('the status has the groups of an engine, their shares and the comparison', async (t) => {
+  const { running } = await startReloadable(t, {
+    engines: { default: { ...engineOf('12.5%'), compare: {} } },
+    health: { probe: false },
+    admin: { port: 0 },
+  })
+  t.match(await (await fetch(`${running.adminAddress}/status.json`)).json(), {
+    engines: [
+      {
+        nodes: [{ group: 'old' }, { group: 'new' }],
+        groups: {
+          to: 'new',
+          from: 'old',
+          reads: 0.125,
+          writes: 0,
+          returned: null,
+          compared: { results: {}, waiting: 0, differences: [] },
+        },
+      },
+    ],
+  })
+})

@@ -80,3 +80,30 @@ t.test('a problem keeps its time while it exists, also if its numbers change', a
   t.same(at(4000, '2 of 4 are ejected'), [4000], 'a problem that returns begins again')
   t.same(at(5000, 'none of 4 is healthy'), [5000], 'a worse problem is another one')
 })
+
+t.test('requests that have returned from a group are a problem', (t) => {
+  const engine = {
+    name: 'default',
+    authorization: 'enforce',
+    validation: 'enforce',
+    sources: [],
+    polls: { open: 0, waiting: 0, abandoned: 0 },
+    queue: 0,
+    slow: { running: 0, waiting: 0 },
+    isQueueStanding: false,
+    nodes: [],
+  }
+  const groups = { to: 'new', from: 'old', reads: 0, writes: 0, returned: null, compared: null }
+  t.same(problemsWith({ sum: { ...SUM, engines: [{ ...engine, groups }] } }), [])
+  t.same(
+    problemsWith({ sum: { ...SUM, engines: [{ ...engine, groups: { ...groups, returned: 'latency' } }] } }),
+    [
+      {
+        text: 'groups of default: all requests have returned from new to old (latency)',
+        kind: 'warning',
+        runbook: 'GatewayShiftReturned',
+      },
+    ],
+  )
+  t.end()
+})

@@ -33,6 +33,7 @@ const ENGINE: EngineStatus = {
   slow: { running: 2, waiting: 1 },
   isQueueStanding: false,
   nodes: [NODE],
+  groups: null,
 }
 const TRAFFIC: Traffic = {
   inFlight: 2,
@@ -143,4 +144,43 @@ t.test('the status has at most 100 lines of each kind, with the most frequent re
     ready: true,
     mayAsk: false,
   })
+})
+
+const DIFFERENCE = { operation: 'getTask', place: '/name', left: 'missing', right: 'null', atMs: 1 }
+const GROUPS = { to: 'new', from: 'old', reads: 0.1, writes: 0, returned: null, compared: null }
+
+/** Returns groups with a difference at each of these times. */
+const groupsOf = (atMs: readonly number[]) => ({
+  ...GROUPS,
+  compared: {
+    results: { equal: 3, different: atMs.length },
+    waiting: 1,
+    differences: atMs.map((at) => ({ ...DIFFERENCE, atMs: at })),
+  },
+})
+
+t.test('results of comparisons are summed, with the five newest differences', (t) => {
+  const both = [groupsOf([1, 3, 5, 7]), groupsOf([2, 4])].map((groups) => ({
+    ...PROCESS,
+    engines: [{ ...ENGINE, groups }],
+  }))
+  const { engines } = addStatuses(both)
+  t.match(engines[0]?.groups?.compared, { results: { equal: 6, different: 6 }, waiting: 2 })
+  t.same(
+    engines[0]?.groups?.compared?.differences.map(({ atMs }) => atMs),
+    [2, 3, 4, 5, 7],
+  )
+  t.end()
+})
+
+t.test('if the requests of one process have returned, its shares are shown', (t) => {
+  const returned = { ...GROUPS, reads: 0, returned: 'errors' }
+  for (const both of [
+    [GROUPS, returned],
+    [returned, GROUPS],
+  ]) {
+    const { engines } = addStatuses(both.map((groups) => ({ ...PROCESS, engines: [{ ...ENGINE, groups }] })))
+    t.same(engines[0]?.groups, returned)
+  }
+  t.end()
 })

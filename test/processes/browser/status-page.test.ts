@@ -55,7 +55,25 @@ function engineOf(name: string, more: Partial<EngineStatus> = {}): EngineStatus 
     slow: { running: 0, waiting: 0 },
     isQueueStanding: false,
     nodes: [NODE, { ...NODE, node: 'http://engine-b:8080/engine-rest' }],
+    groups: null,
     ...more,
+  }
+}
+
+/** Returns the status of groups with a difference at each of these members. */
+function groupsOf(name: string, places: readonly string[]): NonNullable<EngineStatus['groups']> {
+  const difference = { operation: name, left: name, right: name, atMs: Date.UTC(2026, 0, 31, 12) }
+  return {
+    to: name,
+    from: name,
+    reads: 0.25,
+    writes: 0,
+    returned: name,
+    compared: {
+      results: { equal: 1264, 'known: form-reference': 46, different: places.length },
+      waiting: 0,
+      differences: places.map((place) => ({ ...difference, place })),
+    },
   }
 }
 
@@ -256,6 +274,7 @@ void t.test('the status page shows hostile names as text', OPTIONS, async (t) =>
         { source: 'records', problem: null, ageMs: 1 },
       ],
       authorization: HOSTILE,
+      groups: groupsOf(HOSTILE, [HOSTILE]),
     }),
   ]
   const process = processOf(engines, {
@@ -311,7 +330,10 @@ void t.test('the status page shows hostile names as text', OPTIONS, async (t) =>
 void t.test('the status page with 500 engines', OPTIONS, async (t) => {
   const process = processOf(
     Array.from({ length: 500 }, (_, at) =>
-      engineOf(`engine-${at}`, at === 499 ? { nodes: [{ ...NODE, reason: 'timeout' }] } : {}),
+      engineOf(`engine-${at}`, {
+        groups: groupsOf('group', ['/a', '/b', '/c', '/d', '/e']),
+        ...(at === 499 && { nodes: [{ ...NODE, reason: 'timeout' }] }),
+      }),
     ),
     {
       operations: OPERATIONS.map(({ id }) => ({
@@ -482,4 +504,27 @@ void t.test('the status page reports what the browser cannot load', OPTIONS, asy
   isBroken = false
   await page.read(`document.dispatchEvent(new Event('visibilitychange'))`)
   await page.wait(`document.getElementById('stale').hidden`)
+})
+
+void t.test('the status page shows the groups of nodes and the comparison', OPTIONS, async (t) => {
+  const node = { ...NODE, group: 'old' }
+  const groups = { ...groupsOf('getTask', ['/name']), to: 'new', from: 'old', returned: null }
+  const admin = await openAdmin(t, {
+    process: () => processOf([engineOf('plain'), engineOf('default', { nodes: [node], groups })]),
+  })
+  const page = await openPage(t)
+  await visit(page, admin.address)
+  t.match(await textOf(page, '#engines'), /engine-rest\s+group old/)
+  t.match(
+    await textOf(page, '#groups tbody'),
+    /^default\s+requests are shifted from old to new\s+25 %\s+0 %\s+1,311\s+equal 1,264 · known: form-reference 46\s+1$/,
+  )
+  t.match(await textOf(page, '#differences tbody'), /^getTask\s+default\s+\/name\s.*2026-01-31 12:00:00 UTC$/)
+})
+
+void t.test('the status page has no groups if no engine has some', OPTIONS, async (t) => {
+  const admin = await openAdmin(t, { process: () => processOf([engineOf('plain')]) })
+  const page = await openPage(t)
+  await visit(page, admin.address)
+  t.equal(await page.read(`document.getElementById('groups-section').hidden`), true)
 })
