@@ -1,35 +1,13 @@
 import t from 'tap'
-import type { EngineDependencies, Dependencies } from '../../../src/pipeline/dependencies.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { BASE, openGateway } from '../../support/open-gateway.ts'
+import { watchUpstreams } from '../../support/watch-upstreams.ts'
 
 /** Requests that the upstream assumes to create external tasks. */
 const creating: string[] = []
 
 function watch({ method, path, retry, newTasks }: UpstreamRequest): void {
   if (retry === 'unsent' && newTasks !== 'none') creating.push(`${method} ${path}`)
-}
-
-function watching(upstream: EngineDependencies['upstream']): EngineDependencies['upstream'] {
-  return {
-    ...upstream,
-    fetch: (upstreamRequest, limitBytes) => {
-      watch(upstreamRequest)
-      return upstream.fetch(upstreamRequest, limitBytes)
-    },
-    relay: (upstreamRequest, sink, headers) => {
-      watch(upstreamRequest)
-      return upstream.relay(upstreamRequest, sink, headers)
-    },
-  }
-}
-
-function watched(dependencies: Dependencies): Dependencies {
-  const engines = [...dependencies.engines].map(([name, engine]): [string, EngineDependencies] => [
-    name,
-    { ...engine, upstream: watching(engine.upstream) },
-  ])
-  return { ...dependencies, engines: new Map(engines) }
 }
 
 const { ask } = await openGateway(t, {
@@ -44,7 +22,7 @@ const { ask } = await openGateway(t, {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(isList ? [] : entityOf(path)))
   },
-  wrap: watched,
+  wrap: (dependencies) => watchUpstreams(dependencies, watch),
 })
 
 /** Returns the entity at a path, with the members of every kind of entity. */

@@ -1,7 +1,8 @@
 import t from 'tap'
-import type { EngineDependencies, Dependencies } from '../../../src/pipeline/dependencies.ts'
+import type { EngineDependencies } from '../../../src/pipeline/dependencies.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { openGateway } from '../../support/open-gateway.ts'
+import { watchUpstreams } from '../../support/watch-upstreams.ts'
 
 /** Deployments whose nodes the requests prefer, one item for each request. Null if any node suffices. */
 const wanted: (string | null)[] = []
@@ -10,31 +11,9 @@ function watch({ deployment }: UpstreamRequest): void {
   wanted.push(deployment ?? null)
 }
 
-function watching(upstream: EngineDependencies['upstream']): EngineDependencies['upstream'] {
-  return {
-    ...upstream,
-    fetch: (upstreamRequest, limitBytes) => {
-      watch(upstreamRequest)
-      return upstream.fetch(upstreamRequest, limitBytes)
-    },
-    relay: (upstreamRequest, sink, headers) => {
-      watch(upstreamRequest)
-      return upstream.relay(upstreamRequest, sink, headers)
-    },
-  }
-}
-
 /** The engine knows only the deployment of the definition `review`. */
 const deploymentOf: EngineDependencies['deploymentOf'] = async (_definition, { params }) =>
   Object.values(params).includes('review') ? 'd1' : null
-
-function aware(dependencies: Dependencies): Dependencies {
-  const engines = [...dependencies.engines].map(([name, engine]): [string, EngineDependencies] => [
-    name,
-    { ...engine, upstream: watching(engine.upstream), deploymentOf },
-  ])
-  return { ...dependencies, engines: new Map(engines) }
-}
 
 const { ask } = await openGateway(t, {
   records: [
@@ -47,7 +26,7 @@ const { ask } = await openGateway(t, {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ id: key, key, tenantId: null, deploymentId: 'd' }))
   },
-  wrap: aware,
+  wrap: (dependencies) => watchUpstreams(dependencies, watch, { deploymentOf }),
 })
 
 async function deploymentsFor(route: string, headers = {}): Promise<readonly (string | null)[]> {

@@ -1,33 +1,14 @@
 import t from 'tap'
-import type { EngineDependencies } from '../../../src/pipeline/dependencies.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { openGateway } from '../../support/open-gateway.ts'
+import { watchUpstreams } from '../../support/watch-upstreams.ts'
 
 t.test('the request to an engine names its operation and its user, also if it is restricted', async (t) => {
   const sent: Pick<UpstreamRequest, 'operation' | 'user'>[] = []
   const watch = ({ operation, user }: UpstreamRequest): void => void sent.push({ operation, user })
-  const watching = (upstream: EngineDependencies['upstream']): EngineDependencies['upstream'] => ({
-    ...upstream,
-    fetch: (upstreamRequest, limitBytes) => {
-      watch(upstreamRequest)
-      return upstream.fetch(upstreamRequest, limitBytes)
-    },
-    relay: (upstreamRequest, sink, headers) => {
-      watch(upstreamRequest)
-      return upstream.relay(upstreamRequest, sink, headers)
-    },
-  })
   const { ask } = await openGateway(t, {
     records: ['grant mary PROCESS_DEFINITION:review READ_TASK,READ'],
-    wrap: (dependencies) => ({
-      ...dependencies,
-      engines: new Map(
-        [...dependencies.engines].map(([name, engine]) => [
-          name,
-          { ...engine, upstream: watching(engine.upstream) },
-        ]),
-      ),
-    }),
+    wrap: (dependencies) => watchUpstreams(dependencies, watch),
   })
   const sentFor = async (user: string, route: string) => {
     sent.length = 0
