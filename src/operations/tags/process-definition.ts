@@ -3,6 +3,16 @@ import { listOperations } from '../list-operations.ts'
 import { instancePermissions } from '../common-permissions.ts'
 import type { Tag } from '../table.ts'
 
+/** The fields that a start and the submission of a start form share. */
+const START = {
+  creates: 'answer:id',
+  starts: true,
+  idempotencyKey: true,
+  links: true,
+  notFound: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
+  crossTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
+} as const
+
 /** Process Definition: 46 operations of the published API and two more. */
 export const processDefinition = [
   listOperations({
@@ -117,16 +127,11 @@ export const processDefinition = [
     byId: 'startProcessInstance',
     byKey: 'startProcessInstanceByKey',
     byKeyAndTenant: 'startProcessInstanceByKeyAndTenantId',
-    creates: 'answer:id',
-    starts: true,
-    idempotencyKey: true,
+    ...START,
     checks: (key) => [
       { anyOf: ['PROCESS_INSTANCE.CREATE'], denied: 403 },
       { anyOf: [`PROCESS_DEFINITION.CREATE_INSTANCE ${key}`], denied: 403 },
     ],
-    links: true,
-    notFound: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
-    crossTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'GET',
@@ -166,16 +171,11 @@ export const processDefinition = [
     byId: 'submitForm',
     byKey: { id: 'submitFormByKey', body: 'StartProcessInstanceFormDto' },
     byKeyAndTenant: 'submitFormByKeyAndTenantId',
-    creates: 'answer:id',
-    starts: true,
-    idempotencyKey: true,
+    ...START,
     checks: (key) => [
       { anyOf: ['PROCESS_INSTANCE.CREATE'], denied: 403 },
       { anyOf: [`PROCESS_DEFINITION.CREATE_INSTANCE ${key}`], denied: 403 },
     ],
-    links: true,
-    notFound: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
-    crossTenant: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
   }),
   definitionOperations('process-definition', {
     method: 'PUT',

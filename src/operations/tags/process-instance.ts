@@ -1,7 +1,28 @@
 import { listOperations } from '../list-operations.ts'
 import { instancePermissions } from '../common-permissions.ts'
-import type { Tag } from '../table.ts'
+import type { OperationEntry, Tag } from '../table.ts'
 import { variableOperations } from '../variable-operations.ts'
+
+/** A deletion by ids, by a query, or by a query of the history: the engine accepts all three by both operations. */
+const DELETE_IN_BATCH = {
+  creates: 'answer:id',
+  checks: [{ anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+  empty: '400 InvalidRequestException: processInstanceIds is empty',
+  selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+} as const satisfies Partial<OperationEntry>
+
+/** The same for the retries of the jobs of process instances. */
+const SET_RETRIES_IN_BATCH = {
+  creates: 'answer:id',
+  checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+  empty: '400 InvalidRequestException: jobIds is empty',
+  selectors: {
+    processInstances: 'queryJobs(processInstanceIds[]).processInstanceId',
+    processInstanceQuery: 'processInstances',
+    historicProcessInstanceQuery: 'processInstances',
+    jobQuery: 'jobIds',
+  },
+} as const satisfies Partial<OperationEntry>
 
 /** Process Instance: 26 operations of the published API. */
 export const processInstance = [
@@ -85,45 +106,19 @@ export const processInstance = [
     },
     deleteProcessInstancesAsyncOperation: {
       route: 'POST /process-instance/delete',
-      creates: 'answer:id',
-      checks: [
-        { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
-      ],
-      empty: '400 InvalidRequestException: processInstanceIds is empty',
-      selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+      ...DELETE_IN_BATCH,
     },
     deleteAsyncHistoricQueryBased: {
       route: 'POST /process-instance/delete-historic-query-based',
-      creates: 'answer:id',
-      checks: [
-        { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
-      ],
-      empty: '400 InvalidRequestException: processInstanceIds is empty',
-      selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+      ...DELETE_IN_BATCH,
     },
     setRetriesByProcess: {
       route: 'POST /process-instance/job-retries',
-      creates: 'answer:id',
-      checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
-      empty: '400 InvalidRequestException: jobIds is empty',
-      selectors: {
-        processInstances: 'queryJobs(processInstanceIds[]).processInstanceId',
-        processInstanceQuery: 'processInstances',
-        historicProcessInstanceQuery: 'processInstances',
-        jobQuery: 'jobIds',
-      },
+      ...SET_RETRIES_IN_BATCH,
     },
     setRetriesByProcessHistoricQueryBased: {
       route: 'POST /process-instance/job-retries-historic-query-based',
-      creates: 'answer:id',
-      checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
-      empty: '400 InvalidRequestException: jobIds is empty',
-      selectors: {
-        processInstances: 'queryJobs(processInstanceIds[]).processInstanceId',
-        processInstanceQuery: 'processInstances',
-        historicProcessInstanceQuery: 'processInstances',
-        jobQuery: 'jobIds',
-      },
+      ...SET_RETRIES_IN_BATCH,
     },
     correlateMessageAsyncOperation: {
       route: 'POST /process-instance/message-async',

@@ -1,5 +1,17 @@
 import { listOperations } from '../list-operations.ts'
-import type { Tag } from '../table.ts'
+import type { OperationEntry, Tag } from '../table.ts'
+
+/** The check of both reads of one variable instance, and its response. */
+const READ = {
+  checks: [
+    { anyOf: [
+      'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
+      'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
+      'TASK.READ variableInstance.taskId',
+    ], reads: 'variables', denied: 404, foundBy: 'query', exempt: 'case' },
+  ],
+  notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
+} as const satisfies Partial<OperationEntry>
 
 /** Variable Instance: 6 operations of the published API. */
 export const variableInstance = [
@@ -25,25 +37,11 @@ export const variableInstance = [
   {
     getVariableInstance: {
       route: 'GET /variable-instance/:id',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
-          'TASK.READ variableInstance.taskId',
-        ], reads: 'variables', denied: 404, foundBy: 'query', exempt: 'case' },
-      ],
-      notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
+      ...READ,
     },
     getVariableInstanceBinary: {
       route: 'GET /variable-instance/:id/data',
-      checks: [
-        { anyOf: [
-          'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
-          'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
-          'TASK.READ variableInstance.taskId',
-        ], reads: 'variables', denied: 404, foundBy: 'query', exempt: 'case' },
-      ],
-      notFound: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
+      ...READ,
     },
   },
 ] satisfies Tag
