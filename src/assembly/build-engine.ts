@@ -52,6 +52,7 @@ import type { ShiftState } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { type EngineNodes, nodeOptionsOf, probeTimesOf } from './running-nodes.ts'
 import { compareOptionsOf } from './compared-groups.ts'
+import { createGroupGuard, type GroupGuard } from './group-guard.ts'
 import { adoptShift, createEngineShift, SHIFTED, shiftOptionsOf } from './shifts.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
@@ -97,6 +98,8 @@ export interface BuiltEngine {
   /** The issuers whose tokens the engine accepts. */
   readonly issuers: readonly NamedIssuer[]
   readonly nodes: EngineNodes
+  /** Null if the nodes have no groups. */
+  readonly guard: GroupGuard | null
   /** Null if no gauges are configured. */
   readonly gauges: EngineConfig['gauges']
   readonly dateFormat: DateFormat
@@ -116,6 +119,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const dateFormat = createDateFormat(engineConfig.dateFormat)
   const upstream = buildUpstream(options, dateFormat)
   const own = ownUpstreamOf(options, upstream)
+  const guard = createGroupGuard(options, own)
   const version = options.handoverState?.version ?? { current: {} }
   const sources = buildSources(options, own, version)
   const permit = permitOptionsOf(
@@ -166,7 +170,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     maxResults: buildMaxResults(settingsOf(config, engineConfig)),
     authorization: authorization.mode,
     compared: upstream.comparer,
-    shift: createEngineShift(name, options, upstream.shift),
+    shift: createEngineShift(name, options, upstream.shift, guard),
     decidesItself: decidesItself(config, engineConfig),
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),
@@ -187,6 +191,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     handoverState: { ...authenticator.handoverState, version, tokens },
     sources: withUpstreamMessages(sources, upstream),
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
+    guard,
     gauges: engineConfig.gauges,
     dateFormat,
     close: () => upstream.close(),

@@ -29,6 +29,7 @@ import { askerOf } from './engine-client.ts'
 import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
 import { combined } from './component.ts'
+import { createGroupGuards } from './group-guard.ts'
 import { createModeChecks } from './modes.ts'
 import { moveChecksOf } from './move-checks.ts'
 import { createShiftGauges, shiftStateFor } from './shifts.ts'
@@ -92,6 +93,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createShiftGauges(
       builtEngines.map(({ dependencies: { name }, nodes }) => ({ name, shift: nodes.own.shift })),
     ),
+    createGroupGuards(builtEngines.flatMap(({ guard }) => (guard === null ? [] : [guard]))),
     createModeChecks([...engines.values()]),
     ...builtEngines.map(({ close }) => ({ close })),
     ...applicationNodes.map((nodes) => ({ close: () => nodes.own.close() })),

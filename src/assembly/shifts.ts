@@ -8,6 +8,7 @@ import type { Shift, ShiftOptions, ShiftState } from '../proxy/nodes/shift.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
 import { isRecord } from '../request/value.ts'
 import type { Component } from './component.ts'
+import type { GroupGuard } from './group-guard.ts'
 
 interface ShiftDependencies {
   readonly metrics: Metrics
@@ -46,13 +47,16 @@ export function createEngineShift(
   name: string,
   { changeBus, log }: Pick<ShiftDependencies, 'changeBus' | 'log'>,
   shift: Shift | null,
+  guard: Pick<GroupGuard, 'refusal' | 'recheck'> | null,
 ): EngineShift | null {
-  if (shift === null) return null
+  if (shift === null || guard === null) return null
   const { to, from } = shift
   return {
     to,
     from,
     state: () => shift.state,
+    refusal: () => guard.refusal,
+    recheck: () => guard.recheck(),
     change: (shares) => {
       shift.change(shares)
       log.info({ engine: name, group: to, ...shares }, 'the shares of the groups have changed')

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import { type Config, loadConfig } from '../config/config.ts'
 import { createLogger, openDestination } from '../log.ts'
-import { isObject } from '../request/value.ts'
+import { isObject, stringIn } from '../request/value.ts'
 import { ADMIN_ROUTES } from '../server/admin-routes.ts'
 import { type ComparisonReports, isComparisonReports } from '../server/comparison-reports.ts'
 import type { ShiftReport } from '../server/change-shift.ts'
@@ -140,7 +140,7 @@ function changeOf(
 /** Checks the response of `POST /shift`. @throws CommandError */
 function reportOf(response: unknown): ShiftReport {
   if (isObject(response)) {
-    const { engine, to, from, reads, writes, returned } = response
+    const { engine, to, from, reads, writes } = response
     if (
       typeof engine === 'string' &&
       typeof to === 'string' &&
@@ -148,13 +148,22 @@ function reportOf(response: unknown): ShiftReport {
       typeof reads === 'number' &&
       typeof writes === 'number'
     )
-      return { engine, to, from, reads, writes, returned: typeof returned === 'string' ? returned : null }
+      return {
+        engine,
+        to,
+        from,
+        reads,
+        writes,
+        returned: stringIn(response, 'returned'),
+        refused: stringIn(response, 'refused'),
+      }
   }
   throw new CommandError('The response is not the result of a shift')
 }
 
-function linesOf({ engine, to, from, reads, writes, returned }: ShiftReport): readonly string[] {
+function linesOf({ engine, to, from, reads, writes, returned, refused }: ShiftReport): readonly string[] {
   const shares = `${engine}: ${to} gets ${percentOf(reads)} of the reads and ${percentOf(writes)} of the writes; ${from} gets the rest`
+  if (refused !== null) return [shares, refused]
   if (returned === null) return [shares]
   const limit = returned === 'latency' ? 'return.slower' : `return.${returned}`
   return [shares, `All requests returned to ${from} because ${to} passed the limit ${limit}`]

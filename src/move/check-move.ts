@@ -114,7 +114,7 @@ function schemaFindings({ name, facts }: KnownGroup): readonly MoveFinding[] {
         ...of,
         severity: 'error',
         found: `${nameOfGroup(facts)} needs the schema ${needs}, and the database has ${schema}. Starts of instances fail`,
-        action: `Run the upgrade scripts from ${schema} to ${creates}. Older nodes continue to work. The gateway sends no requests to the group until then.`,
+        action: `Run the upgrade scripts from ${schema} to ${creates}. Older nodes continue to work with it.`,
       },
     ]
   return [{ ...of, severity: 'info', found: `the schema ${schema} fits ${nameOfGroup(facts)}`, action: null }]

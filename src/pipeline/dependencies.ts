@@ -44,6 +44,10 @@ export interface EngineShift {
   readonly to: string
   readonly from: string
   readonly state: () => ShiftState
+  /** Returns why the group `to` gets no requests, whatever its shares are. Null if it may get requests. */
+  readonly refusal: () => string | null
+  /** Returns the same after a new check of the group, which ends in time for a response of the admin listener. */
+  readonly recheck: () => Promise<string | null>
   /** Changes the shares, at once in this process and in under a second at the replicas that share a Redis. */
   readonly change: (shares: ShiftShares) => void
 }

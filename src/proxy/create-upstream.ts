@@ -353,6 +353,10 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
       return result
     })
   }
+  function leaveNodes(): void {
+    polls.leaveDrained()
+    sendWaiting(sendOptions)
+  }
   return {
     engine,
     relay(upstreamRequest, sink, headers) {
@@ -392,8 +396,11 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
     nodes: () => nodes.states(),
     drain(names) {
       nodes.drain(names)
-      polls.leaveDrained()
-      sendWaiting(sendOptions)
+      leaveNodes()
+    },
+    refuseGroup(group) {
+      nodes.refuseGroup(group)
+      leaveNodes()
     },
     reachable: () =>
       nodes.all.map((node) => ({

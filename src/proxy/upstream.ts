@@ -51,6 +51,8 @@ export interface Upstream {
   nodes(): readonly NodeState[]
   /** Compares the responses of two groups of nodes. Null if nothing is compared. */
   readonly comparer: Pick<Comparer, 'report'> | null
+  /** Sends nothing to the nodes of this group, as if they were drained. Null: no group is refused. */
+  refuseGroup(group: string | null): void
   /** Opens separate connections to the nodes of one group, which have no influence on requests of clients. The caller must close it. */
   openGroup(group: string): Upstream
   /** The distribution between two groups of nodes. Null if the nodes have no groups. */

@@ -13,6 +13,8 @@ export interface ShiftReport {
   readonly writes: number
   /** The limit that the group has passed. Null if all requests have not returned by themselves. */
   readonly returned: string | null
+  /** Why the group `to` gets no requests, whatever its shares are. Null if it may get requests. */
+  readonly refused: string | null
 }
 
 /** The change is not valid, and nothing was changed. */
@@ -24,8 +26,11 @@ export type ShiftResult = ShiftReport | InvalidChange
 
 const MEMBERS: ReadonlySet<string> = new Set(['engine', 'reads', 'writes'])
 
-/** Changes the shares that `change` contains, in this process. Without shares, it changes nothing and reports the current ones. */
-export function changeShift(engines: Dependencies['engines'], change: unknown): ShiftResult {
+/**
+ * Changes the shares that `change` contains, in this process. Without shares, it changes nothing and reports the current ones. A group
+ * that is refused gets no shares.
+ */
+export async function changeShift(engines: Dependencies['engines'], change: unknown): Promise<ShiftResult> {
   const given = change ?? {}
   if (!isObject(given) || Object.keys(given).some((name) => !MEMBERS.has(name)))
     return { problem: 'The body must be a JSON object with the members engine, reads and writes, or empty' }
@@ -34,7 +39,10 @@ export function changeShift(engines: Dependencies['engines'], change: unknown): 
     return { problem: 'The engine has no groups of nodes. Name an engine with engines.NAME.shift' }
   const shares = changedShares(engine.shift.state().shares, given)
   if ('problem' in shares) return shares
-  if (given['reads'] !== undefined || given['writes'] !== undefined) engine.shift.change(shares)
+  if (given['reads'] === undefined && given['writes'] === undefined) return reportOf(engine)
+  const refusal = shares.reads + shares.writes === 0 ? null : await engine.shift.recheck()
+  if (refusal !== null) return { problem: refusal }
+  engine.shift.change(shares)
   return reportOf(engine)
 }
 
@@ -67,7 +75,7 @@ function shiftedEngineOf(
   return found.length === 1 ? (found[0] ?? null) : null
 }
 
-function reportOf({ name, shift: { to, from, state } }: ShiftedEngine): ShiftReport {
+function reportOf({ name, shift: { to, from, state, refusal } }: ShiftedEngine): ShiftReport {
   const { shares, returned } = state()
-  return { engine: name, to, from, ...shares, returned }
+  return { engine: name, to, from, ...shares, returned, refused: refusal() }
 }

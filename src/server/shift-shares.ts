@@ -13,11 +13,12 @@ interface ChangeShiftOptions {
 export function createChangeShift({ processes, log }: ChangeShiftOptions): ChangeShift {
   return async function shift(change) {
     const results = await processes.askEach(SHIFT, change)
-    const refused = results.find((result) => 'problem' in result)
-    if (refused !== undefined) return { status: 400, value: { error: refused.problem } }
+    const failed = results.find((result) => 'problem' in result)
+    if (failed !== undefined) return { status: 400, value: { error: failed.problem } }
     const reports = results.filter((result) => 'reads' in result)
     // A process whose requests have returned has other shares than the others.
-    const report = reports.find(({ returned }) => returned !== null) ?? reports[0]
+    const report =
+      reports.find(({ returned, refused }) => returned !== null || refused !== null) ?? reports[0]
     if (report === undefined || reports.length < processes.configured)
       return {
         status: 503,

@@ -4,6 +4,7 @@ import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
 import { Shift } from '../../src/proxy/nodes/shift.ts'
 import type { ChangeBus } from '../../src/redis/change-bus.ts'
+import { startNode } from '../support/fake-engine.ts'
 import { startReloadable } from '../support/reloadable.ts'
 
 const CONTEXT = { random: () => 0.5, now: () => 0 }
@@ -13,6 +14,7 @@ const NODES = ['old', 'new'].map((group) => ({
   drain: false,
   group,
 }))
+const GUARD = { refusal: null, recheck: async () => null }
 const SHIFT = {
   to: 'new',
   reads: 0.1,
@@ -33,7 +35,7 @@ function open() {
   const options = shiftOptionsOf('default', { nodes: NODES, shift: SHIFT }, dependencies, null)
   if (options === undefined) throw new Error('there are no groups')
   const shift = new Shift(options, CONTEXT)
-  return { shift, published, own: createEngineShift('default', dependencies, shift) }
+  return { shift, published, own: createEngineShift('default', dependencies, shift, GUARD) }
 }
 
 t.test('changed shares, and a return, are announced to other gateways', async (t) => {
@@ -73,9 +75,11 @@ t.test('an announcement of another form has no effect', (t) => {
   t.end()
 })
 
+const node = await startNode(t, (_request, response) => response.end('{}'))
+
 /** Returns the settings of an engine with two groups. */
 const engineOf = (reads: string) => ({
-  nodes: NODES.map(({ url, group }) => ({ url, group })),
+  nodes: NODES.map(({ group }) => ({ url: `${node.url}/${group}`, group })),
   shift: { to: 'new', reads },
 })
 

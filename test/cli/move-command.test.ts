@@ -36,7 +36,15 @@ t.test('move shows and changes the shares', async (t) => {
   t.match(await move('shift', 'all', '100%', '--engine', 'default'), { code: 0, out: lineOf('100%', '100%') })
   t.match(await move('back'), { code: 0, out: lineOf('0%', '0%') })
   const { out } = await move('status', '--format', 'json')
-  t.same(JSON.parse(out), { engine: 'default', to: 'new', from: 'old', reads: 0, writes: 0, returned: null })
+  t.same(JSON.parse(out), {
+    engine: 'default',
+    to: 'new',
+    from: 'old',
+    reads: 0,
+    writes: 0,
+    returned: null,
+    refused: null,
+  })
 })
 
 const log = (version: string) => JSON.stringify([{ id: '0', timestamp: '2026', version }])

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { ComparisonReport } from '../../src/proxy/compare/comparison-report.ts'
 import { isComparisonReports } from '../../src/server/comparison-reports.ts'
+import type { Family } from './build.ts'
 import { startDatabase } from './database.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
@@ -21,16 +22,19 @@ interface TwoFamiliesOptions {
   readonly settings: string
   /** Returns the base URL at which the gateway reaches Operaton. Default: Operaton's own. */
   readonly inFront?: (base: string) => Promise<string>
+  /** The engine that creates the tables of the database. Default: the old one. */
+  readonly tablesOf?: Family
 }
 
 /** Starts two engines of different families on one database, and a gateway with both as groups. */
 export async function startTwoFamilies(
   t: Test,
-  { engine, settings, inFront = async (base) => base }: TwoFamiliesOptions,
+  { engine, settings, inFront = async (base) => base, tablesOf }: TwoFamiliesOptions,
 ): Promise<TwoFamilies> {
   const database = await startDatabase()
   t.teardown(() => database.stop())
   // The first engine creates the tables.
+  if (tablesOf !== undefined) await (await startEngine({ family: tablesOf, db: database.url })).stop()
   const old = await startEngine({ family: 'camunda-7.24.0', db: database.url, jvm: ['-Xmx512m'] })
   t.teardown(() => old.stop())
   const next = await startEngine({ family: 'operaton', db: database.url, jvm: ['-Xmx512m'] })

@@ -10,14 +10,21 @@ const { dependencies } = await openGateway(t, {
   engines: { default: { nodes: groups, shift: { to: 'new', reads: '10%' } } },
 })
 const change = (given: unknown) => changeShift(dependencies.engines, given)
-const BEGIN = { engine: 'default', to: 'new', from: 'old', reads: 0.1, writes: 0, returned: null }
+const BEGIN = {
+  engine: 'default',
+  to: 'new',
+  from: 'old',
+  reads: 0.1,
+  writes: 0,
+  returned: null,
+  refused: null,
+}
 
-t.test('without shares, the current ones are reported', (t) => {
-  for (const given of [undefined, null, {}, { engine: 'default' }]) t.same(change(given), BEGIN)
-  t.end()
+t.test('without shares, the current ones are reported', async (t) => {
+  for (const given of [undefined, null, {}, { engine: 'default' }]) t.same(await change(given), BEGIN)
 })
 
-t.test('a change that is not valid changes nothing', (t) => {
+t.test('a change that is not valid changes nothing', async (t) => {
   for (const given of [
     { engine: 'second', reads: '1%' },
     { engine: 'nosuch', reads: '1%' },
@@ -33,16 +40,25 @@ t.test('a change that is not valid changes nothing', (t) => {
     ['1%'],
     '1%',
   ])
-    t.type(Object(change(given)).problem, 'string', JSON.stringify(given))
-  t.same(change({}), BEGIN)
-  t.end()
+    t.type(Object(await change(given)).problem, 'string', JSON.stringify(given))
+  t.same(await change({}), BEGIN)
 })
 
-t.test('each share changes alone', (t) => {
-  t.same(change({ writes: '2.5%' }), { ...BEGIN, writes: 0.025 })
-  t.same(change({ reads: '100%' }), { ...BEGIN, reads: 1, writes: 0.025 })
-  t.same(change({ reads: '0%', writes: '0%' }), { ...BEGIN, reads: 0 })
-  t.end()
+t.test('each share changes alone', async (t) => {
+  t.same(await change({ writes: '2.5%' }), { ...BEGIN, writes: 0.025 })
+  t.same(await change({ reads: '100%' }), { ...BEGIN, reads: 1, writes: 0.025 })
+  t.same(await change({ reads: '0%', writes: '0%' }), { ...BEGIN, reads: 0 })
+})
+
+t.test('a group that is refused gets no shares, and can lose them', async (t) => {
+  const engine = dependencies.engines.get('default')
+  const shift = engine?.shift ?? null
+  if (engine === undefined || shift === null) throw new Error('there are no groups')
+  const refused = { ...engine, shift: { ...shift, refusal: () => 'old', recheck: async () => 'old' } }
+  const ask = (given: unknown) => changeShift(new Map([['default', refused]]), given)
+  t.same(await ask({ reads: '5%' }), { problem: 'old' })
+  t.same(await ask({ reads: '0%', writes: '0%' }), { ...BEGIN, reads: 0, refused: 'old' })
+  t.same(await ask({}), { ...BEGIN, reads: 0, refused: 'old' })
 })
 
 /** Returns the response if two processes are configured and give these answers. */

@@ -58,6 +58,7 @@ export class NodePool {
   isProbed = false
   readonly #options: NodePoolOptions
   #drained: ReadonlySet<string> = new Set()
+  #refusedGroup: string | null = null
   #live: readonly Node[]
   #used: readonly Node[]
   #hasEjected = false
@@ -81,14 +82,14 @@ export class NodePool {
 
   /** Drains the nodes with these names, and uses those again that were drained before. Names of other nodes are ignored. */
   drain(names: ReadonlySet<string>): void {
-    const returned = this.configured.filter(({ name }) => this.#drained.has(name) && !names.has(name))
     this.#drained = names
-    this.#live = this.configured.filter(({ name }) => !names.has(name))
-    this.#choose()
-    for (const node of returned) {
-      node.health.startRamp(this.#options.now())
-      this.#seed(node)
-    }
+    this.#chooseLive()
+  }
+
+  /** Uses no node of this group, as if they were drained, and uses those of a group that was refused before. Null: no group is refused. */
+  refuseGroup(group: string | null): void {
+    this.#refusedGroup = group
+    this.#chooseLive()
   }
 
   /** Returns true if an operator has drained the node. */
@@ -133,7 +134,7 @@ export class NodePool {
         certificate,
       }) => ({
         node: name,
-        isDrained: isDrained || this.#drained.has(name),
+        isDrained: isDrained || this.#isOutOfUse({ name, group }),
         isDrainedByCommand: this.#drained.has(name),
         group,
         reason: health.reason,
@@ -169,6 +170,21 @@ export class NodePool {
     else node.ejections += 1
     const counts = { healthy: healthy.length, nodes: this.#live.length }
     this.#options.onChange({ node: node.name, ...change, ...counts }, node)
+  }
+
+  #isOutOfUse({ name, group }: Pick<Node, 'name' | 'group'>): boolean {
+    return this.#drained.has(name) || (group !== null && group === this.#refusedGroup)
+  }
+
+  /** Chooses the live nodes. A node that was out of use gets requests slowly. */
+  #chooseLive(): void {
+    const before = new Set(this.#live)
+    this.#live = this.configured.filter((node) => !this.#isOutOfUse(node))
+    this.#choose()
+    for (const node of this.#live.filter((one) => !before.has(one))) {
+      node.health.startRamp(this.#options.now())
+      this.#seed(node)
+    }
   }
 
   /** Chooses the nodes that are used, and returns the healthy ones. */

@@ -187,3 +187,33 @@ t.test('a drained node that is ejected is not used when it is returned, and not 
   t.equal(usedOf(nodes), '01')
   t.end()
 })
+
+t.test('nodes of a refused group are not used, not even if no other node is left', (t) => {
+  const nodes = openNodes([{ group: 'old' }, { group: 'new' }, { group: 'new' }])
+  nodes.set.refuseGroup('new')
+  t.equal(usedOf(nodes), '0')
+  nodes.node(0).health.failed('refused', 0, 0)
+  t.equal(usedOf(nodes), '0')
+  t.same(
+    nodes.set.states().map(({ isDrained, isDrainedByCommand }) => [isDrained, isDrainedByCommand]),
+    [
+      [false, false],
+      [true, false],
+      [true, false],
+    ],
+  )
+  nodes.set.refuseGroup(null)
+  t.equal(usedOf(nodes), '12')
+  t.end()
+})
+
+t.test('a drained node of a refused group is used again when both are over', (t) => {
+  const nodes = openNodes([{ group: 'old' }, { group: 'new' }])
+  nodes.set.refuseGroup('new')
+  nodes.set.drain(new Set([nodes.node(1).name]))
+  nodes.set.refuseGroup(null)
+  t.equal(usedOf(nodes), '0')
+  nodes.set.drain(new Set())
+  t.equal(usedOf(nodes), '01')
+  t.end()
+})

@@ -1,0 +1,120 @@
+import t from 'tap'
+import { isRecord } from '../../src/request/value.ts'
+import { javaSkip } from '../support/requirements.ts'
+import { writeSetup } from '../support/reloadable.ts'
+import { runInProcess } from '../support/run-command.ts'
+import { exchange } from './exchange.ts'
+import { startTwoFamilies } from './two-families.ts'
+
+const OPERATON_NAMESPACE = 'http://operaton.org/schema/1.0/bpmn'
+
+const modelOf = (id: string, namespace: string, content: string) => `<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:x="${namespace}" targetNamespace="t">
+  <process id="${id}" isExecutable="true" x:historyTimeToLive="P5D">
+    <startEvent id="start"/><sequenceFlow id="f1" sourceRef="start" targetRef="work"/>
+    ${content}<sequenceFlow id="f2" sourceRef="work" targetRef="end"/><endEvent id="end"/>
+  </process>
+</definitions>`
+
+const SCRIPT = modelOf(
+  'script',
+  'http://camunda.org/schema/1.0/bpmn',
+  '<scriptTask id="work" scriptFormat="javascript"><script>org.camunda.spin.Spin.JSON("{}")</script></scriptTask>',
+)
+const OPERATON_MODEL = modelOf('forked', OPERATON_NAMESPACE, '<serviceTask id="work" x:expression="${1}"/>')
+const WAITING = modelOf('waiting', 'http://camunda.org/schema/1.0/bpmn', '<userTask id="work"/>')
+
+void t.test(
+  'the check before a move finds an old schema, a namespace, a class name and a missing admin group',
+  { skip: javaSkip, timeout: 600_000 },
+  async (t) => {
+    const { old, next, gateway } = await startTwoFamilies(t, {
+      engine: 'shift: { to: new, reads: 100%, writes: 100% }',
+      settings: '',
+      tablesOf: 'camunda',
+    })
+    await deploy(old.base, 'script.bpmn', SCRIPT)
+    await deploy(old.base, 'waiting.bpmn', WAITING)
+    await deploy(next.base, 'forked.bpmn', OPERATON_MODEL)
+    t.equal(await statusOfStart(old.base, 'forked'), 500, 'Camunda cannot run the model of the fork')
+
+    const { file, write } = await writeSetup(t)
+    await write({
+      engines: {
+        default: {
+          nodes: [
+            { url: old.base, group: 'old' },
+            { url: next.base, group: 'new' },
+          ],
+          shift: { to: 'new' },
+        },
+      },
+      identity: { source: 'engine' },
+      authorization: {
+        adminGroups: ['camunda-admin', 'ghosts'],
+        records: { source: 'file', file: 'records.yaml' },
+      },
+    })
+    const { code, out } = await runInProcess(['move', 'check', '--config', file, '--format', 'json'])
+    t.equal(code, 1)
+    const report: unknown = JSON.parse(out)
+    const findings: readonly unknown[] =
+      isRecord(report) && Array.isArray(report['findings']) ? report['findings'] : []
+    const linesOf = (isWanted: (severity: unknown) => boolean) =>
+      findings.flatMap((finding) =>
+        isRecord(finding) && isWanted(finding['severity'])
+          ? [`${String(finding['group'])} ${String(finding['subject'])}: ${String(finding['found'])}`]
+          : [],
+      )
+    const obstacles = linesOf((severity) => severity !== 'info')
+    t.match(obstacles.toSorted(), [
+      /^new admin-group: authorization\.adminGroups does not name operaton-admin/,
+      /^new schema: Operaton 1\.0\.3 needs the schema 7\.23, and the database has 7\.22\.0/,
+      /^null class-name: script\.bpmn, element work names org\.camunda\.spin\.Spin\.JSON/,
+      /^null namespace: forked\.bpmn has the namespace http:\/\/operaton\.org\/schema\/1\.0\/bpmn/,
+      /^old admin-group: the group ghosts .* does not exist at the engine/,
+      /^old schema: Camunda 7\.24\.0 needs the schema 7\.23, and the database has 7\.22\.0/,
+    ])
+    t.equal(obstacles.length, 6)
+    t.match(
+      linesOf((severity) => severity === 'info'),
+      [/^old family: the nodes run Camunda 7\.24\.0$/, /^new family: the nodes run Operaton 1\.0\.3$/],
+    )
+    t.equal(
+      await statusOfStart(next.base, 'waiting'),
+      500,
+      'Operaton cannot start instances with the old schema',
+    )
+
+    // The group is refused, although the configuration gives it all requests.
+    const task = { method: 'POST', path: '/process-definition/key/waiting/start', body: {} } as const
+    t.equal(
+      (await exchange(gateway.base, task, gateway.headers)).status,
+      500,
+      'the old engine needs the schema too',
+    )
+    const shift = { method: 'POST', path: '/shift', body: { reads: '1%' } } as const
+    const shifted = await exchange(gateway.adminAddress, { ...shift, headers: { 'x-requested-by': 'test' } })
+    t.match(shifted, { status: 400, body: { error: /Operaton 1\.0\.3 needs the schema 7\.23/ } })
+    const metrics = await (await fetch(`${gateway.adminAddress}/metrics`)).text()
+    t.match(metrics, /^gateway_group_refused\{engine="default",group="new"\} 1$/m)
+    t.notMatch(
+      metrics,
+      new RegExp(`^gateway_upstream_attempts_total.*node="${next.base}"`, 'm'),
+      'no request was sent',
+    )
+  },
+)
+
+async function deploy(base: string, name: string, model: string): Promise<void> {
+  const form = new FormData()
+  form.append('deployment-name', name)
+  form.append(name, new Blob([model]), name)
+  const { status, body } = await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
+  if (status !== 200) throw new Error(`The deployment of ${name} failed: ${status} ${JSON.stringify(body)}`)
+}
+
+async function statusOfStart(base: string, key: string): Promise<number> {
+  const path = `/process-definition/key/${key}/start`
+  return (await exchange(base, { method: 'POST', path, body: {} })).status
+}
