@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ceilings } from './ceiling-settings.ts'
-import { age, decimal, wholeNumber, size, time } from './values.ts'
+import { rate } from './rate-settings.ts'
+import { decimal, wholeNumber, size, time } from './values.ts'
 
 const LEAST_HOLD_MS = 1000
 const LEAST_NUDGE_MS = 100
@@ -62,41 +63,6 @@ const webSockets = z.strictObject({
     .default(300_000)
     .describe('Longest time without a byte in either direction. After it, the WebSocket is closed.'),
 })
-
-const rateMembers = {
-  requests: wholeNumber(1, 1_000_000).describe(
-    'Number of requests that a user may send in `per`. Used requests become available again at a constant rate.',
-  ),
-  per: age()
-    .default(60_000)
-    .refine((ms) => ms >= 1000 && ms % 1000 === 0, 'must be whole seconds')
-    .meta({ title: 'duration of whole seconds' })
-    .describe('The period for `requests`.'),
-  burst: wholeNumber(1, 1_000_000)
-    .optional()
-    .describe(
-      'Number of requests that a user may send at once after a pause. It must not exceed `requests`. If absent, it is equal to `requests`.',
-    ),
-}
-const fitsRate = ({ requests, burst }: { requests: number; burst?: number | undefined }) =>
-  burst === undefined || burst <= requests
-const TOO_MUCH_AT_ONCE = { path: ['burst'], error: 'must not be more than requests' }
-/** The section `limits.rate`. */
-export const rate = z
-  .strictObject({
-    ...rateMembers,
-    users: z
-      .record(
-        z.string().min(1),
-        z.union(
-          [z.literal('unlimited'), z.strictObject(rateMembers).refine(fitsRate, TOO_MUCH_AT_ONCE)],
-          'unlimited or { requests, per, burst } is needed',
-        ),
-      )
-      .default({})
-      .describe('Rates of individual users by user id. The value is a rate, or `unlimited`.'),
-  })
-  .refine(fitsRate, TOO_MUCH_AT_ONCE)
 
 /** An engine reads the largest number as no limit. */
 const MOST_RESULTS = 2_147_483_646
