@@ -6,6 +6,8 @@ import { createRateStore, type RateStore } from '../redis/rate-store.ts'
 import { type Config, nodeFlags, settingsOf } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Admission, AdmissionHandoverState, Handover } from './runtime.ts'
+import { createRuleRateOf } from '../policy/limits/ceiling.ts'
+import type { Dependencies } from '../pipeline/dependencies.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import {
   createGcraLimiter,
@@ -40,11 +42,12 @@ export function openAdmission(
     limiter: createGcraLimiter(),
   }
   const store = buildRateStore(config)
+  const hasRuleRates = hasRuleRatesIn(config)
   let isOwn = before === null
   return {
     pressure: handoverState.pressure,
     takeRate: (name, engine) =>
-      buildTakeRate({ name, rate: settingsOf(config, engine).rate }, handoverState, store),
+      buildTakeRate({ name, rate: settingsOf(config, engine).rate, hasRuleRates }, handoverState, store),
     activate: () => {
       isOwn = true
       handoverState.pressure.limit(limitsOf(config))
@@ -59,15 +62,34 @@ export function openAdmission(
 
 type RateConfig = NonNullable<Config['limits']['rate']>
 
+interface RateOptions {
+  /** The name of the engine. */
+  readonly name: string
+  readonly rate: RateConfig | null
+  /** Whether rules for ceilings contain rates. */
+  readonly hasRuleRates: boolean
+}
+
+function hasRuleRatesIn({ limits }: Config): boolean {
+  return limits.ceilings.some(({ rate }) => rate !== null)
+}
+
+/** Creates the function that finds the rate that rules for ceilings give to a caller. */
+export function buildRuleRateOf({ limits }: Config): Dependencies['ruleRateOf'] {
+  return createRuleRateOf(
+    limits.ceilings.map(({ rate, ...rule }) => ({ ...rule, rate: rate === null ? null : rateOf(rate) })),
+  )
+}
+
 function buildTakeRate(
-  { name, rate }: { readonly name: string; readonly rate: RateConfig | null },
+  { name, rate, hasRuleRates }: RateOptions,
   { limiter }: AdmissionHandoverState,
   store: RateStore | null,
 ): TakeRate | null {
-  if (rate === null) return null
-  const general = rateOf(rate)
+  if (rate === null && !hasRuleRates) return null
+  const general = rate === null ? null : rateOf(rate)
   const users = new Map(
-    Object.entries(rate.users).map(([user, own]) => [user, own === 'unlimited' ? null : rateOf(own)]),
+    Object.entries(rate?.users ?? {}).map(([user, own]) => [user, own === 'unlimited' ? null : rateOf(own)]),
   )
   return createTakeRate({
     engine: name,
@@ -86,7 +108,9 @@ function rateOf({ requests, per, burst }: Omit<RateConfig, 'users'>): Rate {
 
 function buildRateStore(config: Config): RateStore | null {
   const { redis } = config.cache
-  const isLimited = Object.values(config.engines).some((engine) => settingsOf(config, engine).rate !== null)
+  const isLimited =
+    hasRuleRatesIn(config) ||
+    Object.values(config.engines).some((engine) => settingsOf(config, engine).rate !== null)
   if (redis === null || !isLimited) return null
   return createRateStore({ redis, namespace: namespaceOf(config), now: monotonicMs })
 }

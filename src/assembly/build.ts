@@ -1,5 +1,5 @@
 import { administratorWarnings } from './administrators.ts'
-import { openAdmission } from './build-limits.ts'
+import { buildRuleRateOf, openAdmission } from './build-limits.ts'
 import { buildApplications, createWebSocketWatch } from './build-applications.ts'
 import { buildChangeBus, buildTurns, openStores } from './build-cache.ts'
 import {
@@ -115,6 +115,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     engines,
     applications: applications.map(({ application }) => application),
     publicAddress: createPublicAddress(config),
+    ruleRateOf: buildRuleRateOf(config),
     ceilingOf: createCeilingOf(config.limits.ceilings),
     pressure,
     parked: new ParkedRequests(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CEILINGS } from '../operations/ceilings.ts'
+import { plainRate } from './rate-settings.ts'
 import { claimPath } from './token-settings.ts'
 
 const MAX_RULES = 100
@@ -41,6 +42,13 @@ const rule = z.strictObject({
     .nullable()
     .default(null)
     .describe('A claim of tokens. The rule applies to tokens whose claim has one of the values.'),
+  rate: plainRate
+    .nullable()
+    .default(null)
+    .describe(
+      'Maximum rate of requests of each of these callers to each engine, instead of `limits.rate`. Their requests are counted separately. ' +
+        'If several rules with a rate apply, the slowest one counts. If null, `limits.rate` applies.',
+    ),
 })
 
 /** The section `limits.ceilings`. */

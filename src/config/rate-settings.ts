@@ -19,6 +19,9 @@ const rateMembers = {
 const fitsRate = ({ requests, burst }: { requests: number; burst?: number | undefined }) =>
   burst === undefined || burst <= requests
 const TOO_MUCH_AT_ONCE = { path: ['burst'], error: 'must not be more than requests' }
+/** A rate without exceptions for single users. */
+export const plainRate = z.strictObject(rateMembers).refine(fitsRate, TOO_MUCH_AT_ONCE)
+
 /** The section `limits.rate`. */
 export const rate = z
   .strictObject({
@@ -26,10 +29,7 @@ export const rate = z
     users: z
       .record(
         z.string().min(1),
-        z.union(
-          [z.literal('unlimited'), z.strictObject(rateMembers).refine(fitsRate, TOO_MUCH_AT_ONCE)],
-          'unlimited or { requests, per, burst } is needed',
-        ),
+        z.union([z.literal('unlimited'), plainRate], 'unlimited or { requests, per, burst } is needed'),
       )
       .default({})
       .describe('Rates of individual users by user id. The value is a rate, or `unlimited`.'),

@@ -17,13 +17,16 @@ export function shedLoad({ pressure }: Pick<Dependencies, 'pressure'>): RequestS
   }
 }
 
-/** Counts the request against the rate limit of the principal, and checks whether there is memory for its body. */
-export function admit({ pressure }: Pick<Dependencies, 'pressure'>): RequestStage {
+/** Counts the request against the rate limit of the principal or of a rule for it, and checks whether there is memory for its body. */
+export function admit({ pressure, ruleRateOf }: Pick<Dependencies, 'pressure' | 'ruleRateOf'>): RequestStage {
   return function admitStage(request) {
     const { context } = request
     const { engine, principal } = context
     context.stage = 'admit'
-    const taken = principal === null ? null : (engine?.takeRate?.(rateKeyOf(principal, context)) ?? null)
+    const taken =
+      principal === null
+        ? null
+        : (engine?.takeRate?.(rateKeyOf(principal, context), ruleRateOf(principal)) ?? null)
     return chain(taken, (one) => conclude(request, one))
   }
   function conclude(request: ReceivedRequest, taken: RateResult | null): void {

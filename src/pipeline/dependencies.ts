@@ -10,6 +10,7 @@ import type { OpenName } from '../operations/open-names.ts'
 import type { Release } from '../operations/published/releases.ts'
 import type { ChangeKind, Operation } from '../operations/table.ts'
 import type { PublicAddress } from '../request/public-address.ts'
+import type { Principal } from '../request/principal.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { Authenticator } from '../policy/authn/authenticate.ts'
 import type { GroundsOf } from '../policy/authz/explain/permit-grounds.ts'
@@ -21,7 +22,7 @@ import type { IsDateText } from '../policy/validation/schemas/engine-error.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import type { CeilingOf } from '../policy/limits/ceiling.ts'
 import type { MaxResults } from '../policy/limits/max-results.ts'
-import type { TakeRate } from '../policy/limits/rate.ts'
+import type { CountedRate, TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { ForwardedKind } from '../proxy/wire/forwarded.ts'
 import type { RequestPolicy } from '../proxy/wire/headers.ts'
@@ -143,6 +144,8 @@ export interface Dependencies {
   readonly publicAddress: PublicAddress
   /** Returns the most that a caller may do. */
   readonly ceilingOf: CeilingOf
+  /** Returns the rate that a rule for ceilings gives to a caller. Null if no rule gives one. */
+  readonly ruleRateOf: (caller: Principal) => CountedRate | null
   readonly pressure: Pressure
   /** Requests that wait for tasks. */
   readonly parked: ParkedRequests

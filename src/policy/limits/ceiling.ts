@@ -1,6 +1,7 @@
 import { type Ceiling, lowerOf } from '../../operations/ceilings.ts'
 import { claimKeyOf, type ClaimPath, type TokenClaims } from '../../request/claims.ts'
 import { ANONYMOUS, type Principal } from '../../request/principal.ts'
+import { type CountedRate, intervalMs, type Rate } from './rate.ts'
 
 /** One rule of `limits.ceilings`. It applies to every caller that one of its members names, and to every caller if it has none. */
 export interface CeilingRule {
@@ -47,8 +48,25 @@ export function createCeilingOf(rules: readonly CeilingRule[]): CeilingOf {
   }
 }
 
+/** A rule with a rate of its own. */
+export interface RatedRule extends CeilingRule {
+  readonly rate: Rate | null
+}
+
+/** Creates the function that finds the rate that rules give to a caller: the slowest one. Null if no rule gives a rate. */
+export function createRuleRateOf(
+  rules: readonly RatedRule[],
+): (caller: CeilingSubject) => CountedRate | null {
+  const rates = rules.flatMap((rule, at) =>
+    // No user id contains this control character, so no rule shares a counter with a user.
+    rule.rate === null ? [] : [{ rule, counted: { rate: rule.rate, counter: `\0ceiling:${at}` } }],
+  )
+  rates.sort((one, other) => intervalMs(other.counted.rate) - intervalMs(one.counted.rate))
+  return (caller) => rates.find(({ rule }) => appliesTo(rule, caller))?.counted ?? null
+}
+
 /** Returns whether a rule applies to a caller. */
-export function appliesTo(rule: CeilingRule, { userId, groups, claims }: CeilingSubject): boolean {
+function appliesTo(rule: CeilingRule, { userId, groups, claims }: CeilingSubject): boolean {
   const { users, groups: named, clients, claim } = rule
   if (users.length + named.length + clients.length === 0 && claim === null) return true
   return (

@@ -101,8 +101,14 @@ export interface RateResult {
   readonly refusal: GatewayError | null
 }
 
-/** Returns null if this user has no limit. */
-export type TakeRate = (userId: string) => RateResult | Promise<RateResult> | null
+/** A rate of a rule, with the name of the counter for it. */
+export interface CountedRate {
+  readonly rate: Rate
+  readonly counter: string
+}
+
+/** Returns null if this user has no limit. `rule` is the rate of a rule that replaces the rate of the user, and has a counter of its own. */
+export type TakeRate = (userId: string, rule?: CountedRate | null) => RateResult | Promise<RateResult> | null
 
 interface TakeRateOptions {
   readonly engine: string
@@ -115,10 +121,10 @@ interface TakeRateOptions {
 
 /** Creates a function that consumes one request of a user of one engine. */
 export function createTakeRate({ engine, rateOf, limiter, shared }: TakeRateOptions): TakeRate {
-  return function takeRate(userId) {
-    const rate = rateOf(userId)
+  return function takeRate(userId, rule = null) {
+    const rate = rule?.rate ?? rateOf(userId)
     if (rate === null) return null
-    const principal = `${engine} ${userId}`
+    const principal = rule === null ? `${engine} ${userId}` : `${engine} ${rule.counter} ${userId}`
     if (shared === null) return takenOf(rate, limiter.consume(principal, rate))
     return shared(principal, rate).then((spent) => {
       if (spent === null) return takenOf(rate, limiter.consume(principal, rate))

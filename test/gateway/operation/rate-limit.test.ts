@@ -69,6 +69,22 @@ t.test('each user has a separate limit, and each engine counts separately', asyn
   t.equal((await gateway.ask('demo', 'GET /engine/second/version')).status, 200)
 })
 
+t.test(
+  'a rule for a ceiling may have a rate, which replaces that of the user and is counted separately',
+  async (t) => {
+    const rule = { groups: ['clerks'], ceiling: 'all', rate: { requests: 2, per: HOUR } }
+    const limited = await openGateway(t, {
+      listen: true,
+      settings: { limits: { rate: { requests: 1, per: HOUR }, ceilings: [rule] } },
+    })
+    t.same(await statusesOf(limited, 'mary', 3), [200, 200, 429])
+    t.same(await statusesOf(limited, 'demo', 2), [200, 429])
+    const only = await openGateway(t, { listen: true, settings: { limits: { ceilings: [rule] } } })
+    t.same(await statusesOf(only, 'mary', 3), [200, 200, 429], 'also without limits.rate')
+    t.same(await statusesOf(only, 'demo', 3), [200, 200, 200])
+  },
+)
+
 t.test('users may have other rates, or no limit', async (t) => {
   const users = { mary: { requests: 2, per: HOUR }, demo: 'unlimited' }
   const gateway = await openLimited(t, { requests: 1, per: HOUR, users })

@@ -1,5 +1,10 @@
 import t from 'tap'
-import { type CeilingRule, claimsOf, createCeilingOf } from '../../../src/policy/limits/ceiling.ts'
+import {
+  type CeilingRule,
+  claimsOf,
+  createCeilingOf,
+  createRuleRateOf,
+} from '../../../src/policy/limits/ceiling.ts'
 import { claimKeyOf } from '../../../src/request/claims.ts'
 
 const RULE: CeilingRule = { ceiling: 'read', users: [], groups: [], clients: [], claim: null }
@@ -61,3 +66,24 @@ t.test('a principal contains only the claims that rules name, each once', (t) =>
   t.same(claimsOf([{ ...RULE, clients: ['bot'] }]), [['client_id'], ['azp'], ['appid'], ['cid']])
   t.end()
 })
+
+function rateOf(requests: number) {
+  return { requests, perMs: 60_000, burst: 1 }
+}
+
+t.test(
+  'the slowest rate of the rules that apply is the rate of a caller, with a counter for each rule',
+  (t) => {
+    const ruleRateOf = createRuleRateOf([
+      { ...RULE, rate: null },
+      { ...RULE, rate: rateOf(20) },
+      { ...RULE, groups: ['clerks'], rate: rateOf(10) },
+      { ...RULE, groups: ['clerks'], rate: rateOf(30) },
+      { ...RULE, users: ['mary'], rate: rateOf(1) },
+    ])
+    t.same(ruleRateOf(PETER), { rate: rateOf(10), counter: '\0ceiling:2' })
+    t.same(ruleRateOf({ userId: 'x', groups: [] }), { rate: rateOf(20), counter: '\0ceiling:1' })
+    t.equal(createRuleRateOf([{ ...RULE, rate: null }])(PETER), null)
+    t.end()
+  },
+)
