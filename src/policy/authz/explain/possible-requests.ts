@@ -5,7 +5,9 @@ import type { Attributes } from '../../../request/attributes.ts'
 import type { CompiledCheck, Condition } from '../checks/compiled-check.ts'
 import { parametersOf } from '../checks/compile-check.ts'
 import type { CompiledAttribute, Permission, Reference } from '../checks/compiled-permission.ts'
+import { applies } from '../checks/evaluate.ts'
 import { argumentOf, isSameReference } from '../checks/references.ts'
+import { LoadedEntities } from '../entities/loaded-entities.ts'
 import type { Targets } from '../entities/look-ups.ts'
 import { COMPOSITES, hasMember } from '../entities/lookup-rules.ts'
 import type { OperationPolicy } from '../operation-policy.ts'
@@ -86,8 +88,24 @@ export function* possibleRequestsOf(space: RequestSpace, values: RequestValues):
     }))
     const count = tried.reduce((product, { list }) => product * list.length, 1)
     for (let at = 0; at < count; at += 1)
-      for (const form of forms) yield requestOf(factsOf(tried, at), { space, selection, form, values })
+      for (const form of forms) {
+        const request = requestOf(factsOf(tried, at), { space, selection, form, values })
+        if (runsOver(space, selection, request)) yield request
+      }
   }
+}
+
+/** Returns whether a check runs over the selected set. A condition may exclude all of them. */
+function runsOver(
+  { policy }: RequestSpace,
+  selection: RequestSelection | null,
+  { accessRequest }: PossibleRequest,
+): boolean {
+  if (selection?.kind !== 'set') return true
+  const situation = { accessRequest, loaded: new LoadedEntities(), each: null }
+  return policy.checks.before.some(
+    ({ each, when }) => each === selection.set && applies(when, situation) !== false,
+  )
 }
 
 function isOf({ attribute: { from, name } }: Variable, selection: RequestSelection | null): boolean {

@@ -103,8 +103,9 @@ class RandomEntities {
     if (member === 'command') return this.valueOf(`${id} command`, OPEN_COMMANDS)
     if (member === 'caseExecutionId') return kind === 'case' ? 'x' : null
     if (isAlwaysText(name, member)) return this.valueOf(`${id} ${member}`)
-    // Entities outside a process have neither a definition nor an execution.
+    // Entities of a process have a definition and an execution, but a job may have no instance. Other entities have none of them.
     if (OF_PROCESS.has(member) && kind !== 'process') return null
+    if (member === 'processDefinitionKey' || member === 'executionId') return this.valueOf(`${id} ${member}`)
     return this.valueOf(`${id} has ${member}`, ['yes', 'yes', 'yes', 'no']) === 'yes'
       ? this.valueOf(`${id} ${member}`)
       : null
@@ -128,6 +129,8 @@ function selectIn(
   const selected = pickFrom(random, selectors)
   const [, from, name = ''] = /^(body|query):(\w+)\[\]$/.exec(selected) ?? []
   const id = pickFrom(random, ENTITY_IDS)
+  // A signal for one execution starts nothing.
+  if (selected === 'signalStarts') delete body['executionId']
   if (members.includes(selected)) body[selected] = id
   else if (from === 'query') query.set(name, id)
   else if (from === 'body') body[name] = [id]
@@ -247,6 +250,7 @@ t.test(
 t.test('a request that selects nothing shows no operation', async (t) => {
   const { operations } = await finderWith()(NOBODY)
   t.notOk(operations.has('deliverMessage'))
+  t.notOk(operations.has('throwSignal'))
   t.notOk(operations.has('updateSuspensionStateBy'))
 })
 

@@ -1,0 +1,70 @@
+import type { PublishedType } from '../operations/published/facts.ts'
+
+/** A schema of OpenAPI 3.0, with the members that descriptions of the API need. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array'
+  readonly format?: string
+  readonly enum?: readonly (string | null)[]
+  readonly nullable?: true
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | boolean
+  readonly allOf?: readonly Schema[]
+  readonly description?: string
+  readonly example?: string
+}
+
+/** The component for dates. The format `date-time` would be wrong: the zone of the engine's dates has no colon. */
+export const DATE_COMPONENT = 'EngineDate'
+
+export const DATE_SCHEMA: Schema = {
+  type: 'string',
+  description:
+    "A date in the engine's format. By default, it is `yyyy-MM-dd'T'HH:mm:ss.SSSZ`, and the zone has no colon.",
+  example: '2026-01-31T12:00:00.000+0000',
+}
+
+/** Returns the schema of a type. `named` receives the name of each schema that it refers to. */
+export function schemaOf(type: PublishedType, named: (component: string) => void): Schema {
+  switch (type.kind) {
+    case 'list':
+      return { type: 'array', items: schemaOf(type.items, named) }
+    case 'map':
+      return { type: 'object', additionalProperties: schemaOf(type.values, named) }
+    case 'schema':
+      return reference(type.name, named)
+    case 'object':
+      return { type: 'object', additionalProperties: true }
+    case 'any':
+      return { nullable: true }
+    case 'string':
+      return textSchemaOf(type, named)
+    case 'integer':
+      return { type: 'integer', ...(type.format === null ? {} : { format: type.format }) }
+    case 'number':
+    case 'boolean':
+      return { type: type.kind }
+  }
+}
+
+function textSchemaOf(
+  { format, values }: Extract<PublishedType, { readonly kind: 'string' }>,
+  named: (component: string) => void,
+): Schema {
+  if (format === 'date-time') return reference(DATE_COMPONENT, named)
+  if (format !== null) return { type: 'string', format }
+  return values === null ? { type: 'string' } : { type: 'string', enum: values }
+}
+
+/** Returns the same schema that also permits null. */
+export function orNull(schema: Schema): Schema {
+  if (schema.$ref !== undefined) return { allOf: [schema], nullable: true }
+  return { ...schema, ...(schema.enum === undefined ? {} : { enum: [...schema.enum, null] }), nullable: true }
+}
+
+function reference(name: string, named: (component: string) => void): Schema {
+  named(name)
+  return { $ref: `#/components/schemas/${name}` }
+}
