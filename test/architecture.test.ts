@@ -85,6 +85,7 @@ const LAYERS = [
   'gauges',
   'metrics',
   'traces',
+  'api-document',
   'redis',
   'tls',
   'request',

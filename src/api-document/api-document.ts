@@ -1,5 +1,5 @@
 import type { Operation } from '../operations/table.ts'
-import { type Component, componentOf, ERROR_COMPONENT } from './component-schemas.ts'
+import { type NamedSchema, componentOf, ERROR_COMPONENT } from './component-schemas.ts'
 import { type OperationObject, type OperationObjectOptions, operationObjectOf } from './operation-object.ts'
 
 /** The properties of an engine that its description contains. */
@@ -44,7 +44,7 @@ export class ApiDocumentWriter {
       security: schemes.map((scheme) => ({ [scheme]: [] })),
       tags: [...new Set(objects.map(({ tag }) => tag))].map((name) => ({ name })),
     }
-    const { schemas, ...components } = componentsOf(schemes)
+    const components = componentsOf(schemes)
     return [
       `${JSON.stringify(head).slice(0, -1)},"paths":{${pathsText(objects)}},`,
       `"components":{"schemas":{${this.#schemasText(objects)}},${JSON.stringify(components).slice(1)}}`,
@@ -77,18 +77,18 @@ export class ApiDocumentWriter {
   }
 }
 
-interface WrittenComponent extends Pick<Component, 'named'> {
+interface WrittenComponent extends Pick<NamedSchema, 'named'> {
   readonly json: string
 }
 
 function pathsText(objects: readonly OperationObject[]): string {
   const byPath = new Map<string, string[]>()
-  for (const { path, method, json } of objects) {
-    const methods = byPath.get(path) ?? []
-    byPath.set(path, methods)
-    methods.push(`${JSON.stringify(method)}:${json}`)
+  for (const { path, pathParameters, method, json } of objects) {
+    const members = byPath.get(path) ?? (pathParameters === '[]' ? [] : [`"parameters":${pathParameters}`])
+    byPath.set(path, members)
+    members.push(`${JSON.stringify(method)}:${json}`)
   }
-  return [...byPath].map(([path, methods]) => `${JSON.stringify(path)}:{${methods.join()}}`).join()
+  return [...byPath].map(([path, members]) => `${JSON.stringify(path)}:{${members.join()}}`).join()
 }
 
 const DESCRIPTION = `The operations of which you may be permitted some request, by the authorization records in force. A request may \
@@ -99,7 +99,6 @@ const SCHEMES = { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'htt
 
 function componentsOf(schemes: ApiDescription['schemes']) {
   return {
-    schemas: {},
     securitySchemes: Object.fromEntries(schemes.map((scheme) => [scheme, SCHEMES[scheme]])),
     parameters: {
       IdempotencyKey: {
@@ -121,12 +120,9 @@ function componentsOf(schemes: ApiDescription['schemes']) {
       },
     },
     responses: {
-      Unauthorized: {
-        description: 'The credentials are missing or wrong. The body may be empty.',
-        headers: { 'X-Request-Id': REQUEST_ID },
-      },
       Error: {
-        description: 'The request was refused or failed.',
+        description:
+          'The request was refused or failed. The body of 401 is empty, unless a bearer token was refused.',
         headers: {
           'X-Request-Id': REQUEST_ID,
           'X-Gateway-Error': { $ref: '#/components/headers/GatewayError' },

@@ -1,16 +1,16 @@
 import { publishedSchema } from '../operations/published/facts.ts'
 import { hasField, type Release } from '../operations/published/releases.ts'
 import { publishedResponseSchema } from '../operations/published/responses.ts'
-import { DATE_COMPONENT, DATE_SCHEMA, orNull, type Schema, schemaOf } from './type-schema.ts'
+import { DATE_COMPONENT, DATE_SCHEMA, orNull, type Schema, openApiSchemaOf } from './type-schema.ts'
 
 /** A schema of the document, with the other schemas that it refers to. */
-export interface Component {
+export interface NamedSchema {
   readonly schema: Schema
   readonly named: ReadonlySet<string>
 }
 
 /** Returns a named schema. Members of responses may be null. */
-export function componentOf(name: string, release: Release | null): Component {
+export function componentOf(name: string, release: Release | null): NamedSchema {
   const own = OWN[name]
   if (own !== undefined) return { schema: own, named: new Set() }
   const named = new Set<string>()
@@ -19,7 +19,7 @@ export function componentOf(name: string, release: Release | null): Component {
   const required = fields.flatMap(([member, { isRequired }]) => (isRequired ? [member] : []))
   const properties = Object.fromEntries(
     fields.map(([member, { type, isRequired }]) => {
-      const schema = schemaOf(type, (component) => named.add(component))
+      const schema = openApiSchemaOf(type, (component) => named.add(component))
       return [member, isRequired || responded === null ? schema : orNull(schema)]
     }),
   )

@@ -8,12 +8,14 @@ import { publishedResponses } from '../operations/published/responses.ts'
 import { SUMMARIES } from '../operations/published/summaries.ts'
 import type { Operation } from '../operations/table.ts'
 import { permissionTextsOf } from './permission-texts.ts'
-import { type Schema, schemaOf } from './type-schema.ts'
+import { type Schema, openApiSchemaOf } from './type-schema.ts'
 
 /** The part of the document about one operation. */
 export interface OperationObject {
   readonly id: string
   readonly path: string
+  /** The parameters of the path as JSON. They are the same for each method. */
+  readonly pathParameters: string
   readonly method: string
   readonly tag: string
   /** The operation as JSON. */
@@ -39,7 +41,6 @@ export function operationObjectOf(operation: Operation, options: OperationObject
   const name: Named = (component) => named.add(component)
   const tag = tagOf(template)
   const parameters = [
-    ...pathParametersOf(template, published),
     ...queryParametersOf(published, options.release, name),
     ...(operation.idempotencyKey === true && options.hasIdempotencyKeys
       ? [{ $ref: '#/components/parameters/IdempotencyKey' }]
@@ -55,11 +56,11 @@ export function operationObjectOf(operation: Operation, options: OperationObject
     ...(body === null ? {} : { requestBody: body }),
     responses: {
       ...responsesOf(operation, published, name),
-      401: { $ref: '#/components/responses/Unauthorized' },
       default: { $ref: '#/components/responses/Error' },
     },
   })
-  return { id, path: pathOf(template), method: method.toLowerCase(), tag, json, named }
+  const pathParameters = JSON.stringify(pathParametersOf(template, published))
+  return { id, path: pathOf(template), pathParameters, method: method.toLowerCase(), tag, json, named }
 }
 
 function pathOf(template: string): string {
@@ -85,7 +86,7 @@ function pathParametersOf(template: string, published: PublishedOperation | null
     name,
     in: 'path',
     required: true,
-    schema: plainSchemaOf(types.get(name)),
+    schema: parameterSchemaOf(types.get(name)),
   }))
 }
 
@@ -94,8 +95,8 @@ function camelCased(name: string): string {
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-function plainSchemaOf(type: PublishedType | undefined): Schema {
-  return type === undefined ? { type: 'string' } : schemaOf(type, () => undefined)
+function parameterSchemaOf(type: PublishedType | undefined): Schema {
+  return type === undefined ? { type: 'string' } : openApiSchemaOf(type, () => undefined)
 }
 
 function queryParametersOf(published: PublishedOperation | null, release: Release | null, name: Named) {
@@ -106,7 +107,8 @@ function queryParametersOf(published: PublishedOperation | null, release: Releas
       in: 'query',
       ...(isRequired ? { required: true } : {}),
       // The engine reads every parameter from a text.
-      schema: type.kind === 'object' || type.kind === 'any' ? { type: 'string' } : schemaOf(type, name),
+      schema:
+        type.kind === 'object' || type.kind === 'any' ? { type: 'string' } : openApiSchemaOf(type, name),
     }))
 }
 
@@ -118,12 +120,10 @@ function requestBodyOf({ method, media }: Operation, published: PublishedOperati
   if (published !== null)
     return published.body === null
       ? null
-      : { content: { [published.consumes]: { schema: schemaOf(published.body, name) } } }
+      : { content: { [published.consumes]: { schema: openApiSchemaOf(published.body, name) } } }
   if (method !== 'POST' && method !== 'PUT') return null
   return { content: { [media === 'multipart' ? 'multipart/form-data' : JSON_TYPE]: { schema: ANY_OBJECT } } }
 }
-
-const HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
 function responsesOf({ id }: Operation, published: PublishedOperation | null, name: Named) {
   const described = publishedResponses(id)
@@ -131,10 +131,7 @@ function responsesOf({ id }: Operation, published: PublishedOperation | null, na
   return Object.fromEntries(
     responses.map(({ status, type }) => {
       const content = status === '204' ? null : contentOf(published, type, name)
-      return [
-        status,
-        { description: STATUSES[status] ?? 'OK', headers: HEADERS, ...(content === null ? {} : { content }) },
-      ]
+      return [status, { description: STATUSES[status] ?? 'OK', ...(content === null ? {} : { content }) }]
     }),
   )
 }
@@ -150,5 +147,5 @@ function contentOf(published: PublishedOperation | null, type: PublishedType | n
 }
 
 function jsonSchemaOf(type: PublishedType | null, name: Named): Schema {
-  return type === null ? {} : schemaOf(type, name)
+  return type === null ? {} : openApiSchemaOf(type, name)
 }

@@ -27,26 +27,24 @@ export const DATE_SCHEMA: Schema = {
 }
 
 /** Returns the schema of a type. `named` receives the name of each schema that it refers to. */
-export function schemaOf(type: PublishedType, named: (component: string) => void): Schema {
-  switch (type.kind) {
-    case 'list':
-      return { type: 'array', items: schemaOf(type.items, named) }
-    case 'map':
-      return { type: 'object', additionalProperties: schemaOf(type.values, named) }
-    case 'schema':
-      return reference(type.name, named)
-    case 'object':
-      return { type: 'object', additionalProperties: true }
-    case 'any':
-      return { nullable: true }
-    case 'string':
-      return textSchemaOf(type, named)
-    case 'integer':
-      return { type: 'integer', ...(type.format === null ? {} : { format: type.format }) }
-    case 'number':
-    case 'boolean':
-      return { type: type.kind }
-  }
+export function openApiSchemaOf(type: PublishedType, named: (component: string) => void): Schema {
+  if (type.kind === 'list') return { type: 'array', items: openApiSchemaOf(type.items, named) }
+  if (type.kind === 'map')
+    return { type: 'object', additionalProperties: openApiSchemaOf(type.values, named) }
+  if (type.kind === 'schema') return reference(type.name, named)
+  return unnamedSchemaOf(type, named)
+}
+
+function unnamedSchemaOf(
+  type: Exclude<PublishedType, { readonly kind: 'list' | 'map' | 'schema' }>,
+  named: (component: string) => void,
+): Schema {
+  if (type.kind === 'object') return { type: 'object', additionalProperties: true }
+  if (type.kind === 'any') return { nullable: true }
+  if (type.kind === 'string') return textSchemaOf(type, named)
+  if (type.kind === 'integer')
+    return { type: 'integer', ...(type.format === null ? {} : { format: type.format }) }
+  return { type: type.kind }
 }
 
 function textSchemaOf(

@@ -108,15 +108,21 @@ export function publishedSchema(name: string): PublishedFields {
   return parseFields(members)
 }
 
-function parseFields(fields: Readonly<Record<string, string>>): PublishedFields {
-  return new Map(Object.entries(fields).map(([name, text]) => [name, parseField(text)]))
+/** Returns members of a schema with their types. `schemas` are known in addition to those of bodies. */
+export function parseFields(
+  fields: Readonly<Record<string, string>>,
+  schemas: SchemaNames = FACTS.schemas,
+): PublishedFields {
+  return new Map(Object.entries(fields).map(([name, text]) => [name, parseField(text, schemas)]))
 }
 
-function parseField(text: string): PublishedField {
+type SchemaNames = Readonly<Record<string, unknown>>
+
+function parseField(text: string, schemas: SchemaNames): PublishedField {
   const [type = '', versions = ''] = text.split('@')
   const isRequired = type.endsWith('!')
   return {
-    type: parseType(isRequired ? type.slice(0, -1) : type),
+    type: parseType(isRequired ? type.slice(0, -1) : type, schemas),
     isRequired,
     versions: parseRange(versions),
   }
@@ -137,15 +143,15 @@ const SIMPLE: Readonly<Record<string, PublishedType>> = {
   any: { kind: 'any' },
 }
 
-/** @throws Error if the file contains a type that this reader does not know */
-function parseType(text: string): PublishedType {
+/** Returns a type of the file. @throws Error if it is not known */
+export function parseType(text: string, schemas: SchemaNames = FACTS.schemas): PublishedType {
   const simple = SIMPLE[text]
   if (simple !== undefined) return simple
-  if (text.endsWith('[]')) return { kind: 'list', items: parseType(text.slice(0, -2)) }
-  if (text.endsWith('{}')) return { kind: 'map', values: parseType(text.slice(0, -2)) }
+  if (text.endsWith('[]')) return { kind: 'list', items: parseType(text.slice(0, -2), schemas) }
+  if (text.endsWith('{}')) return { kind: 'map', values: parseType(text.slice(0, -2), schemas) }
   const values = /^string\((.*)\)$/.exec(text)?.[1]
   if (values !== undefined) return { kind: 'string', format: null, values: values.split('|') }
-  if (Object.hasOwn(FACTS.schemas, text)) return { kind: 'schema', name: text }
+  if (Object.hasOwn(schemas, text)) return { kind: 'schema', name: text }
   throw new Error(`The published facts contain an unknown type: ${text}`)
 }
 

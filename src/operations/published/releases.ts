@@ -53,6 +53,11 @@ export function releasesOf(operationId: string): readonly Release[] | null {
   return RELEASES.filter((release) => isWithin(API_OF[release], versions))
 }
 
+/** Returns whether a release has a published parameter or member. Every release may have it if the release is not known. */
+export function hasField(release: Release | null, { versions }: { readonly versions: VersionRange }): boolean {
+  return release === null || isWithin(API_OF[release], versions)
+}
+
 /** Returns whether a version, as `major.minor`, is in a range. */
 export function isWithin(version: string, { since, until }: VersionRange): boolean {
   return (

@@ -3,6 +3,7 @@ import type {
   OperationFacts,
   PublishedSource,
 } from '../../../src/operations/published/facts-file.ts'
+import type { ResponsesFile } from '../../../src/operations/published/responses.ts'
 import { isRecord } from '../../../src/request/value.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -36,19 +37,63 @@ export function factsOf(documents: readonly SourceDocument[]): FactsFile {
         ),
       ]),
     ),
-    schemas: Object.fromEntries(
-      namesOf(parts.map(({ schemas }) => schemas)).map((name) => [
-        name,
-        // A schema that a version lacks is unknown there, and its members need no version.
-        mergedTypes(
-          parts.flatMap(({ schemas }, index) => {
-            const types = schemas[name]
-            return types === undefined ? [] : [{ version: versions[index] ?? '', types }]
-          }),
-        ),
-      ]),
-    ),
+    schemas: mergedSchemas(documents, parts),
   }
+}
+
+function mergedSchemas(
+  documents: readonly SourceDocument[],
+  parts: readonly Pick<DocumentFacts, 'schemas'>[],
+): DocumentFacts['schemas'] {
+  return Object.fromEntries(
+    namesOf(parts.map(({ schemas }) => schemas)).map((name) => [
+      name,
+      // A schema that a version lacks is unknown there, and its members need no version.
+      mergedTypes(
+        parts.flatMap(({ schemas }, index) => {
+          const types = schemas[name]
+          return types === undefined ? [] : [{ version: documents[index]?.version ?? '', types }]
+        }),
+      ),
+    ]),
+  )
+}
+
+/**
+ * Returns the JSON types of the successful responses in the documents: names and types, and no text.
+ * @param documents from the oldest version to the newest
+ */
+export function responsesOf(documents: readonly SourceDocument[]): ResponsesFile {
+  const parts = documents.map(({ document }) => responsesOfOne(document))
+  const newestOf = (id: string) =>
+    parts.findLast(({ operations }) => operations[id] !== undefined)?.operations[id] ?? {}
+  return {
+    operations: Object.fromEntries(
+      namesOf(parts.map(({ operations }) => operations)).map((id) => [id, newestOf(id)]),
+    ),
+    schemas: mergedSchemas(documents, parts),
+  }
+}
+
+interface DocumentResponses {
+  readonly operations: Readonly<Record<string, Types>>
+  readonly schemas: Readonly<Record<string, Types>>
+}
+
+function responsesOfOne(document: unknown): DocumentResponses {
+  const reader = new SchemaReader(at(document, 'components', 'schemas'))
+  const operations: Record<string, Types> = {}
+  for (const [id, , operation] of operationsIn(document)) {
+    operations[id] = Object.fromEntries(
+      Object.entries(at(operation, 'responses'))
+        .filter(([status]) => status.startsWith('2'))
+        .map(([status, response]) => {
+          const json = at(response, 'content', JSON_MEDIA)
+          return [status, Object.keys(json).length === 0 ? '' : reader.typeOf(at(json, 'schema'), id)]
+        }),
+    )
+  }
+  return { operations, schemas: reader.schemas }
 }
 
 interface DocumentFacts {
@@ -59,16 +104,19 @@ interface DocumentFacts {
 function factsOfOne(document: unknown): DocumentFacts {
   const reader = new SchemaReader(at(document, 'components', 'schemas'))
   const operations: Record<string, OperationFacts> = {}
-  for (const [path, methods] of Object.entries(at(document, 'paths')))
-    for (const [method, operation] of Object.entries(isRecord(methods) ? methods : {})) {
-      if (!isRecord(operation)) throw new Error(`${method} ${path} is no operation`)
-      const id = String(operation['operationId'])
-      operations[id] = {
-        route: `${method.toUpperCase()} ${path}`,
-        ...operationFactsOf(id, operation, reader),
-      }
-    }
+  for (const [id, route, operation] of operationsIn(document))
+    operations[id] = { route, ...operationFactsOf(id, operation, reader) }
   return { operations, schemas: reader.schemas }
+}
+
+/** Returns the operationId, the route and the description of each operation. */
+function operationsIn(document: unknown): readonly (readonly [id: string, route: string, operation: Json])[] {
+  return Object.entries(at(document, 'paths')).flatMap(([path, methods]) =>
+    Object.entries(isRecord(methods) ? methods : {}).map(([method, operation]) => {
+      if (!isRecord(operation)) throw new Error(`${method} ${path} is no operation`)
+      return [String(operation['operationId']), `${method.toUpperCase()} ${path}`, operation] as const
+    }),
+  )
 }
 
 function operationFactsOf(id: string, operation: Json, reader: SchemaReader): Omit<OperationFacts, 'route'> {
@@ -233,6 +281,11 @@ function at(value: unknown, ...names: readonly string[]): Json {
   let found = value
   for (const name of names) found = isRecord(found) ? found[name] : undefined
   return isRecord(found) ? found : {}
+}
+
+/** Returns the text of the file of responses. */
+export function writtenResponses({ operations, schemas }: ResponsesFile): string {
+  return `{\n"operations":{\n${linesOf(operations)}\n},\n"schemas":{\n${linesOf(schemas)}\n}\n}\n`
 }
 
 /** Returns the text of the file: a line for each source, operation and schema, so that a change shows what it concerns. */
