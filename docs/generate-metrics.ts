@@ -117,13 +117,13 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_slow_queue_wait_seconds:
     '`result`: `sent`, `refused`, `left` (the client disconnected). If `refused` rises, see [slow operations](configuration/balancing.md#slow-operations)',
   gateway_responses_compared_total:
-    'With `engines.NAME.compare`. `result`: `equal`, `known` (a difference between families without a meaning, with its `kind`), `different`, `changed` (the data changed meanwhile), `unconfirmed` (a difference that was found once), `unanswered`, `dropped`. See [compare](configuration/balancing.md#compare)',
+    'With `engines.NAME.compare`. `result`: `equal`, `known` (a difference between families without a meaning, with its `kind`), `different`, `changed` (the data changed meanwhile), `unconfirmed` (a difference that was found once), `unanswered`, `dropped`. If `different` rises, see [differences](runbooks/GatewayDifferencesFound.md). See [compare](configuration/balancing.md#compare)',
   gateway_shift_returned:
     'With `engines.NAME.shift`. If it is 1, [requests have returned](runbooks/GatewayShiftReturned.md)',
   gateway_shift_returns_total:
     '`reason`: `errors`, `latency`, `differences`. See [two groups of nodes](configuration/balancing.md#two-groups-of-nodes)',
   gateway_shift_share:
-    'With `engines.NAME.shift`. `kind`: `reads`, `writes`. Replicas with different values have not the same configuration, or one of them has returned its requests',
+    'With `engines.NAME.shift`. `kind`: `reads`, `writes`. If both groups have a share for days, see [incomplete shifts](runbooks/GatewayShiftIncomplete.md). Replicas with different values have not the same configuration, or one of them has returned its requests',
   gateway_slow_requests:
     '`state`: `running`, `waiting`. If `waiting` is not 0 for a long time, see [backlog](runbooks/GatewayBacklog.md)',
   gateway_source_age_seconds: 'If it approaches `staleAfter`, requests will get 503',

@@ -49,13 +49,26 @@ function warning(text: string, runbook: string | null): Problem {
 }
 
 function groupProblems(engine: string, groups: EngineStatus['groups']): readonly Problem[] {
-  if (groups === null || groups.returned === null) return []
-  const { to, from, returned } = groups
+  if (groups === null) return []
+  const { to, from, returned, compared } = groups
+  const different = compared?.results['different'] ?? 0
   return [
-    warning(
-      `groups of ${engine}: all requests have returned from ${to} to ${from} (${returned})`,
-      'GatewayShiftReturned',
-    ),
+    ...(returned === null
+      ? []
+      : [
+          warning(
+            `groups of ${engine}: all requests have returned from ${to} to ${from} (${returned})`,
+            'GatewayShiftReturned',
+          ),
+        ]),
+    ...(different === 0
+      ? []
+      : [
+          warning(
+            `groups of ${engine}: ${different} differences between ${to} and ${from}`,
+            'GatewayDifferencesFound',
+          ),
+        ]),
   ]
 }
 

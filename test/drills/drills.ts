@@ -13,7 +13,7 @@ import { recordsOf } from '../support/people.ts'
 import { startRedis } from '../support/redis.ts'
 import { type DrillCertificate, makeCertificate } from './certificate.ts'
 import { type Drill, openDrill } from './drill.ts'
-import { startEngineNode } from './engine-node.ts'
+import { type EngineNode, startEngineNode } from './engine-node.ts'
 import { keep } from './load.ts'
 
 const SECOND_MS = 1000
@@ -57,11 +57,7 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
 
   GatewayShiftReturned: async (t, alert) => {
     const [old, other] = [await startEngineNode(t), await startEngineNode(t)]
-    const nodes = [
-      { url: old.base, group: 'old' },
-      { url: other.base, group: 'new' },
-    ]
-    const engine = { nodes, shift: { to: 'new', reads: '100%', writes: '0%' } }
+    const engine = groupsOf(old, other, '100%')
     const drill = await openDrill(t, { alert, nodes: [old.base], settings: { engines: { default: engine } } })
     keep(t, () => drill.ask('demo', '/task'), { pauseMs: 50 })
     other.state.status = 500
@@ -72,6 +68,43 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     )
     other.state.status = 200
     t.match(await drill.follow('Mitigation'), /new gets 1% of the reads/)
+    await drill.ends()
+  },
+
+  GatewayDifferencesFound: async (t, alert) => {
+    const [old, other] = [await startEngineNode(t), await startEngineNode(t)]
+    const drill = await openDrill(t, {
+      alert,
+      nodes: [old.base],
+      settings: { engines: { default: { ...groupsOf(old, other, '50%'), compare: { rate: '100%' } } } },
+    })
+    const count = '/external-task/count'
+    keep(t, () => drill.ask('demo', count), { pauseMs: 200 })
+    other.state.tasks = 3
+    t.match(await drill.fires(), { labels: { engine: 'default' } })
+    t.match(
+      await drill.follow('Diagnosis'),
+      /getExternalTasksCount \/count: number, number.*new gets 50% of the reads.*result="different".*"place":"\/count"/s,
+    )
+    other.state.tasks = 0
+    t.match(await drill.follow('Mitigation'), /new gets 0% of the reads/)
+    await drill.ends()
+  },
+
+  GatewayShiftIncomplete: async (t, alert) => {
+    const [old, other] = [await startEngineNode(t), await startEngineNode(t)]
+    const drill = await openDrill(t, {
+      alert,
+      nodes: [old.base],
+      settings: { engines: { default: groupsOf(old, other, '0%') } },
+    })
+    await drill.change({ engines: { default: groupsOf(old, other, '100%') } })
+    t.match(await drill.fires(), { labels: { engine: 'default' } })
+    t.match(
+      await drill.follow('Diagnosis'),
+      /new gets 100% of the reads and 0% of the writes.*gateway_shift_share/s,
+    )
+    t.match(await drill.follow('Mitigation'), /new gets 0% of the reads and 0% of the writes/)
     await drill.ends()
   },
 
@@ -497,6 +530,15 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.match(await drill.follow('Mitigation'), /^gateway_workers 6$/m)
     await drill.ends()
   },
+}
+
+/** Returns an engine with two groups of nodes. The other one gets a share of the reads. */
+function groupsOf(old: EngineNode, other: EngineNode, reads: string) {
+  const nodes = [
+    { url: old.base, group: 'old' },
+    { url: other.base, group: 'new' },
+  ]
+  return { nodes, shift: { to: 'new', reads, writes: '0%' } }
 }
 
 function hostOf(server: Server): string {

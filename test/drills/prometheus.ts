@@ -64,7 +64,7 @@ export async function startPrometheus(
   }
 }
 
-/** Returns a rule with a shorter `for`, ranges and offsets: a minute becomes a second, and an hour becomes a minute. */
+/** Returns a rule with a shorter `for`, ranges and offsets: a minute or a day becomes a second, and an hour becomes a minute. */
 function shortened(rule: AlertRule): object {
   const { for: wait, ...rest } = rule
   const expr = rule.expr.replace(/\b\d+[hm]\b/g, shortenedDuration)
@@ -72,5 +72,5 @@ function shortened(rule: AlertRule): object {
 }
 
 function shortenedDuration(text: string): string {
-  return text.endsWith('h') ? text.replace('h', 'm') : text.replace('m', 's')
+  return text.endsWith('h') ? text.replace('h', 'm') : text.replace(/[md]/, 's')
 }

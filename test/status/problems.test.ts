@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import t from 'tap'
+import type { ComparisonReport } from '../../src/proxy/compare/comparison-report.ts'
 import { createProblemTimes } from '../../src/status/problem-times.ts'
 import { problemsOf } from '../../src/status/problems.ts'
 
@@ -81,7 +82,7 @@ t.test('a problem keeps its time while it exists, also if its numbers change', a
   t.same(at(5000, 'none of 4 is healthy'), [5000], 'a worse problem is another one')
 })
 
-t.test('requests that have returned from a group are a problem', (t) => {
+t.test('returned requests and differences between groups are problems', (t) => {
   const engine = {
     name: 'default',
     authorization: 'enforce',
@@ -94,16 +95,17 @@ t.test('requests that have returned from a group are a problem', (t) => {
     nodes: [],
   }
   const groups = { to: 'new', from: 'old', reads: 0, writes: 0, returned: null, compared: null }
-  t.same(problemsWith({ sum: { ...SUM, engines: [{ ...engine, groups }] } }), [])
-  t.same(
-    problemsWith({ sum: { ...SUM, engines: [{ ...engine, groups: { ...groups, returned: 'latency' } }] } }),
-    [
-      {
-        text: 'groups of default: all requests have returned from new to old (latency)',
-        kind: 'warning',
-        runbook: 'GatewayShiftReturned',
-      },
-    ],
-  )
+  const problemsIn = (more: Partial<typeof groups> | { returned: string } | { compared: ComparisonReport }) =>
+    problemsWith({ sum: { ...SUM, engines: [{ ...engine, groups: { ...groups, ...more } }] } }).map(
+      ({ text, kind, runbook }) => `${kind} ${runbook} ${text}`,
+    )
+  const compared = { waiting: 0, differences: [] }
+  t.same(problemsIn({ compared: { ...compared, results: { equal: 5, 'known: hal-links': 2 } } }), [])
+  t.same(problemsIn({ compared: { ...compared, results: { different: 3 } } }), [
+    'warning GatewayDifferencesFound groups of default: 3 differences between new and old',
+  ])
+  t.same(problemsIn({ returned: 'latency' }), [
+    'warning GatewayShiftReturned groups of default: all requests have returned from new to old (latency)',
+  ])
   t.end()
 })

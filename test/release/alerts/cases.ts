@@ -28,6 +28,10 @@ const CERTIFICATE = (certificate: string) =>
 const INCIDENTS = (engine: string, type: string, instance = 'a:9090') =>
   `camunda_incidents_open{job="gw",instance="${instance}",engine="${engine}",incident_type="${type}"}`
 const FAILED_JOBS = (engine: string) => `camunda_jobs_out_of_retries{${AT},engine="${engine}"}`
+const DIFFERENT = (operation: string) =>
+  `gateway_responses_compared_total{${AT},engine="default",operation="${operation}",result="different",kind=""}`
+const SHARE = (engine: string, group: string, kind: string) =>
+  `gateway_shift_share{${AT},engine="${engine}",group="${group}",kind="${kind}"}`
 const FORTNIGHT_SECONDS = 14 * 24 * 3600
 const AUTHENTICATIONS = (method: string, result: string) =>
   `gateway_auth_total{${AT},engine="default",result="${result}",method="${method}"}`
@@ -101,6 +105,32 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     atMinute: 2.5,
     labels: ENGINE_AT_LABELS,
     quiet: { [`gateway_shift_returned{${AT},engine="default"}`]: '0x80' },
+  },
+  GatewayDifferencesFound: {
+    fires: { [DIFFERENT('getTasks')]: '_x4 1x200' },
+    atMinute: 2.5,
+    labels: ENGINE_AT_LABELS,
+    quiet: {
+      [DIFFERENT('getTasks')]: '0x200',
+      [`gateway_responses_compared_total{${AT},engine="default",operation="getTasks",result="known",kind="hal-links"}`]:
+        '0+5x200',
+    },
+  },
+  GatewayShiftIncomplete: {
+    fires: {
+      [SHARE('default', 'new', 'reads')]: '0x4 1x8700',
+      [SHARE('default', 'new', 'writes')]: '0x8704',
+      [SHARE('reports', 'new', 'reads')]: '0x4 0.25x8700',
+      [SHARE('reports', 'new', 'writes')]: '0x4 0.25x8700',
+    },
+    atMinute: 4322.5,
+    labels: ['default', 'reports'].map((engine) => ({ ...AT_LABELS, engine })),
+    quiet: {
+      [SHARE('default', 'new', 'reads')]: '1x8704',
+      [SHARE('default', 'new', 'writes')]: '1x8704',
+      [SHARE('default', 'old', 'reads')]: '0x8704',
+      [SHARE('default', 'old', 'writes')]: '0x8704',
+    },
   },
   GatewayBacklog: {
     fires: {
