@@ -9,12 +9,11 @@ import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import { admit } from '../pipeline/admit.ts'
 import type { ReceivedRequest, RequestContext } from '../pipeline/context.ts'
 import { setPrincipal, setRoute } from '../pipeline/context.ts'
-import type { Dependencies, EngineDependencies } from '../pipeline/dependencies.ts'
+import type { Dependencies } from '../pipeline/dependencies.ts'
 import {
   createPrincipalOf,
   DEFAULT_ENGINE,
   fallbackOf,
-  hasOperation,
   noOperation,
   paramsOf,
   unknownEngine,
@@ -27,6 +26,7 @@ import { pickHeaders } from '../request/picked-headers.ts'
 import { isFromOtherOrigin } from '../request/origin.ts'
 import { isObject, stringIn } from '../request/value.ts'
 import { type CallTool, createCallTool } from './call-tool.ts'
+import { type ToolCaller, visibleTools } from './visible-tools.ts'
 
 /** The path of the default engine, and the path of an engine by its name. */
 const PATHS = [MCP_PATH, `${MCP_PATH}/engine/:engine`] as const
@@ -127,7 +127,7 @@ function serveMessages(dependencies: Dependencies, { tools, serve }: ToolEndpoin
     // The request of a call is counted when it passes the stages, and every other message here.
     if (!isCall) await count(request)
     context.stage = 'forward'
-    const { release } = engineOfCaller(context)
+    const caller = callerOf(context)
     const abort = new AbortController()
     reply.raw.once('close', () => abort.abort())
     let isSent = false
@@ -136,10 +136,10 @@ function serveMessages(dependencies: Dependencies, { tools, serve }: ToolEndpoin
       headers: pickHeaders(request.headers, PROTOCOL_HEADERS),
       message,
       signal: abort.signal,
-      list: () =>
-        [...tools.values()].flatMap(({ operation, description }) =>
-          hasOperation(release, operation) ? [description] : [],
-        ),
+      list: async () => {
+        const visible = await visibleTools(dependencies, tools, caller)
+        return visible.map(({ description }) => description)
+      },
       call: () => callTool({ request, message, signal: abort.signal, onSent: () => (isSent = true) }),
     })
     // A call without a request would otherwise cost the caller nothing.
@@ -161,9 +161,10 @@ function messageIn(body: unknown): Readonly<Record<string, unknown>> {
   })
 }
 
-function engineOfCaller({ engine, engineName }: RequestContext): EngineDependencies {
-  if (engine === null) throw unknownEngine(engineName)
-  return engine
+/** Returns the caller and the engine after the stages of the endpoint. */
+function callerOf({ engine, engineName, principal }: RequestContext): ToolCaller {
+  if (engine === null || principal === null) throw unknownEngine(engineName)
+  return { engine, principal }
 }
 
 /** Sends the response of the SDK. Of its headers, only the media type is used. */

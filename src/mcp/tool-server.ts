@@ -12,7 +12,8 @@ export interface ToolMessage {
   /** The message. It is one JSON object, and no list of messages. */
   readonly message: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  readonly list: () => readonly ToolDescription[]
+  /** Returns the tools that the caller may use. */
+  readonly list: () => Promise<readonly ToolDescription[]>
   /** Calls the tool that the message names. Null if there is no such tool. */
   readonly call: () => Promise<ToolResult | null>
 }
@@ -58,7 +59,7 @@ export function createToolServer({
           },
         )
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK declares the schema of arguments with mutable lists
-        server.setRequestHandler('tools/list', () => ({ tools: list() as unknown as Tool[] }))
+        server.setRequestHandler('tools/list', async () => ({ tools: (await list()) as unknown as Tool[] }))
         server.setRequestHandler('tools/call', async ({ params: { name } }) => {
           const result = await call()
           if (result === null)
