@@ -16,8 +16,9 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const END = 0x5d
-const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
-const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
+const OPEN_ARRAY = 0x5b
+const OPEN_OBJECT = 0x7b
+const END_OBJECT = 0x7d
 
 /**
  * Yields the objects of a JSON array in batches of `size`, so that not all objects of a long array are in memory at once. Their
@@ -25,56 +26,42 @@ const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
  * @throws SyntaxError if the bytes are not a JSON array of objects
  */
 export function* itemBatches(json: Buffer, size: number): Generator<readonly JsonItem[]> {
+  const first = opensAt(json) + 1
   let batch: Span[] = []
-  for (const span of spansOf(json)) {
-    if (batch.length === size) {
-      yield parsed(json, batch)
-      batch = []
-    }
-    batch.push(span)
+  for (let start = first, isLast = false; !isLast; ) {
+    const end = endOfElement(json, start)
+    isLast = json[end] === END
+    // Only the first element may be blank, in an empty array. The parser refuses all others.
+    if (!isLast || start > first || !isBlank(json, start, end)) batch.push({ start, end })
+    if (isLast && !isBlank(json, end + 1, json.length)) throw new SyntaxError('No JSON array')
+    start = end + 1
+    if (!isLast && batch.length < size) continue
+    if (batch.length > 0) yield parsed(json, batch)
+    batch = []
   }
-  if (batch.length > 0) yield parsed(json, batch)
 }
 
 function parsed(json: Buffer, spans: readonly Span[]): readonly JsonItem[] {
   const items: unknown = JSON.parse(`[${json.toString('utf8', spans[0]?.start, spans.at(-1)?.end)}]`)
   if (!Array.isArray(items) || items.length !== spans.length) throw new SyntaxError('No array of items')
-  return spans.map((span, index) => {
+  return spans.map(({ start, end }, index) => {
     const item: unknown = items[index]
     if (!isRecord(item)) throw new SyntaxError('An item that is not an object')
-    return { item, ...span }
+    return { item, start, end }
   })
 }
 
-/** Yields the elements of a JSON array. Multi-byte characters never contain one of these bytes. */
-function* spansOf(json: Buffer): Generator<Span> {
-  const opening = opensAt(json)
-  let start = opening + 1
-  for (let at = start; at < json.length; at += 1) {
-    at = endOfValue(json, at)
-    const byte = json[at]
-    if (byte !== COMMA && byte !== END) continue
-    // An empty element after a comma is not valid JSON.
-    if (byte === COMMA || start > opening + 1 || !isBlank(json, start, at)) yield { start, end: at }
-    start = at + 1
-    if (byte === COMMA) continue
-    if (isBlank(json, start, json.length)) return
-    break
-  }
-  throw new SyntaxError('No JSON array')
-}
-
-/** Returns where the string, object or array ends that begins here. Any other value is treated as one byte. */
-function endOfValue(json: Buffer, start: number): number {
+/** Returns where the element of an array ends: at a comma, or at the end of the array. Multi-byte characters contain none of these bytes. */
+function endOfElement(json: Buffer, start: number): number {
   let depth = 0
   for (let at = start; at < json.length; at += 1) {
-    const byte = json[at] ?? 0
+    const byte = json[at]
     if (byte === QUOTE) at = endOfString(json, at)
-    else if (OPENING.has(byte)) depth += 1
-    else if (CLOSING.has(byte)) depth -= 1
-    if (depth <= 0) return at
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1
+    else if (depth === 0 && (byte === COMMA || byte === END)) return at
+    else if (byte === END_OBJECT || byte === END) depth -= 1
   }
-  return json.length
+  throw new SyntaxError('No JSON array')
 }
 
 function opensAt(json: Buffer): number {
@@ -97,6 +84,14 @@ function endOfString(json: Buffer, opening: number): number {
 
 /** Returns a JSON array of encoded objects. */
 export function joinItems(items: readonly Buffer[]): Buffer {
-  const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [Buffer.from(','), item]))
-  return Buffer.concat([Buffer.from('['), ...pieces, Buffer.from(']')])
+  if (items.length === 0) return Buffer.from('[]')
+  const json = Buffer.allocUnsafe(items.reduce((bytes, { length }) => bytes + 1 + length, 1))
+  let end = 0
+  for (const item of items) {
+    json[end] = end === 0 ? OPEN_ARRAY : COMMA
+    item.copy(json, end + 1)
+    end += 1 + item.length
+  }
+  json[end] = END
+  return json
 }

@@ -72,14 +72,16 @@ export async function readPage(listRequest: ListRequest, reading: PageRequest): 
 /** Returns the items of a page. Only the needed data of each item stays in memory. */
 async function itemsOf(
   { body }: BufferedResponse,
-  { constants = {}, member = 'id', idsOnly = false }: ItemReading,
+  { constants, member = 'id', idsOnly = false }: ItemReading,
   postfilter: (items: readonly ListItem[]) => Promise<readonly boolean[]>,
 ): Promise<readonly PageItem[]> {
   const read: PageItem[] = []
   for (const batch of batchesOf(body)) {
     // Other requests are served between two batches. Parsing 50 MiB takes up to half a second.
     if (read.length > 0) await setImmediate()
-    const visible = await postfilter(batch.map(({ item }) => ({ ...constants, ...item })))
+    const visible = await postfilter(
+      batch.map(({ item }) => (constants === undefined ? item : { ...constants, ...item })),
+    )
     // Without a copy, a few items would keep the whole body in memory.
     const isCopied = visible.filter(Boolean).length * 2 < batch.length
     for (const [index, { item, start, end }] of batch.entries()) {
