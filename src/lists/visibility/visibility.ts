@@ -5,7 +5,7 @@ import type { Principal } from '../../request/principal.ts'
 import { identityBits, implicitBits } from '../../policy/authz/entities/implicit-grants.ts'
 import type { PermissionCheck } from '../../policy/authz/decision/permission-check.ts'
 import { decideAny, isAuthorized, isGrantedTogether } from '../../policy/authz/decision/decide.ts'
-import { grantedIds, namedIds } from '../../policy/authz/decision/granted-ids.ts'
+import { grantedIds, someNamedId } from '../../policy/authz/decision/granted-ids.ts'
 import { usesRevokes, type Records } from '../../policy/authz/records/records.ts'
 import type { ItemAttribute, ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Visibility } from '../list-decision.ts'
@@ -49,7 +49,7 @@ function visibilityTogether(
       permissions.map((one) => ({ ...one, id })),
     )
   if (isOpen(null)) return 'all'
-  return [...namedIds(records, principal, RESOURCES[first.resource].id)].some(isOpen) ? 'conditional' : 'none'
+  return someNamedId(records, principal, RESOURCES[first.resource].id, isOpen) ? 'conditional' : 'none'
 }
 
 /**
@@ -66,14 +66,16 @@ function conditionVisibility(condition: ItemCondition, principal: Principal, rec
           permissions.map((one) => conditionVisibility({ permissions: [one] }, principal, records)),
         )
       : visibilityTogether(permissions, principal, records)
-  const isOpen = ({ resource, permission }: Permission): boolean =>
-    isAuthorized(records, principal, { resource, permission, id: null }) === true
-  // Checked first, because listing the ids of a caller that has many takes milliseconds.
-  if (!revokes && permissions.some(isOpen)) return 'all'
-  const all = permissions.map((permission) => grantedIds(records, principal, permission))
+  const isOpen = ({ resource, permission }: Permission, id: string | null): boolean =>
+    isAuthorized(records, principal, { resource, permission, id }) === true
+  // Listing the ids of a caller that has many takes milliseconds.
   if (!revokes) {
-    return all.some(({ ids }) => ids.length > 0) ? 'conditional' : 'none'
+    if (permissions.some((one) => isOpen(one, null))) return 'all'
+    const opensId = (one: Permission) =>
+      someNamedId(records, principal, RESOURCES[one.resource].id, (id) => isOpen(one, id))
+    return permissions.some(opensId) ? 'conditional' : 'none'
   }
+  const all = permissions.map((permission) => grantedIds(records, principal, permission))
   const last = all.findIndex(({ any }) => any !== null)
   const relevant = last < 0 ? all : all.slice(0, last + 1)
   const speaksOfIds = relevant.some(

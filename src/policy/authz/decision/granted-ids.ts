@@ -35,14 +35,33 @@ export function grantedIds(
 }
 
 /** Returns the ids in the caller's, the groups' and the global records of one resource type, without `*`. */
-export function namedIds(
+export function namedIds(records: Records, principal: Principal, type: number): ReadonlySet<string> {
+  const ids = new Set<string>()
+  for (const named of namedBySubject(records, principal, type)) for (const id of named) ids.add(id)
+  ids.delete('*')
+  return ids
+}
+
+/** Returns whether one of `namedIds` passes a test. The first one is enough: a caller may have thousands. */
+export function someNamedId(
+  records: Records,
+  principal: Principal,
+  type: number,
+  test: (id: string) => boolean,
+): boolean {
+  for (const named of namedBySubject(records, principal, type))
+    for (const id of named) if (id !== '*' && test(id)) return true
+  return false
+}
+
+function namedBySubject(
   { named }: Records,
   { userId, groups }: Principal,
   type: number,
-): ReadonlySet<string> {
-  const ids = new Set<string>()
+): readonly Iterable<string>[] {
   const subjects = [named.users.get(userId), ...groups.map((group) => named.groups.get(group)), named.global]
-  for (const subject of subjects) for (const id of subject?.get(type) ?? []) ids.add(id)
-  ids.delete('*')
-  return ids
+  return subjects.flatMap((subject) => {
+    const ids = subject?.get(type)
+    return ids === undefined ? [] : [ids]
+  })
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { grantedIds } from '../../../../src/policy/authz/decision/granted-ids.ts'
+import { grantedIds, someNamedId } from '../../../../src/policy/authz/decision/granted-ids.ts'
 import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { indexRecords } from '../../../../src/policy/authz/records/records.ts'
 
@@ -47,4 +47,24 @@ t.test('an id granted to a group and revoked from the user is revoked', async (t
 
 t.test('a caller without records is granted nothing', async (t) => {
   t.same(grantedIds(indexRecords([]), anna, READ), { any: null, ids: [], revokedIds: [], hasRevokes: false })
+})
+
+t.test('a search for an id ends with the first one, and never tests *', async (t) => {
+  const records = indexRecords([
+    on('*', { groupId: 'clerks' }),
+    on('a', { groupId: 'clerks' }),
+    on('b', { groupId: 'clerks' }),
+    on('c', { type: 0, userId: '*' }),
+    on('d', { userId: 'bob' }),
+  ])
+  const tested: string[] = []
+  const search = (found: string) =>
+    someNamedId(records, anna, 7, (id) => {
+      tested.push(id)
+      return id === found
+    })
+  t.equal(search('b'), true)
+  t.same(tested, ['a', 'b'])
+  t.equal(search('d'), false)
+  t.same(tested.slice(2), ['a', 'b', 'c'])
 })
