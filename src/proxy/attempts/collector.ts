@@ -21,6 +21,8 @@ export class Collector implements Receiver<BufferedResponse> {
   /** The body received so far, with free space for more. */
   #memory = Buffer.allocUnsafeSlow(0)
   #bytes = 0
+  /** The length that the head of the response names. 0 if it names none. */
+  #expectedBytes = 0
 
   constructor(method: string, limitBytes: number, policy = API_RESPONSES) {
     this.#method = method
@@ -35,7 +37,8 @@ export class Collector implements Receiver<BufferedResponse> {
   head(attempt: Attempt, headers: ParsedHeaders): void {
     assertNoRedirect(attempt.status, this.#policy)
     this.#headers = headers
-    if (hasBody(this.#method, attempt.status)) this.#checkLimit(lengthOf(headers) ?? 0)
+    this.#expectedBytes = hasBody(this.#method, attempt.status) ? (lengthOf(headers) ?? 0) : 0
+    this.#checkLimit(this.#expectedBytes)
   }
 
   data(_attempt: Attempt, chunk: Buffer): void {
@@ -74,7 +77,7 @@ export class Collector implements Receiver<BufferedResponse> {
    */
   #growTo(bytes: number): void {
     const { buffer, length } = this.#memory
-    if (length === 0) this.#memory = Buffer.allocUnsafeSlow(bytes)
+    if (length === 0) this.#memory = Buffer.allocUnsafeSlow(Math.max(bytes, this.#expectedBytes))
     else if (bytes > length) this.#memory = Buffer.from(buffer.transfer(Math.max(bytes, 2 * length)))
   }
 
