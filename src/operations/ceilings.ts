@@ -63,7 +63,7 @@ export const SAFE_WRITES: ReadonlySet<string> = new Set([
   'handleExternalTaskBpmnError',
   'setExternalTaskResourcePriority',
   'setExternalTaskResourceRetries',
-  // Incidents. No write on jobs is safe: a job of a batch may delete or migrate, and the engine runs it after each of these writes.
+  // Incidents. No write on jobs is safe: it may make the engine run the job, and a job of a batch may delete or migrate.
   'createIncident',
   'setIncidentAnnotation',
   // Evaluate a decision, which is recorded in the history.

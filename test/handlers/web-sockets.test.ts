@@ -398,7 +398,10 @@ async function checkUser(t: Test, authenticate: Authenticator['authenticate'], a
   const gateway = await openGateway(t, {
     listen: true,
     engine: (_request, response) => response.end('[]'),
-    settings: { passthrough: [{ prefix: '/app', nodes: [node.url], websocket: true, auth }] },
+    settings: {
+      passthrough: [{ prefix: '/app', nodes: [node.url], websocket: true, auth }],
+      limits: { ceilings: [{ groups: ['limited'], ceiling: 'safe' }], pressure: { eventLoopDelay: null } },
+    },
     wrap: (dependencies) => ({
       ...dependencies,
       engines: new Map(
@@ -427,6 +430,7 @@ const REFUSED: Readonly<Record<string, Authenticator['authenticate']>> = {
   'the user has gone': () => Promise.reject(jsonRefusalOf(401, { type: 'x', message: 'x', code: null }, 'x')),
   'the token has expired': () => Promise.reject(new GatewayError('GW_TOKEN_INVALID')),
   'the credentials belong to another user': () => userOf('mary'),
+  'the user has a ceiling': () => ({ ...userOf('demo'), groups: ['limited'] }),
 }
 for (const [name, authenticate] of Object.entries(REFUSED))
   t.test(`a socket is closed if ${name}`, async (t) => {

@@ -33,18 +33,27 @@ export type CeilingOf = (caller: CeilingSubject) => Ceiling
 /** Creates the function that finds the ceiling of a caller. */
 export function createCeilingOf(rules: readonly CeilingRule[]): CeilingOf {
   if (rules.length === 0) return () => 'all'
-  // A remembered credential has the same principal for each request.
-  const known = new WeakMap<CeilingSubject, Ceiling>()
-  return function ceilingOf(caller) {
+  return rememberedByCaller((caller) =>
     // A request without credentials reaches only the operations that the configuration opens.
-    if (caller === ANONYMOUS) return 'all'
-    const found = known.get(caller)
-    if (found !== undefined) return found
-    const ceiling = rules
-      .filter((rule) => appliesTo(rule, caller))
-      .reduce<Ceiling>((lowest, rule) => lowerOf(lowest, rule.ceiling), 'all')
-    known.set(caller, ceiling)
-    return ceiling
+    caller === ANONYMOUS
+      ? 'all'
+      : rules
+          .filter((rule) => appliesTo(rule, caller))
+          .reduce<Ceiling>((lowest, rule) => lowerOf(lowest, rule.ceiling), 'all'),
+  )
+}
+
+/** Remembers the result for each caller. A remembered credential has the same principal for each request. */
+function rememberedByCaller<T extends object | string | null>(
+  find: (caller: CeilingSubject) => T,
+): (caller: CeilingSubject) => T {
+  const known = new WeakMap<CeilingSubject, T>()
+  return function findRemembered(caller) {
+    const before = known.get(caller)
+    if (before !== undefined) return before
+    const found = find(caller)
+    known.set(caller, found)
+    return found
   }
 }
 
@@ -62,7 +71,8 @@ export function createRuleRateOf(
     rule.rate === null ? [] : [{ rule, counted: { rate: rule.rate, counter: `\0ceiling:${at}` } }],
   )
   rates.sort((one, other) => intervalMs(other.counted.rate) - intervalMs(one.counted.rate))
-  return (caller) => rates.find(({ rule }) => appliesTo(rule, caller))?.counted ?? null
+  if (rates.length === 0) return () => null
+  return rememberedByCaller((caller) => rates.find(({ rule }) => appliesTo(rule, caller))?.counted ?? null)
 }
 
 /** Returns whether a rule applies to a caller. */

@@ -335,6 +335,21 @@ t.test('the ceiling of a token follows from its client, its claims and its user'
   }
 })
 
+t.test('the claims of a token also count if its groups come from the source of users', async (t) => {
+  const key = await createKey('one')
+  const issuer = await startIssuer(t, key)
+  const own = { name: 'company', issuer: issuer.url, audience: [AUDIENCE], groups: 'both' }
+  const gateway = await openWith(t, [{ clients: ['agent'], ceiling: 'read' }], {
+    ...modeOf('off'),
+    identity: { source: 'file', file: 'users.yaml', tokens: { issuers: [own] } },
+  })
+  const ask = async (azp: string) => {
+    const headers = bearer(await issuer.sign(key, { azp }))
+    return (await gateway.ask(null, 'POST /task/x/claim', { body: {}, headers })).status
+  }
+  t.same([await ask('agent'), await ask('web')], [403, 200])
+})
+
 t.test(
   'a changed ceiling applies at once after a reload, also for remembered credentials and tokens',
   async (t) => {

@@ -101,6 +101,26 @@ for (const [what, change] of Object.entries(CHANGES))
       },
     )
 
+for (const reviewMs of [20, null])
+  t.test(
+    `a user whose new group has the ceiling read gets no task, ${reviewMs === null ? 'without' : 'with'} a review`,
+    async (t) => {
+      const settings = { limits: { ceilings: [{ groups: ['limited'], ceiling: 'read' }] } }
+      const gateway = await openParked(t, { reviewMs, settings })
+      const { answer, held } = await gateway.park('anna')
+      gateway.setUsers((users) => changed(users, { groups: ['limited'] }))
+      await until(() => !gateway.isUserCurrent() || reviewMs !== null, 10_000)
+      if (reviewMs !== null) t.match(await answer, NOTHING)
+      held.answer([TASK])
+      await until(() => gateway.unlocked().length > 0, 10_000)
+      t.match(await answer, NOTHING)
+      t.same(gateway.unlocked(), UNLOCKED)
+      t.match(await gateway.ask('anna', FETCH_ROUTE, { body: { workerId: 'w', maxTasks: 1, topics: [] } }), {
+        headers: { 'x-gateway-error': 'GW_CEILING' },
+      })
+    },
+  )
+
 t.test('a task is not delivered after DELETE /authorization/{id} passed through the gateway', async (t) => {
   const stored = recordsOf([WORK]).map((record, at) => ({ ...record, id: `r${at}` }))
   const gateway = await openParked(t, {

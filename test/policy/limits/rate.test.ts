@@ -119,3 +119,22 @@ t.test('if the shared count is unavailable, this process continues from the last
   t.match(await take('mary'), { refusal: null, headers: { ratelimit: '"default";r=0;t=1' } })
   t.match(await take('mary'), { refusal: { code: 'GW_RATE_LIMITED' } })
 })
+
+t.test('the rate of a rule replaces the rate of the user, and its requests are counted separately', (t) => {
+  const rate = { requests: 1, perMs: 60_000, burst: 1 }
+  const take = createTakeRate({
+    engine: 'default',
+    rateOf: () => rate,
+    limiter: createGcraLimiter({ now: () => 0 }),
+    shared: null,
+  })
+  const twice = { rate: { ...rate, requests: 2, burst: 2 }, counter: '\0ceiling:0' }
+  const isAdmitted = (rule: typeof twice | null) => {
+    const taken = take('mary', rule)
+    return taken !== null && !(taken instanceof Promise) && taken.refusal === null
+  }
+  t.same([isAdmitted(null), isAdmitted(null)], [true, false])
+  t.same([isAdmitted(twice), isAdmitted(twice), isAdmitted(twice)], [true, true, false])
+  t.equal(isAdmitted({ ...twice, counter: '\0ceiling:1' }), true, 'another rule has another counter')
+  t.end()
+})
