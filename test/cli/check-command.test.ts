@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -12,6 +11,7 @@ import { redisSkip } from '../support/requirements.ts'
 import { runInProcess } from '../support/run-command.ts'
 import { startTlsNode } from '../support/tls-node.ts'
 import { createKey, startIssuer } from '../support/token-issuer.ts'
+import { listenUntilEnd } from '../support/listen-until-end.ts'
 
 const sandbox = await startSandbox()
 t.teardown(() => sandbox.close())
@@ -19,11 +19,7 @@ t.teardown(() => sandbox.close())
 /** Starts a server that accepts connections and never sends a byte. Returns its URL. */
 async function silentUrl(t: Test): Promise<string> {
   const server: Server = createServer((socket) => void socket.on('error', () => undefined).resume())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/engine-rest`
+  return `${await listenUntilEnd(t, server)}/engine-rest`
 }
 
 async function checked(t: Test, settings: Readonly<Record<string, unknown>>, ...rest: readonly string[]) {

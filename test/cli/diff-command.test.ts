@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -6,6 +5,7 @@ import t, { type Test } from 'tap'
 import { refusingUrl } from '../support/fake-engine.ts'
 import { startReloadable, writeSetup } from '../support/reloadable.ts'
 import { runInProcess } from '../support/run-command.ts'
+import { listenUntilEnd } from '../support/listen-until-end.ts'
 
 const TOKEN = 'abcdefghij-0123456789'
 const NODES = ['http://127.0.0.1:9/engine-rest']
@@ -145,10 +145,7 @@ t.test('diff exits with 2 if another server responds', async (t) => {
   const server = createServer(({ url }, response) => {
     if (url?.startsWith('/config') !== true) response.writeHead(404)
     response.end('<html>')
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const address = server.address()
-  const at = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  })
+  const at = await listenUntilEnd(t, server)
   t.match(await runInProcess(['diff', '-c', file, '--admin', at]), { code: 2, out: '', err: /JSON/ })
 })

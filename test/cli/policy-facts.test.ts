@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import t from 'tap'
 import { runInProcess } from '../support/run-command.ts'
+import { listenUntilEnd } from '../support/listen-until-end.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'policy-facts-'))
 let reached = 0
@@ -14,14 +14,8 @@ const engine = createServer((_request, response) => {
   reached += 1
   response.writeHead(500).end()
 })
-engine.listen(0, '127.0.0.1')
-await once(engine, 'listening')
-const address = engine.address()
-const port = typeof address === 'object' && address !== null ? address.port : 0
-t.teardown(() => {
-  engine.close()
-  rmSync(folder, { recursive: true })
-})
+const engineUrl = await listenUntilEnd(t, engine)
+t.teardown(() => rmSync(folder, { recursive: true }))
 
 function write(name: string, content: unknown): string {
   const file = join(folder, name)
@@ -49,7 +43,7 @@ write('authorizations.yaml', {
 })
 const configOf = (identity: unknown) => ({
   version: 1,
-  engines: { default: { nodes: [`http://127.0.0.1:${port}/engine-rest`] } },
+  engines: { default: { nodes: [`${engineUrl}/engine-rest`] } },
   health: { probe: false },
   identity,
   authorization: { records: { source: 'file', file: 'authorizations.yaml' } },

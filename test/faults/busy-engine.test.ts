@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { createRateStore } from '../../src/redis/rate-store.ts'
 import { RedisLink } from '../../src/redis/redis-link.ts'
@@ -7,6 +6,7 @@ import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { ADDRESS, firstOf, ONCE, openReplays } from '../idempotency/claims.ts'
 import { acceptAll, answerOf, fillOf, openSharedCache, until, loadShared } from '../support/cache-harness.ts'
+import { listenUntilEnd } from '../support/listen-until-end.ts'
 
 const now = () => performance.now()
 
@@ -39,25 +39,15 @@ async function openLink(t: Test, url: string) {
 /** Starts a server that responds to every command with OK until it is silent. */
 async function startFake(t: Test) {
   const fake = { url: '', isSilent: false, connections: 0 }
-  const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     fake.connections += 1
-    sockets.add(socket)
     socket.on('error', () => undefined)
     socket.on('data', (chunk) => {
       const commands = chunk.toString('latin1').match(/^\*\d+\r$/gm)?.length ?? 0
       if (!fake.isSilent) socket.write('+OK\r\n'.repeat(commands))
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('There is no port')
-  fake.url = `redis://127.0.0.1:${address.port}`
+  fake.url = (await listenUntilEnd(t, server)).replace('http:', 'redis:')
   return fake
 }
 

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { type GatewayProcess, startGatewayProcess } from '../engine/gateway-process.ts'
 import { reportOf } from '../engine/two-families.ts'
 import { until } from '../support/cache-harness.ts'
+import { listenUntilEnd } from '../support/listen-until-end.ts'
 
 const TASK = JSON.stringify({ id: 'a1', name: 'Review' })
 const READS = 200
@@ -28,16 +29,13 @@ async function startGroup(t: Test) {
     asked += 1
     respond(response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = await listenUntilEnd(t, server)
   const kill = () => {
     server.close()
     server.closeAllConnections()
   }
-  t.teardown(kill)
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
   return {
-    url: `http://127.0.0.1:${address.port}/engine-rest`,
+    url: `${url}/engine-rest`,
     asked: () => asked,
     kill,
     behave: (next: Respond) => {

@@ -1,5 +1,4 @@
 import { createServer, request as ask } from 'node:http'
-import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import bcrypt from 'bcrypt'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -11,6 +10,7 @@ import { createLogger } from '../../src/log.ts'
 import { start } from '../support/start.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { authorizationOf, BASE } from '../support/open-gateway.ts'
+import { listenUntilEnd } from '../support/listen-until-end.ts'
 
 const GOOD = Array.from({ length: 40 }, (_, index) => `good${index}`)
 const hash = await bcrypt.hash('right', 4)
@@ -59,14 +59,8 @@ async function startProxy(t: Test, to: string): Promise<string> {
     })
     onward.on('error', () => response.writeHead(502).end())
     request.pipe(onward)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
   })
-  const at = server.address()
-  return `http://127.0.0.1:${typeof at === 'object' && at !== null ? at.port : 0}`
+  return listenUntilEnd(t, server)
 }
 
 async function statusOf(origin: string, user: string, password: string, client: string): Promise<number> {

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import https from 'node:https'
 import { setDefaultCACertificates } from 'node:tls'
 import t, { type Test } from 'tap'
 import { openUpstream, READ, WRITE } from '../support/fake-engine.ts'
+import { listenUntilEnd } from '../support/listen-until-end.ts'
 
 // A self-signed certificate for localhost and 127.0.0.1 that only these tests use. It is valid until 2126.
 const KEY = `-----BEGIN PRIVATE KEY-----
@@ -36,15 +36,7 @@ async function startTlsNode(t: Test): Promise<TlsNode> {
     response.end('{}')
   })
   server.on('tlsClientError', () => undefined)
-  server.listen(0)
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return { url: `https://127.0.0.1:${address.port}`, seen }
+  return { url: await listenUntilEnd(t, server, true), seen }
 }
 
 t.test('nothing is sent to a node whose certificate is not trusted', async (t) => {

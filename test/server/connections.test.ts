@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { type Connections, watchConnections } from '../../src/server/connections.ts'
 import { until } from '../support/cache-harness.ts'
 import { hear, openSocket } from '../support/raw.ts'
+import { listenUntilEnd } from '../support/listen-until-end.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: gateway\r\n\r\n'
 /** Longer than an idle connection stays open during a drain. */
@@ -26,17 +27,10 @@ async function openServer(t: Test): Promise<Opened> {
     held.push(response)
   })
   const connections = watchConnections(server)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  const url = await listenUntilEnd(t, server)
   const open = async () => {
     const count = connections.count()
-    const socket = openSocket(`http://127.0.0.1:${address.port}`)
+    const socket = openSocket(url)
     await until(() => connections.count() > count)
     return socket
   }

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import http from 'node:http'
-import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import { until } from './cache-harness.ts'
+import { listenUntilEnd } from './listen-until-end.ts'
 
 /** A span in the JSON encoding of OTLP. */
 export interface ExportedSpan {
@@ -39,7 +38,6 @@ export async function startCollector(
 ): Promise<Collector> {
   const spans: ExportedSpan[] = []
   const exports: { path: string; headers: http.IncomingHttpHeaders }[] = []
-  const sockets = new Set<Socket>()
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -49,25 +47,14 @@ export async function startCollector(
       if (response.statusCode === 200) spans.push(...spansIn(JSON.parse(Buffer.concat(chunks).toString())))
     })
   })
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  const url = await listenUntilEnd(t, server)
   const trace: Collector['trace'] = async (traceId, count) => {
     const found = () => spans.filter((span) => span.traceId === traceId)
     await until(() => found().length >= count)
     return found()
   }
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     spans,
     exports,
     trace,

@@ -7,6 +7,8 @@ import type { AttemptEvent, UpstreamRequest } from '../../src/proxy/wire/upstrea
 import type { RelayResult } from '../../src/proxy/wire/upstream-request.ts'
 import { createUpstream, type UpstreamOptions } from '../../src/proxy/create-upstream.ts'
 import type { Upstream } from '../../src/proxy/upstream.ts'
+import { urlOf } from '../../src/tls/listener-url.ts'
+import { listenUntilEnd } from './listen-until-end.ts'
 
 export interface Seen {
   readonly method: string
@@ -39,7 +41,7 @@ export async function startNode(
       answer(one, response)
     })
   })
-  return { url: await listen(t, server), seen }
+  return { url: await listenUntilEnd(t, server), seen }
 }
 
 /** Starts a node for which the test decides every byte. `hear` is called for each chunk of bytes that arrives, with the number of chunks so far. */
@@ -55,38 +57,17 @@ export async function startRawNode(
       hear(socket, heard.length)
     })
   })
-  return { url: await listen(t, server), heard }
+  return { url: await listenUntilEnd(t, server), heard }
 }
 
 /** Returns an address at which no server listens. */
 export async function refusingUrl(): Promise<string> {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const url = urlOf(server)
+  const url = urlOf(server, false)
   server.close()
   await once(server, 'close')
   return url
-}
-
-async function listen(t: Test, server: net.Server): Promise<string> {
-  const sockets = new Set<net.Socket>()
-  server.on('connection', (socket: net.Socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return urlOf(server)
-}
-
-function urlOf(server: net.Server): string {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return `http://127.0.0.1:${address.port}`
 }
 
 export interface Opened {
@@ -165,7 +146,7 @@ export async function listenAndRelay(
         waiting.shift()?.(result)
       })
   })
-  const url = new URL(await listen(t, server))
+  const url = new URL(await listenUntilEnd(t, server))
   return {
     port: Number(url.port),
     relayed,

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import OidcProvider from 'oidc-provider'
 import { exportJWK, generateKeyPair } from 'jose'
 import type { Test } from 'tap'
+import { listenUntilEnd } from './listen-until-end.ts'
 
 export const AUDIENCE = 'urn:engine-gateway'
 export const WORKER = { client_id: 'worker', client_secret: 'a-secret-of-the-worker-in-this-test' }
@@ -78,14 +78,7 @@ async function serve(
   { features, ...settings }: Settings & { readonly features: Settings },
 ): Promise<string> {
   const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  const issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const issuer = await listenUntilEnd(t, server)
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const provider = new OidcProvider(issuer, {
     ...settings,

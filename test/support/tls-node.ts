@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import type { writeCertificates } from './certificates.ts'
+import { listenUntilEnd } from './listen-until-end.ts'
 
 /** A request, with details of its connection. */
 export interface TlsSeen {
@@ -48,14 +48,7 @@ export async function startTlsNode(
     names.push(socket.servername)
     resumed.push(socket.isSessionReused())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const at = server.address()
-  const port = typeof at === 'object' && at !== null ? at.port : 0
+  const { port } = new URL(await listenUntilEnd(t, server, true))
   return { origin: (host) => `https://${host}:${port}`, names, resumed, seen }
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { once } from 'node:events'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT, type CryptoKey } from 'jose'
 import type { Test } from 'tap'
+import { listenUntilEnd } from './listen-until-end.ts'
 
 /** A key pair of an issuer. */
 export interface IssuerKey {
@@ -48,14 +48,7 @@ export async function startIssuer(t: Test, ...keys: readonly IssuerKey[]): Promi
     response.writeHead(document === null ? 404 : 200, { 'content-type': 'application/json' })
     return response.end(JSON.stringify(document))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const url = await listenUntilEnd(t, server)
   function documentOf(path: string): unknown {
     if (path === '/.well-known/openid-configuration') return { issuer: url, jwks_uri: `${url}/keys` }
     return path === '/keys' ? { keys: issuer.keys } : null

@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Test } from 'tap'
 import { acceptOf } from '../../src/request/web-socket-handshake.ts'
 import { authorizationOf } from './open-gateway.ts'
+import { listenUntilEnd } from './listen-until-end.ts'
 
 /** The example of RFC 6455 section 1.3. */
 export const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
@@ -48,15 +48,7 @@ export async function startWebSocketNode(
     socket.write(acceptance(acceptOf(request.headers['sec-websocket-key'] ?? '')))
     echo(socket)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const { port } = new URL(await listenUntilEnd(t, server, tls !== null))
   return {
     url: tls === null ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
     handshakes,

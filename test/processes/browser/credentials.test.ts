@@ -7,6 +7,7 @@ import { startNode } from '../../support/fake-engine.ts'
 import { BROWSER_PATIENCE_MS, browse } from '../../support/chromium.ts'
 import { chromiumSkip } from '../../support/requirements.ts'
 import { BASE, configOf } from '../../support/open-gateway.ts'
+import { listenUntilEnd } from '../../support/listen-until-end.ts'
 
 /** Page of an application: it sends its own form, hides its referrer and then navigates to another page. */
 const ownPage = (elsewhere: string) => `<!doctype html><iframe name=in></iframe>
@@ -36,15 +37,8 @@ async function startForeign(t: Test, page: () => string) {
   const server = createServer((request, response) => {
     if (request.url === '/done') server.emit('done')
     response.setHeader('content-type', 'text/html').end(page())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
   })
-  const at = server.address()
-  const port = typeof at === 'object' && at !== null ? at.port : 0
-  return { url: `http://127.0.0.1:${port}/`, done: once(server, 'done') }
+  return { url: `${await listenUntilEnd(t, server)}/`, done: once(server, 'done') }
 }
 
 void t.test('browser credentials', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:https'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import t from 'tap'
 import { openUpstream, READ, startNode } from '../../support/fake-engine.ts'
+import { listenUntilEnd } from '../../support/listen-until-end.ts'
 
 /** A certificate for localhost, made for this test only. */
 const KEY = `-----BEGIN PRIVATE KEY-----
@@ -27,14 +27,10 @@ aHzEoFpi0FEfd0TdxZ5Jd+YjNKyPVRxXJbXFmuRXig==
 
 t.test('the expiry of the certificate of a node is read from its newest connection', async (t) => {
   const server = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end('{}'))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
+  const { port } = new URL(await listenUntilEnd(t, server, true))
   const before = getCACertificates('default')
   setDefaultCACertificates([CERTIFICATE])
   t.teardown(() => setDefaultCACertificates(before))
-  const at = server.address()
-  const port = typeof at === 'object' && at !== null ? at.port : 0
   const { upstream } = openUpstream(t, [`https://localhost:${port}/engine-rest`])
   t.match(upstream.nodes(), [{ certificateEndsAtMs: null }])
   await upstream.fetch(READ, 1000)
