@@ -5,7 +5,7 @@ import { KNOWN_DIFFERENCES, mapValues } from './known-differences.ts'
 export interface ResponseDifference {
   /** The place of the first difference: `status`, the name of a header, `body`, or a member of the body such as `/0/name`. */
   readonly place: string
-  /** What both responses have there: short descriptions that show no text of the responses. */
+  /** Short descriptions of what both responses have at this place, without any text of the responses. */
   readonly left: string
   readonly right: string
 }

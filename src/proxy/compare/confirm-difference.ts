@@ -24,7 +24,7 @@ export type ConfirmedComparison = ResponseComparison | 'changed' | 'unconfirmed'
 /** Comparing two responses of this length takes up to 15 ms, in which no other request is handled. */
 const MAX_RESPONSE_BYTES = 256 * 1024
 const TIMEOUT_MS = 10_000
-/** How often, and at which interval, the left group is asked whether its response changes at all. */
+/** The number of further requests to the left group that show whether its response changes, and the pause between them. */
 const STABLE_ROUNDS = 10
 const STABLE_PAUSE_MS = 100
 /** How long an unconfirmed difference counts. */

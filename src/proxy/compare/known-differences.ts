@@ -6,7 +6,7 @@ import { isRecord } from '../../request/value.ts'
  */
 export interface KnownDifference {
   readonly kind: string
-  /** What differs, for the documentation. */
+  /** Describes the difference, for the documentation. */
   readonly about: string
   readonly unify: (value: unknown) => unknown
 }

@@ -85,9 +85,10 @@ t.test('data that changes between the requests is no difference', async (t) => {
 })
 
 t.test('a difference that is found once is reported when it is found again at the same place', async (t) => {
-  const once = [1, 2, 3].flatMap(() => ['[{"a":2}]', '[{"a":1}]'])
+  const equal = '[{"a":1},{"a":1}]'
+  const once = ['[{"a":1},{"a":2}]', equal, '[{"a":1},{"a":2}]', equal, '[{"a":2},{"a":1}]', equal]
   let nowMs = 0
-  const { comparer, results } = open({ left: ['[{"a":1}]'], right: once }, { wallMs: () => nowMs })
+  const { comparer, results } = open({ left: [equal], right: once }, { wallMs: () => nowMs })
   const compareAt = async (ms: number) => {
     nowMs = ms
     const before = results.length
@@ -203,4 +204,16 @@ t.test('the last hundred differences are kept', async (t) => {
   }
   t.equal(comparer.report.differences.length, 100)
   t.equal(comparer.report.differences.at(-1)?.atMs, 120)
+})
+
+t.test('only the last hundred unconfirmed differences are remembered', async (t) => {
+  const { comparer, results } = open({
+    left: ['1'],
+    right: Array.from({ length: 102 }, () => ['2', '1']).flat(),
+  })
+  for (let number = 0; number <= 101; number += 1) {
+    comparer.offer({ ...READ, operation: number === 101 ? 'number-0' : `number-${number}` })
+    await until(() => results.length === number + 1)
+  }
+  t.ok(results.every((result) => result.endsWith(' unconfirmed')))
 })
