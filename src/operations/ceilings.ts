@@ -72,7 +72,17 @@ export const SAFE_WRITES: ReadonlySet<string> = new Set([
   'evaluateDecisionByKeyAndTenant',
 ])
 
-/** Returns whether a ceiling permits an operation. */
+/**
+ * A member of the body that the ceiling `safe` does not permit, by operation. With start instructions, an instance begins at any
+ * activity, as after a modification.
+ */
+export const MEMBERS_ABOVE_SAFE: ReadonlyMap<string, string> = new Map([
+  ['startProcessInstance', 'startInstructions'],
+  ['startProcessInstanceByKey', 'startInstructions'],
+  ['startProcessInstanceByKeyAndTenantId', 'startInstructions'],
+])
+
+/** Returns whether a ceiling permits an operation. The body may contain a member that it does not permit. */
 export function ceilingPermits(ceiling: Ceiling, { id, effect }: Pick<Operation, 'id' | 'effect'>): boolean {
   if (ceiling === 'all' || effect === 'read') return true
   return ceiling === 'safe' && SAFE_WRITES.has(id)

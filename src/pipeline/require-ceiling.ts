@@ -1,6 +1,8 @@
 import { GatewayError } from '../errors.ts'
-import { type Ceiling, ceilingPermits } from '../operations/ceilings.ts'
+import { type Ceiling, ceilingPermits, MEMBERS_ABOVE_SAFE } from '../operations/ceilings.ts'
 import { HAZARD_RULES, type HazardRule } from '../operations/hazard-rules.ts'
+import type { Operation } from '../operations/table.ts'
+import { bodyValue } from '../request/body.ts'
 import { checkHazards } from '../policy/validation/hazards.ts'
 import type { CheckedContext, Outcome, ReceivedRequest } from './context.ts'
 import type { Dependencies } from './dependencies.ts'
@@ -23,9 +25,17 @@ export function requireCeiling(dependencies: CeilingDependencies, context: Check
   const { principal, operation, engine, accessRequest } = context
   context.ceiling = dependencies.ceilingOf(principal)
   if (context.ceiling === 'all') return
-  const isPermitted = ceilingPermits(context.ceiling, operation)
+  const isPermitted =
+    ceilingPermits(context.ceiling, operation) && !hasMemberAboveSafe(operation, accessRequest.body)
   conclude(dependencies, context, { engine: engine.name, isPermitted })
   checkHazards(operation, accessRequest, ALLOWED_HAZARDS)
+}
+
+/** Returns whether a body has a member that only the ceiling `all` permits. An engine reads null and an empty list as absent. */
+function hasMemberAboveSafe({ id }: Pick<Operation, 'id'>, body: unknown): boolean {
+  const member = MEMBERS_ABOVE_SAFE.get(id)
+  const value = member === undefined ? null : (bodyValue(body, member) ?? null)
+  return value !== null && !(Array.isArray(value) && value.length === 0)
 }
 
 /**

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { CEILINGS, ceilingPermits, lowerOf, SAFE_WRITES } from '../../src/operations/ceilings.ts'
+import {
+  CEILINGS,
+  ceilingPermits,
+  lowerOf,
+  MEMBERS_ABOVE_SAFE,
+  SAFE_WRITES,
+} from '../../src/operations/ceilings.ts'
+import { publishedOperation, publishedSchema } from '../../src/operations/published/facts.ts'
 import type { Operation } from '../../src/operations/table.ts'
 
 const REVIEWED = readFileSync(new URL('./ceilings.txt', import.meta.url), 'utf8')
@@ -44,6 +51,22 @@ t.test('an operation that is not classified is permitted only without a ceiling'
     CEILINGS.filter((ceiling) => ceilingPermits(ceiling, added)),
     ['all'],
   )
+  t.end()
+})
+
+/** Returns the names of the members of the published body of an operation. */
+function bodyMembersOf(id: string): readonly string[] {
+  const body = publishedOperation(id)?.body
+  return body?.kind === 'schema' ? [...publishedSchema(body.name).keys()] : []
+}
+
+t.test('a member above the ceiling safe belongs to a safe write that has it', (t) => {
+  for (const [id, member] of MEMBERS_ABOVE_SAFE) {
+    t.ok(SAFE_WRITES.has(id), id)
+    t.ok(bodyMembersOf(id).includes(member), `${id} ${member}`)
+  }
+  const withMember = [...SAFE_WRITES].filter((id) => bodyMembersOf(id).includes('startInstructions'))
+  t.same(withMember.toSorted(), [...MEMBERS_ABOVE_SAFE.keys()].toSorted())
   t.end()
 })
 

@@ -288,6 +288,27 @@ t.test('a cached response is served to a caller with the ceiling read, before th
   )
 })
 
+t.test('under the ceiling safe, an instance is started without start instructions', async (t) => {
+  const gateway = await openWith(t, [{ users: ['demo'], ceiling: 'safe' }], modeOf('off'))
+  const instructions = [{ type: 'startBeforeActivity', activityId: 'approved' }]
+  const starts = [
+    'POST /process-definition/x/start',
+    'POST /process-definition/key/x/start',
+    'POST /process-definition/key/x/tenant-id/y/start',
+  ]
+  for (const start of starts) {
+    for (const startInstructions of [instructions, 'x', {}])
+      t.match(await gateway.ask('demo', start, { body: { startInstructions } }), {
+        headers: { 'x-gateway-error': 'GW_CEILING' },
+        forwarded: [],
+      })
+    for (const body of [{}, { startInstructions: [] }, { startInstructions: null }])
+      t.equal((await gateway.ask('demo', start, { body })).status, 200)
+    const free = await gateway.ask('mary', start, { body: { startInstructions: instructions } })
+    t.equal(free.status, 200)
+  }
+})
+
 t.test('a request without credentials has no ceiling, and one with credentials has', async (t) => {
   const gateway = await openWith(t, [{ ceiling: 'read' }], {
     identity: { source: 'file', file: 'users.yaml', open: ['verify'] },
