@@ -22,6 +22,11 @@ export const CODES = {
   GW_INVALID_BODY: [400, 'InvalidRequestException', 'The request body does not match the operation'],
   GW_INVALID_QUERY: [400, 'InvalidRequestException', 'The query string does not match the operation'],
   GW_HAZARD: [400, 'InvalidRequestException', 'The request contains a construct that the gateway refuses'],
+  GW_FOREIGN_NAMESPACE: [
+    400,
+    'InvalidRequestException',
+    'A model has a namespace that not every group of nodes can read',
+  ],
   GW_ROWS_NOT_EXACT: [
     403,
     'AuthorizationException',

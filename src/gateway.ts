@@ -31,6 +31,7 @@ import { ANONYMOUS } from './request/principal.ts'
 import type { Upgrades } from './request/upgrades.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { checkMedia } from './policy/validation/media.ts'
+import { checkNamespaces } from './policy/validation/model-namespaces.ts'
 import { checkScripts } from './policy/validation/model-scripts.ts'
 import { checkMultipart, type MultipartContent, readMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
@@ -338,7 +339,7 @@ function readBody(dependencies: Dependencies): RequestStage {
   }
 }
 
-/** Checks the parts of a multipart body, and the scripts of its models, which have a mode of their own. */
+/** Checks the parts of a multipart body, the scripts of its models, which have a mode of their own, and their namespaces. */
 function checkParts(
   dependencies: Dependencies,
   context: CheckedContext,
@@ -350,8 +351,13 @@ function checkParts(
     checkMultipart(parts, engine.allowedHazards, checkDeadline),
   )
   if (!deploysModels(operation)) return checked
-  return chain(checked, () =>
+  const scriptless = chain(checked, () =>
     enforce(dependencies, engine.scripts, context, () => checkScripts(parts.models, checkDeadline)),
+  )
+  return chain(scriptless, () =>
+    enforce(dependencies, engine.validation, context, () =>
+      checkNamespaces(parts.models, engine.groupFamilies(), checkDeadline),
+    ),
   )
 }
 

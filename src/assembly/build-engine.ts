@@ -171,6 +171,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     authorization: authorization.mode,
     compared: upstream.comparer,
     shift: createEngineShift(name, options, upstream.shift, guard),
+    groupFamilies: () => guard?.families() ?? [],
     decidesItself: decidesItself(config, engineConfig),
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),

@@ -2,6 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { compareSchema, type GroupFacts, nameOfGroup, readGroupFacts } from '../move/group-facts.ts'
+import { type EngineFamily, familyOfRelease } from '../operations/published/engine-families.ts'
+import type { Release } from '../operations/published/releases.ts'
+import { nodeNameOf } from '../proxy/nodes/node.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { AskEngine } from '../request/engine-request.ts'
 import type { Component } from './component.ts'
@@ -24,6 +27,10 @@ export interface GroupGuardOptions {
   readonly to: string
   /** Sends a request to the group `to`. */
   readonly ask: AskEngine
+  /** The other group. `release` is used if its nodes do not report their family. */
+  readonly other: { readonly name: string; readonly ask: AskEngine; readonly release: Release | null }
+  /** Returns whether nodes of a group can get requests: they are not drained. */
+  readonly isUsable: (group: string) => boolean
   /** Takes the group out of use, or returns it. */
   readonly refuse: (isRefused: boolean) => void
   readonly log: Pick<Logger, 'error' | 'info'>
@@ -41,6 +48,7 @@ export class GroupGuard {
   readonly engine: string
   readonly to: string
   readonly #options: GroupGuardOptions
+  #families: Readonly<Record<'to' | 'other', EngineFamily | null>>
   #refusal: string | null = null
   /** True until the group has responded once. */
   #isUnchecked: boolean
@@ -52,11 +60,25 @@ export class GroupGuard {
     this.engine = options.engine
     this.to = options.to
     this.#isUnchecked = !options.isInUse
+    const { release } = options.other
+    this.#families = { to: null, other: release === null ? null : familyOfRelease(release) }
   }
 
   /** Why the group gets no requests. Null if it may get requests. */
   get refusal(): string | null {
     return this.#refusal
+  }
+
+  /**
+   * Returns the family of each group that can get requests, as last read. Null: the family is not known. A group that is refused counts,
+   * because the next check may end this.
+   */
+  families(): readonly (EngineFamily | null)[] {
+    const { to, other, isUsable } = this.#options
+    return [
+      ...(isUsable(other.name) ? [this.#families.other] : []),
+      ...(isUsable(to) ? [this.#families.to] : []),
+    ]
   }
 
   /** Checks the group now and periodically. Resolves after the first check, or after some seconds. */
@@ -81,7 +103,7 @@ export class GroupGuard {
   }
 
   async #checkAndSchedule(): Promise<void> {
-    const hasResponded = await this.#check()
+    const [hasResponded] = await Promise.all([this.#check(), this.#readOther()])
     if (this.#isStopped) return
     const inMs = hasResponded ? TIMES_MS.every : TIMES_MS.retry
     this.#timer = setTimeout(() => void this.#checkAndSchedule(), inMs).unref()
@@ -96,7 +118,14 @@ export class GroupGuard {
     return true
   }
 
+  async #readOther(): Promise<void> {
+    const { ask, release } = this.#options.other
+    const facts = await readGroupFacts(ask, release).catch(() => null)
+    if (facts !== null) this.#families = { ...this.#families, other: facts.family }
+  }
+
   #apply(facts: GroupFacts): void {
+    this.#families = { ...this.#families, to: facts.family }
     const compared = compareSchema(facts)
     // A response without these facts is no reason to use a group that was refused for its schema.
     if (compared === null && !this.#isUnchecked) return
@@ -120,24 +149,35 @@ export class GroupGuard {
 
 interface GuardedEngine {
   readonly name: string
-  readonly engineConfig: Pick<EngineConfig, 'nodes'>
+  readonly engineConfig: Pick<EngineConfig, 'nodes' | 'release'>
   readonly log: Logger
   readonly shiftState: object | null
 }
 
 /** Returns null if the nodes of the engine have no groups. */
-export function createGroupGuard({ name, log, shiftState }: GuardedEngine, own: Upstream): GroupGuard | null {
+export function createGroupGuard(
+  { name, engineConfig: { nodes, release }, log, shiftState }: GuardedEngine,
+  own: Upstream,
+): GroupGuard | null {
   if (own.shift === null) return null
-  const { to } = own.shift
-  const upstream = own.openGroup(to)
+  const { to, from } = own.shift
+  const [upstream, other] = [own.openGroup(to), own.openGroup(from)]
+  const configured = new Set(nodes.filter(({ drain }) => !drain).map(({ url }) => nodeNameOf(url)))
   return new GroupGuard({
     engine: name,
     to,
     ask: askerOf(upstream),
+    other: { name: from, ask: askerOf(other), release },
+    isUsable: (group) =>
+      own
+        .nodes()
+        .some((node) => node.group === group && configured.has(node.node) && !node.isDrainedByCommand),
     refuse: (isRefused) => own.refuseGroup(isRefused ? to : null),
     log,
     isInUse: shiftState !== null,
-    close: () => upstream.close(),
+    close: async () => {
+      await Promise.all([upstream.close(), other.close()])
+    },
   })
 }
 

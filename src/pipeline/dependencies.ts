@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { StoredRecord } from '../operations/authorization-record.ts'
 import type { LookupName } from '../operations/lookup-name.ts'
 import type { OpenName } from '../operations/open-names.ts'
+import type { EngineFamily } from '../operations/published/engine-families.ts'
 import type { Release } from '../operations/published/releases.ts'
 import type { ChangeKind, Operation } from '../operations/table.ts'
 import type { PublicAddress } from '../request/public-address.ts'
@@ -104,6 +105,8 @@ export interface EngineDependencies {
   readonly compared: Upstream['comparer']
   /** Null if the nodes have no groups. */
   readonly shift: EngineShift | null
+  /** Returns the families of the groups of nodes that can get requests. Null: an unknown family. Empty if the nodes have no groups. */
+  readonly groupFamilies: () => readonly (EngineFamily | null)[]
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>
   /** The mode of the check for scripts in deployed models. */

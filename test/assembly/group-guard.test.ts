@@ -14,9 +14,10 @@ const FULL_REFUSAL =
 type Responses = Readonly<Record<string, StubResponse>> | null
 
 /** Opens a guard. Null as responses: the group does not respond. */
-function open(isInUse = false) {
+function open(isInUse = false, other: Responses = null) {
   const lines: string[] = []
   const changes: boolean[] = []
+  const usable = new Set(['old', 'new'])
   const state: { responses: Responses } = { responses: null }
   const guard = new GroupGuard({
     engine: 'default',
@@ -25,6 +26,15 @@ function open(isInUse = false) {
       if (state.responses === null) throw new Error('refused')
       return stubEngine(state.responses).ask(request)
     },
+    other: {
+      name: 'old',
+      ask: async (request) => {
+        if (other === null) throw new Error('refused')
+        return stubEngine(other).ask(request)
+      },
+      release: null,
+    },
+    isUsable: (group) => usable.has(group),
     refuse: (isRefused) => void changes.push(isRefused),
     log: {
       error: (_line: unknown, text?: string) => void lines.push(`error: ${text}`),
@@ -38,7 +48,7 @@ function open(isInUse = false) {
     state.responses = responses
     return guard.recheck()
   }
-  return { guard, check, lines, changes, state }
+  return { guard, check, lines, changes, state, usable }
 }
 
 t.test('a group that needs a newer schema is refused until the schema is migrated', async (t) => {
@@ -73,6 +83,17 @@ t.test('a group that was in use before a reload is used until it is checked', as
   t.equal(guard.refusal, null)
   t.same(changes, [])
   t.equal(await check(OLD_SCHEMA), FULL_REFUSAL)
+})
+
+t.test('the families of usable groups are those that they report', async (t) => {
+  const { guard, state, usable } = open(false, aboutEngine('Camunda', '7.24.0', '7.24.0'))
+  const names = () => guard.families().map((family) => family?.name ?? null)
+  t.same(names(), [null, null])
+  state.responses = OLD_SCHEMA
+  await guard.start()
+  t.same(names(), ['Camunda', 'Operaton'], 'the next check may end a refusal')
+  usable.delete('old')
+  t.same(names(), ['Operaton'])
 })
 
 t.test('a start refuses the group before the first request', async (t) => {

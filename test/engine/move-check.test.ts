@@ -103,13 +103,29 @@ void t.test(
       new RegExp(`^gateway_upstream_attempts_total.*node="${next.base}"`, 'm'),
       'no request was sent',
     )
+
+    const form = formOf('forked.bpmn', OPERATON_MODEL)
+    const forked = await exchange(
+      gateway.base,
+      { method: 'POST', path: '/deployment/create', body: form },
+      gateway.headers,
+    )
+    t.match(forked, {
+      status: 400,
+      body: { message: /the namespace http:\/\/operaton\.org\/schema\/1\.0\/bpmn/ },
+    })
   },
 )
 
-async function deploy(base: string, name: string, model: string): Promise<void> {
+function formOf(name: string, model: string): FormData {
   const form = new FormData()
   form.append('deployment-name', name)
   form.append(name, new Blob([model]), name)
+  return form
+}
+
+async function deploy(base: string, name: string, model: string): Promise<void> {
+  const form = formOf(name, model)
   const { status, body } = await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
   if (status !== 200) throw new Error(`The deployment of ${name} failed: ${status} ${JSON.stringify(body)}`)
 }
