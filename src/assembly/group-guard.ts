@@ -27,7 +27,9 @@ export interface GroupGuardOptions {
   readonly to: string
   /** Sends a request to the group `to`. */
   readonly ask: AskEngine
-  /** The other group. `release` is used if its nodes do not report their family. */
+  /** The configured release of the group `to`. It is used if its nodes do not report their family. */
+  readonly release: Release | null
+  /** The other group, with its configured release. */
   readonly other: { readonly name: string; readonly ask: AskEngine; readonly release: Release | null }
   /** Returns whether nodes of a group can get requests: they are not drained. */
   readonly isUsable: (group: string) => boolean
@@ -60,8 +62,10 @@ export class GroupGuard {
     this.engine = options.engine
     this.to = options.to
     this.#isUnchecked = !options.isInUse
-    const { release } = options.other
-    this.#families = { to: null, other: release === null ? null : familyOfRelease(release) }
+    this.#families = {
+      to: familyOfConfigured(options.release),
+      other: familyOfConfigured(options.other.release),
+    }
   }
 
   /** Why the group gets no requests. Null if it may get requests. */
@@ -111,8 +115,8 @@ export class GroupGuard {
 
   /** Returns whether the group has responded. */
   async #check(): Promise<boolean> {
-    // Only the old group has a configured release.
-    const facts = await readGroupFacts(this.#options.ask, null).catch(() => null)
+    const { ask, release } = this.#options
+    const facts = await readGroupFacts(ask, release).catch(() => null)
     if (facts === null || this.#isStopped) return false
     this.#apply(facts)
     return true
@@ -147,16 +151,20 @@ export class GroupGuard {
   }
 }
 
+function familyOfConfigured(release: Release | null): EngineFamily | null {
+  return release === null ? null : familyOfRelease(release)
+}
+
 interface GuardedEngine {
   readonly name: string
-  readonly engineConfig: Pick<EngineConfig, 'nodes' | 'release'>
+  readonly engineConfig: Pick<EngineConfig, 'nodes' | 'release' | 'shift'>
   readonly log: Logger
   readonly shiftState: object | null
 }
 
 /** Returns null if the nodes of the engine have no groups. */
 export function createGroupGuard(
-  { name, engineConfig: { nodes, release }, log, shiftState }: GuardedEngine,
+  { name, engineConfig: { nodes, release, shift }, log, shiftState }: GuardedEngine,
   own: Upstream,
 ): GroupGuard | null {
   if (own.shift === null) return null
@@ -167,6 +175,7 @@ export function createGroupGuard(
     engine: name,
     to,
     ask: askerOf(upstream),
+    release: shift?.release ?? null,
     other: { name: from, ask: askerOf(other), release },
     isUsable: (group) =>
       own

@@ -36,7 +36,7 @@ function createRun({ config, engineConfig, own, shift }: MovedEngine): MoveCheck
     try {
       return await checkMove({
         from: { name: shift.from, ask: from, release: engineConfig.release },
-        to: { name: shift.to, ask: to, release: null },
+        to: { name: shift.to, ask: to, release: engineConfig.shift?.release ?? null },
         administrators: {
           groups: authorization.adminGroups,
           users: authorization.adminUsers,

@@ -28,7 +28,7 @@ export function shiftOptionsOf(
 ): ShiftOptions | undefined {
   const from = groupsOf(nodes).find((group) => group !== shift?.to)
   if (shift === null || from === undefined) return undefined
-  const { return: limits, ...settings } = shift
+  const { return: limits, release: _release, ...settings } = shift
   return {
     ...settings,
     from,

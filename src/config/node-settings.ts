@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RELEASES } from '../operations/published/releases.ts'
 import { decimal, groupName, httpUrl, percent, time } from './values.ts'
 
 const LEAST_INTERVAL_MS = 500
@@ -51,6 +52,14 @@ export type BalancingPolicy = z.infer<typeof balancing>
 /** The section `engines.NAME.shift`. */
 export const shift = z.strictObject({
   to: groupName.describe('The group to which requests are shifted. The other group gets all other requests.'),
+  release: z
+    .enum(RELEASES)
+    .nullable()
+    .default(null)
+    .describe(
+      'The family and version of the group `to`, if its nodes do not show the gateway `GET /telemetry/data` or `GET /version`. ' +
+        'What the nodes show has precedence. `release` of the engine has the same meaning for the other group. If null, the family is unknown then.',
+    ),
   reads: percent()
     .default(0)
     .describe('The share of the reads that the group gets. Requests about one entity go to one group.'),

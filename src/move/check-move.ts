@@ -91,7 +91,7 @@ function familyFinding({ name, facts }: KnownGroup): MoveFinding {
     found: `the nodes run ${nameOfGroup(facts)}`,
     action: isKnown
       ? null
-      : 'Permit the account of the gateway to read GET /telemetry/data and GET /version, or set engines.NAME.release for the old group.',
+      : 'Permit the account of the gateway to read GET /telemetry/data and GET /version, or set engines.NAME.release for the old group, and engines.NAME.shift.release for the new one.',
   }
 }
 

@@ -31,7 +31,7 @@ const MAX_FACT_BYTES = 1024 ** 2
 const MAX_TEXT_CHARS = 100
 
 /**
- * Reads the family, the version and the schema of a group. `release` is used if the nodes do not report their family.
+ * Reads the family, the version and the schema of a group. `release` is used if the nodes do not report their family or version.
  * @throws GatewayError if the group does not respond
  */
 export async function readGroupFacts(ask: AskEngine, release: Release | null): Promise<GroupFacts> {
@@ -41,9 +41,13 @@ export async function readGroupFacts(ask: AskEngine, release: Release | null): P
   const product = stringOf(bodyValue(telemetry, 'product.name')) ?? ''
   return {
     family: familyOfProduct(product) ?? (release === null ? null : familyOfRelease(release)),
-    version: stringIn(version, 'version')?.slice(0, MAX_TEXT_CHARS) ?? null,
+    version: stringIn(version, 'version')?.slice(0, MAX_TEXT_CHARS) ?? versionIn(release),
     schemaLog: Array.isArray(log) ? log.flatMap(entriesOf) : null,
   }
+}
+
+function versionIn(release: Release | null): string | null {
+  return /\d+\.\d+$/.exec(release ?? '')?.[0] ?? null
 }
 
 /** Returns null if the engine does not show the value to the gateway's account, or does not have it. */

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { GroupGuard } from '../../src/assembly/group-guard.ts'
+import type { Release } from '../../src/operations/published/releases.ts'
 import type { EngineResponse } from '../../src/request/engine-request.ts'
 import { aboutEngine, stubEngine, type StubResponse } from '../move/stub-engine.ts'
 import { startNode } from '../support/fake-engine.ts'
@@ -14,7 +15,7 @@ const FULL_REFUSAL =
 type Responses = Readonly<Record<string, StubResponse>> | null
 
 /** Opens a guard. Null as responses: the group does not respond. */
-function open(isInUse = false, other: Responses = null) {
+function open(isInUse = false, other: Responses = null, release: Release | null = null) {
   const lines: string[] = []
   const changes: boolean[] = []
   const usable = new Set(['old', 'new'])
@@ -26,6 +27,7 @@ function open(isInUse = false, other: Responses = null) {
       if (state.responses === null) throw new Error('refused')
       return stubEngine(state.responses).ask(request)
     },
+    release,
     other: {
       name: 'old',
       ask: async (request) => {
@@ -83,6 +85,15 @@ t.test('a group that was in use before a reload is used until it is checked', as
   t.equal(guard.refusal, null)
   t.same(changes, [])
   t.equal(await check(OLD_SCHEMA), FULL_REFUSAL)
+})
+
+t.test('a configured release is used if the nodes do not show their family', async (t) => {
+  const { guard, check } = open(false, null, 'Operaton 1.0')
+  t.match(guard.families()[1], { name: 'Operaton' })
+  const schema = { '/schema/log': OLD_SCHEMA['/schema/log'] ?? [] }
+  t.match(await check(schema), /Operaton 1\.0 needs the schema 7\.23/)
+  await check({ ...schema, '/telemetry/data': { product: { name: 'Fluxnova' } } })
+  t.match(guard.families()[1], { name: 'Fluxnova' }, 'what the nodes show has precedence')
 })
 
 t.test('the families of usable groups are those that they report', async (t) => {

@@ -17,6 +17,7 @@ const NODES = ['old', 'new'].map((group) => ({
 const GUARD = { refusal: null, recheck: async () => null }
 const SHIFT = {
   to: 'new',
+  release: null,
   reads: 0.1,
   writes: 0,
   operations: null,
