@@ -5,6 +5,7 @@ import { isRecord } from '../../../src/request/value.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { startDatabase } from '../../engine/database.ts'
 import { startEngine } from '../../engine/engine.ts'
+import { completionsOf } from '../../engine/completions.ts'
 import { exchange } from '../../engine/exchange.ts'
 import { type GatewayProcess, startGatewayProcess } from '../../engine/gateway-process.ts'
 import { startJavaWorker, startScriptWorker, type Worker } from '../../engine/clients.ts'
@@ -58,7 +59,7 @@ t.test(
     await goOn(workers)
     const { started, unknown, failed } = await load.end()
     await whenDone(base)
-    const done = await completionsOf(base)
+    const done = await completionsOf(base, 'twoWorkers')
 
     await t.test(
       'every process instance with a confirmed start exists, and only starts in flight at the kill failed',
@@ -168,24 +169,4 @@ async function whenDone(base: string): Promise<void> {
     if (performance.now() - atMs > DONE_MS) throw new Error(`Not done: ${JSON.stringify(body)}`)
     await delay(200)
   }
-}
-
-/** Returns the topics of the completed tasks in the engine's history, by business key. A task that was completed twice appears twice. */
-async function completionsOf(base: string): Promise<ReadonlyMap<string, readonly string[]>> {
-  const ask = async (path: string, body: object): Promise<readonly Readonly<Record<string, unknown>>[]> => {
-    const { body: rows } = await exchange(base, { method: 'POST', path, body })
-    return Array.isArray(rows) ? rows.filter(isRecord) : []
-  }
-  const instances = await ask('/history/process-instance', { processDefinitionKey: 'twoWorkers' })
-  const log = await ask('/history/external-task-log', { successLog: true })
-  const keys = instances.map(({ businessKey }) => String(businessKey))
-  if (new Set(keys).size !== keys.length) throw new Error('A business key was started twice')
-  return new Map(
-    instances.map(({ id, businessKey }) => [
-      String(businessKey),
-      log
-        .filter(({ processInstanceId }) => processInstanceId === id)
-        .map(({ topicName }) => String(topicName)),
-    ]),
-  )
 }
