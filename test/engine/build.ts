@@ -39,6 +39,7 @@ const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
 const app = join(import.meta.dirname, 'app')
 const javaClient = join(import.meta.dirname, 'java-client')
+const pythonClient = join(import.meta.dirname, 'python-client')
 const target = join(app, 'target')
 
 export interface BuiltEngine {
@@ -92,6 +93,18 @@ function unpackTo(folder: string): readonly string[] {
 export function buildJavaClient(): Promise<string> {
   const folder = join(target, 'java-client')
   return built(join(folder, 'client.jar'), inputsOf(javaClient), () => maven(javaClient, packageTo(folder)))
+}
+
+/** Returns the Python interpreter of a virtual environment that has the Python client, built in the same way. */
+export async function buildPythonClient(): Promise<string> {
+  const folder = join(target, 'python-client')
+  const requirements = join(pythonClient, 'requirements.txt')
+  await built(join(folder, 'installed'), [requirements], async () => {
+    await run('python3', ['-m', 'venv', folder])
+    await run(join(folder, 'bin', 'pip'), ['install', '-q', '-r', requirements])
+    writeFileSync(join(folder, 'installed'), '')
+  })
+  return join(folder, 'bin', 'python')
 }
 
 /** Downloads the war of CIB seven's web client. It is a separate process that uses the REST API of an engine. */

@@ -23,10 +23,15 @@ export async function startChangingProxy(nodeBase: string, change: ChangeBody): 
         const body = Buffer.concat(chunks)
         const sent = Buffer.from(change(path.slice(pathname.length), body.toString()) ?? body)
         const { 'transfer-encoding': _, ...kept } = upstream.headers
-        response.writeHead(upstream.statusCode ?? 502, { ...kept, 'content-length': sent.length }).end(sent)
+        const length = upstream.statusCode === 204 ? {} : { 'content-length': sent.length }
+        response.writeHead(upstream.statusCode ?? 502, { ...kept, ...length }).end(sent)
       })
     })
     forwarded.on('error', () => response.destroy())
+    // The node must not lock tasks for a long poll that has ended.
+    response.on('close', () => {
+      if (!response.writableFinished) forwarded.destroy()
+    })
     request.pipe(forwarded)
   })
   server.listen(0, '127.0.0.1')

@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { BasicAuthInterceptor, Client } from 'camunda-external-task-client-js'
-import { buildJavaClient } from './build.ts'
+import { buildJavaClient, buildPythonClient } from './build.ts'
 import { startChild } from './child.ts'
 
 /** Code in the Java client's log, in the line before the exception that contains the cause. */
@@ -43,23 +44,35 @@ export function startScriptWorker({ base, topic, pollMs, lockMs }: WorkerOptions
   return { completed, errors, stop: () => Promise.resolve(client.stop()) }
 }
 
-export async function startJavaWorker({ base, topic, pollMs, lockMs }: WorkerOptions): Promise<Worker> {
+export async function startJavaWorker(options: WorkerOptions): Promise<Worker> {
+  const jvm = [
+    '-Xmx64m',
+    '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
+    '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  ]
+  return startWorker('java', [...jvm, '-jar', await buildJavaClient()], options)
+}
+
+export async function startPythonWorker(options: WorkerOptions): Promise<Worker> {
+  return startWorker(
+    await buildPythonClient(),
+    [join(import.meta.dirname, 'python-client', 'worker.py')],
+    options,
+  )
+}
+
+/** Starts a client as a process. */
+async function startWorker(
+  command: string,
+  program: readonly string[],
+  { base, topic, pollMs, lockMs }: WorkerOptions,
+): Promise<Worker> {
   const completed: string[] = []
   const errors: string[] = []
   const child = await startChild({
-    command: 'java',
-    args: [
-      '-Xmx64m',
-      '-XX:+UseSerialGC',
-      '-XX:TieredStopAtLevel=1',
-      '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
-      '-jar',
-      await buildJavaClient(),
-      base,
-      topic,
-      `${pollMs}`,
-      `${lockMs}`,
-    ],
+    command,
+    args: [...program, base, topic, `${pollMs}`, `${lockMs}`],
     ready: /^ready$/,
     withinMs: 30_000,
     onLine(line) {

@@ -1,15 +1,27 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { isRecord } from '../../src/request/value.ts'
+import { until } from '../support/cache-harness.ts'
 import { javaSkip } from '../support/requirements.ts'
-import { type Answer, type Ask, exchange } from './exchange.ts'
+import { buildPythonClient } from './build.ts'
+import {
+  startJavaWorker,
+  startPythonWorker,
+  startScriptWorker,
+  type Worker,
+  type WorkerOptions,
+} from './clients.ts'
+import { completionsOf } from './completions.ts'
+import { exchange } from './exchange.ts'
 import type { GatewayProcess } from './gateway-process.ts'
+import { deployMoved, startMovedClients } from './moved-clients.ts'
+import { type RecordedNode, startRecordedNode } from './recorded-node.ts'
+import { shiftTo } from './shift-to.ts'
 import { startTwoFamilies } from './two-families.ts'
 
-const INSTANCES = 120
-/** How often the shares change while the instances run. */
+/** `FULL_MOVE=1` moves 1,000 instances, with a Python client as well. */
+const IS_FULL = process.env['FULL_MOVE'] === '1'
+const INSTANCES = IS_FULL ? 1000 : 120
+/** How the shares change while the instances run. This is repeated once. */
 const STEPS = [
   { reads: '0%', writes: '0%' },
   { reads: '50%', writes: '0%' },
@@ -17,94 +29,120 @@ const STEPS = [
   { reads: '100%', writes: '50%' },
   { reads: '100%', writes: '100%' },
   { reads: '0%', writes: '0%' },
-  { reads: '100%', writes: '100%' },
-  { reads: '0%', writes: '0%' },
 ] as const
+/** The most instances that run when the shares change. */
+const BACKLOG = 5
+const POLL_MS = 5000
+/** Longer than the test. A task whose lock ends would be delivered twice. */
+const LOCK_MS = 600_000
 
 void t.test(
-  'requests move from Camunda to Operaton on one database and back, twice, and no instance is lost or executed twice',
-  { skip: javaSkip, timeout: 600_000 },
+  'clients in several languages continue while requests move from Camunda to Operaton and back, twice',
+  { skip: javaSkip, timeout: 900_000 },
   async (t) => {
+    const nodes: RecordedNode[] = []
     const { old, next, gateway } = await startTwoFamilies(t, {
       engine: 'shift: { to: new }',
       settings: 'timeouts: { drain: 1s }',
+      inFront: async (base) => {
+        const node = await startRecordedNode(t, base)
+        nodes.push(node)
+        return node.base
+      },
     })
-    await deploy(gateway)
+    const workers = await startWorkers(t, gateway)
+    await deployMoved(gateway.base, [...workers.keys()], gateway.headers)
+    const clients = startMovedClients(t, gateway)
 
-    const unexpected: string[] = []
-    const ask = async (request: Ask): Promise<Answer> => {
-      const answer = await exchange(gateway.base, request, gateway.headers)
-      if (answer.status >= 400)
-        unexpected.push(`${request.method} ${request.path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-      return answer
+    const all = [...workers.values()]
+    const isDone = (count: number) => all.every(({ completed }) => completed.length >= count)
+    const hasErrors = () => all.some(({ errors }) => errors.length > 0)
+    /** Waits until all workers have completed so many tasks, or one of them has failed. */
+    const waitFor = (count: number) =>
+      until(() => isDone(count) || hasErrors(), 300_000).catch(() => undefined)
+    const startedMs = performance.now()
+    for (const [at, shares] of [...STEPS, ...STEPS].entries()) {
+      await shiftTo(gateway, shares)
+      const end = Math.floor(((at + 1) * INSTANCES) / (2 * STEPS.length))
+      await clients.start(end - clients.started.length)
+      // The shares change while some tasks wait and others are locked.
+      await waitFor(end - BACKLOG)
     }
-    const completed: string[] = []
-    const isOver = () => completed.length >= INSTANCES
-    const workers = ['one', 'other'].map(async (workerId) => {
-      while (!isOver()) {
-        for (const id of await fetchTasks(ask, workerId)) {
-          await ask({ method: 'POST', path: `/external-task/${id}/complete`, body: { workerId } })
-          completed.push(id)
-        }
-      }
-    })
-    const reader = readUntil(ask, isOver)
-    const perStep = INSTANCES / STEPS.length
-    for (const [at, shares] of STEPS.entries()) {
-      await shift(gateway, shares)
-      for (let number = at * perStep; number < (at + 1) * perStep; number += 1) {
-        const body = { businessKey: `order ${number}` }
-        await ask({ method: 'POST', path: '/process-definition/key/external/start', body })
-      }
-      await wait(500)
-    }
-    await Promise.all([...workers, reader])
+    await waitFor(INSTANCES)
+    t.comment(`${INSTANCES} instances in ${Math.round(performance.now() - startedMs)} ms`)
+    await clients.stop()
 
-    t.same(unexpected, [])
-    t.equal(new Set(completed).size, INSTANCES, 'each task was completed')
-    t.equal(completed.length, INSTANCES, 'no task was completed twice')
-    for (const { base } of [old, next]) {
-      const path = '/history/process-instance?finished=true&processDefinitionKey=external'
-      const { body } = await exchange(base, { method: 'GET', path })
-      const keys = (Array.isArray(body) ? body : []).map((instance) => String(Object(instance).businessKey))
-      t.same(
-        keys.toSorted(),
-        Array.from({ length: INSTANCES }, (_, number) => `order ${number}`).toSorted(),
-        'each instance has ended once',
-      )
-    }
+    t.same(clients.unexpected, [], 'the starter, the task client and the reader get no error')
+    for (const [topic, { errors }] of workers) t.same(errors, [], `the ${topic} client gets no error`)
+    const keys = clients.started.toSorted()
+    t.equal(new Set(keys).size, INSTANCES)
+    for (const { base } of [old, next]) await checkHistory(t, base, { keys, topics: [...workers.keys()] })
     const requests = await requestsByNode(gateway)
     t.comment(Object.fromEntries(requests))
-    for (const { base } of [old, next]) t.ok((requests.get(base) ?? 0) > 50, `${base} got requests`)
+    for (const { base } of nodes) t.ok((requests.get(base) ?? 0) > INSTANCES / 2, `${base} got requests`)
+    checkLocks(t, nodes)
   },
 )
 
-async function readUntil(ask: (request: Ask) => Promise<Answer>, isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
-    await ask({ method: 'GET', path: '/process-instance?processDefinitionKey=external' })
-    await ask({ method: 'GET', path: '/process-instance/count' })
-    await wait(50)
+/** Starts a worker for each topic. An instance has an external task of each topic, in this order. */
+async function startWorkers(t: Test, { base }: GatewayProcess): Promise<ReadonlyMap<string, Worker>> {
+  const workers = new Map<string, Worker>()
+  const start = async (topic: string, startWorker: (options: WorkerOptions) => Worker | Promise<Worker>) => {
+    const worker = await startWorker({ base, topic, pollMs: POLL_MS, lockMs: LOCK_MS })
+    t.teardown(() => worker.stop())
+    workers.set(topic, worker)
   }
+  await start('script', startScriptWorker)
+  await start('java', startJavaWorker)
+  if (await hasPython(t)) await start('python', startPythonWorker)
+  return workers
 }
 
-async function fetchTasks(
-  ask: (request: Ask) => Promise<Answer>,
-  workerId: string,
-): Promise<readonly string[]> {
-  const topics = [{ topicName: 'work', lockDuration: 60_000 }]
-  const body = { workerId, maxTasks: 3, asyncResponseTimeout: 2000, topics }
-  const answer = await ask({ method: 'POST', path: '/external-task/fetchAndLock', body })
-  const tasks: readonly unknown[] = Array.isArray(answer.body) ? answer.body : []
-  return tasks.flatMap((task) => (isRecord(task) ? [String(task['id'])] : []))
+async function hasPython(t: Test): Promise<boolean> {
+  const missing = IS_FULL
+    ? await buildPythonClient().then(
+        () => null,
+        (error: unknown) => `it could not be installed: ${String(error)}`,
+      )
+    : 'FULL_MOVE=1 is not set'
+  if (missing !== null) t.comment(`without the Python client: ${missing}`)
+  return missing === null
 }
 
-async function shift(
-  { adminAddress }: GatewayProcess,
-  shares: { readonly reads: string; readonly writes: string },
+/** Checks that a node's history has each instance, each user task and each external task once. */
+async function checkHistory(
+  t: Test,
+  base: string,
+  { keys, topics }: { readonly keys: readonly string[]; readonly topics: readonly string[] },
 ): Promise<void> {
-  const ask = { method: 'POST', path: '/shift', headers: { 'x-requested-by': 'test' }, body: shares } as const
-  const { status, body } = await exchange(adminAddress, ask)
-  if (status !== 200) throw new Error(`The shift failed: ${status} ${JSON.stringify(body)}`)
+  const completions = await completionsOf(base, 'moved')
+  t.same([...completions.keys()].toSorted(), keys, 'each business key has one instance')
+  t.same(
+    [...completions].filter(([, completed]) => completed.toSorted().join() !== topics.toSorted().join()),
+    [],
+    'each external task was completed once',
+  )
+  const path = '/history/process-instance/count?processDefinitionKey=moved&completed=true'
+  t.match((await exchange(base, { method: 'GET', path })).body, { count: keys.length }, 'each instance ended')
+  const { body } = await exchange(base, {
+    method: 'GET',
+    path: '/history/task?processDefinitionKey=moved&finished=true',
+  })
+  const tasks: readonly unknown[] = Array.isArray(body) ? body : []
+  const instances = tasks.map((task) => (isRecord(task) ? task['processInstanceId'] : null))
+  t.equal(instances.length, keys.length, 'as many user tasks as instances were completed')
+  t.equal(new Set(instances).size, keys.length, 'each instance has completed one user task')
+}
+
+/** Checks that tasks which one node has locked were completed at the other, in both directions. */
+function checkLocks(t: Test, nodes: readonly RecordedNode[]): void {
+  const [[here = 0, to = 0] = [], [back = 0, there = 0] = []] = nodes.map(({ locked }) =>
+    nodes.map(({ completed }) => [...locked].filter((id) => completed.has(id)).length),
+  )
+  t.comment(`locked at old and completed at new: ${to}; locked at new and completed at old: ${back}`)
+  t.comment(`locked and completed at old: ${here}; at new: ${there}`)
+  t.ok(to > 0, 'locks of the old group are valid at the new group')
+  t.ok(back > 0, 'locks of the new group are valid at the old group')
 }
 
 /** Returns the number of successful attempts at each node. */
@@ -116,17 +154,4 @@ async function requestsByNode({ adminAddress }: GatewayProcess): Promise<Readonl
   ))
     counts.set(node, (counts.get(node) ?? 0) + Number(count))
   return counts
-}
-
-async function deploy({ base, headers }: GatewayProcess): Promise<void> {
-  const model = await readFile(join(import.meta.dirname, 'resources', 'external.bpmn'))
-  const form = new FormData()
-  form.append('deployment-name', 'external')
-  form.append('external.bpmn', new Blob([model]), 'external.bpmn')
-  const { status, body } = await exchange(
-    base,
-    { method: 'POST', path: '/deployment/create', body: form },
-    headers,
-  )
-  if (status !== 200) throw new Error(`The deployment failed: ${status} ${JSON.stringify(body)}`)
 }

@@ -27,7 +27,8 @@ void t.test(
     const { gateway } = await startTwoFamilies(t, {
       engine: "shift: { to: new }, compare: { rate: '100%' }",
       settings: 'limits: { pressure: { eventLoopDelay: null } }',
-      inFront: async (base) => {
+      inFront: async (base, group) => {
+        if (group === 'old') return base
         const proxy = await startChangingProxy(base, (path, body) => change.of(path, body))
         t.teardown(() => proxy.stop())
         return proxy.base

@@ -8,41 +8,49 @@ import { exchange } from './exchange.ts'
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
 
 export interface TwoFamilies {
-  /** Camunda 7.24.0: the group `old`. */
+  /** The group `old`. */
   readonly old: Engine
-  /** Operaton: the group `new`. */
+  /** The group `new`. */
   readonly next: Engine
   readonly gateway: GatewayProcess
 }
 
 interface TwoFamiliesOptions {
+  /** The engines of `old` and `new`. Default: Camunda 7.24.0 and Operaton. */
+  readonly families?: readonly [Family, Family]
   /** Further members of the engine, as YAML. */
   readonly engine: string
   /** Further members of the configuration, as YAML. */
   readonly settings: string
-  /** Returns the base URL at which the gateway reaches Operaton. Default: Operaton's own. */
-  readonly inFront?: (base: string) => Promise<string>
+  /** Returns the base URL at which the gateway reaches an engine. Default: the engine's own. */
+  readonly inFront?: (base: string, group: 'old' | 'new') => Promise<string>
   /** The engine that creates the tables of the database. Default: the old one. */
   readonly tablesOf?: Family
 }
 
-/** Starts two engines of different families on one database, and a gateway with both as groups. */
+/** Starts two engines on one database, and a gateway with both as groups. */
 export async function startTwoFamilies(
   t: Test,
-  { engine, settings, inFront = async (base) => base, tablesOf }: TwoFamiliesOptions,
+  {
+    families: [oldFamily, newFamily] = ['camunda-7.24.0', 'operaton'],
+    engine,
+    settings,
+    inFront = async (base) => base,
+    tablesOf,
+  }: TwoFamiliesOptions,
 ): Promise<TwoFamilies> {
   const database = await startDatabase()
   t.teardown(() => database.stop())
   // The first engine creates the tables.
   if (tablesOf !== undefined) await (await startEngine({ family: tablesOf, db: database.url })).stop()
-  const old = await startEngine({ family: 'camunda-7.24.0', db: database.url, jvm: ['-Xmx512m'] })
+  const old = await startEngine({ family: oldFamily, db: database.url, jvm: ['-Xmx512m'] })
   t.teardown(() => old.stop())
-  const next = await startEngine({ family: 'operaton', db: database.url, jvm: ['-Xmx512m'] })
+  const next = await startEngine({ family: newFamily, db: database.url, jvm: ['-Xmx512m'] })
   t.teardown(() => next.stop())
   const gateway = await startGatewayProcess({
     nodes: [
-      { url: old.base, group: 'old' },
-      { url: await inFront(next.base), group: 'new' },
+      { url: await inFront(old.base, 'old'), group: 'old' },
+      { url: await inFront(next.base, 'new'), group: 'new' },
     ],
     engine,
     settings,
