@@ -90,7 +90,8 @@ export const shift = z.strictObject({
         .default(0.05)
         .describe(
           'How much larger the share of failed requests of the group may be than that of the other group, in the last 10 s. ' +
-            'A request fails if no complete response arrives, or if its status is 500 or more.',
+            'A request fails if no complete response arrives, or if its status is 500 or more. ' +
+            'Of at least 10 requests of one operation in 60 s, the share may be larger by 50 %, or by this value if it is more.',
         ),
       slower: decimal(1, 1000)
         .nullable()

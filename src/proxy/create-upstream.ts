@@ -203,9 +203,10 @@ function createOnAttempt(
 ): (event: AttemptEvent) => void {
   const groups = new Map(nodes.all.map(({ name, group }) => [name, group]))
   return function countAttempt(event) {
-    const { node, result, status, seconds, retry } = event
+    const { operation, node, result, status, seconds, retry } = event
     if (result !== 'cancelled')
       shift.record(groups.get(node) ?? null, {
+        operation,
         isFailed: result !== 'ok' || status >= 500,
         readMs: retry === 'always' ? seconds * 1000 : null,
       })
@@ -344,8 +345,15 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
   const { engine, timeouts, responsePolicy = API_RESPONSES } = options
   const { nodes, sendOptions, polls, unlocks, nudges, sharedFetches, shift, comparison } = shared
   const requestOf = createRequestOf(options)
-  const inGroup = (upstreamRequest: UpstreamRequest): UpstreamRequest =>
-    shift === null ? upstreamRequest : { ...upstreamRequest, group: shift.groupOf(upstreamRequest) }
+  function inGroup(upstreamRequest: UpstreamRequest): UpstreamRequest {
+    if (shift === null) return upstreamRequest
+    const group = shift.groupOf(upstreamRequest)
+    const isInGroup = (node: Node): boolean => node.group === group
+    // The other group serves the request. Without a failed attempt, a group that is down would never return its requests.
+    if (group === shift.to && nodes.live.some(isInGroup) && !nodes.used.some(isInGroup))
+      shift.record(group, { operation: upstreamRequest.operation, isFailed: true, readMs: null })
+    return { ...upstreamRequest, group }
+  }
   function compareAfter<T>(upstreamRequest: UpstreamRequest, sent: Promise<T>): Promise<T> {
     if (comparison === null) return sent
     return sent.then((result) => {

@@ -42,7 +42,8 @@ function open() {
 t.test('changed shares, and a return, are announced to other gateways', async (t) => {
   const { shift, own, published } = open()
   own?.change({ reads: 0.5, writes: 0.25 })
-  for (let count = 0; count < 20; count += 1) shift.record('new', { isFailed: true, readMs: null })
+  for (let count = 0; count < 20; count += 1)
+    shift.record('new', { operation: undefined, isFailed: true, readMs: null })
   t.same(published, [
     'default shift {"shares":{"reads":0.5,"writes":0.25},"returned":null}',
     'default shift {"shares":{"reads":0,"writes":0},"returned":"errors"}',

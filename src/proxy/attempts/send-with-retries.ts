@@ -334,6 +334,7 @@ class RetryingSend<T> implements AttemptOwner {
   #report(attempt: Attempt, result: AttemptResult, cause: Error | null): void {
     const nowMs = this.#options.now()
     const startedAtMs = this.#attemptStartedAtMs
+    const { operation, retry } = this.#task.upstreamRequest
     recordOutcome(attempt.node, {
       result,
       status: attempt.status,
@@ -347,16 +348,17 @@ class RetryingSend<T> implements AttemptOwner {
     })
     const { status } = attempt
     const isComplete = result === 'ok' && status < 500
-    this.#options.slow?.operations.onEnd(this.#task.upstreamRequest.operation, attempt, { isComplete, nowMs })
+    this.#options.slow?.operations.onEnd(operation, attempt, { isComplete, nowMs })
     if (result === 'ok' && mayHaveCreatedTasks(this.#task.upstreamRequest, status))
       this.#options.onWritten?.(attempt.node.name)
     this.#span?.end({ status, result })
     this.#options.onAttempt?.({
+      operation,
       node: attempt.node.name,
       result,
       status,
       seconds: (nowMs - startedAtMs) / 1000,
-      retry: this.#task.upstreamRequest.retry,
+      retry,
     })
   }
 }

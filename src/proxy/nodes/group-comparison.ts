@@ -13,6 +13,8 @@ export type ReturnReason = (typeof RETURN_REASONS)[number]
 
 /** One attempt to send a request to a node. */
 export interface GroupAttempt {
+  /** The id of the operation. Undefined for a request of the gateway itself. */
+  readonly operation: string | undefined
   readonly isFailed: boolean
   /** The time until the complete response, in ms. Null for writes and long polls, whose times depend on what they execute or wait for. */
   readonly readMs: number | null
@@ -20,11 +22,19 @@ export interface GroupAttempt {
 
 type Group = 'to' | 'from'
 
-/** How long attempts count. */
-const WINDOW_MS = 10_000
+interface Window {
+  /** How long attempts count. */
+  readonly ms: number
+  /** With fewer attempts in the window, one failure would be too large a share. */
+  readonly leastAttempts: number
+}
+
+const OF_ALL: Window = { ms: 10_000, leastAttempts: 20 }
+/** Longer, because an operation such as the start of an instance may be rare. */
+const OF_ONE_OPERATION: Window = { ms: 60_000, leastAttempts: 10 }
+/** A single operation has few attempts, so its share of failures must be larger by more than this value. */
+const MOST_FAILURES_OF_ONE_OPERATION = 0.5
 const SLOTS = 10
-/** With fewer attempts in the window, one failure would be too large a share. */
-const LEAST_ATTEMPTS = 20
 /** An average below this value is never too long. */
 const LEAST_MS = 100
 /** How long a difference counts. Only a share of the reads is compared, so there are few of them. */
@@ -37,13 +47,13 @@ interface Sums {
   readMs: number
 }
 
-/** Compares the failures and the times of two groups of nodes in the last ten seconds. */
+/** Compares the recent failures and times of two groups of nodes: of all operations together, and the failures of each operation. */
 export class GroupComparison {
   readonly #limits: ReturnLimits | null
   readonly #now: () => number
-  #windows = { to: new RecentSums(), from: new RecentSums() }
-  /** The last values of the other group with enough attempts. It may have no requests any more. */
-  #usual: Sums = EMPTY
+  readonly #all = new ComparedSums(OF_ALL)
+  /** By the id of the operation. */
+  readonly #operations = new Map<string, ComparedSums>()
   /** When differences were found, the oldest first. */
   #differencesMs: number[] = []
 
@@ -53,7 +63,8 @@ export class GroupComparison {
   }
 
   clear(): void {
-    this.#windows = { to: new RecentSums(), from: new RecentSums() }
+    this.#all.clear()
+    for (const sums of this.#operations.values()) sums.clear()
     this.#differencesMs = []
   }
 
@@ -70,20 +81,40 @@ export class GroupComparison {
   /** Counts an attempt. Returns the limit that the group `to` has passed, or null. */
   record(group: Group, attempt: GroupAttempt): ReturnReason | null {
     if (this.#limits === null) return null
-    const sums = this.#windows[group].add(attempt, this.#now())
-    if (group === 'from') {
-      if (sums.attempts >= LEAST_ATTEMPTS) this.#usual = { ...sums }
-      return null
-    }
-    return sums.attempts < LEAST_ATTEMPTS ? null : this.#passedLimit(sums, this.#limits)
+    const nowMs = this.#now()
+    const { errors } = this.#limits
+    const all = this.#all.add(group, attempt, nowMs)
+    const one = this.#sumsOf(attempt.operation)?.add(group, attempt, nowMs) ?? null
+    if (one !== null && moreFailuresOf(one) > Math.max(errors, MOST_FAILURES_OF_ONE_OPERATION))
+      return 'errors'
+    if (all === null) return null
+    if (moreFailuresOf(all) > errors) return 'errors'
+    return isSlower(all, this.#limits.slower) ? 'latency' : null
   }
 
-  #passedLimit(sums: Sums, { errors, slower }: ReturnLimits): ReturnReason | null {
-    if (failedShareOf(sums) - failedShareOf(this.#usual) > errors) return 'errors'
-    if (slower === null || sums.reads < LEAST_ATTEMPTS || this.#usual.reads === 0) return null
-    const allowedMs = Math.max(LEAST_MS, slower * averageMsOf(this.#usual))
-    return averageMsOf(sums) > allowedMs ? 'latency' : null
+  #sumsOf(operation: string | undefined): ComparedSums | null {
+    if (operation === undefined) return null
+    const known = this.#operations.get(operation)
+    if (known !== undefined) return known
+    const sums = new ComparedSums(OF_ONE_OPERATION)
+    this.#operations.set(operation, sums)
+    return sums
   }
+}
+
+interface GroupSums {
+  readonly sums: Sums
+  /** The last values of the other group with enough attempts. It may have no requests any more. */
+  readonly usual: Sums
+}
+
+function moreFailuresOf({ sums, usual }: GroupSums): number {
+  return failedShareOf(sums) - failedShareOf(usual)
+}
+
+function isSlower({ sums, usual }: GroupSums, slower: number | null): boolean {
+  if (slower === null || sums.reads < OF_ALL.leastAttempts || usual.reads === 0) return false
+  return averageMsOf(sums) > Math.max(LEAST_MS, slower * averageMsOf(usual))
 }
 
 const EMPTY: Sums = { attempts: 0, failures: 0, reads: 0, readMs: 0 }
@@ -96,15 +127,48 @@ function averageMsOf({ reads, readMs }: Sums): number {
   return readMs / Math.max(1, reads)
 }
 
-/** The sums of the last ten seconds, in slots of one second. */
+/** The sums of both groups. */
+class ComparedSums {
+  readonly #window: Window
+  #to: RecentSums
+  #from: RecentSums
+  #usual: Sums = EMPTY
+
+  constructor(window: Window) {
+    this.#window = window
+    this.#to = new RecentSums(window.ms)
+    this.#from = new RecentSums(window.ms)
+  }
+
+  clear(): void {
+    this.#to = new RecentSums(this.#window.ms)
+    this.#from = new RecentSums(this.#window.ms)
+  }
+
+  /** Counts an attempt. Returns null for an attempt of `from`, and as long as `to` has too few attempts. */
+  add(group: Group, attempt: GroupAttempt, nowMs: number): GroupSums | null {
+    const sums = (group === 'to' ? this.#to : this.#from).add(attempt, nowMs)
+    if (sums.attempts < this.#window.leastAttempts) return null
+    if (group === 'to') return { sums, usual: this.#usual }
+    this.#usual = { ...sums }
+    return null
+  }
+}
+
+/** The sums of the attempts in a window, in slots of a tenth of the window. */
 class RecentSums {
+  readonly #slotMs: number
   readonly #slots: Sums[] = Array.from({ length: SLOTS }, () => ({ ...EMPTY }))
   readonly #sums: Sums = { ...EMPTY }
   #slot = 0
 
+  constructor(windowMs: number) {
+    this.#slotMs = windowMs / SLOTS
+  }
+
   /** Counts an attempt and returns the sums with it. */
   add({ isFailed, readMs }: GroupAttempt, nowMs: number): Sums {
-    this.#forget(Math.floor(nowMs / (WINDOW_MS / SLOTS)))
+    this.#forget(Math.floor(nowMs / this.#slotMs))
     for (const sums of [this.#sums, this.#slots[this.#slot % SLOTS]]) {
       if (sums === undefined) continue
       sums.attempts += 1

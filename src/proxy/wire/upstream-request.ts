@@ -52,6 +52,7 @@ export interface UpgradedConnection {
 export type AttemptResult = 'ok' | 'refused' | 'timeout' | 'reset' | 'invalid' | 'cancelled'
 
 export interface AttemptEvent {
+  readonly operation: UpstreamRequest['operation']
   /** Scheme, host, port and base path as configured. As a metric label it has a bounded number of values. */
   readonly node: string
   readonly result: AttemptResult

@@ -6,10 +6,14 @@ const LIMITS: ReturnLimits = { errors: 0.1, slower: 3, differences: 2 }
 function open(limits: ReturnLimits | null = LIMITS) {
   const clock = { nowMs: 0 }
   const comparison = new GroupComparison(limits, () => clock.nowMs)
-  function record(group: 'to' | 'from', count: number, attempt: { failures?: number; readMs?: number } = {}) {
-    const { failures = 0, readMs } = attempt
+  function record(
+    group: 'to' | 'from',
+    count: number,
+    attempt: { failures?: number; readMs?: number; operation?: string } = {},
+  ) {
+    const { failures = 0, readMs, operation } = attempt
     const results = Array.from({ length: count }, (_, at) =>
-      comparison.record(group, { isFailed: at < failures, readMs: readMs ?? null }),
+      comparison.record(group, { operation, isFailed: at < failures, readMs: readMs ?? null }),
     )
     return results.find((result) => result !== null) ?? null
   }
@@ -91,6 +95,57 @@ t.test('without reads of the other group, no time is too long', (t) => {
   const { record } = open()
   t.equal(record('to', 50, { readMs: 60_000 }), null)
   t.equal(open({ ...LIMITS, slower: null }).record('to', 50, { readMs: 60_000 }), null)
+  t.end()
+})
+
+t.test('an operation whose attempts fail passes the limit, although most attempts succeed', (t) => {
+  const { clock, record } = open()
+  record('from', 1000, { operation: 'getTask' })
+  record('from', 20, { operation: 'startProcessInstance' })
+  for (let second = 0; second < 9; second += 1) {
+    clock.nowMs += 5000
+    t.equal(record('to', 1000, { operation: 'getTask' }), null)
+    t.equal(record('to', 1, { failures: 1, operation: 'startProcessInstance' }), null)
+  }
+  t.equal(record('to', 1, { failures: 1, operation: 'startProcessInstance' }), 'errors')
+  t.end()
+})
+
+t.test(
+  'an operation passes no limit with half of its attempts failed, nor with failures at both groups',
+  (t) => {
+    const half = open()
+    half.record('to', 1000)
+    half.record('to', 10, { operation: 'startProcessInstance' })
+    t.equal(half.record('to', 10, { failures: 10, operation: 'startProcessInstance' }), null)
+    t.equal(half.record('to', 1, { failures: 1, operation: 'startProcessInstance' }), 'errors')
+    const both = open()
+    both.record('from', 1000)
+    both.record('from', 10, { failures: 6, operation: 'startProcessInstance' })
+    both.record('to', 1000)
+    t.equal(both.record('to', 20, { failures: 20, operation: 'startProcessInstance' }), null)
+    t.end()
+  },
+)
+
+t.test('the attempts of an operation count for a minute, and not after a new share', (t) => {
+  const { clock, comparison, record } = open()
+  const failed = { failures: 9, operation: 'startProcessInstance' }
+  record('to', 1000)
+  record('to', 9, failed)
+  clock.nowMs = 60_000
+  record('to', 1000)
+  t.equal(record('to', 9, failed), null, 'the first ones are over')
+  comparison.clear()
+  record('to', 1000)
+  t.equal(record('to', 9, failed), null, 'the others do not count any more')
+  t.equal(record('to', 1, failed), 'errors')
+  t.end()
+})
+
+t.test('a limit above half of the attempts is the limit of each operation too', (t) => {
+  const { record } = open({ ...LIMITS, errors: 1 })
+  t.equal(record('to', 100, { failures: 100, operation: 'startProcessInstance' }), null)
   t.end()
 })
 

@@ -3,7 +3,7 @@ import { Shift, type ShiftOptions } from '../../../src/proxy/nodes/shift.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 
 const READ = { method: 'GET', path: '/task', headers: {}, body: null, retry: 'always' } as const
-const FAILED = { isFailed: true, readMs: null }
+const FAILED = { operation: undefined, isFailed: true, readMs: null }
 const LIMITS = { errors: 0.05, slower: 5, differences: 1 }
 
 function shiftOf(options: Partial<ShiftOptions>, random = () => 0.5, now = () => 0): Shift {
