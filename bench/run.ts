@@ -42,6 +42,7 @@ async function main(): Promise<void> {
     // After each part, so that an interrupted run keeps what it has measured.
     if (values.write) writePages(merged(results))
   }
+  plan.log(`${Math.round((performance.now() - startedAt) / 1000)} s`)
 }
 
 /** Returns null if the part cannot be measured. The other parts are measured nevertheless. */

@@ -48,7 +48,7 @@ async function measureOn(plan: Plan, cores: string): Promise<readonly Row[]> {
   const servers = [
     ...gateways,
     { name: DISPATCH, server: peers.dispatch },
-    ...(nginx === null ? [] : [{ name: NGINX, server: nginx.passing }]),
+    ...(nginx === null || isQuick ? [] : [{ name: NGINX, server: nginx.passing }]),
   ]
   for (const { server } of servers) await sendTo(server, WARM_UP_RATE, plan.warmUpSeconds)
   const rows: Row[] = []

@@ -33,7 +33,7 @@ export const lists: Part = {
     const rows: Row[] = []
     for (const size of SIZES) {
       const ask = { path: `/engine-rest/deployment?maxResults=${size}` }
-      const servers = [...gateways, { name: DISPATCH, server: peers.dispatch }]
+      const servers = [...gateways, ...(plan.isQuick ? [] : [{ name: DISPATCH, server: peers.dispatch }])]
       for (const { server } of servers)
         await saturate(server, ask, { directory: plan.directory, seconds: plan.warmUpSeconds })
       const trials = servers.map(({ name, server }) => ({

@@ -40,6 +40,7 @@ export const redis: Part = {
     { key: 'stored', title: 'stored', unit: 'bytes' },
   ],
   needs: ['redis-server'],
+  isLeftOutOfQuick: true,
   run: async (plan) => {
     const [port = 0] = await freePorts(1)
     const command = [

@@ -6,7 +6,7 @@ import { QUERY_BODY, START_BODY } from '../scenario.ts'
 import { type Contenders, NGINX, proxiesOf, startContenders } from '../servers/contenders.ts'
 
 const CASES = ['read', 'write', 'query', 'list', 'cached']
-const QUICK_CASES = ['read', 'query', 'cached']
+const QUICK_CASES = ['read', 'cached']
 
 /** The CPU time of usual requests. */
 export const requests: Part = {
