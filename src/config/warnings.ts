@@ -19,6 +19,7 @@ export function warningsOf(config: Config): readonly string[] {
     ...adminWarnings(config),
     ...permissionWarnings(config),
     ...nodeWarnings(config),
+    ...ceilingWarnings(config),
   ]
 }
 
@@ -57,6 +58,19 @@ const EFFECTS = {
     off: 'checks no content, not even content with code',
   },
 } as const
+
+/** Warns about rules that name callers by their tokens where no engine accepts tokens: they limit no caller. */
+function ceilingWarnings(config: Config): readonly string[] {
+  const takesTokens = Object.values(config.engines).some(
+    (engine) => settingsOf(config, engine).identity.tokens !== null,
+  )
+  if (takesTokens) return []
+  return config.limits.ceilings.flatMap(({ clients, claim }, at) =>
+    clients.length === 0 && claim === null
+      ? []
+      : [`limits.ceilings[${at}]: no engine accepts tokens, so clients and claim name no caller`],
+  )
+}
 
 /** Warns about each section that refuses nothing, with the engines that use it. */
 function modeWarnings(config: Config): readonly string[] {

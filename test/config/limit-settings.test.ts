@@ -71,3 +71,21 @@ t.test('the memory limit is a share or a number of bytes', (t) => {
   t.equal(problemsWithLimits(t, { pressure: { eventLoopDelay: '50ms' } }).length, 1)
   t.end()
 })
+
+t.test('a rule for a ceiling has no empty list, no unknown key and a known ceiling', (t) => {
+  const problems = (...ceilings: readonly unknown[]) => problemsWithLimits(t, { ceilings })
+  t.same(configOf(t, 'http://node').limits.ceilings, [])
+  t.same(problems({ ceiling: 'read' }, { ceiling: 'safe', clients: ['agent'] }), [])
+  t.same(problems({ ceiling: 'all', users: ['a'], rate: { requests: 6 } }), [])
+  const path = 'limits.ceilings[0]'
+  for (const member of ['users', 'groups', 'clients'])
+    t.same(problems({ ceiling: 'read', [member]: [] }), [
+      `${path}.${member}: must not be empty: without names the rule would apply to every caller`,
+    ])
+  t.match(problems({ ceiling: 'read', claim: { path: 'scope', values: [] } }), [/claim\.values/])
+  t.match(problems({ users: ['a'] }), [/ceiling/])
+  t.match(problems({ ceiling: 'write' }), [/ceiling/])
+  t.match(problems({ ceiling: 'read', user: ['a'] }), [/user/])
+  t.match(problems({ ceiling: 'read', rate: { requests: 6, burst: 7 } }), [/rate\.burst/])
+  t.end()
+})

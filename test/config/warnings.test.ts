@@ -145,3 +145,18 @@ t.test('an engine of which all nodes are drained causes a warning', async (t) =>
   t.match(warnings([node(true)]), [/^engines\.default\.nodes: all nodes have drain/])
   t.same(warnings([node(true), { ...node(false), url: 'http://other:8080/engine-rest' }]), [])
 })
+
+t.test('a rule for tokens causes a warning if no engine accepts tokens', async (t) => {
+  const ceilings = [
+    { users: ['mary'], ceiling: 'read' },
+    { clients: ['agent'], ceiling: 'read' },
+    { users: ['mary'], claim: { path: 'scope', values: ['x'] }, ceiling: 'safe' },
+  ]
+  t.match(warningsOf(loadSettings(t, settingsWith({ limits: { ceilings } }))), [
+    /^limits\.ceilings\[1\]: no engine accepts tokens/,
+    /^limits\.ceilings\[2\]: no engine accepts tokens/,
+  ])
+  const issuers = [{ name: 'one', issuer: 'https://id.example', audience: ['gateway'] }]
+  const identity = { source: 'file', file: 'users.yaml', tokens: { issuers } }
+  t.same(warningsOf(loadSettings(t, settingsWith({ limits: { ceilings }, identity }))), [])
+})
