@@ -49,7 +49,7 @@ export interface SubqueryPlan {
   readonly instances: readonly Subquery[]
   /** The items of `subqueries` that the caller may not see. They are subtracted from counts and left out of lists. */
   readonly excluded: readonly Subquery[]
-  /** The visible items that `subqueries` do not include; null if there are none. */
+  /** The visible items that `subqueries` do not include, or null if they include all. */
   readonly nullGroup: NullGroup | null
   /** How the subqueries of a GET are sent as a POST; null if they are not. */
   readonly postForm: PostForm | null

@@ -34,7 +34,7 @@ export interface Audit {
   readonly node: string | null
   readonly operation: string | null
   readonly method: string
-  /** The way on which the request came in. Null for the API. */
+  /** The interface that received the request. Null for the API. */
   readonly via: 'mcp' | null
   /** The tool of the MCP endpoint. Null for other requests. */
   readonly tool: string | null

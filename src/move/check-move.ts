@@ -6,7 +6,7 @@ import { compareSchema, type GroupFacts, nameOfGroup, readGroupFacts, schemaOf }
 import type { MoveFinding } from './move-finding.ts'
 import { findInResources, type ResourceScan } from './resource-findings.ts'
 
-/** A group of nodes whose engines are asked. */
+/** A group of nodes, and the function that sends requests to it. */
 export interface CheckedGroup {
   readonly name: string
   readonly ask: AskEngine

@@ -10,7 +10,7 @@ import { bodyValue } from '../request/body.ts'
 import { type AskEngine, jsonIn } from '../request/engine-request.ts'
 import { isRecord, stringIn, stringOf } from '../request/value.ts'
 
-/** What the nodes of a group report about themselves and their database. */
+/** The facts that the nodes of a group report about themselves and their database. */
 export interface GroupFacts {
   /** Null if the family is not known. */
   readonly family: EngineFamily | null

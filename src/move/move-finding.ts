@@ -20,9 +20,9 @@ export interface MoveFinding {
   readonly subject: FindingSubject
   /** The group of nodes. Null if it concerns both groups. */
   readonly group: string | null
-  /** What was found, with ids and names. */
+  /** The description of the finding, with ids and names. */
   readonly found: string
-  /** What the operator must do. Null if nothing. */
+  /** The task of the operator. Null if there is nothing to do. */
   readonly action: string | null
 }
 

@@ -219,7 +219,7 @@ function keptBodyOf({ origin }: RequestContext): Buffer | null {
   return origin.kind === 'node' ? origin.body : null
 }
 
-/** Returns the change that a request asks for. Null if it asks for none, or if its body has not been checked. */
+/** Returns the change of permissions, users or memberships in a request. Null without one, or if the body has not been checked. */
 function changeOf({ context }: ReceivedRequest): Audit['change'] {
   const { operation } = context
   if (operation?.auditedChange === undefined || !isChecked(context)) return null

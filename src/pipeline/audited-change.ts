@@ -19,7 +19,7 @@ export interface ChangeRequest {
 /** The kinds of entities, in the order of the line. */
 const KINDS = ['authorization', 'user', 'group', 'tenant'] as const
 
-/** Returns the change that a request asks for. Names, addresses and passwords of users are left out. */
+/** Returns the change of permissions, users or memberships in a request. Names, addresses and passwords of users are left out. */
 export function memberChangeOf(change: AuditedChange, request: ChangeRequest): MemberChange {
   const ids = KINDS.flatMap((kind) => {
     const places = change[kind]

@@ -19,8 +19,8 @@ const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 type HandshakeRequest = Pick<IncomingMessage, 'method' | 'httpVersion' | 'headers'>
 
 /**
- * Returns whether a request is a complete handshake of version 13 (RFC 6455 section 4.2.1). A request with a body is none: its
- * bytes could be read as a body by one server, and as frames or as a second request by another one.
+ * Returns whether a request is a complete handshake of version 13 (RFC 6455 section 4.2.1). A request with a body is not:
+ * one server could read its bytes as a body, and another one as frames or as a second request.
  */
 export function isWebSocketHandshake({ method, httpVersion, headers }: HandshakeRequest): boolean {
   const isHead = method === 'GET' && httpVersion === '1.1'

@@ -4,7 +4,7 @@ import type { ConnectionCounts } from '../server/listener.ts'
 import { questionNamed } from '../server/questions.ts'
 
 /**
- * Messages that change what a worker serves. All other requests to a worker are questions: server/questions.ts.
+ * Messages that change the configuration or the state of a worker. All other requests to a worker are questions: server/questions.ts.
  * - `replace`: the worker puts a configuration in force.
  * - `connection`: it serves the connection that is sent with the message. Without one, it only answers. The answer has the numbers
  *   of its connections: `ConnectionCounts`.

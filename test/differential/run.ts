@@ -113,8 +113,8 @@ async function conclude(report: Report, options: Options): Promise<number> {
   // With a low limit, tasks of a caller whose records permit all tasks except some are refused, because they can only be filtered.
   const nineteenDiffer =
     filteredRows === null ? nineteen.nineteenDiffer : nineteen.nineteenDifferBesideRevoked
-  if (wider > 0) process.stdout.write(`WIDER than the engine: ${wider}; none may be\n`)
-  if (revokedDiffer > 0) process.stdout.write(`REVOKED and not equal: ${revokedDiffer}; none may be\n`)
+  if (wider > 0) process.stdout.write(`wider than the engine: ${wider} (must be 0)\n`)
+  if (revokedDiffer > 0) process.stdout.write(`revoked and not equal: ${revokedDiffer} (must be 0)\n`)
   const added = await newSince(report, options)
   process.stdout.write(added.map((line) => `${line}\n`).join(''))
   const isEqual = equal >= (percent / 100) * total

@@ -66,7 +66,7 @@ t.test('a slow operation does not use all places of a node: no other request is 
   t.ok(served.length >= PLACES, 'the slow operation is served as well')
   t.ok(refused.length > 0)
   for (const { body } of refused)
-    t.match(JSON.parse(body), { message: /slow operations use all places that they may use$/ })
+    t.match(JSON.parse(body), { message: /the limit of concurrent slow operations is reached$/ })
   t.match(metrics, /^gateway_slow_requests\{engine="default",state="running"\} 6$/m)
   t.match(metrics, /^gateway_slow_queue_wait_seconds_count\{engine="default",result="refused"\} [1-9]/m)
   t.notMatch(metrics, /^gateway_upstream_queue_wait_seconds_count\{engine="default",result="refused"\}/m)

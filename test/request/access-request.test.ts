@@ -4,7 +4,7 @@ import { readJson } from '../../src/request/json.ts'
 
 const read = (text: string): unknown => readJson(Buffer.from(text))
 
-t.test('a number in place of a text is read with its original digits', async (t) => {
+t.test('a number instead of a text is read with its original digits', async (t) => {
   for (const digits of ['5', '-5', '1.0', '1e3', '1E3', '-0', '0.10', '12345678901234567890', '1e400'])
     for (const text of [`{"a":${digits}}`, `{ "a" : ${digits} }`])
       t.equal(bodyText(read(text), 'a'), digits, text)

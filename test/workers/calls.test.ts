@@ -7,7 +7,7 @@ function open() {
   return { sent, calls: createCalls((message) => void sent.push(message)) }
 }
 
-t.test('a response resolves its own call, in any order', async (t) => {
+t.test('responses may arrive in any order, and each resolves its own call', async (t) => {
   const { sent, calls } = open()
   const first = calls.ask('metrics', null, 5000)
   const second = calls.ask('explain', { user: 'mary' }, 5000)

@@ -19,7 +19,7 @@ export interface CompiledRestriction {
   readonly concernsTasks: boolean
   /** Whether items may be visible because they are the caller, or the caller's group or tenant. */
   readonly concernsIdentity: boolean
-  /** The restriction that replaces this one if a parameter of the query is true; null if there is none. */
+  /** The restriction that replaces this one if a parameter of the query is true, or null. */
   readonly where: { readonly query: string; readonly restriction: CompiledRestriction } | null
 }
 

@@ -5,7 +5,7 @@ import { decodeModel } from './model-text.ts'
 /** A class of a known family that a model names. */
 export interface NamedClass {
   readonly className: string
-  /** The id of the nearest element that has one. Null if there is none. */
+  /** The id of the nearest element that has one, or null if no element has an id. */
   readonly elementId: string | null
 }
 

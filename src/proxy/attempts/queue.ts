@@ -125,7 +125,7 @@ export class Queue {
     }
   }
 
-  /** Starts the next request for which a node is free. Returns false if there is none. `passed` collects requests that cannot start. */
+  /** Starts the next request for which a node is free. Returns false if no request can start. `passed` collects requests that cannot start. */
   #startNext(passed: Set<QueuedRequest>): boolean {
     for (const waiter of this.#turns.inOrder()) {
       if (passed.has(waiter)) continue

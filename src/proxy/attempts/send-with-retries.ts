@@ -78,7 +78,7 @@ interface SendTask<T> {
 const REFUSAL = { retryAfterSeconds: 1 }
 const SLOW_REFUSAL = {
   ...REFUSAL,
-  message: 'The gateway is overloaded: slow operations use all places that they may use',
+  message: 'The gateway is overloaded: the limit of concurrent slow operations is reached',
 }
 
 const NO_NODES: readonly Node[] = []
@@ -320,7 +320,7 @@ class RetryingSend<T> implements AttemptOwner {
     return pick([...this.#triedNodes, node], { operation: upstreamRequest.operation }) ?? node
   }
 
-  /** Returns the node on which to retry a sent request: another node, or `last` if there is none. Returns null if it may not be retried. */
+  /** Returns the node on which to retry a sent request: another node, or `last` without another node. Returns null if a retry is not allowed. */
   #repeatOn(failed: Node, last: Node | null = null): Node | null {
     const { retry, operation } = this.#task.upstreamRequest
     if (retry !== 'always' || this.#hasRepeated) return null

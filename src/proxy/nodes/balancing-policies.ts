@@ -1,7 +1,7 @@
 import type { BalancingPolicy } from '../../config/node-settings.ts'
 import type { Node } from './node.ts'
 
-/** Chooses one of the nodes that qualify. Returns null if there is none. */
+/** Chooses one of the nodes that qualify. Returns null if the list is empty. */
 export type ChooseNode = (open: readonly Node[]) => Node | null
 
 export interface PolicyOptions {

@@ -56,7 +56,7 @@ t.test('two nodes with one database restart under load', { skip: javaSkip, timeo
   })
 
   await t.test(
-    'a restart of the gateway behind a load balancer that uses its readiness fails no request',
+    'no request fails while a gateway restarts behind a load balancer that uses its readiness',
     async (t) => {
       const load = startLoad(gateway)
       await delay(500)

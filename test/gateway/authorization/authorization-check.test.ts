@@ -8,7 +8,7 @@ const question = (permission: string, type: number, user: string) =>
 
 const issuer = { name: 'company', issuer: 'https://login.example', audience: ['gateway'] }
 
-t.test('a user whom no source lists may change the own profile only if tokens are accepted', async (t) => {
+t.test('a user who is in no source may change their own profile only if tokens are accepted', async (t) => {
   const identity = { source: 'file', file: 'users.yaml' }
   for (const [tokens, authorized] of [
     [null, false],

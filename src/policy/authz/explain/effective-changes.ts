@@ -17,7 +17,7 @@ import {
 import { decidingRecord } from './deciding-record.ts'
 import type { DecidingRecord } from './explanation.ts'
 
-/** A caller for whom the policies are compared. A group is a user who is only in this group; everybody is a user without groups. */
+/** A caller whose decisions are compared. `group`: a user with only this group. `everybody`: a user without groups. */
 export interface ComparedSubject {
   readonly kind: 'user' | 'group' | 'everybody'
   readonly name: string

@@ -78,7 +78,7 @@ function linkedTo({ groups }: Principal, linkBits: number): AuthorizeOptions['im
   }
 }
 
-/** Creates the search for ids with different decisions. Of ids with the same decisions about all permissions, only one is returned. */
+/** Creates the search for ids with different decisions. It returns one id for each set of decisions about all permissions. */
 function createIdsOf(subject: PermitSubject): RequestValues['idsOf'] {
   const known = new Map<string, readonly string[]>()
   return (resources) => {
@@ -122,10 +122,10 @@ function decisionsOn(
     .join()
 }
 
-/** The operations of which a caller may be permitted some request. */
+/** The operations with at least one request that a caller may be permitted to send. */
 export interface PossiblePermits {
   readonly operations: ReadonlySet<string>
-  /** Equal for callers with the same operations, so that what is made of them can be shared. */
+  /** Equal for callers with the same operations, so that they can share documents and lists of tools. */
   readonly key: string
 }
 
@@ -143,7 +143,7 @@ export interface PossiblePermitsOptions {
   readonly recordsVersion: () => number
 }
 
-/** Finds the operations of which a caller may be permitted some request. Remembers them while the same records are in force. */
+/** Finds the operations with at least one request that a caller may be permitted to send. Remembers them while the same records are in force. */
 export type FindPossiblePermits = (principal: Principal) => Promise<PossiblePermits>
 
 /** The largest number of callers whose operations are remembered. Callers with the same operations share them. */

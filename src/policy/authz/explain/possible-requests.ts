@@ -44,7 +44,7 @@ type VariableAttribute = Exclude<
   { readonly from: 'none' | 'any' | 'caller' | 'created' } | { readonly from: 'item' }
 >
 
-/** The part of a request that selects what it acts on: entities that are searched, or a member of the request. */
+/** The part of a request that selects its entities: a search for them, or a member of the request. */
 type RequestSelection =
   | { readonly kind: 'set'; readonly set: CheckTargetSet; readonly list: CompiledCheck['list'] }
   | { readonly kind: 'member'; readonly from: 'body' | 'query'; readonly name: string }
@@ -207,7 +207,7 @@ function triedFor(
   return [...tried]
 }
 
-/** Returns the parts of a request of which one selects what it acts on. Empty if the path does, or nothing needs to be selected. */
+/** Returns the parts of a request that may select its entities; one of them does. Empty if the path selects them, or there are no such entities. */
 function selectionsOf({
   operation: { template, effect },
   checks: { before },
