@@ -122,7 +122,7 @@ export const compare = z.strictObject({
   rate: percent()
     .prefault('1%')
     .describe(
-      'The share of the reads whose responses are compared. Each comparison sends 2 to 15 requests to the nodes, after the client has its response.',
+      'The share of the reads whose responses are compared. Each comparison sends 2 to 16 requests to the nodes, after the client has its response.',
     ),
   operations: z
     .array(z.string())

@@ -27,9 +27,14 @@ const TIMEOUT_MS = 10_000
 /** The number of further requests to the left group that show whether its response changes, and the pause between them. */
 const STABLE_ROUNDS = 10
 const STABLE_PAUSE_MS = 100
-/** How long an unconfirmed difference counts. */
-const UNCONFIRMED_MS = 600_000
-const MAX_UNCONFIRMED = 100
+/** How long a difference is remembered. */
+const REMEMBERED_MS = 600_000
+const MAX_REMEMBERED = 100
+
+interface FoundDifference {
+  readonly atMs: number
+  readonly isConfirmed: boolean
+}
 
 interface ComparisonRound {
   readonly compared: ResponseComparison | 'changed'
@@ -40,27 +45,35 @@ interface ComparisonRound {
 /** Compares the responses of two groups to a request, and sends it again to tell a difference from data that changes. */
 export class DifferenceCheck {
   readonly #options: ConfirmOptions
-  /** When an unconfirmed difference was found, by operation and place. */
-  readonly #unconfirmed = new Map<string, number>()
+  /** The last differences, by operation and place. */
+  readonly #found = new Map<string, FoundDifference>()
 
   constructor(options: ConfirmOptions) {
     this.#options = options
   }
 
   /**
-   * A difference counts if it is found twice in a row, and the left group gives the same response before and after the right one. A
-   * difference that is found once counts if the response of the left group does not change for a second, and if another difference
-   * at the same place was found in the same way in the last ten minutes. Without the second condition, data that changes and changes
-   * back between two requests would look like a difference.
+   * Compares the responses twice if they differ. In each round, the left group must give the same response before and after the right
+   * one, and it must not change for a second after that: a count that changes and changes back between two requests would look like a
+   * difference, also twice in a row. A difference of one round only counts if it was found at the same place in the last ten minutes.
+   *
+   * A place at which a difference was confirmed in the last ten minutes needs no such second, so that a difference of many responses
+   * does not prevent other comparisons.
    */
   async compare(upstreamRequest: UpstreamRequest): Promise<ConfirmedComparison> {
     const asked = { ...upstreamRequest, headersMs: TIMEOUT_MS, isShareable: undefined }
     const { compared, before } = await this.#round(asked)
     if (compared === 'changed' || compared.result !== 'different') return compared
-    const second = (await this.#round(asked)).compared
-    if (second === 'changed' || second.result === 'different') return second
+    const key = keyOf(asked, compared.difference)
+    const second = await this.#round(asked)
+    if (second.compared === 'changed' || compareResponses(before, second.before).result !== 'equal')
+      return 'changed'
+    const isTwice = second.compared.result === 'different'
+    const known = this.#recent(key)
+    if (isTwice && known?.isConfirmed === true) return this.#remember(key, true, compared)
     if (!(await this.#isStable(asked, before))) return 'changed'
-    return this.#isFoundAgain(asked.operation ?? '', compared.difference) ? compared : 'unconfirmed'
+    if (isTwice || known !== null) return this.#remember(key, true, compared)
+    return this.#remember(key, false, 'unconfirmed')
   }
 
   async #round(asked: UpstreamRequest): Promise<ComparisonRound> {
@@ -84,13 +97,21 @@ export class DifferenceCheck {
     return true
   }
 
-  #isFoundAgain(operation: string, { place }: ResponseDifference): boolean {
-    const key = `${operation} ${place.replaceAll(/\/\d+(?=\/|$)/g, '/*')}`
-    const [nowMs, foundMs] = [this.#options.wallMs(), this.#unconfirmed.get(key)]
-    this.#unconfirmed.delete(key)
-    this.#unconfirmed.set(key, nowMs)
-    const [oldest] = this.#unconfirmed.keys()
-    if (this.#unconfirmed.size > MAX_UNCONFIRMED && oldest !== undefined) this.#unconfirmed.delete(oldest)
-    return foundMs !== undefined && nowMs - foundMs < UNCONFIRMED_MS
+  #recent(key: string): FoundDifference | null {
+    const found = this.#found.get(key)
+    return found !== undefined && this.#options.wallMs() - found.atMs < REMEMBERED_MS ? found : null
   }
+
+  #remember<T extends ConfirmedComparison>(key: string, isConfirmed: boolean, result: T): T {
+    this.#found.delete(key)
+    this.#found.set(key, { atMs: this.#options.wallMs(), isConfirmed })
+    const [oldest] = this.#found.keys()
+    if (this.#found.size > MAX_REMEMBERED && oldest !== undefined) this.#found.delete(oldest)
+    return result
+  }
+}
+
+/** Returns a key for the operation and the place. All items of a list have the same place. */
+function keyOf({ operation = '' }: UpstreamRequest, { place }: ResponseDifference): string {
+  return `${operation} ${place.replaceAll(/\/\d+(?=\/|$)/g, '/*')}`
 }

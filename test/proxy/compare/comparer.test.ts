@@ -65,7 +65,8 @@ t.test('an equal response needs one request to each group', async (t) => {
 t.test('a difference is reported if it is found twice and the left group does not change', async (t) => {
   const { compare, asked, comparer } = open({ left: ['{"a":1}'], right: ['{"a":2}'] })
   t.same(await compare(), ['getTasks different'])
-  t.same(asked, ['left', 'right', 'left', 'left', 'right', 'left'])
+  t.same(asked.slice(0, 6), ['left', 'right', 'left', 'left', 'right', 'left'])
+  t.same(asked.slice(6), Array(10).fill('left'), 'the left group gives the same response for a second')
   t.same(comparer.report, {
     results: { different: 1 },
     waiting: 0,
@@ -82,6 +83,34 @@ t.test('data that changes between the requests is no difference', async (t) => {
   })
   t.same(await later.compare(), ['getTasks changed'], 'the left group has changed within a second')
   t.same(later.asked.length, 9)
+})
+
+t.test('a count that changes back twice in a row, and later again, is no difference', async (t) => {
+  for (const at of [1, 2, 3, 4, 5, 10, 13]) {
+    const left = Array.from({ length: 14 }, (_, index) => (index === at ? '{"count":3}' : '{"count":2}'))
+    const { compare } = open({ left, right: ['{"count":3}'] })
+    t.same(await compare(), ['getTasks changed'], `${at}`)
+  }
+})
+
+t.test('a place with a confirmed difference needs no second in which nothing changes', async (t) => {
+  let nowMs = 0
+  const { comparer, asked, results } = open(
+    { left: ['{"a":1}'], right: ['{"a":2}'] },
+    { wallMs: () => nowMs },
+  )
+  for (const [ms, requests] of [
+    [0, 16],
+    [599_999, 6],
+    [1_199_999, 16],
+  ] as const) {
+    nowMs = ms
+    const [before, done] = [asked.length, results.length]
+    comparer.offer(READ)
+    await until(() => results.length > done)
+    t.equal(asked.length - before, requests, `${ms}`)
+  }
+  t.same(new Set(results), new Set(['getTasks different']))
 })
 
 t.test('a difference that is found once is reported when it is found again at the same place', async (t) => {
@@ -193,12 +222,13 @@ const askX = async () => ({ status: 200, headers: {}, body: Buffer.from('x') })
 const askY = async () => ({ status: 200, headers: {}, body: Buffer.from('y') })
 
 t.test('the last hundred differences are kept', async (t) => {
-  let number = 0
+  let nowMs = 0
   const { comparer, results } = open(
     { left: [], right: [] },
-    { left: askX, right: askY, wallMs: () => (number += 1) },
+    { left: askX, right: askY, wallMs: () => nowMs },
   )
   for (let count = 0; count < 120; count += 1) {
+    nowMs = count + 1
     comparer.offer(READ)
     await until(() => results.length > count)
   }
