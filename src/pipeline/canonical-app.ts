@@ -28,8 +28,9 @@ export function createCanonicalApp(config: Config): FastifyInstance {
     // While draining, a request on a kept connection is served like any other, and then the connection is closed.
     return503OnClosing: false,
     bodyLimit: config.limits.body,
-    // The name of a variable has up to 255 characters, and each may be encoded with nine characters. The router's default is 100.
-    routerOptions: { maxParamLength: 4096 },
+    // The longest head that the listener accepts (src/server/listener.ts). The router would respond with 414 to a longer parameter itself,
+    // without authentication and without a line in the log.
+    routerOptions: { maxParamLength: 16 * 1024 },
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
     rewriteUrl: (request) => {
       const { url, fault } = canonicalOf(request, served)

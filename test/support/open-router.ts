@@ -21,7 +21,7 @@ export async function openRouter(
 ): Promise<(path: string, method?: Method) => Promise<MatchedRoute | null>> {
   const routes = new Map<string, MatchedRoute>()
   const app = fastify({
-    routerOptions: { maxParamLength: 4096 },
+    routerOptions: { maxParamLength: 16 * 1024 },
     genReqId: ({ headers }) => String(headers['x-request-id']),
   })
   await registerRoutes(app, {

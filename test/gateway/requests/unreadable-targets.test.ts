@@ -99,6 +99,16 @@ refuses('a fragment', at(`${BASE}/version#x`), TARGET)
 refuses('a backslash', at(`${BASE}\\user`), TARGET)
 refuses('our own address for refusals', at('/-refused'), TARGET)
 
+t.test('a request with a long parameter is authenticated, and refused as any other', async (t) => {
+  const long = get(`/process-instance/${'a'.repeat(14 * 1024)}`)
+  const [stranger] = await speak(origin, long.replace(/Authorization: .*\r\n/, ''))
+  t.equal(stranger?.status, 401)
+  const [refused] = await speak(origin, long.replace('GET', 'PUT'))
+  t.same([refused?.status, refused?.headers['allow']], [405, 'GET, HEAD, DELETE'])
+  const [missing] = await speak(origin, long)
+  t.same([missing?.status, missing?.body.slice(0, 33)], [404, '{"type":"InvalidRequestException"'])
+})
+
 t.test('TRACE of a known path gets 405', async (t) => {
   const [answer] = await speak(origin, get('/task').replace('GET', 'TRACE'))
   t.match(answer, { status: 405, headers: { allow: 'GET, HEAD, POST' } })
