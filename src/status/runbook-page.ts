@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { AdminPage } from '../metrics/admin-listener.ts'
 import { PAGE_STYLE } from './page-style.ts'
-import { pageHeaders } from './page-headers.ts'
+import { pageHeaders } from '../request/page-headers.ts'
 
 /** The folder has the same place relative to `src` and to `dist`. */
 const RUNBOOKS = new URL('../../docs/runbooks/', import.meta.url)

@@ -1,7 +1,7 @@
 import type { AdminPage } from '../metrics/admin-listener.ts'
 import type { Operation } from '../operations/table.ts'
 import { runStatusPage } from './page-script.ts'
-import { pageHeaders } from './page-headers.ts'
+import { pageHeaders } from '../request/page-headers.ts'
 import { PAGE_STYLE } from './page-style.ts'
 
 /**
