@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ApiDocumentWriter, type ApiDescription } from '../../src/api-document/api-document.ts'
+import { ApiDocumentWriter, type ApiDescription } from '../../src/api-document/document-writer.ts'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import { isRecord } from '../../src/request/value.ts'
 
