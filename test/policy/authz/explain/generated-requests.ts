@@ -33,7 +33,7 @@ export function randomRequest(
   const text = JSON.stringify([operation.checks, operation.preconditions ?? []])
   const body: Record<string, unknown> = {}
   const query = new Map<string, string>()
-  for (const [, from, name = '', list] of text.matchAll(/(body|query):([\w.]+?)(\[\])?(?=["\s).]|$)/g)) {
+  for (const [, from, name = '', list] of text.matchAll(/(body|query):([\w.]+?)(\[\])?(?=["\s)]|$)/g)) {
     const path = name.replace(/\.(?:key|processDefinitionKey|tenantId)$/, '')
     if (pick([true, false])) continue
     if (from === 'query') query.set(path, pick([...ids, 'true']))

@@ -102,11 +102,14 @@ class RandomEntities {
       return COMPOSITES[name]?.includes('tenantId') === true ? (this.#ofPath ?? null) : this.tenantId
     if (member === 'command') return this.valueOf(`${id} command`, OPEN_COMMANDS)
     if (member === 'caseExecutionId') return kind === 'case' ? 'x' : null
-    if (isAlwaysText(name, member)) return this.valueOf(`${id} ${member}`)
-    // Entities of a process have a definition and an execution, but a job may have no instance. Other entities have none of them.
+    return isAlwaysText(name, member) ? this.valueOf(`${id} ${member}`) : this.#optionalOf(kind, id, member)
+  }
+
+  /** Entities of a process have a definition and an execution, but a job may have no instance. Other entities have none of them. */
+  #optionalOf(kind: string, id: string, member: string): string | null {
     if (OF_PROCESS.has(member) && kind !== 'process') return null
-    if (member === 'processDefinitionKey' || member === 'executionId') return this.valueOf(`${id} ${member}`)
-    return this.valueOf(`${id} has ${member}`, ['yes', 'yes', 'yes', 'no']) === 'yes'
+    const isNamed = member === 'processDefinitionKey' || member === 'executionId'
+    return isNamed || this.valueOf(`${id} has ${member}`, ['yes', 'yes', 'yes', 'no']) === 'yes'
       ? this.valueOf(`${id} ${member}`)
       : null
   }
