@@ -49,6 +49,7 @@ import {
   checkFetchedTasks,
   checkItems,
   countItems,
+  describeApi,
   executeOnce,
   type Handler,
   type HandlerStep,
@@ -221,7 +222,8 @@ function registerStages(
  * it to the engine.
  */
 const HANDLER_STEPS: readonly HandlerStep[] = [
-  // These three know more about the caller than the engine does.
+  // These four know more about the caller than the engine does.
+  describeApi,
   checkAuthorization,
   verifyPassword,
   serveProfileOfCaller,

@@ -12,6 +12,7 @@ import {
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
+import { OWN_OPERATIONS } from '../operations/own-operations.ts'
 import { withSpecificVariablePermissions } from '../operations/variable-permissions.ts'
 import { askerOf, bytesReaderOf, readerOf, withoutEngine, withTracedLookUps } from './engine-client.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
@@ -253,8 +254,8 @@ function ownUpstreamOf(
  * mistake in the table stops the process here.
  */
 const POLICIES = {
-  general: compilePolicies(OPERATIONS),
-  specific: compilePolicies(OPERATIONS.map(withSpecificVariablePermissions)),
+  general: compilePolicies([...OPERATIONS, ...OWN_OPERATIONS]),
+  specific: compilePolicies([...OPERATIONS.map(withSpecificVariablePermissions), ...OWN_OPERATIONS]),
 } as const
 
 /** Returns the compiled policies for the settings of an engine. */

@@ -39,6 +39,7 @@ import { engineStatusOf } from './engine-status.ts'
 import { createCeilingOf } from '../policy/limits/ceiling.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createCertificateGauges } from './running-certificates.ts'
+import { buildApiDocuments, servedOperations } from './build-api-documents.ts'
 import { buildToolEndpoint, toolProblems } from './build-tools.ts'
 import { openTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
@@ -111,7 +112,8 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   const dependencies: Dependencies = {
     ...stores,
     config,
-    operations: OPERATIONS,
+    operations: servedOperations(config),
+    apiDocuments: await buildApiDocuments(config, stores.idempotencyStore !== null),
     engines,
     applications: applications.map(({ application }) => application),
     publicAddress: createPublicAddress(config),

@@ -296,6 +296,19 @@ export const schema = z.strictObject(
       .describe(
         'Pages of other origins that may read responses of the API. If null, no page may, and the gateway does not respond to preflight requests.',
       ),
+    apiDocument: z
+      .strictObject({
+        page: z
+          .boolean()
+          .default(false)
+          .describe('If true, `GET /docs` below `basePath` shows the document as a page.'),
+      })
+      .nullable()
+      .default(null)
+      .describe(
+        'Describes the API at `GET /openapi.json` below `basePath`: for each caller, the operations of which a request may be permitted. ' +
+          '`{}` enables it. If null, there is no such path.',
+      ),
     mcp: mcp
       .nullable()
       .default(null)

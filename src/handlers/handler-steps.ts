@@ -13,6 +13,7 @@ import { readResponse } from './from-engine.ts'
 import { isCacheable, serveCached } from './cached.ts'
 import { servePasswordCheck } from './password-check.ts'
 import { isAboutSelf, serveOwnProfile } from './own-profile.ts'
+import { serveApiDocument, serveApiPage } from './serve-api-document.ts'
 import { serveAuthorizationCheck } from './own-response.ts'
 import { asksItemCounts, serveItemCounts } from './lists/item-counts.ts'
 import { needsItemChecks, serveCheckedItems } from './lists/checked-items.ts'
@@ -44,6 +45,12 @@ export const checkAuthorization: HandlerStep = {
     handlerContext.context.engine.decidesItself
       ? next(handlerContext)
       : serveAuthorizationCheck(handlerContext),
+}
+
+/** Describes the API to the caller. */
+export const describeApi: HandlerStep = {
+  appliesTo: ({ handler }) => handler === 'api document' || handler === 'api page',
+  create: ({ handler }) => (handler === 'api page' ? serveApiPage : serveApiDocument),
 }
 
 /** Verifies a password that a caller without credentials sends in the body. */

@@ -214,11 +214,12 @@ export interface OperationEntry {
    * - `long poll`: the engine may hold the request open for the body's `asyncResponseTimeout`, on a separate connection.
    * - `item counts`: if the query parameter `itemCount` is set. The gateway counts the items of each filter in the response.
    * - `added variables`: if the query has a member of `ADDED_VARIABLES`. The first item whose variables are refused refuses the whole list.
+   * - `api document`, `api page`: always. The gateway describes the operations of which the caller may be permitted some request.
    * - `own profile`: if the engine does not know the caller. This can be a user of `users.yaml` or the owner of a token.
    *
    * Default: the engine responds. Tests require `item counts` and `added variables`.
    */
-  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile' | 'long poll' | 'item counts' | 'added variables'
+  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile' | 'long poll' | 'item counts' | 'added variables' | 'api document' | 'api page'
 }
 
 /** Operations of one tag, by operationId. */

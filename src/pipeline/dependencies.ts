@@ -1,3 +1,4 @@
+import type { ApiDocuments } from '../api-document/api-documents.ts'
 import type { Cache } from '../cache/cache.ts'
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts'
 import type { Config } from '../config/schema.ts'
@@ -143,6 +144,8 @@ export interface Dependencies {
   readonly cache: Cache
   /** Null without Redis. A request with an Idempotency-Key is then refused. */
   readonly idempotencyStore: IdempotencyStore | null
+  /** Null if the API is not described. */
+  readonly apiDocuments: ApiDocuments | null
   /** Returns the address of links in responses. */
   readonly publicAddress: PublicAddress
   /** Returns the most that a caller may do. */

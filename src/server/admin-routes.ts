@@ -9,7 +9,9 @@ import { jsonAnswerOf, oneLine } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { isRecord } from '../request/value.ts'
 import { addReports } from './comparison-reports.ts'
-import { COMPARED, EXPLAIN, type ServingProcesses } from './questions.ts'
+import { API_PAGE, COMPARED, EXPLAIN, type ServingProcesses } from './questions.ts'
+import { PAGE_HEADERS } from '../api-document/api-page-style.ts'
+import { DEFAULT_ENGINE } from '../pipeline/locate-request.ts'
 import { readRunbookPage } from '../status/runbook-page.ts'
 import type { Drain } from './drain.ts'
 import type { Purge } from './purge.ts'
@@ -89,6 +91,19 @@ export const ADMIN_ROUTES = {
     answer: async (_gateway, { query }) => {
       const page = await readRunbookPage(isRecord(query) ? query['name'] : undefined)
       return page === null ? textAnswerOf(404, 'There is no such runbook\n') : pageAnswerOf(page)
+    },
+  },
+  api: {
+    method: 'GET',
+    path: '/docs',
+    purpose:
+      'the API of an engine with the permissions of each operation: `?engine=default`; needs `apiDocument`',
+    answer: async ({ processes }, { query }) => {
+      const name = isRecord(query) ? (query['engine'] ?? DEFAULT_ENGINE) : DEFAULT_ENGINE
+      const html = await processes.askOne(API_PAGE, name)
+      return html === null
+        ? textAnswerOf(404, 'The API is not described, or there is no such engine\n')
+        : pageAnswerOf({ html, headers: PAGE_HEADERS })
     },
   },
   status: {

@@ -2,6 +2,7 @@ import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
 import { isAuditEvent } from '../metrics/audit-events.ts'
 import type { JsonResponse, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
+import { DEFAULT_ENGINE } from '../pipeline/locate-request.ts'
 import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
 import { drainInProcess, isDrainReport, type DrainReport } from './drain-nodes.ts'
 import { purgeCache, type PurgeResult } from './purge-cache.ts'
@@ -112,6 +113,19 @@ export const COMPARED: ProcessQuestion<ComparisonReports> = {
   isAnswer: isComparisonReports,
 }
 
+/** The page about the API of one engine. The parameter is the name of the engine. Null if the API is not described, or there is no such engine. */
+export const API_PAGE: ProcessQuestion<string | null> = {
+  name: 'apiPage',
+  withinMs: 5000,
+  answer: async (serving, engine) => {
+    const { engines, apiDocuments } = serving.current().gateway
+    if (apiDocuments === null || typeof engine !== 'string' || !engines.has(engine)) return null
+    const described = { engine, isEngineNamed: engine !== DEFAULT_ENGINE, ...apiDocuments.allOf(engine) }
+    return (await apiDocuments.page(described)).body.toString()
+  },
+  isAnswer: (value): value is string | null => value === null || typeof value === 'string',
+}
+
 /** Drains nodes of engines. The parameters are all drained nodes, so that the answer does not depend on earlier questions. */
 export const DRAIN: ProcessQuestion<DrainReport> = {
   name: 'drainNodes',
@@ -120,7 +134,19 @@ export const DRAIN: ProcessQuestion<DrainReport> = {
   isAnswer: isDrainReport,
 }
 
-const ALL = [METRICS, READINESS, STATUS, EXPLAIN, REOPEN_AUDIT, AUDIT_EVENT, PURGE, SHIFT, COMPARED, DRAIN]
+const ALL = [
+  METRICS,
+  READINESS,
+  STATUS,
+  EXPLAIN,
+  REOPEN_AUDIT,
+  AUDIT_EVENT,
+  PURGE,
+  SHIFT,
+  COMPARED,
+  API_PAGE,
+  DRAIN,
+]
 
 const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(
   ALL.map((question) => [question.name, question]),

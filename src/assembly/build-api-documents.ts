@@ -1,0 +1,37 @@
+import type { ApiDocuments, DescribedEngine } from '../api-document/api-documents.ts'
+import { type Config, settingsOf } from '../config/config.ts'
+import { OPERATIONS } from '../operations/all.ts'
+import { OWN_OPERATIONS } from '../operations/own-operations.ts'
+import type { Operation } from '../operations/table.ts'
+
+/** Returns the operations that the gateway serves. */
+export function servedOperations({ apiDocument }: Pick<Config, 'apiDocument'>): readonly Operation[] {
+  if (apiDocument === null) return OPERATIONS
+  const own = apiDocument.page
+    ? OWN_OPERATIONS
+    : OWN_OPERATIONS.filter(({ handler }) => handler !== 'api page')
+  return [...OPERATIONS, ...own]
+}
+
+/** Loads the descriptions of the API only if they are configured. */
+export async function buildApiDocuments(
+  config: Config,
+  hasIdempotencyKeys: boolean,
+): Promise<ApiDocuments | null> {
+  if (config.apiDocument === null) return null
+  return loadApiDocuments(config, hasIdempotencyKeys)
+}
+
+/** Loads the descriptions of the API, also for the page of the admin listener. */
+export async function loadApiDocuments(config: Config, hasIdempotencyKeys: boolean): Promise<ApiDocuments> {
+  const { ApiDocuments: Documents } = await import('../api-document/api-documents.ts')
+  const engines = Object.entries(config.engines).map(([name, engine]): DescribedEngine => {
+    const { identity } = settingsOf(config, engine)
+    return {
+      name,
+      release: engine.release,
+      schemes: identity.tokens === null ? ['basic'] : ['basic', 'bearer'],
+    }
+  })
+  return new Documents({ operations: OPERATIONS, basePath: config.basePath, engines, hasIdempotencyKeys })
+}
