@@ -1,42 +1,10 @@
 import { createServer } from 'node:http'
 import t from 'tap'
-import type { Test } from 'tap'
 import { until } from '../../support/cache-harness.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startNode } from '../../support/fake-engine.ts'
 import { openGateway } from '../../support/open-gateway.ts'
-
-interface Response {
-  readonly status: number
-  readonly body: string
-}
-
-const OK: Response = { status: 200, body: '{"version":"7.24.0"}' }
-
-/** Opens a gateway in front of the groups `old` and `new` with one node each. `received` has the group of each request. */
-async function openShifted(
-  t: Test,
-  shift: Readonly<Record<string, unknown>>,
-  engine: Readonly<Record<string, unknown>> = {},
-) {
-  const received: string[] = []
-  const responses: Record<string, Response> = { old: OK, new: OK }
-  const startGroup = (group: string) =>
-    startNode(t, (_request, response) => {
-      received.push(group)
-      const { status, body } = responses[group] ?? OK
-      response.writeHead(status, { 'content-type': 'application/json' })
-      response.end(body)
-    })
-  const nodes = [
-    { url: (await startGroup('old')).url, group: 'old' },
-    { url: (await startGroup('new')).url, group: 'new' },
-  ]
-  const gateway = await openGateway(t, {
-    engines: { default: { nodes, shift: { to: 'new', ...shift }, ...engine } },
-  })
-  return { ...gateway, received, responses }
-}
+import { openShifted } from '../../support/open-shifted.ts'
 
 const CLAIM = ['POST /task/a1/unclaim', 'POST /task/b2/unclaim'] as const
 
@@ -194,39 +162,6 @@ t.test('mistakes in groups are errors with their path', async (t) => {
 
 const COUNT = 'GET /task/count'
 
-t.test(
-  'with compare, a difference between the groups is reported after the client has its response',
-  async (t) => {
-    const { ask, received, responses, log, dependencies } = await openShifted(
-      t,
-      {},
-      { compare: { rate: '100%' } },
-    )
-    responses['old'] = { status: 200, body: '{"count":3}' }
-    responses['new'] = { status: 200, body: '{"count":4}' }
-    t.same((await ask('demo', COUNT)).body, { count: 3 })
-    await until(() => log.some(({ msg }) => msg === 'the responses of the two groups differ'))
-    t.match(
-      log.find(({ msg }) => msg === 'the responses of the two groups differ'),
-      { engine: 'default', operation: 'getTasksCount', place: '/count', left: 'number', right: 'number' },
-    )
-    t.same(received.slice(0, 7), ['old', 'old', 'new', 'old', 'old', 'new', 'old'])
-    t.same(new Set(received.slice(7)), new Set(['old']), 'the old group is asked whether its data changes')
-    t.match(
-      await dependencies.metrics.text(),
-      'gateway_responses_compared_total{engine="default",operation="getTasksCount",result="different",kind=""} 1',
-    )
-    const before = received.length
-    await ask('demo', CLAIM[0], { body: {} })
-    await ask('demo', 'GET /version')
-    t.same(
-      received.slice(before),
-      ['old', 'old'],
-      'neither writes nor responses of a single node are compared',
-    )
-  },
-)
-
 t.test('a compared group that fails or hangs has no influence on clients', async (t) => {
   const { ask, received, responses, dependencies } = await openShifted(t, {}, { compare: { rate: '100%' } })
   responses['old'] = { status: 200, body: '{"count":3}' }
@@ -235,29 +170,4 @@ t.test('a compared group that fails or hangs has no influence on clients', async
   await until(() => received.includes('new'))
   const [old, other] = dependencies.engines.get('default')?.upstream.nodes() ?? []
   t.match([old, other], [{ reason: null }, { reason: null }], 'no node is ejected')
-})
-
-t.test('if compare finds more differences than return.differences, all requests return', async (t) => {
-  const { ask, received, responses, log, dependencies } = await openShifted(
-    t,
-    { reads: '100%', return: { differences: 1 } },
-    { compare: { rate: '100%' } },
-  )
-  responses['old'] = { status: 200, body: '{"count":3}' }
-  responses['new'] = { status: 200, body: '{"count":4}' }
-  const isReturned = () => log.some(({ msg }) => msg === 'all requests return to the other group')
-  for (let count = 1; count <= 2; count += 1) {
-    t.notOk(isReturned())
-    t.same((await ask('demo', COUNT)).body, { count: 4 })
-    await until(
-      () => log.filter(({ msg }) => msg === 'the responses of the two groups differ').length === count,
-    )
-  }
-  t.ok(isReturned())
-  t.same((await ask('demo', COUNT)).body, { count: 3 })
-  t.ok(received.includes('new'))
-  t.match(
-    await dependencies.metrics.text(),
-    'gateway_shift_returns_total{engine="default",reason="differences"} 1',
-  )
 })
