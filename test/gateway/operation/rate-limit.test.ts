@@ -158,6 +158,40 @@ t.test('a reload does not reset the rates that were used', async (t) => {
   t.equal((await gateway.ask('demo', '/version')).status, 200)
 })
 
+t.test(
+  'two gateways with one Redis share the count of a rule for a ceiling',
+  { skip: redisSkip },
+  async (t) => {
+    const redis = await startRedis()
+    t.teardown(() => redis.stop())
+    const node = await startNode(t)
+    const rule = { groups: ['clerks'], ceiling: 'all', rate: { requests: 3, per: HOUR } }
+    const settings = {
+      engines: { default: { nodes: [node.url + BASE] } },
+      cache: { redis: redis.url },
+      limits: { ceilings: [rule] },
+    }
+    const gateways = [await startReloadable(t, settings), await startReloadable(t, settings)]
+    const control = new Redis(redis.url)
+    t.teardown(() => control.disconnect())
+    const ask = async (index: number) => {
+      const response = await gateways[index % 2]?.ask('mary', '/version')
+      await response?.arrayBuffer()
+      return response?.status
+    }
+    // Each gateway counts alone until its connection to Redis is ready.
+    for (const index of gateways.keys())
+      await until(async () => {
+        await control.flushall()
+        await ask(index)
+        return (await control.keys('*:rate:*')).length > 0
+      })
+    await control.flushall()
+    const statuses = await Promise.all(Array.from({ length: 8 }, (_, index) => ask(index)))
+    t.equal(statuses.filter((status) => status === 200).length, 3, statuses.join())
+  },
+)
+
 t.test('rate limits of two gateways with one Redis', { skip: redisSkip }, async (t) => {
   const redis = await startRedis()
   t.teardown(() => redis.stop())
