@@ -9,7 +9,8 @@ import {
 import { isModelName } from '../policy/validation/multipart.ts'
 import { readModelNames } from '../policy/validation/model-names.ts'
 import type { AskEngine } from '../request/engine-request.ts'
-import { jsonOf, okBodyOf } from '../request/engine-request.ts'
+import { jsonIn, jsonOf, okBodyOf } from '../request/engine-request.ts'
+import { bodyValue } from '../request/body.ts'
 import { isRecord, stringIn } from '../request/value.ts'
 import type { MoveFinding } from './move-finding.ts'
 
@@ -52,11 +53,21 @@ interface Resource {
 export async function findInResources(scan: ResourceScan): Promise<readonly MoveFinding[]> {
   const findings = new ResourceFindings(scan)
   try {
+    if (!(await seesAllDeployments(scan.ask)))
+      findings.end('the account of the gateway needs a record with READ on resource type 9 and id *')
     for await (const resource of resourcesOf(scan, findings)) await findings.read(resource)
   } catch (error) {
-    findings.end(`an engine did not show its deployments: ${messageOf(error)}`)
+    findings.end(`the engine did not show its deployments: ${messageOf(error)}`)
   }
   return findings.all()
+}
+
+const READ_DEPLOYMENTS = '/authorization/check?permissionName=READ&resourceName=Deployment&resourceType=9'
+
+/** Returns false if the engine hides deployments from the account. An engine without authentication does not respond with 200. */
+async function seesAllDeployments(ask: AskEngine): Promise<boolean> {
+  const { status, body } = await ask({ method: 'GET', path: READ_DEPLOYMENTS, limitBytes: MAX_LIST_BYTES })
+  return status !== 200 || bodyValue(jsonIn(body), 'authorized') !== false
 }
 
 async function* resourcesOf(
@@ -238,8 +249,9 @@ class ResourceFindings {
         : [
             {
               ...gap,
-              found: `the search in deployed resources ended early: ${this.#ended}. Older resources were not searched`,
-              action: 'Search the other resources by hand, or repeat the command with a longer --timeout.',
+              found: `the search in deployed resources is incomplete: ${this.#ended}`,
+              action:
+                'Search the other resources by hand, or repeat the command with a longer --timeout or another account.',
             },
           ]),
       ...(this.#unread === 0

@@ -97,6 +97,8 @@ t.test('a limit or a failure makes the result incomplete', async (t) => {
     await last({ ...responses, '/deployment/d0/resources/r0/data': 500 }),
     gap(/1 deployed resources could not/),
   )
+  const hidden = { ...responses, '/authorization/check': { authorized: false } }
+  t.match(await last(hidden), gap(/needs a record with READ/))
   t.equal((await foundBy(responses)).length, 3, 'without a limit')
 })
 

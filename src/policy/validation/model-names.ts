@@ -18,7 +18,8 @@ export interface ModelNames {
   readonly isRead: boolean
 }
 
-const MAX_CLASSES = 100
+/** The classes of one model, each counted once for each element. */
+const MAX_CLASSES = 1000
 /** Attributes with addresses or names of tools. */
 const NO_CODE = /^(?:xmlns(?::.*)?|targetNamespace|typeLanguage|expressionLanguage|exporter|exporterVersion)$/
 /** Elements whose text is for people. */
@@ -45,6 +46,7 @@ class FoundNames {
   readonly classes: NamedClass[] = []
   /** The ids of the elements from the root to the current one. */
   readonly #ids: (string | undefined)[] = []
+  readonly #known = new Set<string>()
 
   addElement(path: readonly string[], attributes: XmlAttributes): void {
     this.#ids.length = path.length - 1
@@ -63,7 +65,11 @@ class FoundNames {
 
   #addClasses(text: string): void {
     const elementId = this.#ids.findLast((id) => id !== undefined) ?? null
-    for (const className of classNamesIn(text))
-      if (this.classes.length < MAX_CLASSES) this.classes.push({ className, elementId })
+    for (const className of classNamesIn(text)) {
+      const key = `${className} ${elementId}`
+      if (this.#known.has(key) || this.#known.size >= MAX_CLASSES) continue
+      this.#known.add(key)
+      this.classes.push({ className, elementId })
+    }
   }
 }
