@@ -1,6 +1,8 @@
 import { type Config, type EngineConfig, settingsOf } from '../config/config.ts'
-import { checkMove } from '../move/check-move.ts'
+import { messageOf } from '../errors.ts'
+import { checkMove, type NodeVersion } from '../move/check-move.ts'
 import type { Shift } from '../proxy/nodes/shift.ts'
+import type { Upstream } from '../proxy/upstream.ts'
 import { withDeadline } from '../transfer/read-list.ts'
 import { askerOf } from './engine-client.ts'
 import type { EngineNodes } from './running-nodes.ts'
@@ -35,8 +37,18 @@ function createRun({ config, engineConfig, own, shift }: MovedEngine): MoveCheck
     if (from === undefined || to === undefined) return []
     try {
       return await checkMove({
-        from: { name: shift.from, ask: from, release: engineConfig.release },
-        to: { name: shift.to, ask: to, release: engineConfig.shift?.release ?? null },
+        from: {
+          name: shift.from,
+          ask: from,
+          release: engineConfig.release,
+          readVersions: () => readVersions(own, shift.from),
+        },
+        to: {
+          name: shift.to,
+          ask: to,
+          release: engineConfig.shift?.release ?? null,
+          readVersions: () => readVersions(own, shift.to),
+        },
         administrators: {
           groups: authorization.adminGroups,
           users: authorization.adminUsers,
@@ -50,4 +62,21 @@ function createRun({ config, engineConfig, own, shift }: MovedEngine): MoveCheck
       await Promise.all(upstreams.map((upstream) => upstream.close()))
     }
   }
+}
+
+/** The time for the response of one node. All nodes are asked at the same time. */
+const NODE_MS = 5000
+
+/** Reads the version of each node of a group, except drained nodes. */
+function readVersions(own: Upstream, group: string): Promise<readonly NodeVersion[]> {
+  const names = new Set(own.nodes().flatMap((state) => (state.group === group ? [state.node] : [])))
+  const nodes = own.reachable().filter(({ node, isDrained }) => names.has(node) && !isDrained)
+  return Promise.all(
+    nodes.map(({ node, checkConnection }) =>
+      checkConnection(NODE_MS).then(
+        (version) => ({ node, version, problem: null }),
+        (error: unknown) => ({ node, version: null, problem: messageOf(error) }),
+      ),
+    ),
+  )
 }

@@ -12,6 +12,16 @@ export interface CheckedGroup {
   readonly ask: AskEngine
   /** The configured release. It is used if the nodes do not report their family. */
   readonly release: Release | null
+  /** Asks each node for its version. */
+  readonly readVersions: () => Promise<readonly NodeVersion[]>
+}
+
+export interface NodeVersion {
+  readonly node: string
+  /** Null if the node does not report it. */
+  readonly version: string | null
+  /** Why the node cannot be used, or null. */
+  readonly problem: string | null
 }
 
 export interface Administrators {
@@ -44,7 +54,8 @@ export async function checkMove(options: MoveCheckOptions): Promise<readonly Mov
     })
     if (facts !== null) groups.push({ ...group, facts })
   }
-  for (const group of groups) findings.push(familyFinding(group), ...schemaFindings(group))
+  for (const group of groups)
+    findings.push(familyFinding(group), ...(await nodeFindings(group)), ...schemaFindings(group))
   const [left, right] = groups
   if (left !== undefined && right !== undefined) findings.push(...(await comparisonsOf(left, right, options)))
   if (left !== undefined)
@@ -93,6 +104,37 @@ function familyFinding({ name, facts }: KnownGroup): MoveFinding {
       ? null
       : 'Permit the account of the gateway to read GET /telemetry/data and GET /version, or set engines.NAME.release for the old group, and engines.NAME.shift.release for the new one.',
   }
+}
+
+/** Returns findings about nodes that do not respond, or run another version than the others of their group. */
+async function nodeFindings({ name, readVersions }: KnownGroup): Promise<readonly MoveFinding[]> {
+  const nodes = await readVersions()
+  const unusable = nodes.flatMap(({ node, problem }): readonly MoveFinding[] =>
+    problem === null
+      ? []
+      : [
+          {
+            severity: 'warning',
+            subject: 'connection',
+            group: name,
+            found: `the node ${node} cannot be used: ${problem}`,
+            action: 'Start the node, or remove it from the configuration.',
+          },
+        ],
+  )
+  const usable = nodes.filter(({ problem }) => problem === null)
+  if (new Set(usable.map(({ version }) => version)).size < 2) return unusable
+  const versions = usable.map(({ node, version }) => `${node}: ${version ?? 'unknown'}`).join(', ')
+  return [
+    ...unusable,
+    {
+      severity: 'warning',
+      subject: 'family',
+      group: name,
+      found: `the nodes of the group run different versions: ${versions}`,
+      action: 'Use one version for all nodes of the group. The other findings are about one of its nodes.',
+    },
+  ]
 }
 
 function schemaFindings({ name, facts }: KnownGroup): readonly MoveFinding[] {

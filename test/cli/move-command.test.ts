@@ -50,6 +50,8 @@ const log = (version: string) => JSON.stringify([{ id: '0', timestamp: '2026', v
 
 t.test('move check shows what must be changed, and for which engine', async (t) => {
   const responses: Record<string, string> = {
+    '/engine-rest/engine': '[{"name":"default"}]',
+    '/new/engine-rest/engine': '[{"name":"default"}]',
     '/engine-rest/telemetry/data': '{"product":{"name":"Camunda BPM Runtime"}}',
     '/new/engine-rest/telemetry/data': '{"product":{"name":"Operaton BPM Runtime"}}',
     '/engine-rest/version': '{"version":"7.22.0"}',

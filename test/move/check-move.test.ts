@@ -5,6 +5,8 @@ import { aboutEngine, stubEngine, type StubResponse } from './stub-engine.ts'
 
 const BOTH_GROUPS = ['camunda-admin', 'operaton-admin']
 
+const GROUP = { release: null, readVersions: async () => [] }
+
 interface Move {
   readonly old?: Readonly<Record<string, StubResponse>>
   readonly next?: Readonly<Record<string, StubResponse>>
@@ -16,8 +18,8 @@ function check({ old = {}, next = {}, options = {} }: Move = {}): Promise<readon
   const from = stubEngine({ ...aboutEngine('Camunda', '7.24.0', '7.24.0'), ...old })
   const to = stubEngine({ ...aboutEngine('Operaton', '1.0.3', '7.24.0'), ...next })
   return checkMove({
-    from: { name: 'old', ask: from.ask, release: null },
-    to: { name: 'new', ask: to.ask, release: null },
+    from: { ...GROUP, name: 'old', ask: from.ask },
+    to: { ...GROUP, name: 'new', ask: to.ask },
     administrators: { groups: BOTH_GROUPS, users: [], areAtEngine: true },
     isDeploymentAware: false,
     hasTime: () => true,
@@ -75,14 +77,14 @@ t.test('a family or a schema that is not shown is a warning', async (t) => {
     /^warning new schema: it is not known whether the schema fits/,
   ])
   const from = stubEngine({ ...aboutEngine('Camunda', '7.24.0', '7.24.0'), '/telemetry/data': 404 })
-  const options = { from: { name: 'old', ask: from.ask, release: 'Camunda 7.24' } } as const
+  const options = { from: { ...GROUP, name: 'old', ask: from.ask, release: 'Camunda 7.24' } } as const
   t.same(obstaclesOf(await check({ options })), [], 'a configured release names the family')
 })
 
 const ask = () => Promise.reject(new Error('refused'))
 
 t.test('a group that does not respond is an error, and the other group is checked', async (t) => {
-  const findings = await check({ options: { to: { name: 'new', ask, release: null } } })
+  const findings = await check({ options: { to: { ...GROUP, name: 'new', ask } } })
   t.match(obstaclesOf(findings), [/^error new connection: no node of the group responds: refused$/])
   t.ok(findings.some(({ subject, group }) => subject === 'schema' && group === 'old'))
 })
@@ -116,3 +118,35 @@ t.test(
     ])
   },
 )
+
+t.test('nodes that cannot be used, or have other versions, are warnings', async (t) => {
+  const stub = stubEngine(aboutEngine('Operaton', '1.0.3', '7.24.0'))
+  const checkNodes = (versions: readonly (readonly [version: string | null, problem: string | null])[]) => {
+    const nodes = versions.map(([version, problem], at) => ({ node: `n${at}`, version, problem }))
+    return check({
+      options: { to: { ...GROUP, name: 'new', ask: stub.ask, readVersions: async () => nodes } },
+    })
+  }
+  t.same(
+    obstaclesOf(
+      await checkNodes([
+        ['1.0.3', null],
+        ['1.0.3', null],
+      ]),
+    ),
+    [],
+  )
+  t.same(
+    obstaclesOf(
+      await checkNodes([
+        ['1.0.3', null],
+        ['1.0.2', null],
+        [null, 'refused'],
+      ]),
+    ),
+    [
+      'warning new connection: the node n2 cannot be used: refused',
+      'warning new family: the nodes of the group run different versions: n0: 1.0.3, n1: 1.0.2',
+    ],
+  )
+})
