@@ -94,6 +94,7 @@ t.test('all workers change the shares of a group of nodes', async (t) => {
     reads: 0.5,
     writes: 0,
     returned: null,
+    refused: null,
   })
   const share = 'gateway_shift_share{engine="default",group="new",kind="reads"}'
   t.match((await shifting.admin('/metrics')).text, share)
