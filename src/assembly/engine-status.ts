@@ -39,12 +39,13 @@ function groupsStatusOf({
 }: Pick<EngineDependencies, 'shift' | 'compared'>): GroupsStatus | null {
   if (shift === null) return null
   const { shares, returned } = shift.state()
-  const { to, from } = shift
+  const { to, from, refusal } = shift
   return {
     to,
     from,
     ...shares,
     returned,
+    refused: refusal(),
     compared: compared === null ? null : shownComparison(compared.report),
   }
 }

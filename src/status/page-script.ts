@@ -478,7 +478,9 @@ export function runStatusPage(): void {
     reads,
     writes,
     returned,
+    refused,
   }: NonNullable<EngineStatus['groups']>): readonly [string, Tone] {
+    if (refused !== null) return [`${to} gets no requests`, 'bad']
     if (returned !== null) return [`returned from ${to} to ${from}: ${returned}`, 'bad']
     if (reads === 0 && writes === 0) return [`${from} gets all requests`, 'quiet']
     if (reads === 1 && writes === 1) return [`${to} gets all requests`, 'good']

@@ -50,9 +50,10 @@ function warning(text: string, runbook: string | null): Problem {
 
 function groupProblems(engine: string, groups: EngineStatus['groups']): readonly Problem[] {
   if (groups === null) return []
-  const { to, from, returned, compared } = groups
+  const { to, from, returned, refused, compared } = groups
   const different = compared?.results['different'] ?? 0
   return [
+    ...(refused === null ? [] : [warning(`groups of ${engine}: ${refused}`, null)]),
     ...(returned === null
       ? []
       : [

@@ -41,6 +41,8 @@ export interface GroupsStatus {
   readonly writes: number
   /** The limit that the group has passed. Null if all requests have not returned by themselves. */
   readonly returned: string | null
+  /** Why the group `to` gets no requests, whatever its shares are. Null if it may get requests. */
+  readonly refused: string | null
   /** Null if the responses of the groups are not compared. */
   readonly compared: ComparisonReport | null
 }
@@ -102,12 +104,13 @@ function addEngines(one: EngineStatus, other: EngineStatus): EngineStatus {
   }
 }
 
-/** Processes have different shares if the requests of one of them have returned. */
+/** Processes have different shares if the requests of one of them have returned. One of them may have checked the group before the others. */
 function addGroups(one: GroupsStatus | null, other: GroupsStatus | null): GroupsStatus | null {
   if (one === null || other === null) return one ?? other
   const compared = [one, other].flatMap((groups) => groups.compared ?? [])
   return {
     ...(other.returned === null ? one : other),
+    refused: one.refused ?? other.refused,
     compared: compared.length === 0 ? null : shownComparison(addComparisons(compared)),
   }
 }

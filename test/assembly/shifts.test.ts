@@ -123,6 +123,7 @@ t.test('the status has the groups of an engine, their shares and the comparison'
           reads: 0.125,
           writes: 0,
           returned: null,
+          refused: null,
           compared: { results: {}, waiting: 0, differences: [] },
         },
       },

@@ -94,8 +94,22 @@ t.test('returned requests and differences between groups are problems', (t) => {
     isQueueStanding: false,
     nodes: [],
   }
-  const groups = { to: 'new', from: 'old', reads: 0, writes: 0, returned: null, compared: null }
-  const problemsIn = (more: Partial<typeof groups> | { returned: string } | { compared: ComparisonReport }) =>
+  const groups = {
+    to: 'new',
+    from: 'old',
+    reads: 0,
+    writes: 0,
+    returned: null,
+    refused: null,
+    compared: null,
+  }
+  const problemsIn = (
+    more:
+      | Partial<typeof groups>
+      | { returned: string }
+      | { refused: string }
+      | { compared: ComparisonReport },
+  ) =>
     problemsWith({ sum: { ...SUM, engines: [{ ...engine, groups: { ...groups, ...more } }] } }).map(
       ({ text, kind, runbook }) => `${kind} ${runbook} ${text}`,
     )
@@ -103,6 +117,9 @@ t.test('returned requests and differences between groups are problems', (t) => {
   t.same(problemsIn({ compared: { ...compared, results: { equal: 5, 'known: hal-links': 2 } } }), [])
   t.same(problemsIn({ compared: { ...compared, results: { different: 3 } } }), [
     'warning GatewayDifferencesFound groups of default: 3 differences between new and old',
+  ])
+  t.same(problemsIn({ refused: 'The group new gets no requests: old schema' }), [
+    'warning null groups of default: The group new gets no requests: old schema',
   ])
   t.same(problemsIn({ returned: 'latency' }), [
     'warning GatewayShiftReturned groups of default: all requests have returned from new to old (latency)',

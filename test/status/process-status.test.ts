@@ -147,7 +147,15 @@ t.test('the status has at most 100 lines of each kind, with the most frequent re
 })
 
 const DIFFERENCE = { operation: 'getTask', place: '/name', left: 'missing', right: 'null', atMs: 1 }
-const GROUPS = { to: 'new', from: 'old', reads: 0.1, writes: 0, returned: null, compared: null }
+const GROUPS = {
+  to: 'new',
+  from: 'old',
+  reads: 0.1,
+  writes: 0,
+  returned: null,
+  refused: null,
+  compared: null,
+}
 
 /** Returns groups with a difference at each of these times. */
 const groupsOf = (atMs: readonly number[]) => ({
@@ -170,6 +178,18 @@ t.test('results of comparisons are summed, with the five newest differences', (t
     engines[0]?.groups?.compared?.differences.map(({ atMs }) => atMs),
     [2, 3, 4, 5, 7],
   )
+  t.end()
+})
+
+t.test('a group that one process refuses is shown as refused', (t) => {
+  const refused = { ...GROUPS, refused: 'old schema' }
+  for (const both of [
+    [GROUPS, refused],
+    [refused, GROUPS],
+  ]) {
+    const { engines } = addStatuses(both.map((groups) => ({ ...PROCESS, engines: [{ ...ENGINE, groups }] })))
+    t.same(engines[0]?.groups, refused)
+  }
   t.end()
 })
 

@@ -69,6 +69,7 @@ function groupsOf(name: string, places: readonly string[]): NonNullable<EngineSt
     reads: 0.25,
     writes: 0,
     returned: name,
+    refused: null,
     compared: {
       results: { equal: 1264, 'known: form-reference': 46, different: places.length },
       waiting: 0,
@@ -508,7 +509,7 @@ void t.test('the status page reports what the browser cannot load', OPTIONS, asy
 
 void t.test('the status page shows the groups of nodes and the comparison', OPTIONS, async (t) => {
   const node = { ...NODE, group: 'old' }
-  const groups = { ...groupsOf('getTask', ['/name']), to: 'new', from: 'old', returned: null }
+  const groups = { ...groupsOf('getTask', ['/name']), to: 'new', from: 'old', returned: null, refused: null }
   const admin = await openAdmin(t, {
     process: () => processOf([engineOf('plain'), engineOf('default', { nodes: [node], groups })]),
   })
@@ -520,6 +521,14 @@ void t.test('the status page shows the groups of nodes and the comparison', OPTI
     /^default\s+requests are shifted from old to new\s+25 %\s+0 %\s+1,311\s+equal 1,264 · known: form-reference 46\s+1$/,
   )
   t.match(await textOf(page, '#differences tbody'), /^getTask\s+default\s+\/name\s.*2026-01-31 12:00:00 UTC$/)
+})
+
+void t.test('the status page shows that a group is refused', OPTIONS, async (t) => {
+  const groups = { ...groupsOf('getTask', ['/name']), to: 'new', from: 'old', refused: 'old schema' }
+  const admin = await openAdmin(t, { process: () => processOf([engineOf('default', { groups })]) })
+  const page = await openPage(t)
+  await visit(page, admin.address)
+  t.match(await textOf(page, '#groups tbody'), /^default\s+new gets no requests\s/)
 })
 
 void t.test('the status page has no groups if no engine has some', OPTIONS, async (t) => {
