@@ -15,6 +15,7 @@ import { exchange } from './exchange.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 import { deployMoved, startMovedClients } from './moved-clients.ts'
 import { type RecordedNode, startRecordedNode } from './recorded-node.ts'
+import { requestsByNode } from './requests-by-node.ts'
 import { shiftTo } from './shift-to.ts'
 import { startTwoFamilies } from './two-families.ts'
 
@@ -143,15 +144,4 @@ function checkLocks(t: Test, nodes: readonly RecordedNode[]): void {
   t.comment(`locked and completed at old: ${here}; at new: ${there}`)
   t.ok(to > 0, 'locks of the old group are valid at the new group')
   t.ok(back > 0, 'locks of the new group are valid at the old group')
-}
-
-/** Returns the number of successful attempts at each node. */
-async function requestsByNode({ adminAddress }: GatewayProcess): Promise<ReadonlyMap<string, number>> {
-  const text = await (await fetch(`${adminAddress}/metrics`)).text()
-  const counts = new Map<string, number>()
-  for (const [, node = '', count] of text.matchAll(
-    /^gateway_upstream_attempts_total\{[^}]*node="([^"]+)",result="ok"[^}]*\} (\d+)$/gm,
-  ))
-    counts.set(node, (counts.get(node) ?? 0) + Number(count))
-  return counts
 }
