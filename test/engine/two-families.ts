@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import type { ComparisonReport } from '../../src/proxy/compare/comparison-report.ts'
 import { isComparisonReports } from '../../src/server/comparison-reports.ts'
 import type { Family } from './build.ts'
-import { startDatabase } from './database.ts'
+import { type Database, startDatabase } from './database.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
@@ -24,6 +24,8 @@ interface TwoFamiliesOptions {
   readonly settings: string
   /** Returns the base URL at which the gateway reaches an engine. Default: the engine's own. */
   readonly inFront?: (base: string, group: 'old' | 'new') => Promise<string>
+  /** Called when the old engine runs, before the new one starts. Default: nothing is done. */
+  readonly prepare?: (old: Engine, database: Database) => Promise<void>
   /** The engine that creates the tables of the database. Default: the old one. */
   readonly tablesOf?: Family
 }
@@ -36,6 +38,7 @@ export async function startTwoFamilies(
     engine,
     settings,
     inFront = async (base) => base,
+    prepare,
     tablesOf,
   }: TwoFamiliesOptions,
 ): Promise<TwoFamilies> {
@@ -45,6 +48,7 @@ export async function startTwoFamilies(
   if (tablesOf !== undefined) await (await startEngine({ family: tablesOf, db: database.url })).stop()
   const old = await startEngine({ family: oldFamily, db: database.url, jvm: ['-Xmx512m'] })
   t.teardown(() => old.stop())
+  await prepare?.(old, database)
   const next = await startEngine({ family: newFamily, db: database.url, jvm: ['-Xmx512m'] })
   t.teardown(() => next.stop())
   const gateway = await startGatewayProcess({
