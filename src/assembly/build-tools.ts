@@ -2,16 +2,17 @@ import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { createTools } from '../mcp/operation-tools.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
+import { KEEP_ALIVE_MS, ToolStreams } from '../mcp/tool-streams.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { isToolOperation } from '../operations/tool-operations.ts'
-
-/** Time between two comments on a stream without messages. A proxy may close a stream that is silent for a minute. */
-const KEEP_ALIVE_MS = 25_000
+import type { Component } from './component.ts'
 
 interface ToolEndpointSettings {
   readonly config: Config
   readonly log: Logger
   readonly version: string
+  /** Returns whether another configuration is in force. */
+  readonly isReplaced: () => boolean
 }
 
 /** Loads the SDK only here, so that it costs neither memory nor time if no tools are configured. */
@@ -19,18 +20,34 @@ export async function buildToolEndpoint({
   config,
   log,
   version,
+  isReplaced,
 }: ToolEndpointSettings): Promise<ToolEndpoint | null> {
   if (config.mcp === null) return null
+  const { open, perUser, maxAge: maxAgeMs } = config.mcp.streams
   const { createToolServer } = await import('../mcp/tool-server.ts')
   return {
     tools: createTools(OPERATIONS, config.mcp.tools, config.mcp),
     calls: new WeakMap(),
+    streams: new ToolStreams({ limits: { open, perUser, maxAgeMs }, isReplaced }),
     serve: createToolServer({
       version,
       keepAliveMs: KEEP_ALIVE_MS,
       maxBodyBytes: config.limits.body,
       onError: (error) => log.debug({ err: error }, 'a message of a client of tools was not served'),
     }),
+  }
+}
+
+/** Creates the component that ends the streams of clients, and shows how many are open. */
+export function createToolStreamWatch(endpoint: ToolEndpoint | null): Component {
+  return {
+    activate: (metrics) =>
+      metrics.gauges(
+        { name: 'gateway_mcp_streams', help: 'Number of open streams of clients of tools.', labels: [] },
+        () => (endpoint === null ? [] : [{ labels: {}, value: endpoint.streams.size }]),
+      ),
+    // The users and records of a runtime that was stopped are no longer read, so nothing would be noticed.
+    stop: () => endpoint?.streams.drain(),
   }
 }
 

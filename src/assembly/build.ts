@@ -40,7 +40,7 @@ import { createCeilingOf } from '../policy/limits/ceiling.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createCertificateGauges } from './running-certificates.ts'
 import { buildApiDocuments, servedOperations } from './build-api-documents.ts'
-import { buildToolEndpoint, toolProblems } from './build-tools.ts'
+import { buildToolEndpoint, createToolStreamWatch, toolProblems } from './build-tools.ts'
 import { openTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
 import { PolicyLedger } from './policy-ledger.ts'
@@ -84,11 +84,14 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   })
   const engineNodes = builtEngines.map(({ nodes }) => nodes)
   const applicationNodes = applications.map(({ nodes }) => nodes)
+  const isReplaced = () => successor() !== null
+  const toolEndpoint = await buildToolEndpoint({ config, log, version: options.version, isReplaced })
   // Every part that lives as long as the runtime. They are released in this order: traces before the audit file.
   const components = combined([
     sources,
     createNodeWatch(engineNodes, applicationNodes),
     createWebSocketWatch(applications.map(({ application }) => application)),
+    createToolStreamWatch(toolEndpoint),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
     createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
     createShiftGauges(
@@ -121,7 +124,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     ceilingOf: createCeilingOf(config.limits.ceilings),
     pressure,
     parked: new ParkedRequests(),
-    toolEndpoint: await buildToolEndpoint({ config, log, version: options.version }),
+    toolEndpoint,
     metrics,
     log,
     traces,
@@ -167,6 +170,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     activate: () => components.activate(metrics),
     endPolls: () => {
       engineNodes.forEach(endPolls)
+      toolEndpoint?.streams.drain()
       // The second half of the time is for the requests that were in progress, and for sockets whose clients do not read.
       for (const { application } of applications) application.webSockets?.drain(config.timeouts.drain / 2)
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { size, wholeNumber } from './values.ts'
+import { size, time, wholeNumber } from './values.ts'
 
 /** The path of the endpoint for tools. An engine with a name has the path `/mcp/engine/NAME`. */
 export const MCP_PATH = '/mcp'
@@ -32,6 +32,26 @@ export const mcp = z
       .describe(
         'Maximum size of a result. A longer result is cut after a whole item of a list, and the agent is told how to get the rest.',
       ),
+    streams: z
+      .strictObject({
+        open: wholeNumber(1, 100_000)
+          .default(1000)
+          .describe(
+            'Maximum number of open streams in each process. Through a stream, a client learns that its tools have changed. A further stream gets 503 `GW_OVERLOADED`.',
+          ),
+        perUser: wholeNumber(1, 100_000)
+          .default(10)
+          .describe(
+            'Maximum number of open streams of each user, in each process. A further stream gets 429 `GW_RATE_LIMITED`.',
+          ),
+        maxAge: time(1000)
+          .default(600_000)
+          .describe(
+            'Age after which a stream is closed. The client then connects again, and is authenticated again.',
+          ),
+      })
+      .prefault({})
+      .describe('Limits of the streams with notifications.'),
   })
   .refine(({ defaultResults, maxResults }) => defaultResults <= maxResults, {
     path: ['defaultResults'],

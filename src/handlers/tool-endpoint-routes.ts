@@ -6,6 +6,7 @@ import { MCP_PATH } from '../config/mcp-settings.ts'
 import { GatewayError } from '../errors.ts'
 import { createInProcessClient } from '../mcp/in-process-client.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
+import type { ServedMessage } from '../mcp/tool-server.ts'
 import { admit } from '../pipeline/admit.ts'
 import type { ReceivedRequest, RequestContext } from '../pipeline/context.ts'
 import { setPrincipal, setRoute } from '../pipeline/context.ts'
@@ -26,12 +27,14 @@ import { pickHeaders } from '../request/picked-headers.ts'
 import { isFromOtherOrigin } from '../request/origin.ts'
 import { isObject, stringIn } from '../request/value.ts'
 import { type CallTool, createCallTool } from './call-tool.ts'
+import { onClosed, serveNotificationStream } from './notification-stream.ts'
+import { createOpenNotifications, type OpenNotifications } from './tool-notifications.ts'
 import { type ToolCaller, visibleTools } from './visible-tools.ts'
 
 /** The path of the default engine, and the path of an engine by its name. */
 const PATHS = [MCP_PATH, `${MCP_PATH}/engine/:engine`] as const
 /** The methods of these paths, as in `Allow`. */
-const ALLOWED = 'POST'
+const ALLOWED = 'GET, POST'
 
 /** The headers of a client that the protocol reads. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const
@@ -52,7 +55,8 @@ export function registerToolEndpoint(
     maxBytes: config.mcp.maxResultBytes,
   })
   const callTool = createCallTool(dependencies, { ...config.mcp, tools: toolEndpoint.tools }, client)
-  const serve = serveMessages(dependencies, toolEndpoint, callTool)
+  const openNotifications = createOpenNotifications(dependencies, toolEndpoint)
+  const handler = createServe(dependencies, toolEndpoint, { callTool, openNotifications })
   app.register(async function tools(scope) {
     scope.addHook('onRequest', hookOf(refusePages(config)))
     scope.addHook('onRequest', hookOf(authenticateCaller(dependencies)))
@@ -62,7 +66,7 @@ export function registerToolEndpoint(
         method: [...METHODS],
         url,
         bodyLimit: config.limits.body,
-        handler: serve,
+        handler,
       })
   })
 }
@@ -107,44 +111,81 @@ function authenticateCaller(dependencies: Dependencies): RequestStage {
   }
 }
 
+const EVENT_STREAM = /\btext\/event-stream\b/i
 const JSON_MEDIA = /^application\/json *(?:;|$)/i
 
 /** Checks the method and the media type before any byte of the body is read. */
 function checkMessageHead(request: ReceivedRequest): void {
   const { context, method, headers } = request
   context.stage = 'body'
-  if (method !== ALLOWED) throw noOperation(ALLOWED)
+  // A client that does not accept streams has no use for a GET.
+  if (method === 'GET' && EVENT_STREAM.test(headers.accept ?? '')) return
+  if (method !== 'POST') throw noOperation(ALLOWED)
   if (!JSON_MEDIA.test(headers['content-type'] ?? '')) throw new GatewayError('GW_UNSUPPORTED_MEDIA')
 }
 
-/** Returns the handler of messages. */
-function serveMessages(dependencies: Dependencies, { tools, serve }: ToolEndpoint, callTool: CallTool) {
+interface EndpointHandlers {
+  readonly callTool: CallTool
+  readonly openNotifications: OpenNotifications
+}
+
+/** Returns the handler of the endpoint. */
+function createServe(
+  dependencies: Dependencies,
+  { tools, serve }: ToolEndpoint,
+  { callTool, openNotifications }: EndpointHandlers,
+) {
   const count = admit(dependencies)
-  return async function serveMessage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+
+  /** Opens the notifications of a message, if it subscribes to them. Their stream is the response to the message. */
+  async function subscribe(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    served: () => ServedMessage | null,
+  ): Promise<void> {
+    const { close } = await openNotifications({
+      request,
+      caller: callerOf(request.context),
+      notify: () => served()?.notify(),
+      end: () => served()?.end(),
+    })
+    onClosed(reply.raw, close)
+  }
+
+  async function serveMessage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { context } = request
     const message = messageIn(request.body)
-    const isCall = stringIn(message, 'method') === 'tools/call'
+    const method = stringIn(message, 'method')
+    const isCall = method === 'tools/call'
     // The request of a call is counted when it passes the stages, and every other message here.
     if (!isCall) await count(request)
     context.stage = 'forward'
-    const caller = callerOf(context)
     const abort = new AbortController()
-    reply.raw.once('close', () => abort.abort())
+    onClosed(reply.raw, () => abort.abort())
     let isSent = false
-    const response = await serve({
+    let served: ServedMessage | null = null
+    if (method === 'subscriptions/listen') await subscribe(request, reply, () => served)
+    served = await serve({
       url: `http://localhost${MCP_PATH}`,
       headers: pickHeaders(request.headers, PROTOCOL_HEADERS),
       message,
       signal: abort.signal,
       list: async () => {
-        const visible = await visibleTools(dependencies, tools, caller)
+        const visible = await visibleTools(dependencies, tools, callerOf(context))
         return visible.map(({ description }) => description)
       },
       call: () => callTool({ request, message, signal: abort.signal, onSent: () => (isSent = true) }),
     })
     // A call without a request would otherwise cost the caller nothing.
     if (isCall && !isSent) await count(request)
-    return sendMessage(reply, response, context)
+    return sendMessage(reply, served.response, context)
+  }
+
+  return async function serveEndpoint(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (request.method !== 'GET') return serveMessage(request, reply)
+    await count(request)
+    request.context.stage = 'forward'
+    return serveNotificationStream(openNotifications, { request, reply, caller: callerOf(request.context) })
   }
 }
 

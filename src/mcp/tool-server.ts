@@ -1,5 +1,5 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import type { Tool } from '@modelcontextprotocol/server'
+import type { ServerEvent, Tool } from '@modelcontextprotocol/server'
 import type { ToolDescription } from './operation-tools.ts'
 import type { ToolResult } from './tool-result.ts'
 
@@ -18,8 +18,17 @@ export interface ToolMessage {
   readonly call: () => Promise<ToolResult | null>
 }
 
+/** The response to a message. */
+export interface ServedMessage {
+  readonly response: Response
+  /** Notifies the client that its tools have changed, if the message has opened a stream. */
+  readonly notify: () => void
+  /** Ends the stream that the message has opened. */
+  readonly end: () => void
+}
+
 /** Serves one message. This module is loaded only if the endpoint is configured, because it loads the SDK of the protocol. */
-export type ServeToolMessage = (message: ToolMessage) => Promise<Response>
+export type ServeToolMessage = (message: ToolMessage) => Promise<ServedMessage>
 
 export interface ToolServerOptions {
   readonly version: string
@@ -47,13 +56,21 @@ export function createToolServer({
   maxBodyBytes,
   onError,
 }: ToolServerOptions): ServeToolMessage {
-  return ({ url, headers, message, signal, list, call }) => {
+  return async ({ url, headers, message, signal, list, call }) => {
+    const listeners = new Set<(event: ServerEvent) => void>()
+    const bus = {
+      publish: (event: ServerEvent) => listeners.forEach((listener) => listener(event)),
+      subscribe: (listener: (event: ServerEvent) => void) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
+    }
     const handler = createMcpHandler(
       () => {
         const server = new Server(
           { name: 'engine-gateway', version },
           {
-            capabilities: { tools: {} },
+            capabilities: { tools: { listChanged: true } },
             instructions: INSTRUCTIONS,
             jsonSchemaValidator: NO_VALIDATOR,
           },
@@ -68,8 +85,13 @@ export function createToolServer({
         })
         return server
       },
-      { keepAliveMs, maxRequestBodySize: maxBodyBytes, onerror: onError },
+      { bus, keepAliveMs, maxRequestBodySize: maxBodyBytes, onerror: onError },
     )
-    return handler.fetch(new Request(url, { method: 'POST', headers, signal }), { parsedBody: message })
+    const request = new Request(url, { method: 'POST', headers, signal })
+    return {
+      response: await handler.fetch(request, { parsedBody: message }),
+      notify: () => handler.notify.toolsChanged(),
+      end: () => void handler.close().catch(onError),
+    }
   }
 }

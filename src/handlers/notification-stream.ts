@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http'
+import { PassThrough } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { KEEP_ALIVE_MS } from '../mcp/tool-streams.ts'
+import type { NotificationsOfClient, OpenNotifications } from './tool-notifications.ts'
+import type { ToolCaller } from './visible-tools.ts'
+
+const CHANGED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+
+/**
+ * Serves a stream of server-sent events that the versions of the protocol with a handshake open with GET. The id of each event
+ * identifies the tools of the caller. A client that connects again sends the id, at any replica, and is notified if it has missed a
+ * change.
+ */
+export async function serveNotificationStream(
+  open: OpenNotifications,
+  {
+    request,
+    reply,
+    caller,
+  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly caller: ToolCaller },
+): Promise<FastifyReply> {
+  const events = new PassThrough()
+  let opened: NotificationsOfClient | null = null
+  const notify = () => void events.write(`id: ${opened?.seen() ?? ''}\nevent: message\ndata: ${CHANGED}\n\n`)
+  opened = await open({ request, caller, notify, end: () => events.end() })
+  const { seen, close } = opened
+  const keepAlive = setInterval(() => events.write(':\n\n'), KEEP_ALIVE_MS).unref()
+  onClosed(reply.raw, () => {
+    clearInterval(keepAlive)
+    close()
+    events.destroy()
+  })
+  const lastEventId = request.headers['last-event-id']
+  if (lastEventId === undefined || lastEventId === seen()) events.write(`id: ${seen()}\ndata: \n\n`)
+  else notify()
+  return reply
+    .header('content-type', 'text/event-stream')
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no')
+    .send(events)
+}
+
+/** Calls a function when a response is over, also if its client has already disconnected. */
+export function onClosed(response: ServerResponse, work: () => void): void {
+  if (response.destroyed || response.socket?.destroyed === true) work()
+  else response.once('close', work)
+}

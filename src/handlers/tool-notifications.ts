@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { GatewayError } from '../errors.ts'
+import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
+import type { StreamRefusal, ToolStream } from '../mcp/tool-streams.ts'
+import { setPrincipal } from '../pipeline/context.ts'
+import { identifyAgain } from '../pipeline/decide-again.ts'
+import type { Dependencies } from '../pipeline/dependencies.ts'
+import { createPrincipalOf } from '../pipeline/locate-request.ts'
+import { type ToolCaller, visibleTools } from './visible-tools.ts'
+
+/** The notifications of one client. */
+export interface NotificationsOfClient {
+  /** Identifies the tools that the caller saw last. */
+  readonly seen: () => string
+  readonly close: () => void
+}
+
+interface NotifiedClient {
+  readonly request: FastifyRequest
+  readonly caller: ToolCaller
+  readonly notify: () => void
+  /** Ends the stream of the client. */
+  readonly end: () => void
+}
+
+/** Opens the notifications of a client. @throws GatewayError if there are too many streams, or if the records are too old */
+export type OpenNotifications = (client: NotifiedClient) => Promise<NotificationsOfClient>
+
+/** Creates the function that opens notifications. They contain no data: the client then asks for the list, and is decided again. */
+export function createOpenNotifications(
+  dependencies: Dependencies,
+  { tools, streams }: Pick<ToolEndpoint, 'tools' | 'streams'>,
+): OpenNotifications {
+  const identify = createPrincipalOf(dependencies)
+
+  async function digestOf(caller: ToolCaller): Promise<string> {
+    const visible = await visibleTools(dependencies, tools, caller)
+    const names = visible.map(({ description }) => description.name)
+    return createHash('sha256').update(names.join()).digest('base64url').slice(0, 22)
+  }
+
+  return async function openNotifications({ request, caller: { engine, principal }, notify, end }) {
+    const { authenticator } = engine
+    const refusal = streams.refusalFor(principal.userId)
+    if (refusal !== null) throw refusalOf(refusal)
+    let caller = principal
+    let version: number | null = engine.recordsVersion()
+    let seen = ''
+    const stream: ToolStream = {
+      user: principal.userId,
+      isCurrent: () => isUnchanged(engine, version) && authenticator.isCurrent(caller),
+      review: async () => {
+        version = null
+        caller = await identifyAgain({ authenticator, identify }, caller, request)
+        setPrincipal(request.context, caller)
+        const current = engine.recordsVersion()
+        const digest = await digestOf({ engine, principal: caller })
+        version = current
+        if (digest === seen) return
+        seen = digest
+        notify()
+      },
+      end: () => {
+        notify()
+        end()
+      },
+    }
+    // The place is taken before the first wait, so that many requests at once do not exceed the limits.
+    streams.add(stream)
+    try {
+      seen = await digestOf({ engine, principal })
+    } catch (error) {
+      streams.delete(stream)
+      throw error
+    }
+    return { seen: () => seen, close: () => streams.delete(stream) }
+  }
+}
+
+/** Returns false if other records are in force, or if they are too old for a decision. */
+function isUnchanged(
+  { recordsVersion }: Pick<ToolCaller['engine'], 'recordsVersion'>,
+  version: number | null,
+): boolean {
+  try {
+    return recordsVersion() === version
+  } catch {
+    return false
+  }
+}
+
+function refusalOf(refusal: StreamRefusal): GatewayError {
+  if (refusal === 'draining') return new GatewayError('GW_DRAINING')
+  if (refusal === 'process')
+    return new GatewayError('GW_OVERLOADED', { message: 'Too many streams are open' })
+  return new GatewayError('GW_RATE_LIMITED', { message: 'Too many streams of this user are open' })
+}

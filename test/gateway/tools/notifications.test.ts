@@ -1,0 +1,99 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { replaceRecords } from '../../support/both-ways.ts'
+import { authorizationOf, openGateway, type OpenGateway } from '../../support/open-gateway.ts'
+import { connectTools } from '../../support/tool-client.ts'
+
+const OTHERS = ['grant mary PROCESS_INSTANCE:* CREATE', 'grant mary PROCESS_DEFINITION:review READ']
+const GRANTS = [
+  'grant mary PROCESS_INSTANCE:* CREATE',
+  'grant mary PROCESS_DEFINITION:review READ,CREATE_INSTANCE',
+]
+
+function openTools(t: Test, mcp: object = {}): Promise<OpenGateway> {
+  return openGateway(t, { settings: { mcp }, records: GRANTS, watch: true, listen: true })
+}
+
+/** Opens a stream with GET. `text` resolves to everything that arrived when it contains a text. */
+async function openStream(origin: string, headers: Readonly<Record<string, string>> = {}) {
+  const abort = new AbortController()
+  const response = await fetch(`${origin}/mcp`, {
+    headers: { authorization: authorizationOf('mary'), accept: 'text/event-stream', ...headers },
+    signal: abort.signal,
+  })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return {
+    status: response.status,
+    headers: response.headers,
+    leave: () => abort.abort(),
+    until: async (part: string): Promise<string> => {
+      while (!text.includes(part)) {
+        const { done = true, value = '' } = (await reader?.read()) ?? {}
+        if (done) return `${text}(end)`
+        text += value
+      }
+      return text
+    },
+  }
+}
+
+for (const mode of ['legacy', 'auto'] as const)
+  t.test(`a revoked record removes the tool and notifies the client within a second (${mode})`, async (t) => {
+    const gateway = await openTools(t)
+    const { promise: changed, resolve: tell } = Promise.withResolvers<void>()
+    const { names } = await connectTools(t, gateway.origin, 'mary', { mode, onToolsChanged: tell })
+    let others = 0
+    await connectTools(t, gateway.origin, 'ben', { mode, onToolsChanged: () => (others += 1) })
+    t.ok((await names()).includes('startProcessInstanceByKey'))
+    while (gateway.dependencies.toolEndpoint?.streams.size !== 2) await wait(5)
+    const startMs = performance.now()
+    await replaceRecords(gateway, OTHERS)
+    await changed
+    const tookMs = performance.now() - startMs
+    t.notOk((await names()).includes('startProcessInstanceByKey'))
+    t.ok(tookMs < 1000, `${tookMs} ms`)
+    t.equal(others, 0, 'a caller with the same tools is not notified')
+  })
+
+t.test('a client that connects again is notified if it has missed a change', async (t) => {
+  const gateway = await openTools(t)
+  const first = await openStream(gateway.origin)
+  t.match(first.headers.get('content-type'), /^text\/event-stream/)
+  const id = /id: (\S+)/.exec(await first.until('\n\n'))?.[1] ?? ''
+  t.not(id, '')
+  first.leave()
+  const same = await openStream(gateway.origin, { 'last-event-id': id })
+  t.notMatch(await same.until('\n\n'), /list_changed/)
+  const other = await openStream(gateway.origin, { 'last-event-id': 'other' })
+  t.match(await other.until('\n\n'), /list_changed/)
+  same.leave()
+  other.leave()
+  while (gateway.dependencies.toolEndpoint?.streams.size !== 0) await wait(5)
+})
+
+t.test('a stream needs credentials, and its number is limited', async (t) => {
+  const gateway = await openTools(t, { streams: { open: 3, perUser: 2 } })
+  t.equal((await openStream(gateway.origin, { authorization: 'Basic x' })).status, 401)
+  t.equal((await openStream(gateway.origin, { accept: 'application/json' })).status, 405)
+  t.equal((await openStream(gateway.origin, { origin: gateway.origin })).status, 403)
+  const opened = await Promise.all([1, 2, 3, 4].map(() => openStream(gateway.origin)))
+  t.same(opened.map(({ status }) => String(status)).sort(), ['200', '200', '429', '429'])
+  const ben = { authorization: authorizationOf('ben') }
+  t.equal((await openStream(gateway.origin, ben)).status, 200)
+  t.equal((await openStream(gateway.origin, ben)).status, 503)
+})
+
+t.test('a drain notifies the client and ends its stream', async (t) => {
+  const gateway = await openTools(t)
+  const stream = await openStream(gateway.origin)
+  gateway.dependencies.toolEndpoint?.streams.drain()
+  t.match(await stream.until('never'), /list_changed.*\(end\)$/s)
+  t.equal((await openStream(gateway.origin)).status, 503)
+})
+
+t.test('a stream ends at its age', async (t) => {
+  const gateway = await openTools(t, { streams: { maxAge: '1s' } })
+  const stream = await openStream(gateway.origin)
+  t.match(await stream.until('never'), /\(end\)$/)
+})
