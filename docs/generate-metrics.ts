@@ -57,7 +57,7 @@ const NOTES: Readonly<Record<string, string>> = {
     '`query`: the query that failed. If it rises, the log contains the reason',
   gateway_engine_gauges_timestamp_seconds: 'If it is minutes ago, queries fail',
   gateway_group_refused:
-    'With `engines.NAME.shift`. If it is 1, the group gets no requests: see [a schema that is too old](configuration/balancing.md#a-schema-that-is-too-old)',
+    'With `engines.NAME.shift`. If it is 1, the group gets no requests: see [refused groups](runbooks/GatewayGroupRefused.md)',
   gateway_idempotent_requests_total:
     'See [Idempotency-Key](idempotency.md). If `unavailable`, `unstored` or `unreadable` rises, [requests with a key fail](runbooks/GatewayIdempotencyFailing.md)',
   gateway_info: 'Several versions for a long time: see [two versions](runbooks/GatewayVersionSkew.md)',

@@ -53,7 +53,7 @@ function groupProblems(engine: string, groups: EngineStatus['groups']): readonly
   const { to, from, returned, refused, compared } = groups
   const different = compared?.results['different'] ?? 0
   return [
-    ...(refused === null ? [] : [warning(`groups of ${engine}: ${refused}`, null)]),
+    ...(refused === null ? [] : [warning(`groups of ${engine}: ${refused}`, 'GatewayGroupRefused')]),
     ...(returned === null
       ? []
       : [

@@ -71,6 +71,24 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     await drill.ends()
   },
 
+  GatewayGroupRefused: async (t, alert) => {
+    const [old, other] = [await startEngineNode(t), await startEngineNode(t)]
+    other.state.schema = '7.22.0'
+    const drill = await openDrill(t, {
+      alert,
+      nodes: [old.base],
+      settings: { engines: { default: groupsOf(old, other, '1%') } },
+    })
+    t.match(await drill.fires(), { labels: { engine: 'default', group: 'new' } })
+    t.match(
+      await drill.follow('Diagnosis'),
+      /needs the schema 7\.23, and the database has 7\.22\.0.*gateway_group_refused.* 1/s,
+    )
+    other.state.schema = '7.24.0'
+    t.match(await drill.follow('Mitigation'), /new gets 1% of the reads/)
+    await drill.ends()
+  },
+
   GatewayDifferencesFound: async (t, alert) => {
     const [old, other] = [await startEngineNode(t), await startEngineNode(t)]
     const drill = await openDrill(t, {

@@ -16,6 +16,8 @@ export interface EngineNode {
     tasks: number
     /** The number of jobs without retries. Each of them has an open incident. */
     failedJobs: number
+    /** The version of the database schema. The engine needs 7.23. */
+    schema: string
   }
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
@@ -24,7 +26,14 @@ export interface EngineNode {
 export async function startEngineNode(t: Test): Promise<EngineNode> {
   // The system chooses a port for the first start. Later starts use the same port.
   let port = 0
-  const state: EngineNode['state'] = { status: 200, delayMs: 0, registered: [], tasks: 0, failedJobs: 0 }
+  const state: EngineNode['state'] = {
+    status: 200,
+    delayMs: 0,
+    registered: [],
+    tasks: 0,
+    failedJobs: 0,
+    schema: '7.24.0',
+  }
   let server: Server | null = null
   const stop = async (): Promise<void> => {
     server?.closeAllConnections()
@@ -46,12 +55,15 @@ export async function startEngineNode(t: Test): Promise<EngineNode> {
 }
 
 async function answer(
-  { status, delayMs, registered, tasks, failedJobs }: EngineNode['state'],
+  { status, delayMs, registered, tasks, failedJobs, schema }: EngineNode['state'],
   { url = '', method }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const path = url.slice(BASE.length)
   if (path === '/engine') return send(response, 200, [{ name: 'default' }])
+  if (path === '/telemetry/data') return send(response, 200, { product: { name: 'Camunda BPM Runtime' } })
+  if (path === '/version') return send(response, 200, { version: '7.24.0' })
+  if (path === '/schema/log') return send(response, 200, [{ id: '0', timestamp: null, version: schema }])
   if (path === '/deployment/registered') return send(response, 200, registered)
   // The node never responds to a long poll. An engine without tasks holds it for half an hour.
   if (path === '/external-task/fetchAndLock') return

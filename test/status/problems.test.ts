@@ -119,7 +119,7 @@ t.test('returned requests and differences between groups are problems', (t) => {
     'warning GatewayDifferencesFound groups of default: 3 differences between new and old',
   ])
   t.same(problemsIn({ refused: 'The group new gets no requests: old schema' }), [
-    'warning null groups of default: The group new gets no requests: old schema',
+    'warning GatewayGroupRefused groups of default: The group new gets no requests: old schema',
   ])
   t.same(problemsIn({ returned: 'latency' }), [
     'warning GatewayShiftReturned groups of default: all requests have returned from new to old (latency)',

@@ -32,6 +32,7 @@ const DIFFERENT = (operation: string) =>
   `gateway_responses_compared_total{${AT},engine="default",operation="${operation}",result="different",kind=""}`
 const SHARE = (engine: string, group: string, kind: string) =>
   `gateway_shift_share{${AT},engine="${engine}",group="${group}",kind="${kind}"}`
+const GROUP_REFUSED = `gateway_group_refused{${AT},engine="default",group="new"}`
 const FORTNIGHT_SECONDS = 14 * 24 * 3600
 const AUTHENTICATIONS = (method: string, result: string) =>
   `gateway_auth_total{${AT},engine="default",result="${result}",method="${method}"}`
@@ -105,6 +106,12 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     atMinute: 2.5,
     labels: ENGINE_AT_LABELS,
     quiet: { [`gateway_shift_returned{${AT},engine="default"}`]: '0x80' },
+  },
+  GatewayGroupRefused: {
+    fires: { [GROUP_REFUSED]: '0x4 1x40' },
+    atMinute: 4.5,
+    labels: { ...ENGINE_AT_LABELS, group: 'new' },
+    quiet: { [GROUP_REFUSED]: '1x2 0x80' },
   },
   GatewayDifferencesFound: {
     fires: { [DIFFERENT('getTasks')]: '_x4 1x200' },
