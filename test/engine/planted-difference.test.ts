@@ -60,9 +60,10 @@ void t.test(
       t.ok((results['changed'] ?? 0) > 0, 'the data changed while responses were compared')
     })
 
-    for (const [name, isChanged] of [
-      ['the same entities always differ', (_count: number, path: string) => path === '/task/task-7'],
-      [`one in ${ONE_IN} responses differs`, (count: number) => count % ONE_IN === 0],
+    // Each case has its own member: a place at which a difference was found before needs fewer responses.
+    for (const [name, member, isChanged] of [
+      ['the same entities always differ', 'name', (_count: number, path: string) => path === '/task/task-7'],
+      [`one in ${ONE_IN} responses differs`, 'owner', (count: number) => count % ONE_IN === 0],
     ] as const)
       await t.test(`if ${name}, the operation and the member are reported within 60 s`, async (t) => {
         const before = (await reportOf(gateway)).results['different'] ?? 0
@@ -73,7 +74,7 @@ void t.test(
           responses += 1
           if (!isChanged(responses, path)) return null
           firstMs ??= performance.now()
-          return body.replace(/"name":"[^"]*"/, '"name":"changed"')
+          return body.replace(new RegExp(`"${member}":("[^"]*"|null)`), `"${member}":"changed"`)
         }
         const isFound = async () => ((await reportOf(gateway)).results['different'] ?? 0) > before
         for (let read = 0; !(await isFound()); read += IN_FLIGHT) {
@@ -84,7 +85,7 @@ void t.test(
         }
         t.comment(`${responses} responses, found after ${Math.round(performance.now() - (firstMs ?? 0))} ms`)
         const { differences } = await reportOf(gateway)
-        t.match(differences.at(-1), { operation: 'getTask', place: '/name' })
+        t.match(differences.at(-1), { operation: 'getTask', place: `/${member}` })
         t.notMatch(JSON.stringify(differences), 'changed', 'the report shows no text of the responses')
         change.of = () => null
       })
