@@ -6,6 +6,7 @@ import { KEEP_ALIVE_MS, ToolStreams } from '../mcp/tool-streams.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { isToolOperation } from '../operations/tool-operations.ts'
 import type { Component } from './component.ts'
+import { tokensOf } from './token-issuers.ts'
 
 interface ToolEndpointSettings {
   readonly config: Config
@@ -28,6 +29,12 @@ export async function buildToolEndpoint({
   return {
     tools: createTools(OPERATIONS, config.mcp.tools, config.mcp),
     calls: new WeakMap(),
+    issuers: new Map(
+      Object.entries(config.engines).map(([name, engine]) => [
+        name,
+        (tokensOf(config, engine)?.issuers ?? []).map(({ issuer }) => issuer),
+      ]),
+    ),
     streams: new ToolStreams({ limits: { open, perUser, maxAgeMs }, isReplaced }),
     serve: createToolServer({
       version,

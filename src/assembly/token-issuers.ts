@@ -62,7 +62,8 @@ export function issuerSettingsOf(config: Config): readonly IssuerConfig[] {
   return Object.values(config.engines).flatMap((engine) => tokensOf(config, engine)?.issuers ?? [])
 }
 
-function tokensOf(config: Config, engine: Config['engines'][string]): TokensConfig | null {
+/** Returns the settings of the tokens that an engine accepts, or null. */
+export function tokensOf(config: Config, engine: Config['engines'][string]): TokensConfig | null {
   return settingsOf(config, engine).identity.tokens
 }
 

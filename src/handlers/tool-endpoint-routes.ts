@@ -27,6 +27,7 @@ import { pickHeaders } from '../request/picked-headers.ts'
 import { isFromOtherOrigin } from '../request/origin.ts'
 import { isObject, stringIn } from '../request/value.ts'
 import { type CallTool, createCallTool } from './call-tool.ts'
+import { registerProtectedResource, withMetadataAddress } from './protected-resource-routes.ts'
 import { onClosed, serveNotificationStream } from './notification-stream.ts'
 import { createOpenNotifications, type OpenNotifications } from './tool-notifications.ts'
 import { type ToolCaller, visibleTools } from './visible-tools.ts'
@@ -57,7 +58,14 @@ export function registerToolEndpoint(
   const callTool = createCallTool(dependencies, { ...config.mcp, tools: toolEndpoint.tools }, client)
   const openNotifications = createOpenNotifications(dependencies, toolEndpoint)
   const handler = createServe(dependencies, toolEndpoint, { callTool, openNotifications })
+  registerProtectedResource(app, dependencies, toolEndpoint)
   app.register(async function tools(scope) {
+    scope.addHook('onSend', function nameMetadata(request, reply, payload, done) {
+      const challenge = reply.statusCode === 401 ? reply.getHeader('www-authenticate') : undefined
+      if (typeof challenge === 'string')
+        reply.header('www-authenticate', withMetadataAddress(dependencies, toolEndpoint, request, challenge))
+      done(null, payload)
+    })
     scope.addHook('onRequest', hookOf(refusePages(config)))
     scope.addHook('onRequest', hookOf(authenticateCaller(dependencies)))
     scope.addHook('onRequest', hookOf(checkMessageHead))

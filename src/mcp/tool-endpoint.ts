@@ -9,4 +9,6 @@ export interface ToolEndpoint {
   readonly calls: ToolCalls
   readonly serve: ServeToolMessage
   readonly streams: ToolStreams
+  /** The issuers whose tokens each engine accepts, by the name of the engine. */
+  readonly issuers: ReadonlyMap<string, readonly string[]>
 }
