@@ -6,7 +6,7 @@ import { KEEP_ALIVE_MS, ToolStreams } from '../mcp/tool-streams.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { isToolOperation } from '../operations/tool-operations.ts'
 import type { Component } from './component.ts'
-import { tokensOf } from './token-issuers.ts'
+import { acceptedTokensOf } from './token-issuers.ts'
 
 interface ToolEndpointSettings {
   readonly config: Config
@@ -32,7 +32,7 @@ export async function buildToolEndpoint({
     issuers: new Map(
       Object.entries(config.engines).map(([name, engine]) => [
         name,
-        (tokensOf(config, engine)?.issuers ?? []).map(({ issuer }) => issuer),
+        (acceptedTokensOf(config, engine)?.issuers ?? []).map(({ issuer }) => issuer),
       ]),
     ),
     streams: new ToolStreams({ limits: { open, perUser, maxAgeMs }, isReplaced }),

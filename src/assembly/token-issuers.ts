@@ -59,11 +59,11 @@ export function createIssuerKeySets(
 
 /** Returns the issuers of all engines. */
 export function issuerSettingsOf(config: Config): readonly IssuerConfig[] {
-  return Object.values(config.engines).flatMap((engine) => tokensOf(config, engine)?.issuers ?? [])
+  return Object.values(config.engines).flatMap((engine) => acceptedTokensOf(config, engine)?.issuers ?? [])
 }
 
 /** Returns the settings of the tokens that an engine accepts, or null. */
-export function tokensOf(config: Config, engine: Config['engines'][string]): TokensConfig | null {
+export function acceptedTokensOf(config: Config, engine: Config['engines'][string]): TokensConfig | null {
   return settingsOf(config, engine).identity.tokens
 }
 

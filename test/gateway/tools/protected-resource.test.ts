@@ -59,7 +59,7 @@ t.test('a client without a token finds the issuers', async (t) => {
 t.test('a client with a token has the tools of its groups', async (t) => {
   const { gateway, issuer } = await openWithIssuer(t)
   const token = await issuer.sign(KEY, { sub: 'token-only', realm_access: { roles: ['clerks'] } })
-  const { authorization = '' } = bearer(token)
+  const { authorization } = bearer(token)
   const { call } = await connectTools(t, gateway.origin, '', { authorization })
   t.match(await call('getProcessDefinitions'), { structured: { items: [{ key: 'review' }] } })
 })
