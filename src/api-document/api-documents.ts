@@ -24,6 +24,8 @@ export interface DescribedOperations {
   /** Whether the path of the request names the engine. The document then has the same path. */
   readonly isEngineNamed: boolean
   readonly ids: ReadonlySet<string>
+  /** Whether they are all operations of the engine, whoever the caller is. */
+  readonly of: 'caller' | 'all'
   /** Equal for equal sets of operations. */
   readonly key: string
 }
@@ -52,20 +54,20 @@ export class ApiDocuments {
   }
 
   /** Returns all operations that an engine has, as the operations of a document. */
-  allOf(engine: string): Pick<DescribedOperations, 'ids' | 'key'> {
+  allOf(engine: string): Pick<DescribedOperations, 'ids' | 'of' | 'key'> {
     const release = this.#engineOf(engine)?.release ?? null
     const ids = this.#options.operations
       .filter(({ only }) => release === null || only?.includes(release) !== false)
       .map(({ id }) => id)
-    return { ids: new Set(ids), key: 'all' }
+    return { ids: new Set(ids), of: 'all', key: 'all' }
   }
 
   async document(described: DescribedOperations): Promise<ApiText> {
-    return this.#textOf('json', described, (writer) => writer.write(described.ids))
+    return this.#textOf('json', described, (writer) => writer.write(described.ids, described.of))
   }
 
   async page(described: DescribedOperations): Promise<ApiText> {
-    return this.#textOf('html', described, (writer) => apiPageOf(writer.write(described.ids)))
+    return this.#textOf('html', described, (writer) => apiPageOf(writer.write(described.ids, described.of)))
   }
 
   async #textOf(

@@ -33,13 +33,13 @@ export class ApiDocumentWriter {
     return this.#operations.filter(({ id }) => ids.has(id)).map((operation) => this.#objectOf(operation))
   }
 
-  /** Writes the document about some operations, with the schemas that they refer to. */
-  write(ids: ReadonlySet<string>): string {
+  /** Writes the document about some operations, with the schemas that they refer to. `all`: they are those of the engine, not of a caller. */
+  write(ids: ReadonlySet<string>, of: 'caller' | 'all' = 'caller'): string {
     const objects = this.objectsOf(ids)
     const { title, version, basePath, schemes } = this.#description
     const head = {
       openapi: '3.0.3',
-      info: { title, version, description: DESCRIPTION },
+      info: { title, version, description: DESCRIPTIONS[of] },
       servers: [{ url: basePath }],
       security: schemes.map((scheme) => ({ [scheme]: [] })),
       tags: [...new Set(objects.map(({ tag }) => tag))].map((name) => ({ name })),
@@ -91,8 +91,12 @@ function pathsText(objects: readonly OperationObject[]): string {
   return [...byPath].map(([path, members]) => `${JSON.stringify(path)}:{${members.join()}}`).join()
 }
 
-const DESCRIPTION = `The operations of which you may be permitted some request, by the authorization records in force. A request may \
-still be refused: an operation may be permitted only for some entities. Set the header \`X-Request-Id\` to find a request in the logs.`
+const DESCRIPTIONS = {
+  caller:
+    'The operations of which you may be permitted some request, by the authorization records in force. A request may still be refused: ' +
+    'an operation may be permitted only for some entities.',
+  all: 'All operations of the engine, with the permissions that they need.',
+} as const
 
 const REQUEST_ID = { $ref: '#/components/headers/RequestId' }
 const SCHEMES = { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } }

@@ -34,7 +34,7 @@ async function describedFor(
   documents: ApiDocuments,
 ): Promise<DescribedOperations> {
   const { engine, principal, isEngineNamed, accessRequest } = context
-  const place = { engine: engine.name, isEngineNamed }
+  const place = { engine: engine.name, isEngineNamed, of: 'caller' } as const
   if (accessRequest.query.has('full')) return { ...place, ...documents.allOf(engine.name) }
   const { operations, key } = await engine.possiblePermits(principal)
   const ceiling = ceilingOf(principal)

@@ -70,6 +70,7 @@ t.test('only administrators get the document of all operations', async (t) => {
   const { status, body } = await gateway.ask('demo', 'GET /openapi.json?full')
   t.equal(status, 200)
   t.equal(idsIn(body).size, OPERATIONS.length)
+  t.match(body, { info: { description: /^All operations of the engine/ } })
   t.match(await gateway.ask('mary', 'GET /openapi.json?full'), { status: 403 })
 })
 
