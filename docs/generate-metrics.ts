@@ -72,7 +72,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_long_polls_unlocked_total:
     '`result`: `unlocked`, `failed`, `dropped`. After `failed` and `dropped`, the task remains locked until its lock expires',
   gateway_mcp_calls_total:
-    '`tool`: the operationId, or empty if there is no such tool. `result`: `success`, `refused` (a status below 500), `failed`, `bad arguments`, `unknown tool`, `aborted`. See [tools for agents](mcp.md). If `bad arguments` rises, an agent does not understand a tool',
+    '`tool`: the operationId, or empty if there is no such tool. `result`: `success`, `refused` (a status below 500), `failed`, `bad-arguments`, `unknown-tool`, `aborted`. See [tools for agents](mcp.md). If `bad-arguments` rises, an agent does not understand a tool',
   gateway_mcp_streams:
     'Only with `mcp`. Streams on which clients are notified of [changes of their tools](mcp.md#changes-of-the-list)',
   gateway_mode:

@@ -94,12 +94,12 @@ export function createCallTool(
   function outcomeOf(tool: OperationTool, call: CallMessage): CallOutcome | Promise<CallOutcome> {
     const built = toolRequestOf(tool, argumentsIn(call.message), limits)
     return 'problem' in built
-      ? { label: 'bad arguments', result: failedResult(built.problem) }
+      ? { label: 'bad-arguments', result: failedResult(built.problem) }
       : send(tool, built, call)
   }
 }
 
-const UNKNOWN = { label: 'unknown tool', result: null } as const
+const UNKNOWN = { label: 'unknown-tool', result: null } as const
 
 /** Returns the arguments of a call. They keep the digits of numbers. */
 function argumentsIn(message: CallMessage['message']): Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import {
   request as createRequest,
   type RequestListener,
 } from 'node:http'
-import { duplexPair } from 'node:stream'
+import { type Duplex, duplexPair } from 'node:stream'
 import type { ToolCall, ToolCalls } from './tool-calls.ts'
 import type { ToolRequest } from './tool-request.ts'
 
@@ -45,7 +45,7 @@ export function createInProcessClient(
   const server = createServer({ requireHostHeader: false }, handle)
   return (call, request) =>
     new Promise((resolve, reject) => {
-      const [near, far] = duplexPair()
+      const [near, far] = connectedPair()
       // The stages ask the connection for the address of the client.
       Object.defineProperty(far, 'remoteAddress', { value: call.client.socket.remoteAddress })
       calls.set(far, call)
@@ -69,6 +69,16 @@ export function createInProcessClient(
       })
       sent.end(request.body ?? undefined)
     })
+}
+
+/** Returns two ends of a connection. Node.js does not tell one end that the other was destroyed. */
+function connectedPair(): readonly [Duplex, Duplex] {
+  const [near, far] = duplexPair()
+  near.once('close', () => far.destroy())
+  far.once('close', () => {
+    if (!far.writableFinished) near.destroy(new Error('The connection was closed without a response'))
+  })
+  return [near, far]
 }
 
 function contentHeadersOf(body: Buffer | null): Readonly<Record<string, string>> {

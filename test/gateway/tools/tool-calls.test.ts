@@ -2,7 +2,7 @@ import t from 'tap'
 import { bodyText } from '../../../src/request/body.ts'
 import { stringIn } from '../../../src/request/value.ts'
 import { idsOf } from '../../sandbox/asks.ts'
-import { openGateway } from '../../support/open-gateway.ts'
+import { authorizationOf, openGateway } from '../../support/open-gateway.ts'
 import { connectTools } from '../../support/tool-client.ts'
 
 const MCP = { mcp: {} }
@@ -82,4 +82,69 @@ t.test('the request of a tool has the caller, the address, the trace and the id 
     ),
     { user: 'mary', client: '192.0.2.7', traceId: '0af7651916cd43dd8448eb211c80319c' },
   )
+})
+
+t.test('the path selects the engine', async (t) => {
+  const gateway = await openGateway(t, { settings: MCP, listen: true })
+  const { call } = await connectTools(t, gateway.origin, 'mary', { path: '/mcp/engine/second' })
+  const before = gateway.engine.requests
+  t.match(await call('getProcessDefinitions'), { isError: false })
+  const sent = gateway.engine.seen.slice(before - gateway.engine.requests)
+  t.ok(sent.every(({ url }) => url.startsWith('/engine-rest/engine/second/')))
+})
+
+t.test('a result is cut at its limit, and calls are counted by result', async (t) => {
+  const gateway = await openGateway(t, { settings: { mcp: { maxResultBytes: '1KiB' } }, listen: true })
+  const { call } = await connectTools(t, gateway.origin, 'demo')
+  const result = await call('getProcessDefinitions')
+  t.ok((result.texts[0] ?? '').length <= 1024)
+  t.ok(Array.isArray(JSON.parse(result.texts[0] ?? '')))
+  t.match(result.texts[1], /too long.*firstResult/)
+  await call('getTask', {})
+  await call('getTask', { id: 'none' })
+  await t.rejects(call('none'))
+  const text = await gateway.dependencies.metrics.text()
+  for (const [tool, label] of [
+    ['getProcessDefinitions', 'success'],
+    ['getTask', 'bad-arguments'],
+    ['getTask', 'refused'],
+    ['', 'unknown-tool'],
+  ])
+    t.match(text, `gateway_mcp_calls_total{engine="default",tool="${tool}",result="${label}"} 1`)
+})
+
+t.test('a client that leaves ends the request at the engine', async (t) => {
+  const { promise: waiting, resolve: arrived } = Promise.withResolvers<void>()
+  const { promise: gone, resolve: left } = Promise.withResolvers<void>()
+  const authorization = { mode: 'off', records: { source: 'file', file: 'records.yaml' } }
+  const settings = { ...MCP, authorization, health: { probe: false } }
+  const gateway = await openGateway(t, {
+    settings,
+    listen: true,
+    engine: (request, response) => {
+      if (!request.url.includes('/process-definition')) return void response.end('[]')
+      response.once('close', left)
+      arrived()
+    },
+  })
+  const abort = new AbortController()
+  const called = fetch(`${gateway.origin}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: authorizationOf('demo'),
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'getProcessDefinitions', arguments: {} },
+    }),
+    signal: abort.signal,
+  }).then((response) => response.text())
+  await waiting
+  abort.abort()
+  await t.rejects(called)
+  await gone
 })
