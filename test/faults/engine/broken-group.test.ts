@@ -1,0 +1,232 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { isRecord } from '../../../src/request/value.ts'
+import { startChangingProxy } from '../../engine/changing-proxy.ts'
+import { startScriptWorker } from '../../engine/clients.ts'
+import { exchange } from '../../engine/exchange.ts'
+import type { GatewayProcess } from '../../engine/gateway-process.ts'
+import { shiftTo } from '../../engine/shift-to.ts'
+import { startTwoFamilies } from '../../engine/two-families.ts'
+import { until } from '../../support/cache-harness.ts'
+import { javaSkip } from '../../support/requirements.ts'
+
+/** On a busy machine, an engine that has just started may be slow. */
+const SHIFT = 'shift: { to: new, return: { slower: null } }'
+const SETTINGS = 'timeouts: { drain: 1s }\nlimits: { pressure: { eventLoopDelay: null } }'
+/** How long the old group serves all requests before a shift, and how long the new group serves them before it breaks. */
+const BEFORE_MS = 5000
+/** The time within which all requests must have returned. */
+const RETURN_MS = 15_000
+/** How long clients are observed after the return. */
+const AFTER_MS = 5000
+
+t.test(
+  'if the only node of the new group is killed, the old group serves its requests',
+  { skip: javaSkip, timeout: 300_000 },
+  async (t) => {
+    const { old, next, gateway } = await startTwoFamilies(t, {
+      engine: SHIFT,
+      settings: SETTINGS,
+    })
+    await deploy(old.base)
+    const script = startScriptWorker({ base: gateway.base, topic: 'work', pollMs: 5000, lockMs: 600_000 })
+    t.teardown(() => script.stop())
+    const load = startLoad(t, gateway, { readsEveryMs: 50, startsEveryMs: 200 })
+    await wait(BEFORE_MS)
+    await shiftTo(gateway, { reads: '100%', writes: '100%' })
+    await wait(BEFORE_MS)
+    const brokenAtMs = performance.now()
+    process.kill(next.pid, 'SIGKILL')
+    const returnedAtMs = await returnOf(gateway)
+    await wait(AFTER_MS)
+    const results = await load.end()
+    const failures = results.filter(({ failure, atMs }) => failure !== null && atMs > brokenAtMs)
+    const observation = { results, brokenAtMs, returnedAtMs }
+    report(t, observation)
+    t.comment(script.errors)
+
+    t.match(await shiftTo(gateway, {}), { reads: 0, writes: 0, returned: 'errors' })
+    t.same(
+      failures.filter(({ kind }) => kind === 'read'),
+      [],
+      'no read fails',
+    )
+    t.ok(failures.length <= 5, 'only starts in progress at the node fail')
+    t.ok(script.errors.length <= 12, 'only polls and completions in progress at the node fail')
+    t.same(
+      failures.filter(({ failure }) => failure !== 'GW_OUTCOME_UNKNOWN'),
+      [],
+      'their outcome is unknown',
+    )
+    t.ok(lastFailureMs(observation) < 2000, 'requests fail for less than two seconds')
+    await checkStarts(t, old.base, results)
+  },
+)
+
+t.test(
+  'if all starts fail at the new group because the schema is old, all requests return, although the reads succeed',
+  { skip: javaSkip, timeout: 300_000 },
+  async (t) => {
+    // Camunda 7.22 creates a schema without columns that the starts of Operaton 1.0 need. The gateway sends no requests to a group
+    // whose schema it knows to be too old, but here it cannot read the schema.
+    const { old, gateway } = await startTwoFamilies(t, {
+      families: ['camunda', 'operaton'],
+      engine: SHIFT,
+      settings: SETTINGS,
+      inFront: async (base, group) => {
+        if (group === 'old') return base
+        const proxy = await startChangingProxy(base, (path) => (path === '/schema/log' ? '[]' : null))
+        t.teardown(() => proxy.stop())
+        return proxy.base
+      },
+    })
+    await deploy(old.base)
+    // One of 51 requests is a start. All failures together are less than the limit of 5 %.
+    const load = startLoad(t, gateway, { readsEveryMs: 10, startsEveryMs: 500 })
+    await wait(BEFORE_MS)
+    await shiftTo(gateway, { reads: '100%' })
+    await wait(BEFORE_MS)
+    const brokenAtMs = performance.now()
+    await shiftTo(gateway, { writes: '100%' })
+    const returnedAtMs = await returnOf(gateway)
+    await wait(AFTER_MS)
+    const results = await load.end()
+    const failures = results.filter(({ failure, atMs }) => failure !== null && atMs > brokenAtMs)
+    report(t, { results, brokenAtMs, returnedAtMs })
+
+    t.match(await shiftTo(gateway, {}), { reads: 0, writes: 0, returned: 'errors' })
+    t.same(
+      failures.filter(({ kind }) => kind === 'read'),
+      [],
+      'no read fails',
+    )
+    t.ok(failures.length >= 10, 'starts fail until the limit is passed')
+    t.ok(failures.length <= 12, `${failures.length} starts fail`)
+    t.same(
+      failures.filter(({ sentAtMs }) => sentAtMs > returnedAtMs),
+      [],
+      'no start fails that is sent after the return',
+    )
+    await checkStarts(t, old.base, results)
+  },
+)
+
+interface Result {
+  readonly kind: 'read' | 'start'
+  readonly businessKey: string | null
+  readonly sentAtMs: number
+  /** When the response arrived. */
+  readonly atMs: number
+  /** The code of the gateway or the status of the engine. Null if the request has succeeded. */
+  readonly failure: string | null
+}
+
+interface Observation {
+  readonly results: readonly Result[]
+  readonly brokenAtMs: number
+  readonly returnedAtMs: number
+}
+
+/** Sends reads and starts at a steady pace, however long the responses take. */
+function startLoad(
+  t: Test,
+  { base, headers }: GatewayProcess,
+  { readsEveryMs, startsEveryMs }: { readonly readsEveryMs: number; readonly startsEveryMs: number },
+) {
+  const results: Result[] = []
+  const running = new Set<Promise<void>>()
+  let count = 0
+  async function send(kind: Result['kind']): Promise<void> {
+    count += 1
+    const sentAtMs = performance.now()
+    const businessKey = kind === 'start' ? `order ${count}` : null
+    const failure = await exchange(
+      base,
+      kind === 'start'
+        ? { method: 'POST', path: '/process-definition/key/external/start', body: { businessKey } }
+        : { method: 'GET', path: '/process-instance/count' },
+      headers,
+    ).then(
+      (answer) =>
+        answer.status < 400 ? null : (answer.headers.get('x-gateway-error') ?? `${answer.status}`),
+      String,
+    )
+    results.push({ kind, businessKey, sentAtMs, atMs: performance.now(), failure })
+  }
+  function begin(kind: Result['kind']): void {
+    const one: Promise<void> = send(kind).finally(() => running.delete(one))
+    running.add(one)
+  }
+  const timers = [
+    setInterval(() => begin('read'), readsEveryMs),
+    setInterval(() => begin('start'), startsEveryMs),
+  ]
+  const end = async () => {
+    for (const timer of timers) clearInterval(timer)
+    await Promise.all(running)
+    return results
+  }
+  t.teardown(end)
+  return { end }
+}
+
+/** Writes the figures of docs/moving.md. */
+function report(t: Test, observation: Observation): void {
+  const { results, brokenAtMs, returnedAtMs } = observation
+  const after = results.filter(({ atMs }) => atMs > brokenAtMs)
+  const failed = after.filter(({ failure }) => failure !== null)
+  t.comment({
+    requests: after.length,
+    failedReads: failed.filter(({ kind }) => kind === 'read').length,
+    failedStarts: failed.filter(({ kind }) => kind === 'start').length,
+    failures: [...new Set(failed.map(({ failure }) => failure))],
+    lastFailureMs: Math.round(lastFailureMs(observation)),
+    returnedMs: Math.round(returnedAtMs - brokenAtMs),
+  })
+}
+
+/** Returns the time between the fault and the last failed request. */
+function lastFailureMs({ results, brokenAtMs }: Observation): number {
+  return Math.max(0, ...results.map(({ atMs, failure }) => (failure === null ? 0 : atMs - brokenAtMs)))
+}
+
+/** Checks that each confirmed start has one instance, and that a start that was refused has none. */
+async function checkStarts(t: Test, base: string, results: readonly Result[]): Promise<void> {
+  const path = '/history/process-instance?processDefinitionKey=external'
+  const { body } = await exchange(base, { method: 'GET', path })
+  const instances: readonly unknown[] = Array.isArray(body) ? body : []
+  const keys = instances.map((instance) => (isRecord(instance) ? instance['businessKey'] : null))
+  t.equal(new Set(keys).size, keys.length, 'no business key was started twice')
+  const starts = results.filter(({ kind }) => kind === 'start')
+  const confirmed = starts.filter(({ failure }) => failure === null)
+  t.same(
+    confirmed.filter(({ businessKey }) => !keys.includes(businessKey)),
+    [],
+    'each confirmed start has an instance',
+  )
+  t.same(
+    starts.filter(({ failure, businessKey }) => failure === '500' && keys.includes(businessKey)),
+    [],
+    'no failed start has an instance',
+  )
+}
+
+/** Resolves when all requests have returned, with the time. */
+async function returnOf(gateway: GatewayProcess): Promise<number> {
+  await until(async () => isReturned(await shiftTo(gateway, {})), RETURN_MS)
+  return performance.now()
+}
+
+function isReturned(shift: unknown): boolean {
+  return isRecord(shift) && shift['returned'] !== null
+}
+
+async function deploy(base: string): Promise<void> {
+  const form = new FormData()
+  const model = await readFile(new URL('../../engine/resources/external.bpmn', import.meta.url))
+  form.append('deployment-name', 'external')
+  form.append('external.bpmn', new Blob([model]), 'external.bpmn')
+  const { status } = await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
+  if (status !== 200) throw new Error(`The deployment failed: ${status}`)
+}
