@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { EngineCondition } from '../../../operations/notation.ts'
@@ -16,6 +16,7 @@ import type { Records } from '../records/records.ts'
 import { ownIdsOf } from './effective-changes.ts'
 import { OTHER_ID } from './possible-outcomes.ts'
 import {
+  type PermissionOfId,
   type PossibleRequest,
   possibleRequestsOf,
   type RequestSpace,
@@ -40,10 +41,34 @@ const HOLDS: Readonly<Record<EngineCondition, boolean>> = {
   'the plan is valid': true,
 }
 
+/**
+ * The largest number of requests that are tried for one operation. With more, the operation counts as possible: the result only
+ * describes, and each request is decided again.
+ */
+const MAX_TRIED = 2000
+/** The event loop runs other work after this time. */
+const TURN_MS = 5
+
+/** Limits the time in which no other work runs. */
+class Turn {
+  #startedMs = performance.now()
+
+  get isOver(): boolean {
+    return performance.now() - this.#startedMs > TURN_MS
+  }
+
+  /** Lets other work run. */
+  async end(): Promise<void> {
+    await setImmediate()
+    this.#startedMs = performance.now()
+  }
+}
+
 /** Returns for each operation whether the caller may be permitted some request of it. The decision itself decides about each request that is tried. */
 export function createMayBePermitted(subject: PermitSubject): (space: RequestSpace) => Promise<boolean> {
   const { principal, linkBits, hasCases } = subject
-  const values: RequestValues = { principal, idsOf: createIdsOf(subject), hasCases }
+  const turn = new Turn()
+  const values: RequestValues = { principal, idsOf: createIdsOf(subject, turn), hasCases }
   return async (space) => {
     const { checks } = space.policy
     if (checks.before.length + checks.after.length + checks.preconditions.entities.length === 0) return true
@@ -59,11 +84,15 @@ export function createMayBePermitted(subject: PermitSubject): (space: RequestSpa
       findCondition: async (condition) => HOLDS[condition],
       implicitGrants: linkBits === 0 ? null : linkedTo(principal, linkBits),
     })
-    for (const request of possibleRequestsOf(space, values)) {
+    let count = 0
+    for await (const request of possibleRequestsOf(space, values)) {
+      if (turn.isOver) await turn.end()
       tried = request
       const { accessRequest } = request
       const { permitted } = await authorize(accessRequest)
       if (permitted && verifyCreated?.(accessRequest, OTHER_ID).permitted !== false) return true
+      count += 1
+      if (count === MAX_TRIED) return true
     }
     return false
   }
@@ -78,48 +107,80 @@ function linkedTo({ groups }: Principal, linkBits: number): AuthorizeOptions['im
   }
 }
 
-/** Creates the search for ids with different decisions. It returns one id for each set of decisions about all permissions. */
-function createIdsOf(subject: PermitSubject): RequestValues['idsOf'] {
-  const known = new Map<string, readonly string[]>()
-  return (resources) => {
-    const key = resources.toSorted().join(' ')
-    const found = known.get(key) ?? representativesOf(resources, subject)
+/** Creates the search for ids with different decisions. It returns one id for each set of decisions about the permissions. */
+function createIdsOf(subject: PermitSubject, turn: Turn): RequestValues['idsOf'] {
+  const known = new Map<string, Promise<readonly string[]>>()
+  const search = new IdSearch(subject, turn)
+  function findOnce(key: string, find: () => Promise<readonly string[]>): Promise<readonly string[]> {
+    const found = known.get(key) ?? find()
     known.set(key, found)
     return found
   }
-}
-
-function representativesOf(resources: readonly ResourceName[], subject: PermitSubject): readonly string[] {
-  if (resources.length === 0) return []
-  const { principal, records } = subject
-  const types = resources.map((resource) => RESOURCES[resource].id)
-  const own = new Set(types.flatMap((type) => ownIdsOf(principal, type)))
-  const byDecisions = new Map<string, string>()
-  const seen = new Set<unknown>()
-  const [only] = resources.length === 1 ? resources : []
-  for (const id of [OTHER_ID, ...own, ...types.flatMap((type) => [...namedIds(records, principal, type)])]) {
-    // Ids with the same single record share its subjects, so most of many ids are left out without a decision.
-    if (only !== undefined && !own.has(id)) {
-      const subjects = subjectsOf(records, { resource: only, permission: '', id }).own
-      if (seen.has(subjects)) continue
-      seen.add(subjects)
-    }
-    const decisions = resources.map((resource) => decisionsOn(resource, id, subject)).join(' ')
-    if (!byDecisions.has(decisions)) byDecisions.set(decisions, id)
+  return async (permissions) => {
+    if (permissions.length === 0) return []
+    const names = permissions.map(({ resource, permission }) => `${resource}.${permission}`)
+    return findOnce([...new Set(names)].toSorted().join(' '), async () => {
+      const resources = [...new Set(permissions.map(({ resource }) => resource))].toSorted()
+      // Most of many ids are left out once for all permissions.
+      const ids = await findOnce(resources.join(' '), () => search.differingIn(resources))
+      return search.representativesOf(ids, permissions)
+    })
   }
-  return [...byDecisions.values()]
 }
 
-/** Returns the decisions about each permission of a resource on one id, as a text. */
-function decisionsOn(
-  resource: ResourceName,
-  id: string,
-  { principal, records, impliesIdentity }: PermitSubject,
-): string {
-  const implicitBits = impliesIdentity ? identityBits(resource, id, principal) : undefined
-  return Object.keys(RESOURCES[resource].permissions)
-    .map((permission) => isAuthorized(records, principal, { resource, permission, id, implicitBits }))
-    .join()
+/** Searches for ids on which the decisions about a caller differ. */
+class IdSearch {
+  readonly #subject: PermitSubject
+  readonly #turn: Turn
+
+  constructor(subject: PermitSubject, turn: Turn) {
+    this.#subject = subject
+    this.#turn = turn
+  }
+
+  /** Returns one id for each set of decisions about all permissions of these resources. */
+  differingIn(resources: readonly ResourceName[]): Promise<readonly string[]> {
+    const { principal, records } = this.#subject
+    const types = resources.map((resource) => RESOURCES[resource].id)
+    const own = types.flatMap((type) => ownIdsOf(principal, type))
+    const named = new Set(types.flatMap((type) => [...namedIds(records, principal, type)]))
+    const [only] = resources.length === 1 ? resources : []
+    const ids = only === undefined ? named : this.#withoutShared(named, only)
+    return this.representativesOf(
+      new Set([OTHER_ID, ...own, ...ids]),
+      resources.flatMap((resource) =>
+        Object.keys(RESOURCES[resource].permissions).map((permission) => ({ resource, permission })),
+      ),
+    )
+  }
+
+  /** Ids with the same single record share its subjects, so most of many ids are left out without a decision. */
+  #withoutShared(ids: Iterable<string>, resource: ResourceName): Iterable<string> {
+    const { records } = this.#subject
+    return new Map(
+      [...ids].map((id) => [subjectsOf(records, { resource, permission: '', id }).own, id]),
+    ).values()
+  }
+
+  /** Returns one of the ids for each set of decisions about the permissions. */
+  async representativesOf(
+    ids: Iterable<string>,
+    permissions: readonly PermissionOfId[],
+  ): Promise<readonly string[]> {
+    const byDecisions = new Map<string, string>()
+    for (const id of ids) {
+      if (this.#turn.isOver) await this.#turn.end()
+      const decisions = permissions.map((permission) => this.#decisionOn(permission, id)).join()
+      if (!byDecisions.has(decisions)) byDecisions.set(decisions, id)
+    }
+    return [...byDecisions.values()]
+  }
+
+  #decisionOn({ resource, permission }: PermissionOfId, id: string): boolean | null {
+    const { principal, records, impliesIdentity } = this.#subject
+    const implicitBits = impliesIdentity ? identityBits(resource, id, principal) : undefined
+    return isAuthorized(records, principal, { resource, permission, id, implicitBits })
+  }
 }
 
 /** The operations with at least one request that a caller may be permitted to send. */
@@ -148,26 +209,35 @@ export type FindPossiblePermits = (principal: Principal) => Promise<PossiblePerm
 
 /** The largest number of callers whose operations are remembered. Callers with the same operations share them. */
 const MAX_CALLERS = 1000
-/** The event loop runs other work after this time. */
-const TURN_MS = 5
 
 export function createPossiblePermits(options: PossiblePermitsOptions): FindPossiblePermits {
   const remembered = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
   const spaces = new Map<string, RequestSpace>()
   const shared = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
+  const running = new Map<string, Promise<PossiblePermits>>()
+  async function findAndRemember(key: string, subject: PermitSubject | null): Promise<PossiblePermits> {
+    try {
+      const found = await findPermits(options, spaces, subject)
+      const equal = shared.get(found.key) ?? found
+      shared.set(found.key, equal)
+      remembered.set(key, equal)
+      return equal
+    } finally {
+      running.delete(key)
+    }
+  }
   return async (principal) => {
     const version = options.isEnforced ? options.recordsVersion() : 0
     const subject = options.isEnforced ? await options.subjectOf(principal) : null
     const { userId, groups, tenants } = principal
     const profile = subject === null ? [] : [userId, groups, tenants, version, subject.hasCases]
-    const key = JSON.stringify(profile)
-    const known = remembered.get(key)
+    // A caller may have hundreds of groups with long names.
+    const key = hash('sha256', JSON.stringify(profile), 'base64url')
+    const known = remembered.get(key) ?? running.get(key)
     if (known !== undefined) return known
-    const found = await findPermits(options, spaces, subject)
-    const equal = shared.get(found.key) ?? found
-    shared.set(found.key, equal)
-    remembered.set(key, equal)
-    return equal
+    const found = findAndRemember(key, subject)
+    running.set(key, found)
+    return found
   }
 }
 
@@ -178,13 +248,8 @@ async function findPermits(
 ): Promise<PossiblePermits> {
   const mayBePermitted = subject === null ? null : createMayBePermitted(subject)
   const operations = new Set<string>()
-  let startedMs = performance.now()
   for (const policy of policies.values()) {
     const { operation } = policy
-    if (performance.now() - startedMs > TURN_MS) {
-      await setImmediate()
-      startedMs = performance.now()
-    }
     if (release !== null && operation.only?.includes(release) === false) continue
     if (mayBePermitted === null || isOpen(operation)) operations.add(operation.id)
     else {
@@ -195,8 +260,6 @@ async function findPermits(
   }
   return {
     operations,
-    key: createHash('sha256')
-      .update([...operations].join())
-      .digest('base64url'),
+    key: hash('sha256', [...operations].join(), 'base64url'),
   }
 }

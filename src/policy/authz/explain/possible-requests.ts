@@ -1,5 +1,4 @@
 import type { CheckTargetSet } from '../../../operations/notation.ts'
-import type { ResourceName } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import type { CompiledCheck, Condition } from '../checks/compiled-check.ts'
@@ -25,17 +24,20 @@ export interface PossibleRequest {
 /** The facts about a caller on which the values to try depend. */
 export interface RequestValues {
   readonly principal: AccessRequest['principal']
-  /** Returns one id for each different decision about any permission on these resources, an unnamed id included. */
-  readonly idsOf: (resources: readonly ResourceName[]) => readonly string[]
+  /** Returns one id for each different decision about these permissions, an unnamed id included. */
+  readonly idsOf: (permissions: readonly PermissionOfId[]) => Promise<readonly string[]>
   /** Whether the engine has cases. Every caller may work on their tasks. */
   readonly hasCases: boolean
 }
 
+/** A permission that is checked on an id. */
+export type PermissionOfId = Pick<Permission, 'resource' | 'permission'>
+
 /** A member of the request, or of an entity or a set, whose value is tried out. */
 interface Variable {
   readonly attribute: VariableAttribute
-  /** The resources whose permissions are checked on the value. */
-  readonly resources: Set<ResourceName>
+  /** The permissions that are checked on the value. */
+  readonly permissions: PermissionOfId[]
   readonly others: Set<string | null>
 }
 
@@ -75,10 +77,13 @@ export function requestSpaceOf(policy: OperationPolicy): RequestSpace {
  * each condition, and each form of an entity. Each request selects something, and its entities exist and belong to the caller's tenant
  * or to none.
  */
-export function* possibleRequestsOf(space: RequestSpace, values: RequestValues): Generator<PossibleRequest> {
+export async function* possibleRequestsOf(
+  space: RequestSpace,
+  values: RequestValues,
+): AsyncGenerator<PossibleRequest> {
   const { policy, variables, selections } = space
   const forms = entityFormsOf(space, values)
-  const lists = variables.map((variable) => triedFor(variable, policy, values))
+  const lists = await Promise.all(variables.map((variable) => triedFor(variable, policy, values)))
   for (const selection of selections.length === 0 ? [null] : selections) {
     const tried = variables.map((variable, at) => ({
       attribute: variable.attribute,
@@ -147,15 +152,15 @@ class Variables {
   of(attribute: VariableAttribute): Variable {
     const { from, name } = attribute
     const key = from === 'lookup' ? `${keyOf(attribute)} ${name}` : `${from} ${name}`
-    const variable = this.#byKey.get(key) ?? { attribute, resources: new Set(), others: new Set() }
+    const variable = this.#byKey.get(key) ?? { attribute, permissions: [], others: new Set() }
     this.#byKey.set(key, variable)
     return variable
   }
 
-  addPermission({ resource, attribute }: Permission): void {
+  addPermission({ resource, permission, attribute }: Permission): void {
     if (!isVariable(attribute)) return
-    const { resources, others } = this.of(attribute)
-    resources.add(resource)
+    const { permissions, others } = this.of(attribute)
+    permissions.push({ resource, permission })
     const { from } = attribute
     if (from !== 'path' && from !== 'each' && mayBeMissing(attribute)) others.add(null)
   }
@@ -191,19 +196,19 @@ function isVariable(attribute: CompiledAttribute): attribute is VariableAttribut
 }
 
 /** Returns the values that are tried for a variable. */
-function triedFor(
-  { attribute: { from, name }, resources, others }: Variable,
+async function triedFor(
+  { attribute: { from, name }, permissions: checked, others }: Variable,
   { operation, checks }: OperationPolicy,
   { principal, idsOf }: RequestValues,
-): readonly (string | null)[] {
-  const tried = new Set<string | null>([...others, ...idsOf([...resources])])
+): Promise<readonly (string | null)[]> {
+  const tried = new Set<string | null>([...others, ...(await idsOf(checked))])
   if (from !== 'path') return [...tried]
   if (operation.template.includes(`/tenant-id/:${name}`))
     for (const tenant of principal.tenants.slice(0, 1)) tried.add(tenant)
   // A precondition may compare the id of the path with an id that a permission is checked on.
   if (checks.preconditions.responses.length > 0)
     for (const { permissions } of checks.before)
-      for (const { resource } of permissions) for (const id of idsOf([resource])) tried.add(id)
+      for (const permission of permissions) for (const id of await idsOf([permission])) tried.add(id)
   return [...tried]
 }
 

@@ -14,6 +14,7 @@ import { requestSpaceOf } from '../../../../src/policy/authz/explain/possible-re
 import type { OperationPolicy } from '../../../../src/policy/authz/operation-policy.ts'
 import { indexRecords } from '../../../../src/policy/authz/records/records.ts'
 import type { Attributes } from '../../../../src/request/attributes.ts'
+import { longestTurnOf } from '../../../support/longest-turn.ts'
 import { GROUPS, pickFrom, policyOf, randomRecords, seeded, USERS } from './generated-policies.ts'
 import { ENTITY_IDS, randomRequest, type RandomRequest } from './generated-requests.ts'
 
@@ -209,6 +210,8 @@ t.test('an operation may be permitted exactly if one of many generated requests 
   t.ok(counts.shown > 5_000, `${counts.shown} operations are shown`)
 })
 
+/** The longest time in which no other work may run. */
+const MAX_TURN_MS = 50
 const OF_TENANT = 'getProcessDefinitionBpmn20XmlByKeyAndTenantId'
 const NOBODY = { userId: 'anna', groups: [], tenants: [] }
 
@@ -323,4 +326,54 @@ t.test('the operations are found again when other records are in force', async (
   const second = await finder(NOBODY)
   t.not(second.key, first.key)
   t.ok(second.operations.has('createDeployment'))
+})
+
+t.test('many grants of different permissions do not delay other requests', async (t) => {
+  const random = seeded(7)
+  const permissions = Object.keys(RESOURCES.PROCESS_DEFINITION.permissions)
+  const grants = Array.from({ length: 10_000 }, (_, index) => ({
+    type: 1 as const,
+    userId: 'anna',
+    resourceType: RESOURCES.PROCESS_DEFINITION.id,
+    resourceId: `definition${index}`,
+    permissions: [...new Set([pickFrom(random, permissions), pickFrom(random, permissions)])],
+  }))
+  const records = indexRecords(grants)
+  const subjectOf: PossiblePermitsOptions['subjectOf'] = async (principal) =>
+    subjectWith({ principal, records })
+  const longest = await longestTurnOf(MAX_TURN_MS, async () => {
+    const { operations } = await finderWith({ subjectOf })({ ...NOBODY, userId: 'anna' })
+    t.ok(operations.has('getProcessDefinition'))
+    t.notOk(operations.has('createDeployment'))
+  })
+  t.ok(longest < MAX_TURN_MS, `${longest} ms`)
+})
+
+t.test('an operation is shown without trying all of very many requests', async (t) => {
+  const policy = TABLE.get('startProcessInstanceByKey')
+  if (policy === undefined) throw new Error('the table has no such operation')
+  const space = requestSpaceOf(policy)
+  const mayBePermitted = createMayBePermitted(subjectWith())
+  const withValues = (count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => `id${index}`)
+    const variables = space.variables.map((one) => ({ ...one, others: new Set([...one.others, ...ids]) }))
+    return { ...space, variables }
+  }
+  t.notOk(await mayBePermitted(withValues(1)))
+  t.ok(await mayBePermitted(withValues(2000)))
+})
+
+t.test('the operations of a caller are found once for requests at the same time', async (t) => {
+  let searches = 0
+  const policies = new Map(TABLE)
+  policies.values = () => {
+    searches += 1
+    return TABLE.values()
+  }
+  const finder = finderWith({ policies })
+  const [one, other] = await Promise.all([finder(NOBODY), finder(NOBODY)])
+  t.equal(one, other)
+  t.equal(searches, 1)
+  await finder({ ...NOBODY, userId: 'bob' })
+  t.equal(searches, 2)
 })
