@@ -38,6 +38,8 @@ function textContent(text: string): ToolResult['content'][number] {
   return { type: 'text', text }
 }
 
+/** The strings of a JSON text. */
+const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/g
 /** A number that JavaScript may round or print in another way. The text has its digits. */
 const ROUNDED_NUMBER = /[:,[]\s*-?(?:\d{16}|\d*[.eE])/
 
@@ -46,7 +48,11 @@ function structuredContentOf(
   text: string,
   mediaType: string | undefined,
 ): Pick<ToolResult, 'structuredContent'> {
-  if (mediaType?.startsWith('application/json') !== true || ROUNDED_NUMBER.test(text)) return {}
+  if (
+    mediaType?.startsWith('application/json') !== true ||
+    ROUNDED_NUMBER.test(text.replaceAll(STRINGS, '""'))
+  )
+    return {}
   const value = parsed(text)
   if (Array.isArray(value)) return { structuredContent: { items: value } }
   return isObject(value) ? { structuredContent: { ...value } } : {}

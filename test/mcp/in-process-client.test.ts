@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { IncomingMessage, type RequestListener } from 'node:http'
 import { Socket } from 'node:net'
 import t from 'tap'
@@ -41,9 +40,9 @@ t.test('a request of another connection has no call, and its own connection', (t
 })
 
 t.test('a long body is cut, and its sender stops', async (t) => {
-  let closed: Promise<unknown> | null = null
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
   const { call, client } = createClient((_request, response) => {
-    closed = once(response, 'close')
+    response.once('close', close)
     response.writeHead(200, { 'content-type': 'text/plain' })
     const write = (): void => {
       while (!response.destroyed && response.write('x'.repeat(1024)));
@@ -67,9 +66,9 @@ t.test('bytes that are no text are not read', async (t) => {
 
 t.test('a client that leaves ends the request', async (t) => {
   const abort = new AbortController()
-  let closed: Promise<unknown> | null = null
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
   const { call, client } = createClient((_request, response) => {
-    closed = once(response, 'close')
+    response.once('close', close)
     abort.abort()
   })
   await t.rejects(client(call, { ...GET, signal: abort.signal }), { name: 'AbortError' })

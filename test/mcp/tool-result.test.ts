@@ -16,6 +16,8 @@ t.test('a response is its text, and its value if no number is rounded', (t) => {
   t.same(resultOf('[1, 2]').structuredContent, { items: [1, 2] })
   for (const rounded of ['{"a":12345678901234567}', '[1.10]', '[1e3]', '{"a": -0.5}'])
     t.same(resultOf(rounded), { content: [{ type: 'text', text: rounded }] })
+  const dated = { created: '2026-11-26T21:12:33.123+0000', id: 'a"b:1.5', n: 1, d: '12345678901234567' }
+  t.same(resultOf(JSON.stringify(dated)).structuredContent, dated)
   t.same(resultOf('true').structuredContent, undefined)
   t.match(resultOf('', { status: 204, headers: {} }), { content: [{ text: /204 and no content/ }] })
   t.same(resultOf('a,b', { headers: { 'content-type': 'text/plain' } }), {
