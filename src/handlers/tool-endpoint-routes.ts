@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts'
 import { createInProcessClient } from '../mcp/in-process-client.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import type { ServedMessage } from '../mcp/tool-server.ts'
-import { admit } from '../pipeline/admit.ts'
+import { countRequest, reserveBody } from '../pipeline/admit.ts'
 import type { ReceivedRequest, RequestContext } from '../pipeline/context.ts'
 import { setPrincipal, setRoute } from '../pipeline/context.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
@@ -69,6 +69,7 @@ export function registerToolEndpoint(
     scope.addHook('onRequest', hookOf(refusePages(config)))
     scope.addHook('onRequest', hookOf(authenticateCaller(dependencies)))
     scope.addHook('onRequest', hookOf(checkMessageHead))
+    scope.addHook('onRequest', hookOf(reserveBody(dependencies)))
     for (const url of PATHS)
       scope.route({
         method: [...METHODS],
@@ -143,7 +144,7 @@ function createServe(
   { tools, serve }: ToolEndpoint,
   { callTool, openNotifications }: EndpointHandlers,
 ) {
-  const count = admit(dependencies)
+  const count = countRequest(dependencies)
 
   /** Opens the notifications of a message, if it subscribes to them. Their stream is the response to the message. */
   async function subscribe(

@@ -18,26 +18,31 @@ export function shedLoad({ pressure }: Pick<Dependencies, 'pressure'>): RequestS
 }
 
 /** Counts the request against the rate limit of the principal or of a rule for it, and checks whether there is memory for its body. */
-export function admit({ pressure, ruleRateOf }: Pick<Dependencies, 'pressure' | 'ruleRateOf'>): RequestStage {
+export function admit(dependencies: Pick<Dependencies, 'pressure' | 'ruleRateOf'>): RequestStage {
+  const count = countRequest(dependencies)
+  const reserve = reserveBody(dependencies)
   return function admitStage(request) {
-    const { context } = request
+    return chain(count(request), () => reserve(request))
+  }
+}
+
+/** Counts the request against the rate limit of the principal or of a rule for it. */
+export function countRequest({ ruleRateOf }: Pick<Dependencies, 'ruleRateOf'>): RequestStage {
+  return function countRequestStage({ context }) {
     const { engine, principal } = context
     context.stage = 'admit'
     const taken =
       principal === null
         ? null
         : (engine?.takeRate?.(rateKeyOf(principal, context), ruleRateOf(principal)) ?? null)
-    return chain(taken, (one) => conclude(request, one))
+    return chain(taken, (one) => conclude(context, one))
   }
-  function conclude(request: ReceivedRequest, taken: RateResult | null): void {
-    const { context } = request
-    if (taken !== null) {
-      context.addedHeaders = { ...context.addedHeaders, ...taken.headers }
-      if (taken.refusal !== null) throw taken.refusal
-    }
-    reserveBody(pressure, request)
-    context.stage = 'body'
-  }
+}
+
+function conclude(context: RequestContext, taken: RateResult | null): void {
+  if (taken === null) return
+  context.addedHeaders = { ...context.addedHeaders, ...taken.headers }
+  if (taken.refusal !== null) throw taken.refusal
 }
 
 /**
@@ -55,7 +60,15 @@ const LARGE_BYTES = 64 * 1024
  * Reserves memory for the body. Memory is measured ten times a second, and many bodies can arrive in between, so announced bodies
  * count as if they were there.
  */
-function reserveBody(pressure: Pressure, request: ReceivedRequest): void {
+export function reserveBody({ pressure }: Pick<Dependencies, 'pressure'>): RequestStage {
+  return function reserveBodyStage(request) {
+    request.context.stage = 'admit'
+    reserve(pressure, request)
+    request.context.stage = 'body'
+  }
+}
+
+function reserve(pressure: Pressure, request: ReceivedRequest): void {
   const bytes = Number(request.headers['content-length'] ?? 0)
   if (bytes < LARGE_BYTES) return
   // A body that is too large for its route is refused there, and never read. The body of an aborted request does not arrive.

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { GatewayError } from '../../../src/errors.ts'
 import { idsOf } from '../../sandbox/asks.ts'
 import { authorizationOf, type GatewayOptions, openGateway } from '../../support/open-gateway.ts'
 
@@ -95,6 +96,29 @@ t.test('a body that is not one JSON message is refused', async (t) => {
   ]
   for (const [body, status] of cases)
     t.match(await send(body), { status, forwarded: [] }, String(body).slice(0, 80))
+})
+
+t.test('a long message is refused if there is no memory for it', async (t) => {
+  const reserved: number[] = []
+  const { send } = await openTools(t, {
+    wrap: (dependencies) => ({
+      ...dependencies,
+      pressure: {
+        ...dependencies.pressure,
+        reserve: (bytes) => {
+          reserved.push(bytes)
+          return new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 2 })
+        },
+      },
+    }),
+  })
+  t.match(await send({ ...callOf('getTasks', {}), pad: 'x'.repeat(100_000) }), {
+    status: 503,
+    headers: { 'x-gateway-error': 'GW_OVERLOADED' },
+    forwarded: [],
+  })
+  t.match(reserved, [Number])
+  t.equal((await send(callOf('getTasks', {}))).status, 200)
 })
 
 t.test('another media type or method is refused before the body is read', async (t) => {
