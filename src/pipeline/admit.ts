@@ -63,12 +63,12 @@ const LARGE_BYTES = 64 * 1024
 export function reserveBody({ pressure }: Pick<Dependencies, 'pressure'>): RequestStage {
   return function reserveBodyStage(request) {
     request.context.stage = 'admit'
-    reserve(pressure, request)
+    reserveAnnounced(pressure, request)
     request.context.stage = 'body'
   }
 }
 
-function reserve(pressure: Pressure, request: ReceivedRequest): void {
+function reserveAnnounced(pressure: Pressure, request: ReceivedRequest): void {
   const bytes = Number(request.headers['content-length'] ?? 0)
   if (bytes < LARGE_BYTES) return
   // A body that is too large for its route is refused there, and never read. The body of an aborted request does not arrive.
