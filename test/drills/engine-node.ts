@@ -55,29 +55,39 @@ export async function startEngineNode(t: Test): Promise<EngineNode> {
 }
 
 async function answer(
-  { status, delayMs, registered, tasks, failedJobs, schema }: EngineNode['state'],
+  state: EngineNode['state'],
   { url = '', method }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const path = url.slice(BASE.length)
-  if (path === '/engine') return send(response, 200, [{ name: 'default' }])
-  if (path === '/telemetry/data') return send(response, 200, { product: { name: 'Camunda BPM Runtime' } })
-  if (path === '/version') return send(response, 200, { version: '7.24.0' })
-  if (path === '/schema/log') return send(response, 200, [{ id: '0', timestamp: null, version: schema }])
-  if (path === '/deployment/registered') return send(response, 200, registered)
   // The node never responds to a long poll. An engine without tasks holds it for half an hour.
   if (path === '/external-task/fetchAndLock') return
-  if (path === '/external-task/topic-names') return send(response, 200, ['mail'])
-  if (path.startsWith('/external-task/count')) return send(response, 200, { count: tasks })
-  if (/^\/incident\/count(\?incidentType=failedJob)?$|^\/job\/count\?noRetriesLeft=true$/.test(path))
-    return send(response, 200, { count: failedJobs })
-  if (/^\/incident(\?|$)/.test(path)) return send(response, 200, incidentsOf(failedJobs))
-  if (/\/count(\?|$)/.test(path)) return send(response, 200, { count: 0 })
-  await wait(delayMs)
-  if (status !== 200)
-    return send(response, status, { type: 'ProcessEngineException', message: 'drill', code: 0 })
+  const value = valueAt(path, state)
+  if (value !== undefined) return send(response, 200, value)
+  await wait(state.delayMs)
+  if (state.status !== 200)
+    return send(response, state.status, { type: 'ProcessEngineException', message: 'drill', code: 0 })
   if (method === 'POST') response.writeHead(204).end()
   else send(response, 200, [])
+}
+
+/** Returns the response that does not depend on the status of a drill. Undefined if the path has none. */
+function valueAt(path: string, state: EngineNode['state']): unknown {
+  const { registered, tasks, failedJobs, schema } = state
+  const fixed: Readonly<Record<string, unknown>> = {
+    '/engine': [{ name: 'default' }],
+    '/telemetry/data': { product: { name: 'Camunda BPM Runtime' } },
+    '/version': { version: '7.24.0' },
+    '/schema/log': [{ id: '0', timestamp: null, version: schema }],
+    '/deployment/registered': registered,
+    '/external-task/topic-names': ['mail'],
+  }
+  if (Object.hasOwn(fixed, path)) return fixed[path]
+  if (path.startsWith('/external-task/count')) return { count: tasks }
+  if (/^\/incident\/count(\?incidentType=failedJob)?$|^\/job\/count\?noRetriesLeft=true$/.test(path))
+    return { count: failedJobs }
+  if (/^\/incident(\?|$)/.test(path)) return incidentsOf(failedJobs)
+  return /\/count(\?|$)/.test(path) ? { count: 0 } : undefined
 }
 
 /** Returns a list with the latest incident in the engine's format, or an empty list without failed jobs. */
