@@ -146,17 +146,17 @@ function createServe(
 ) {
   const count = countRequest(dependencies)
 
-  /** Opens the notifications of a message, if it subscribes to them. Their stream is the response to the message. */
+  /** Opens the notifications of a message that subscribes to them. Their stream is the response to the message. */
   async function subscribe(
     request: FastifyRequest,
     reply: FastifyReply,
-    served: () => ServedMessage | null,
+    tell: (work: (served: ServedMessage) => void) => void,
   ): Promise<void> {
     const { close } = await openNotifications({
       request,
       caller: callerOf(request.context),
-      notify: () => served()?.notify(),
-      end: () => served()?.end(),
+      notify: () => tell((served) => served.notify()),
+      end: () => tell((served) => served.end()),
     })
     onClosed(reply.raw, close)
   }
@@ -172,9 +172,9 @@ function createServe(
     const abort = new AbortController()
     onClosed(reply.raw, () => abort.abort())
     let isSent = false
-    let served: ServedMessage | null = null
-    if (method === 'subscriptions/listen') await subscribe(request, reply, () => served)
-    served = await serve({
+    const { promise: opened, resolve: open } = Promise.withResolvers<ServedMessage>()
+    if (method === 'subscriptions/listen') await subscribe(request, reply, (work) => void opened.then(work))
+    const served = await serve({
       url: `http://localhost${MCP_PATH}`,
       headers: pickHeaders(request.headers, PROTOCOL_HEADERS),
       message,
@@ -185,6 +185,7 @@ function createServe(
       },
       call: () => callTool({ request, message, signal: abort.signal, onSent: () => (isSent = true) }),
     })
+    open(served)
     // A call without a request would otherwise cost the caller nothing.
     if (isCall && !isSent) await count(request)
     return sendMessage(reply, served.response, context)

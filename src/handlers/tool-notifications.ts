@@ -47,6 +47,7 @@ export function createOpenNotifications(
     let caller = principal
     let version: number | null = engine.recordsVersion()
     let seen = ''
+    let isEnded = false
     const stream: ToolStream = {
       user: principal.userId,
       isCurrent: () => isUnchanged(engine, version) && authenticator.isCurrent(caller),
@@ -62,6 +63,7 @@ export function createOpenNotifications(
         notify()
       },
       end: () => {
+        isEnded = true
         notify()
         end()
       },
@@ -70,6 +72,8 @@ export function createOpenNotifications(
     streams.add(stream)
     try {
       seen = await digestOf({ engine, principal })
+      // Otherwise nothing would end a stream that was drained while it was opened.
+      if (isEnded) throw refusalOf('draining')
     } catch (error) {
       streams.delete(stream)
       throw error

@@ -92,6 +92,38 @@ t.test('a drain notifies the client and ends its stream', async (t) => {
   t.equal((await openStream(gateway.origin)).status, 503)
 })
 
+t.test('a drain while a stream is opened leaves no stream', async (t) => {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const gateway = await openGateway(t, {
+    settings: { mcp: {} },
+    listen: true,
+    wrap: (dependencies) => ({
+      ...dependencies,
+      engines: new Map(
+        [...dependencies.engines].map(([name, engine]) => [
+          name,
+          {
+            ...engine,
+            possiblePermits: async (principal) => {
+              begin()
+              await released
+              return engine.possiblePermits(principal)
+            },
+          },
+        ]),
+      ),
+    }),
+  })
+  const opening = openStream(gateway.origin)
+  await begun
+  gateway.dependencies.toolEndpoint?.streams.drain()
+  release()
+  const { status, headers } = await opening
+  t.equal(status, 503)
+  t.equal(headers.get('x-gateway-error'), 'GW_DRAINING')
+})
+
 t.test('a stream ends at its age', async (t) => {
   const gateway = await openTools(t, { streams: { maxAge: '1s' } })
   const stream = await openStream(gateway.origin)
