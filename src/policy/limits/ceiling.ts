@@ -33,13 +33,14 @@ export type CeilingOf = (caller: CeilingSubject) => Ceiling
 /** Creates the function that finds the ceiling of a caller. */
 export function createCeilingOf(rules: readonly CeilingRule[]): CeilingOf {
   if (rules.length === 0) return () => 'all'
+  const known = rules.map((rule) => ({ ceiling: rule.ceiling, applies: createAppliesTo(rule) }))
   return rememberedByCaller((caller) =>
     // A request without credentials reaches only the operations that the configuration opens.
     caller === ANONYMOUS
       ? 'all'
-      : rules
-          .filter((rule) => appliesTo(rule, caller))
-          .reduce<Ceiling>((lowest, rule) => lowerOf(lowest, rule.ceiling), 'all'),
+      : known
+          .filter(({ applies }) => applies(caller))
+          .reduce<Ceiling>((lowest, { ceiling }) => lowerOf(lowest, ceiling), 'all'),
   )
 }
 
@@ -68,28 +69,35 @@ export function createRuleRateOf(
 ): (caller: CeilingSubject) => CountedRate | null {
   const rates = rules.flatMap((rule, at) =>
     // No user id contains this control character, so no rule shares a counter with a user.
-    rule.rate === null ? [] : [{ rule, counted: { rate: rule.rate, counter: `\0ceiling:${at}` } }],
+    rule.rate === null
+      ? []
+      : [{ applies: createAppliesTo(rule), counted: { rate: rule.rate, counter: `\0ceiling:${at}` } }],
   )
   rates.sort((one, other) => intervalMs(other.counted.rate) - intervalMs(one.counted.rate))
   if (rates.length === 0) return () => null
-  return rememberedByCaller((caller) => rates.find(({ rule }) => appliesTo(rule, caller))?.counted ?? null)
+  return rememberedByCaller((caller) => rates.find(({ applies }) => applies(caller))?.counted ?? null)
 }
 
-/** Returns whether a rule applies to a caller. */
-function appliesTo(rule: CeilingRule, { userId, groups, claims }: CeilingSubject): boolean {
-  const { users, groups: named, clients, claim } = rule
-  if (users.length + named.length + clients.length === 0 && claim === null) return true
-  return (
-    users.includes(userId) ||
-    groups.some((group) => named.includes(group)) ||
-    CLIENT_CLAIMS.some((path) => hasValue(claims, path, clients)) ||
-    (claim !== null && hasValue(claims, claim.path, claim.values))
-  )
+/** Creates the function that returns whether a rule applies to a caller. A rule may have thousands of names, and a caller hundreds. */
+function createAppliesTo({
+  users,
+  groups,
+  clients,
+  claim,
+}: CeilingRule): (caller: CeilingSubject) => boolean {
+  if (users.length + groups.length + clients.length === 0 && claim === null) return () => true
+  const [ruleUsers, ruleGroups, ruleClients] = [new Set(users), new Set(groups), new Set(clients)]
+  const claimValues = new Set(claim?.values)
+  return (caller) =>
+    ruleUsers.has(caller.userId) ||
+    caller.groups.some((group) => ruleGroups.has(group)) ||
+    CLIENT_CLAIMS.some((path) => hasValue(caller.claims, path, ruleClients)) ||
+    (claim !== null && hasValue(caller.claims, claim.path, claimValues))
 }
 
 /** Returns whether a claim has one of these values. A claim that cannot be read may have any value, so the ceiling applies. */
-function hasValue(claims: TokenClaims | undefined, path: ClaimPath, values: readonly string[]): boolean {
-  if (values.length === 0) return false
+function hasValue(claims: TokenClaims | undefined, path: ClaimPath, values: ReadonlySet<string>): boolean {
+  if (values.size === 0) return false
   const held = claims?.get(claimKeyOf(path))
-  return held === 'unreadable' || (held?.some((value) => values.includes(value)) ?? false)
+  return held === 'unreadable' || (held?.some((value) => values.has(value)) ?? false)
 }

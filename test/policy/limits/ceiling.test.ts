@@ -87,3 +87,26 @@ t.test(
     t.end()
   },
 )
+
+function namesOf(prefix: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-department-${100_000 + index}`)
+}
+
+t.test('the most rules, names and groups do not delay other requests', (t) => {
+  const rules = Array.from({ length: 100 }, (_, index) => ({
+    ...RULE,
+    users: namesOf(`user${index}`, 1000),
+    groups: namesOf(`group${index}`, 1000),
+    clients: namesOf(`client${index}`, 1000),
+  }))
+  const ceilingOf = createCeilingOf(rules)
+  const times = Array.from({ length: 5 }, (_, index) => {
+    const caller = { ...withClaim(['azp'], namesOf('other', 500)), groups: namesOf(`other${index}`, 500) }
+    const startMs = performance.now()
+    t.equal(ceilingOf(caller), 'all')
+    return performance.now() - startMs
+  })
+  t.ok(Math.min(...times) < 50, `${Math.min(...times)} ms`)
+  t.equal(ceilingOf({ ...PETER, groups: namesOf('group99', 1) }), 'read')
+  t.end()
+})
