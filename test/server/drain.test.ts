@@ -41,6 +41,7 @@ function open(
       polls: { open: 0, waiting: 0, abandoned: 0 },
       slow: { running: 0, waiting: 0 },
       queue: 0,
+      groups: null,
       nodes: nodes.map((node) => ({ isDrained: false, reason: null, ...node })),
     })),
   })
