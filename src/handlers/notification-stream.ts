@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { KEEP_ALIVE_MS } from '../mcp/tool-streams.ts'
 import type { NotificationsOfClient, OpenNotifications } from './tool-notifications.ts'
-import type { ToolCaller } from './visible-tools.ts'
+import type { DescribedCaller } from './possible-operations.ts'
 
 const CHANGED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
 
@@ -18,7 +18,7 @@ export async function serveNotificationStream(
     request,
     reply,
     caller,
-  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly caller: ToolCaller },
+  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly caller: DescribedCaller },
 ): Promise<FastifyReply> {
   const events = new PassThrough()
   let opened: NotificationsOfClient | null = null

@@ -2,11 +2,11 @@ import type { FastifyReply } from 'fastify'
 import type { ApiDocuments, DescribedOperations } from '../api-document/api-documents.ts'
 import { PAGE_HEADERS } from '../api-document/api-page-style.ts'
 import { isNotModified } from '../cache/conditional.ts'
-import { ceilingPermits } from '../operations/ceilings.ts'
 import type { HandlerContext } from '../pipeline/context.ts'
 import { notFound } from '../pipeline/locate-request.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { assertTakesJson } from '../request/accept.ts'
+import { possibleOperations } from './possible-operations.ts'
 
 /** Serves the OpenAPI document of the operations of which the caller may be permitted some request. */
 export async function serveApiDocument(handlerContext: HandlerContext): Promise<FastifyReply> {
@@ -30,20 +30,14 @@ function documentsOf({ dependencies: { apiDocuments } }: HandlerContext): ApiDoc
 
 /** Returns the operations to describe. With `full`, which the checks permit only to administrators, it is every operation of the engine. */
 async function describedFor(
-  { context, dependencies: { ceilingOf } }: HandlerContext,
+  { context, dependencies }: HandlerContext,
   documents: ApiDocuments,
 ): Promise<DescribedOperations> {
-  const { engine, principal, isEngineNamed, accessRequest } = context
+  const { engine, isEngineNamed, accessRequest } = context
   const place = { engine: engine.name, isEngineNamed, of: 'caller' } as const
   if (accessRequest.query.has('full')) return { ...place, ...documents.allOf(engine.name) }
-  const { operations, key } = await engine.possiblePermits(principal)
-  const ceiling = ceilingOf(principal)
-  if (ceiling === 'all') return { ...place, ids: operations, key }
-  const ids = [...operations].filter((id) => {
-    const operation = engine.permits.get(id)?.operation
-    return operation !== undefined && ceilingPermits(ceiling, operation)
-  })
-  return { ...place, ids: new Set(ids), key: `${key} ${ceiling}` }
+  const { operations, key } = await possibleOperations(dependencies, context)
+  return { ...place, ids: operations, key }
 }
 
 interface SentText {

@@ -30,7 +30,8 @@ import { type CallTool, createCallTool } from './call-tool.ts'
 import { registerProtectedResource, withMetadataAddress } from './protected-resource-routes.ts'
 import { onClosed, serveNotificationStream } from './notification-stream.ts'
 import { createOpenNotifications, type OpenNotifications } from './tool-notifications.ts'
-import { type ToolCaller, visibleTools } from './visible-tools.ts'
+import type { DescribedCaller } from './possible-operations.ts'
+import { visibleTools } from './visible-tools.ts'
 
 /** The path of the default engine, and the path of an engine by its name. */
 const PATHS = [MCP_PATH, `${MCP_PATH}/engine/:engine`] as const
@@ -213,7 +214,7 @@ function messageIn(body: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Returns the caller and the engine after the stages of the endpoint. */
-function callerOf({ engine, engineName, principal }: RequestContext): ToolCaller {
+function callerOf({ engine, engineName, principal }: RequestContext): DescribedCaller {
   if (engine === null || principal === null) throw unknownEngine(engineName)
   return { engine, principal }
 }

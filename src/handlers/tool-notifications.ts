@@ -7,7 +7,8 @@ import { setPrincipal } from '../pipeline/context.ts'
 import { identifyAgain } from '../pipeline/decide-again.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import { createPrincipalOf } from '../pipeline/locate-request.ts'
-import { type ToolCaller, visibleTools } from './visible-tools.ts'
+import type { DescribedCaller } from './possible-operations.ts'
+import { visibleTools } from './visible-tools.ts'
 
 /** The notifications of one client. */
 export interface NotificationsOfClient {
@@ -18,7 +19,7 @@ export interface NotificationsOfClient {
 
 interface NotifiedClient {
   readonly request: FastifyRequest
-  readonly caller: ToolCaller
+  readonly caller: DescribedCaller
   readonly notify: () => void
   /** Ends the stream of the client. */
   readonly end: () => void
@@ -34,7 +35,7 @@ export function createOpenNotifications(
 ): OpenNotifications {
   const identify = createPrincipalOf(dependencies)
 
-  async function digestOf(caller: ToolCaller): Promise<string> {
+  async function digestOf(caller: DescribedCaller): Promise<string> {
     const visible = await visibleTools(dependencies, tools, caller)
     const names = visible.map(({ description }) => description.name)
     return createHash('sha256').update(names.join()).digest('base64url').slice(0, 22)
@@ -84,7 +85,7 @@ export function createOpenNotifications(
 
 /** Returns false if other records are in force, or if they are too old for a decision. */
 function isUnchanged(
-  { recordsVersion }: Pick<ToolCaller['engine'], 'recordsVersion'>,
+  { recordsVersion }: Pick<DescribedCaller['engine'], 'recordsVersion'>,
   version: number | null,
 ): boolean {
   try {

@@ -1,0 +1,26 @@
+import { ceilingPermits } from '../operations/ceilings.ts'
+import type { LocatedContext } from '../pipeline/context.ts'
+import type { Dependencies } from '../pipeline/dependencies.ts'
+import type { PossiblePermits } from '../policy/authz/explain/possible-permits.ts'
+
+/** The caller to whom operations are described. */
+export type DescribedCaller = Pick<LocatedContext, 'engine' | 'principal'>
+
+/**
+ * Returns the operations of which the caller may be permitted some request, within the ceiling of the caller. Callers with the same
+ * operations have the same key.
+ * @throws GatewayError if the records are too old
+ */
+export async function possibleOperations(
+  { ceilingOf }: Pick<Dependencies, 'ceilingOf'>,
+  { engine, principal }: DescribedCaller,
+): Promise<PossiblePermits> {
+  const possible = await engine.possiblePermits(principal)
+  const ceiling = ceilingOf(principal)
+  if (ceiling === 'all') return possible
+  const ids = [...possible.operations].filter((id) => {
+    const operation = engine.permits.get(id)?.operation
+    return operation !== undefined && ceilingPermits(ceiling, operation)
+  })
+  return { operations: new Set(ids), key: `${possible.key} ${ceiling}` }
+}
