@@ -84,7 +84,11 @@ t.test('a request that waits for the places of slow operations is refused with t
   const { send, fill, respond } = await openLines(t, 20)
   const reports = await fill()
   const refusal = await refusalOf(send('report', 'r3'))
-  t.match(refusal, { code: 'GW_OVERLOADED', retryAfterSeconds: 1, message: /limit of concurrent slow operations/ })
+  t.match(refusal, {
+    code: 'GW_OVERLOADED',
+    retryAfterSeconds: 1,
+    message: /limit of concurrent slow operations/,
+  })
   await Promise.all([respond('r1'), respond('r2')])
   await Promise.all(reports)
 })
