@@ -97,7 +97,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_decisions_compared_total:
     '`result`: `equal`, `stricter`, `wider`, `unknown`. With `authorization.mode: report` in front of an engine that knows the caller: see [comparing decisions](from-a-secured-engine.md#2-compare)',
   gateway_ceiling_requests_total:
-    '`ceiling`: `read`, `safe`. `result`: `permitted`, `refused`. Only requests of callers to whom [`limits.ceilings`](configuration/ceilings.md) applies are counted. If `refused` rises, a client tries what it may not do',
+    '`ceiling`: `read`, `safe`. `result`: `permitted`, `refused`. It counts only requests of callers with a [ceiling](configuration/ceilings.md). If `refused` rises, a client tries what it may not do',
   gateway_queries_changed_total:
     '`rule`: `deserialization` ([hazards](deviations.md#hazards-refused-with-400-gw_hazard-unless-validationallow-opens-them)), `limits.maxResults` ([limits](configuration/limits.md)). Requests that leave the parameter out are included. A request that named another value has an [audit line](audit.md)',
   gateway_redis_messages_invalid_total:

@@ -64,7 +64,7 @@ function createRun({ config, engineConfig, own, shift }: MovedEngine): MoveCheck
   }
 }
 
-/** The time for the response of one node. All nodes are asked at the same time. */
+/** The time for the response of one node. The gateway asks all nodes at the same time. */
 const NODE_MS = 5000
 
 /** Reads the version of each node of a group, except drained nodes. */

@@ -3,7 +3,7 @@ import type { LocatedContext } from '../pipeline/context.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import type { PossiblePermits } from '../policy/authz/explain/possible-permits.ts'
 
-/** The caller to whom operations are described. */
+/** The caller of a description of operations. */
 export type DescribedCaller = Pick<LocatedContext, 'engine' | 'principal'>
 
 /**

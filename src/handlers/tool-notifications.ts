@@ -28,7 +28,7 @@ interface NotifiedClient {
 /** Opens the notifications of a client. @throws GatewayError if there are too many streams, or if the records are too old */
 export type OpenNotifications = (client: NotifiedClient) => Promise<NotificationsOfClient>
 
-/** Creates the function that opens notifications. They contain no data: the client then asks for the list, and is decided again. */
+/** Creates the function that opens notifications. They contain no data: the client then asks for the list, and the gateway decides again. */
 export function createOpenNotifications(
   dependencies: Dependencies,
   { tools, streams }: Pick<ToolEndpoint, 'tools' | 'streams'>,
