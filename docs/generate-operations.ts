@@ -18,7 +18,7 @@ Paths are below the base path, \`/engine-rest\` by default, and below \`/engine-
 **Operation.** The method and the path; the operationId, which settings and lines of the log use; its effect at the engine.
 
 **Permissions.** Each line of a cell is one check. The checks run in this order, and the first refusal ends the request. \`{id}\` is a parameter of the path. Without an id, the
-permission must be granted on \`*\`. "Items" are the elements of a list, or the entities that a count counts: a caller sees those that the permissions
+permission must be granted on \`*\`. Records name process and decision definitions by their key. "Items" are the elements of a list, or the entities that a count counts: a caller sees those that the permissions
 open. A dash means that every authenticated caller may use the operation. An administrator is a user or a member of a group that
 \`authorization.adminUsers\` or \`authorization.adminGroups\` lists: [identity](configuration/identity.md).
 

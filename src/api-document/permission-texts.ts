@@ -20,8 +20,8 @@ function isOfCommand({ when }: Check): boolean {
 function checkText({ anyOf, allOf, admin, when, each }: Check): string {
   const terms = [
     ...(admin === true ? ['administrator'] : []),
-    ...(anyOf ?? []).map(termText),
-    ...(allOf === undefined ? [] : [allOf.map(termText).join(' and ')]),
+    ...(anyOf === undefined ? [] : [termsText(anyOf, 'or')]),
+    ...(allOf === undefined ? [] : [termsText(allOf, 'and')]),
   ].join(' or ')
   const condition = when === undefined ? '' : ` if ${when.replaceAll(/\b(?:body|query):(\w+)/g, '`$1`')}`
   return each === undefined ? terms + condition : `for each ${eachText(each)}${condition}: ${terms}`
@@ -50,26 +50,72 @@ const EACH: Readonly<Partial<Record<CheckTargetSet, string>>> = {
 function conditionText(and: ItemRestriction['and']): string {
   if (and === undefined) return ''
   const flag = and.when?.slice('query:'.length).replace(' is true', '')
-  return (flag === undefined ? '' : `with ${code(flag)}: `) + and.anyOf.map(termText).join(' or ')
+  return (flag === undefined ? '' : `with ${code(flag)}: `) + termsText(and.anyOf, 'or')
 }
 
 function itemsText({ anyOf, allOf, and, exempt }: ItemRestriction): string {
-  const all = (terms: readonly PermissionTerm[] = []): string => terms.map(termText).join(' or ')
-  const needed = [all(anyOf), (allOf ?? []).map(termText).join(' and '), conditionText(and)].filter(
+  const needed = [termsText(anyOf ?? [], 'or'), termsText(allOf ?? [], 'and'), conditionText(and)].filter(
     (text) => text !== '',
   )
   const open = exempt === undefined ? '' : ` (all items with ${exempt} are visible)`
   return needed.length === 0 ? `items of the caller's tenants` : `items: ${needed.join(' and ')}${open}`
 }
 
-/** `READ on the process definition {key}` */
-function termText(term: PermissionTerm): string {
-  const [name = '', attribute] = term.split(' ')
-  const [resource = '', permission = ''] = name.split('.')
-  return `${code(permission)} on ${resource.toLowerCase().replaceAll('_', ' ')}${attributeText(attribute)}`
+/** Names the permissions on the same entity together: `UPDATE` or `TASK_WORK` on task `{id}`. */
+function termsText(terms: readonly PermissionTerm[], word: 'or' | 'and'): string {
+  const targets = new Map<string, { readonly text: string; readonly permissions: string[] }>()
+  let former = ''
+  for (const term of terms) {
+    const [name = '', attribute = ''] = term.split(' ')
+    const [resource = '', permission = ''] = name.split('.')
+    const key = `${resource} ${attribute}`
+    const { text, entity } = targetOf({ resource, attribute, former })
+    former = entity
+    const target = targets.get(key) ?? { text, permissions: [] }
+    targets.set(key, target)
+    target.permissions.push(code(permission))
+  }
+  const comma = targets.size < terms.length ? ',' : ''
+  return [...targets.values()]
+    .map(({ text, permissions }) => `${permissions.join(` ${word} `)} on ${text}`)
+    .join(`${comma} ${word} `)
 }
 
-function attributeText(attribute = ''): string {
+/** An entity of a permission. `former`: the entity that the text names before. */
+interface PermissionTarget {
+  readonly resource: string
+  readonly attribute: string
+  readonly former: string
+}
+
+/** Returns the text for an entity of a permission, and the entity that a following text can refer to. */
+function targetOf({ resource, attribute, former }: PermissionTarget): {
+  readonly text: string
+  readonly entity: string
+} {
+  const kind = resource.toLowerCase().replaceAll('_', ' ')
+  const [, source = '', name = ''] = /^(.*)[.:](\w+)$/.exec(attribute) ?? []
+  const entity = entityText(source)
+  if (name === NAMING[resource] && !SOURCES.has(source)) {
+    const isKnown = source === 'each' || source === 'item' || entity === former
+    return { text: isKnown ? `its ${kind}` : `the ${kind} of ${entity}`, entity }
+  }
+  const isItself = (name === 'id' || name === 'key') && entity.startsWith(`the ${kind}`)
+  return isItself
+    ? { text: entity, entity }
+    : { text: kind + attributeText(attribute), entity: `the ${kind}` }
+}
+
+/** The attribute of another entity that names an entity of the resource. */
+const NAMING: Readonly<Record<string, string>> = {
+  DECISION_DEFINITION: 'decisionDefinitionKey',
+  PROCESS_DEFINITION: 'processDefinitionKey',
+  PROCESS_INSTANCE: 'processInstanceId',
+  TASK: 'taskId',
+}
+const SOURCES: ReadonlySet<string> = new Set(['path', 'query', 'body'])
+
+function attributeText(attribute: string): string {
   const fixed = FIXED[attribute]
   if (fixed !== undefined) return fixed
   const [, source = '', member = ''] = /^(path|query|body|item):(.*)$/.exec(attribute) ?? []
