@@ -1,19 +1,23 @@
 import { hash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { PUBLISHED_SOURCES } from '../operations/published/facts.ts'
 import type { Release } from '../operations/published/releases.ts'
 import type { Operation } from '../operations/table.ts'
-import { type ApiDescription, ApiDocumentWriter } from './document-writer.ts'
 import { apiPageOf } from './api-page.ts'
+import { DocumentParts } from './document-parts.ts'
+import { type ApiDescription, writeDocument } from './document-writer.ts'
+import type { OperationObjectOptions } from './operation-object.ts'
 
 /** An engine whose API is described. */
-export interface DescribedEngine extends Pick<ApiDescription, 'release' | 'schemes'> {
+export interface DescribedEngine extends Pick<ApiDescription, 'schemes'> {
   readonly name: string
+  /** Null if the configuration names no release. */
   readonly release: Release | null
 }
 
-export interface ApiDocumentsOptions extends Pick<ApiDescription, 'basePath' | 'hasIdempotencyKeys'> {
+export interface ApiDocumentsOptions
+  extends Pick<ApiDescription, 'basePath'>,
+    Pick<OperationObjectOptions, 'hasIdempotencyKeys'> {
   readonly operations: readonly Operation[]
   readonly engines: readonly DescribedEngine[]
 }
@@ -37,13 +41,13 @@ export interface ApiText {
 
 /** The largest total length of documents and pages that are kept. */
 const MAX_BYTES = 32 * 1024 * 1024
-/** Number of operations and schemas that are described in one turn of the event loop. */
-const A_TURN = 60
 
 /** Writes the documents and pages of all engines, and keeps them for callers with the same operations. */
 export class ApiDocuments {
   readonly #options: ApiDocumentsOptions
-  readonly #writers = new Map<string, ApiDocumentWriter>()
+  /** Engines with the same release share them. */
+  readonly #parts = new Map<Release | null, DocumentParts>()
+  readonly #running = new Map<string, Promise<ApiText>>()
   readonly #texts = new LRUCache<string, ApiText>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ body }) => body.length,
@@ -62,57 +66,57 @@ export class ApiDocuments {
     return { ids: new Set(ids), of: 'all', key: 'all' }
   }
 
+  /** Describes all operations before the first document is requested. Other work runs between its turns. */
+  async prepare(): Promise<void> {
+    for (const { release } of this.#options.engines) await this.#partsOf(release).prepare()
+  }
+
   async document(described: DescribedOperations): Promise<ApiText> {
-    return this.#textOf('json', described, (writer) => writer.write(described.ids, described.of))
+    return this.#textOf('json', described)
   }
 
   async page(described: DescribedOperations): Promise<ApiText> {
-    return this.#textOf('html', described, (writer) => apiPageOf(writer.write(described.ids, described.of)))
+    return this.#textOf('html', described)
   }
 
-  async #textOf(
-    form: 'json' | 'html',
-    { engine, isEngineNamed, ids, key }: DescribedOperations,
-    write: (writer: ApiDocumentWriter) => string,
-  ): Promise<ApiText> {
+  /** Equal requests at the same time share one text. */
+  async #textOf(form: 'json' | 'html', described: DescribedOperations): Promise<ApiText> {
+    const { engine, isEngineNamed, key } = described
     const name = JSON.stringify([form, engine, isEngineNamed, key])
-    const known = this.#texts.get(name)
+    const known = this.#texts.get(name) ?? this.#running.get(name)
     if (known !== undefined) return known
-    const writer = this.#writerOf(engine, isEngineNamed)
-    // The first document of an engine describes each operation. Other requests are served between them.
-    for (const some of inTurns([...ids])) {
-      writer.objectsOf(new Set(some))
-      await setImmediate()
-    }
-    const body = Buffer.from(write(writer))
-    const text = { body, etag: `"${hash('sha256', body, 'base64url')}"` }
+    const written = this.#write(form, described).finally(() => this.#running.delete(name))
+    this.#running.set(name, written)
+    const text = await written
     this.#texts.set(name, text)
     return text
   }
 
-  #writerOf(name: string, isEngineNamed: boolean): ApiDocumentWriter {
-    const key = JSON.stringify([name, isEngineNamed])
-    const known = this.#writers.get(key)
-    if (known !== undefined) return known
-    const { operations, basePath, hasIdempotencyKeys } = this.#options
+  async #write(form: 'json' | 'html', described: DescribedOperations): Promise<ApiText> {
+    const { engine: name, isEngineNamed } = described
     const { release = null, schemes = ['basic'] } = this.#engineOf(name) ?? {}
-    const writer = new ApiDocumentWriter(operations, {
+    const { basePath } = this.#options
+    const parts = this.#partsOf(release)
+    await parts.prepare()
+    const description = {
       title: `Engine ${name}`,
       version: release ?? PUBLISHED_SOURCES.at(-1)?.version ?? '',
       basePath: isEngineNamed ? `${basePath}/engine/${encodeURIComponent(name)}` : basePath,
       schemes,
-      release,
-      hasIdempotencyKeys,
-    })
-    this.#writers.set(key, writer)
-    return writer
+    }
+    const json = writeDocument(parts, description, described)
+    const body = Buffer.from(form === 'json' ? json : apiPageOf(json))
+    return { body, etag: `"${hash('sha256', body, 'base64url')}"` }
+  }
+
+  #partsOf(release: Release | null): DocumentParts {
+    const { operations, hasIdempotencyKeys } = this.#options
+    const parts = this.#parts.get(release) ?? new DocumentParts(operations, { release, hasIdempotencyKeys })
+    this.#parts.set(release, parts)
+    return parts
   }
 
   #engineOf(name: string): DescribedEngine | undefined {
     return this.#options.engines.find((one) => one.name === name)
   }
-}
-
-function* inTurns(ids: readonly string[]): Generator<readonly string[]> {
-  for (let at = 0; at < ids.length; at += A_TURN) yield ids.slice(at, at + A_TURN)
 }

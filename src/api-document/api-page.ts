@@ -40,7 +40,7 @@ ${schemas.join('\n')}</section>
 `
 }
 
-interface OperationParts {
+interface PageOperation {
   readonly path: string
   readonly method: string
   readonly operation: Json
@@ -49,15 +49,15 @@ interface OperationParts {
   readonly components: Json
 }
 
-function operationHtml({ path, method, operation, ofPath, components }: OperationParts): string {
+function operationHtml({ path, method, operation, ofPath, components }: PageOperation): string {
   const id = escaped(textAt(operation, 'operationId'))
   const parameters = [...ofPath, ...listAt(operation, 'parameters')].map((parameter) =>
     parameterHtml(resolved(parameter, components)),
   )
-  const body = contentHtml(objectAt(operation, 'requestBody'))
+  const body = contentHtml(resolved(operation['requestBody'], components))
   const responses = Object.entries(objectAt(operation, 'responses')).map(
     ([status, response]) =>
-      `<tr><td>${escaped(status)}<td>${contentHtml(response) || escaped(textAt(resolved(response, components), 'description'))}`,
+      `<tr><td>${escaped(status)}<td>${responseHtml(status, resolved(response, components))}`,
   )
   return `<details id="${id}"><summary><code><span class="method">${method.toUpperCase()}</span>${escaped(path)}</code> ${marked(textAt(operation, 'summary'))}</summary>
 <div><p>${marked(textAt(operation, 'description'))}</p>
@@ -70,6 +70,12 @@ ${body === '' ? '' : `<p>Body: ${body}</p>`}
 function parameterHtml(parameter: unknown): string {
   const isRequired = isRecord(parameter) && parameter['required'] === true
   return `<tr><td><code>${escaped(textAt(parameter, 'name'))}</code>${isRequired ? ' (required)' : ''}<td>${escaped(textAt(parameter, 'in'))}<td>${typeHtml(objectAt(parameter, 'schema'))}`
+}
+
+/** Errors have a text instead of their schema, which is always the same. */
+function responseHtml(status: string, response: unknown): string {
+  const content = status === 'default' ? '' : contentHtml(response)
+  return content === '' ? escaped(textAt(response, 'description')) : content
 }
 
 function contentHtml(holder: unknown): string {

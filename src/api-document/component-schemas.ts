@@ -1,7 +1,14 @@
 import { publishedSchema } from '../operations/published/facts.ts'
 import { hasField, type Release } from '../operations/published/releases.ts'
 import { publishedResponseSchema } from '../operations/published/responses.ts'
-import { DATE_COMPONENT, DATE_SCHEMA, orNull, type Schema, openApiSchemaOf } from './type-schema.ts'
+import {
+  DATE_COMPONENT,
+  DATE_SCHEMA,
+  NULLABLE_DATE_COMPONENT,
+  nullableSchemaOf,
+  openApiSchemaOf,
+  type Schema,
+} from './type-schema.ts'
 
 /** A schema of the document, with the other schemas that it refers to. */
 export interface NamedSchema {
@@ -19,8 +26,8 @@ export function componentOf(name: string, release: Release | null): NamedSchema 
   const required = fields.flatMap(([member, { isRequired }]) => (isRequired ? [member] : []))
   const properties = Object.fromEntries(
     fields.map(([member, { type, isRequired }]) => {
-      const schema = openApiSchemaOf(type, (component) => named.add(component))
-      return [member, isRequired || responded === null ? schema : orNull(schema)]
+      const schemaOf = isRequired || responded === null ? openApiSchemaOf : nullableSchemaOf
+      return [member, schemaOf(type, (component) => named.add(component))]
     }),
   )
   return { schema: { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }, named }
@@ -31,6 +38,7 @@ export const ERROR_COMPONENT = 'EngineError'
 
 const OWN: Readonly<Record<string, Schema>> = {
   [DATE_COMPONENT]: DATE_SCHEMA,
+  [NULLABLE_DATE_COMPONENT]: { ...DATE_SCHEMA, nullable: true },
   [ERROR_COMPONENT]: {
     type: 'object',
     description: 'An error of the engine, or of the gateway in the form of the engine.',

@@ -26,6 +26,9 @@ export const DATE_SCHEMA: Schema = {
   example: '2026-01-31T12:00:00.000+0000',
 }
 
+/** The component for dates that may be missing. Most dates of responses are. */
+export const NULLABLE_DATE_COMPONENT = 'EngineDateOrNull'
+
 /** Returns the schema of a type. `named` receives the name of each schema that it refers to. */
 export function openApiSchemaOf(type: PublishedType, named: (component: string) => void): Schema {
   if (type.kind === 'list') return { type: 'array', items: openApiSchemaOf(type.items, named) }
@@ -56,8 +59,13 @@ function textSchemaOf(
   return values === null ? { type: 'string' } : { type: 'string', enum: values }
 }
 
-/** Returns the same schema that also permits null. */
-export function orNull(schema: Schema): Schema {
+/** Returns the schema of a type that also permits null. `named` receives the name of each schema that it refers to. */
+export function nullableSchemaOf(type: PublishedType, named: (component: string) => void): Schema {
+  if (type.kind === 'string' && type.format === 'date-time') return reference(NULLABLE_DATE_COMPONENT, named)
+  return orNull(openApiSchemaOf(type, named))
+}
+
+function orNull(schema: Schema): Schema {
   if (schema.$ref !== undefined) return { allOf: [schema], nullable: true }
   return { ...schema, ...(schema.enum === undefined ? {} : { enum: [...schema.enum, null] }), nullable: true }
 }

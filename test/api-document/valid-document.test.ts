@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t, { type Test } from 'tap'
-import { ApiDocumentWriter } from '../../src/api-document/document-writer.ts'
+import { DocumentParts } from '../../src/api-document/document-parts.ts'
+import { writeDocument } from '../../src/api-document/document-writer.ts'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import { RELEASES } from '../../src/operations/published/releases.ts'
 import { createPossiblePermits } from '../../src/policy/authz/explain/possible-permits.ts'
@@ -13,15 +14,14 @@ import { isResource, RESOURCES } from '../../src/operations/permissions.ts'
 import { indexRecords } from '../../src/policy/authz/records/records.ts'
 
 function textOf(ids: ReadonlySet<string>, release: (typeof RELEASES)[number] | null): string {
-  const writer = new ApiDocumentWriter(OPERATIONS, {
+  const parts = new DocumentParts(OPERATIONS, { release, hasIdempotencyKeys: true })
+  const description = {
     title: 'Engine default',
     version: '7.24',
     basePath: '/engine-rest',
     schemes: ['basic', 'bearer'],
-    release,
-    hasIdempotencyKeys: true,
-  })
-  return writer.write(ids)
+  } as const
+  return writeDocument(parts, description, { ids, of: 'caller' })
 }
 
 /** Validates a document with both validators. */
