@@ -12,7 +12,7 @@ import { withTraceContext } from '../wire/headers.ts'
 import { recordOutcome } from '../nodes/record-outcome.ts'
 import type { Node } from '../nodes/node.ts'
 import type { Queue, QueuedRequest } from './queue.ts'
-import type { SlowOperations } from '../nodes/slow-operations.ts'
+import type { LearnDuration, SlowOperations } from '../nodes/slow-operations.ts'
 import type { Receiver } from './receiver.ts'
 import type { AttemptSpan, StartAttempt } from '../../request/attempt-span.ts'
 
@@ -111,6 +111,8 @@ class RetryingSend<T> implements AttemptOwner {
   /** Read at the start, because later steps may run in the context of other requests. */
   readonly #startSpan: StartAttempt | null
   #span: AttemptSpan | null = null
+  /** Ends the current attempt in the statistics of its operation. */
+  #learnDuration: LearnDuration | null = null
   #attempts = 0
 
   constructor(options: SendOptions, task: SendTask<T>) {
@@ -210,9 +212,10 @@ class RetryingSend<T> implements AttemptOwner {
       start: () => this.#startOnFreeNode() || this.#rejectIfUnreachable(),
       expire: refuse,
     }
-    if (!queue.add(waiter)) return refuse()
+    const entry = queue.add(waiter)
+    if (entry === null) return refuse()
     receiver.onQueued?.((result) => {
-      queue.remove(waiter)
+      queue.remove(entry)
       resolve(result)
     })
     sendWaiting(this.#options)
@@ -227,7 +230,9 @@ class RetryingSend<T> implements AttemptOwner {
     this.#attemptStartedAtMs = this.#options.now()
     this.#headAtMs = 0
     receiver.onStart(attempt)
-    this.#options.slow?.operations.onStart(upstreamRequest.operation, attempt, this.#attemptStartedAtMs)
+    const operations = this.#options.slow?.operations
+    this.#learnDuration =
+      operations?.onStart(upstreamRequest.operation, node, this.#attemptStartedAtMs) ?? null
     const isDedicated =
       this.#needsDedicated ||
       (upstreamRequest.retry === 'unsent' && node.keepAlive.takeDedicated(this.#attemptStartedAtMs))
@@ -348,7 +353,7 @@ class RetryingSend<T> implements AttemptOwner {
     })
     const { status } = attempt
     const isComplete = result === 'ok' && status < 500
-    this.#options.slow?.operations.onEnd(operation, attempt, { isComplete, nowMs })
+    this.#learnDuration?.({ isComplete, nowMs })
     if (result === 'ok' && mayHaveCreatedTasks(this.#task.upstreamRequest, status))
       this.#options.onWritten?.(attempt.node.name)
     this.#span?.end({ status, result })

@@ -1,3 +1,5 @@
+import { type Node as ListNode, Yallist } from 'yallist'
+
 interface Waiting {
   /** The id of the caller. Undefined for a request of the gateway itself. */
   readonly user?: string | undefined
@@ -10,25 +12,21 @@ interface Waiting {
  */
 export class Turns<T extends Waiting> {
   /** The first user is the next. */
-  readonly #byUser = new Map<string, Set<T>>()
-  readonly #own = new Set<T>()
+  readonly #byUser = new Map<string, Yallist<T>>()
+  readonly #own = new Yallist<T>()
   #isOwnNext = true
 
-  add(waiting: T): void {
-    const { user } = waiting
-    const others = user === undefined ? this.#own : (this.#byUser.get(user) ?? new Set())
-    others.add(waiting)
+  add(place: ListNode<T>): void {
+    const { user } = place.value
+    const others = user === undefined ? this.#own : (this.#byUser.get(user) ?? new Yallist<T>())
+    others.pushNode(place)
     if (user !== undefined) this.#byUser.set(user, others)
   }
 
-  delete(waiting: T): void {
-    const { user } = waiting
-    if (user === undefined) this.#own.delete(waiting)
-    else {
-      const others = this.#byUser.get(user)
-      others?.delete(waiting)
-      if (others?.size === 0) this.#byUser.delete(user)
-    }
+  delete(place: ListNode<T>): void {
+    const { list, value } = place
+    list?.removeNode(place)
+    if (value.user !== undefined && list?.length === 0) this.#byUser.delete(value.user)
   }
 
   /** Ends the turn of the user whose request has started. */
@@ -50,8 +48,8 @@ export class Turns<T extends Waiting> {
   /** Returns the newest request of the user with the most requests. Returns null if this user has hardly more than the user of `waiting`. */
   replaceableBy({ user }: T): T | null {
     const mine = user === undefined ? this.#own : this.#byUser.get(user)
-    let longest: ReadonlySet<T> = new Set()
-    for (const requests of this.#byUser.values()) if (requests.size > longest.size) longest = requests
-    return longest.size > (mine?.size ?? 0) + 1 ? ([...longest].at(-1) ?? null) : null
+    let longest = new Yallist<T>()
+    for (const requests of this.#byUser.values()) if (requests.length > longest.length) longest = requests
+    return longest.length > (mine?.length ?? 0) + 1 ? (longest.tail?.value ?? null) : null
   }
 }

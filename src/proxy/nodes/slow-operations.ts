@@ -1,3 +1,4 @@
+import { Node as ListNode, Yallist } from 'yallist'
 import type { Node } from './node.ts'
 
 /** An operation is slow if its requests usually hold a place of a node for at least this long. */
@@ -6,10 +7,20 @@ const SLOW_LOG = Math.log(SLOW_MS)
 /** The weight of the completed requests: an operation of 5 ms is slow while eight of its requests have been in flight for 20 s. */
 const REMEMBERED = 4
 
-/** An attempt in flight. Its identity is its key. */
+/** An attempt in flight. */
 interface RunningAttempt {
   readonly node: Node
+  readonly startedAtMs: number
 }
+
+/** The end of an attempt. `isComplete` is true if the engine processed the request. The duration of another request counts only if it was longer. */
+export interface AttemptEnd {
+  readonly isComplete: boolean
+  readonly nowMs: number
+}
+
+/** Ends an attempt. Call it once. */
+export type LearnDuration = (end: AttemptEnd) => void
 
 /**
  * Limits the places of a node that slow operations use together, so that other requests find a free place. A place that a slow
@@ -58,20 +69,12 @@ export class SlowOperations {
     return [...this.#loads.values()].reduce((sum, load) => sum + (load.isSlow(nowMs) ? load.running : 0), 0)
   }
 
-  onStart(operation: string | undefined, attempt: RunningAttempt, nowMs: number): void {
-    if (operation === undefined) return
+  /** Returns the function to call at the end of the attempt, or null for a request without an operation. */
+  onStart(operation: string | undefined, node: Node, startedAtMs: number): LearnDuration | null {
+    if (operation === undefined) return null
     const load = this.#loads.get(operation) ?? new OperationLoad()
     this.#loads.set(operation, load)
-    load.onStart(attempt, nowMs)
-  }
-
-  /** @param isComplete whether the engine processed the request. The duration of another request counts only if it was longer. */
-  onEnd(
-    operation: string | undefined,
-    attempt: RunningAttempt,
-    { isComplete, nowMs }: { readonly isComplete: boolean; readonly nowMs: number },
-  ): void {
-    this.#loadOf(operation)?.onEnd(attempt, isComplete, nowMs)
+    return load.onStart({ node, startedAtMs })
   }
 
   #loadOf(operation: string | undefined): OperationLoad | undefined {
@@ -88,8 +91,8 @@ export class SlowOperations {
 
 /** The requests of one operation in flight, and the estimate of their duration. */
 class OperationLoad {
-  /** The attempts in flight and when each started, oldest first. */
-  readonly #startsMs = new Map<RunningAttempt, number>()
+  /** The attempts in flight, oldest first. A linked list, for the reason that `Queue` gives. */
+  readonly #running = new Yallist<RunningAttempt>()
   #completed = 0
   /**
    * The moving average of the logarithm of the duration. The logarithm keeps one very slow request, for example of a client that
@@ -98,12 +101,12 @@ class OperationLoad {
   #meanLog = 0
 
   get running(): number {
-    return this.#startsMs.size
+    return this.#running.length
   }
 
   runningAt(node: Node): number {
     let count = 0
-    for (const attempt of this.#startsMs.keys()) if (attempt.node === node) count += 1
+    for (const attempt of this.#running) if (attempt.node === node) count += 1
     return count
   }
 
@@ -115,13 +118,15 @@ class OperationLoad {
     return (this.#estimateLog(nowMs) ?? 0) >= SLOW_LOG
   }
 
-  onStart(attempt: RunningAttempt, nowMs: number): void {
-    this.#startsMs.set(attempt, nowMs)
+  onStart(attempt: RunningAttempt): LearnDuration {
+    const place = new ListNode(attempt)
+    this.#running.pushNode(place)
+    return (end) => this.#onEnd(place, end)
   }
 
-  onEnd(attempt: RunningAttempt, isComplete: boolean, nowMs: number): void {
-    const durationLog = Math.log(Math.max(1, nowMs - (this.#startsMs.get(attempt) ?? nowMs)))
-    this.#startsMs.delete(attempt)
+  #onEnd(place: ListNode<RunningAttempt>, { isComplete, nowMs }: AttemptEnd): void {
+    this.#running.removeNode(place)
+    const durationLog = Math.log(Math.max(1, nowMs - place.value.startedAtMs))
     if (!isComplete && durationLog <= (this.#completed === 0 ? SLOW_LOG : this.#meanLog)) return
     this.#completed = Math.min(REMEMBERED, this.#completed + 1)
     this.#meanLog += (durationLog - this.#meanLog) / this.#completed
@@ -134,7 +139,7 @@ class OperationLoad {
   #estimateLog(nowMs: number): number | null {
     let sum = this.#meanLog * this.#completed
     let count = this.#completed
-    for (const startedAtMs of this.#startsMs.values()) {
+    for (const { startedAtMs } of this.#running) {
       const ageMs = nowMs - startedAtMs
       if (ageMs < SLOW_MS) break
       sum += Math.log(ageMs)

@@ -5,6 +5,7 @@ import {
   type WaitResult,
   type QueuedRequest,
 } from '../../../src/proxy/attempts/queue.ts'
+import { promotedBytes } from '../../support/promoted-bytes.ts'
 import { createFakeTime } from '../../support/fake-time.ts'
 
 /** Creates a waiter that starts if `mayStart` allows it and writes its outcome to the log. */
@@ -96,8 +97,8 @@ t.test('a full queue refuses the newest request of the user with the most reques
 t.test('a removed request neither starts nor expires', async (t) => {
   const queue = new Queue({ max: 2, waitMs: 10 })
   const log: string[] = []
-  const one = waiter('one', log)
-  queue.add(one)
+  const one = queue.add(waiter('one', log))
+  if (one === null) throw new Error('the queue has a free place')
   queue.remove(one)
   queue.send()
   queue.add(waiter('later', log))
@@ -253,8 +254,8 @@ t.test('a target equal to the wait has no effect', (t) => {
 
 t.test('a request whose client disconnects counts as left, and one at a full queue as refused', (t) => {
   const { queue, time, since } = openOverloaded({ max: 1 })
-  const one = waiter('one', [])
-  t.ok(queue.add(one))
+  const one = queue.add(waiter('one', []))
+  if (one === null) throw new Error('the queue has a free place')
   t.notOk(queue.add(waiter('other', [])))
   time.advance(30)
   queue.remove(one)
@@ -262,5 +263,19 @@ t.test('a request whose client disconnects counts as left, and one at a full que
   t.match(since(0, 'refused'), [{ waitedMs: 0 }])
   t.match(since(0, 'left'), [{ waitedMs: 30 }])
   t.equal(since(0, 'left').length, 1)
+  t.end()
+})
+
+t.test('a request that has left the queue does not stay in memory', (t) => {
+  const queue = new Queue({ max: 100, waitMs: 10_000 })
+  let places = 0
+  const promoted = promotedBytes(() => {
+    const content = Array.from({ length: 200 }, () => ({}))
+    queue.add(waiter('one', [], { user: 'a', mayStart: () => content.length > 0 && (places -= 1) >= 0 }))
+    if (queue.size <= 20) return
+    places = 1
+    queue.send()
+  }, 2000)
+  t.ok(promoted < 1_000_000, `${promoted} bytes`)
   t.end()
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { Node } from 'yallist'
 import { Turns } from '../../../src/proxy/attempts/turns.ts'
 
 interface Item {
@@ -8,17 +9,21 @@ interface Item {
 
 function turnsOf(...names: readonly string[]) {
   const turns = new Turns<Item>()
+  const places = new Map<Item, Node<Item>>()
   const add = (name: string) => {
     const user = name.replaceAll(/\d/g, '')
-    turns.add(user === 'own' ? { name } : { name, user })
+    const place = new Node<Item>(user === 'own' ? { name } : { name, user })
+    places.set(place.value, place)
+    turns.add(place)
   }
   names.forEach(add)
   /** Starts the next request. */
   const next = (): string => {
     const [item] = turns.inOrder()
-    if (item === undefined) return ''
+    const place = item && places.get(item)
+    if (item === undefined || place === undefined) return ''
     turns.onStarted(item)
-    turns.delete(item)
+    turns.delete(place)
     return item.name
   }
   return { turns, add, next, all: () => Array.from({ length: 10 }, next).filter((name) => name !== '') }

@@ -13,12 +13,11 @@ function openPlaces() {
   const nodes = [node(0), node(1)]
   for (const one of nodes) one.capacity = PLACES
   const begin = (operation: string, at: Node = node(0)) => {
-    const attempt = { node: at }
     at.inFlight += 1
-    operations.onStart(operation, attempt, clock.nowMs)
+    const learn = operations.onStart(operation, at, clock.nowMs)
     return (isComplete = true) => {
       at.inFlight -= 1
-      operations.onEnd(operation, attempt, { isComplete, nowMs: clock.nowMs })
+      learn?.({ isComplete, nowMs: clock.nowMs })
     }
   }
   /** Lets the operation have completed requests that took this long. */
