@@ -13,6 +13,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { OWN_OPERATIONS } from '../operations/own-operations.ts'
+import { CAMUNDA_PLACES } from '../operations/published/family-members.ts'
 import { withSpecificVariablePermissions } from '../operations/variable-permissions.ts'
 import { askerOf, bytesReaderOf, readerOf, withoutEngine, withTracedLookUps } from './engine-client.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
@@ -430,7 +431,8 @@ function permitOptionsOf(
 
 function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream {
   const { name, engineConfig, config, metrics } = options
-  const { nodes, balancing, remoteName, host, credentials, service, tls, responseHeaders } = engineConfig
+  const { nodes, balancing, remoteName, host, credentials, service, tls, responseHeaders, present } =
+    engineConfig
   const { maxHold, perNode, waiting } = config.limits.longPolls
   return createUpstream({
     nodes,
@@ -444,6 +446,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
       onRestricted: () => metrics.responseRestricted({ engine: name, rule: 'active-content' }),
     },
     tls,
+    renamed: present === null ? undefined : CAMUNDA_PLACES,
     dateFormat,
     share: shareOptionsOf(options),
     compare: compareOptionsOf(name, options, options.admission.pressure),

@@ -214,6 +214,16 @@ export const engineSettings = z.strictObject({
         'An engine reports only its version, so the gateway cannot recognize the family. ' +
         'If null, or if your release is not in the list, the engine responds to such operations itself.',
     ),
+  present: z
+    .enum(['camunda'], {
+      error: "must be camunda, because a response keeps its length, and another family's name may be longer",
+    })
+    .nullable()
+    .default(null)
+    .describe(
+      'The family whose names clients see. With `camunda`, members of responses with the name of another family (`operatonFormRef`) get the name that Camunda gives them (`camundaFormRef`). ' +
+        'If null, clients see the names that the engine sends.',
+    ),
   dateFormat: z
     .string()
     .superRefine((pattern, context) => {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BalancingPolicy } from '../config/node-settings.ts'
+import type { MemberPlace } from '../operations/published/family-members.ts'
 import type { ClientTls } from '../config/tls-types.ts'
 import { Comparer, type ComparerOptions } from './compare/comparer.ts'
 import type { WireRequest } from './attempts/attempt.ts'
@@ -36,6 +37,8 @@ import { createProber, type Prober } from './nodes/prober.ts'
 import { checkNodeConnection } from './nodes/check-connection.ts'
 import { Queue, type QueueOptions } from './attempts/queue.ts'
 import { CLIENT_GONE, Relay } from './attempts/relay.ts'
+import type { Receiver } from './attempts/receiver.ts'
+import { renamableHeaders, RenamedResponse } from './attempts/renamed-response.ts'
 import type { StartAttempt } from '../request/attempt-span.ts'
 import {
   sendWaiting,
@@ -85,6 +88,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly share?: ShareOptions | undefined
   /** The limits of long polls. Default: few polls, and none is held longer than an engine would hold it. */
   readonly polls?: PollLimits
+  /** The members of responses that get other names, by the id of the operation. Default: none. */
+  readonly renamed?: ReadonlyMap<string, MemberPlace> | undefined
   /** The date format of the engine. Default: the engine's default format. */
   readonly dateFormat?: DateFormat
   readonly onAttempt?: (event: AttemptEvent) => void
@@ -345,6 +350,21 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
   const { engine, timeouts, responsePolicy = API_RESPONSES } = options
   const { nodes, sendOptions, polls, unlocks, nudges, sharedFetches, shift, comparison } = shared
   const requestOf = createRequestOf(options)
+  /** Sends a request of a client, or of the gateway itself, which sees the names that the engine sends. */
+  function send<T>(
+    upstreamRequest: UpstreamRequest,
+    receiver: Receiver<T>,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<T> {
+    const { operation } = upstreamRequest
+    const places = operation === undefined ? undefined : options.renamed?.get(operation)
+    return sendWithRetries(
+      sendOptions,
+      inGroup(upstreamRequest),
+      requestOf(upstreamRequest, places === undefined ? headers : renamableHeaders(headers)),
+      places === undefined ? receiver : new RenamedResponse(receiver, places),
+    )
+  }
   function inGroup(upstreamRequest: UpstreamRequest): UpstreamRequest {
     if (shift === null) return upstreamRequest
     const group = shift.groupOf(upstreamRequest)
@@ -375,23 +395,16 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
         responsePolicy,
         stallMs: timeouts.bodyMs,
       })
-      const sent = sendWithRetries(
-        sendOptions,
-        inGroup(upstreamRequest),
-        requestOf(upstreamRequest, upstreamRequest.headers),
-        receiver,
-      )
-      return compareAfter(upstreamRequest, sent)
+      return compareAfter(upstreamRequest, send(upstreamRequest, receiver, upstreamRequest.headers))
     },
     fetch(upstreamRequest, limitBytes) {
-      const send = () =>
-        sendWithRetries(
-          sendOptions,
-          inGroup(upstreamRequest),
-          requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
+      const collect = () =>
+        send(
+          upstreamRequest,
           new Collector(upstreamRequest.method, limitBytes, responsePolicy),
+          wholeHeaders(upstreamRequest.headers),
         )
-      const fetched = sharedFetches === null ? send() : sharedFetches.fetch(upstreamRequest, send)
+      const fetched = sharedFetches === null ? collect() : sharedFetches.fetch(upstreamRequest, collect)
       return compareAfter(upstreamRequest, fetched)
     },
     withCredentials: (credentials) => upstreamOf({ ...options, credentials }, shared),

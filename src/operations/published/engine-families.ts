@@ -11,6 +11,8 @@ export interface EngineFamily {
   readonly namespace: string | null
   /** The group whose members a secured engine treats as administrators by default. Null if it is not known. */
   readonly adminGroup: string | null
+  /** The members of responses that have the name of the family, with the name that Camunda gives them. */
+  readonly members: Readonly<Record<string, string>>
   /** The schema that each version needs, oldest first. A row also applies to later versions up to the next row. */
   readonly schemas: readonly SchemaNeed[]
 }
@@ -29,6 +31,9 @@ const SCHEMA_OF_FORKS = { needs: '7.23', creates: '7.24' } as const
 /**
  * The known families. Sources: the create and upgrade scripts and the classes in the jars of Camunda 7.24.0 and Operaton 1.0.3, and the
  * public repositories of the other forks. `GET /telemetry/data` was read at Camunda and Operaton only.
+ *
+ * HAL responses of Fluxnova have `fluxnovaFormRef`, and its newer versions have `camundaFormRef` in addition. A renamed member would
+ * then be there twice, so it is not in the table.
  */
 export const ENGINE_FAMILIES: readonly EngineFamily[] = [
   {
@@ -37,6 +42,7 @@ export const ENGINE_FAMILIES: readonly EngineFamily[] = [
     packageName: 'org.camunda',
     namespace: null,
     adminGroup: 'camunda-admin',
+    members: {},
     schemas: [
       { since: '7.21', needs: '7.21', creates: '7.21' },
       { since: '7.22', needs: '7.22', creates: '7.22' },
@@ -50,6 +56,7 @@ export const ENGINE_FAMILIES: readonly EngineFamily[] = [
     packageName: 'org.operaton',
     namespace: 'http://operaton.org/schema/',
     adminGroup: 'operaton-admin',
+    members: { operatonFormRef: 'camundaFormRef', 'operaton-integration': 'camunda-integration' },
     schemas: [{ since: '1.0', ...SCHEMA_OF_FORKS }],
   },
   {
@@ -58,6 +65,7 @@ export const ENGINE_FAMILIES: readonly EngineFamily[] = [
     packageName: 'org.cibseven',
     namespace: null,
     adminGroup: null,
+    members: {},
     schemas: [{ since: '2.2', ...SCHEMA_OF_FORKS }],
   },
   {
@@ -66,6 +74,7 @@ export const ENGINE_FAMILIES: readonly EngineFamily[] = [
     packageName: 'org.eximeebpms',
     namespace: 'http://eximeebpms.org/schema/',
     adminGroup: 'eximeebpms-admin',
+    members: { 'eximeebpms-integration': 'camunda-integration' },
     schemas: [{ since: '1.3', ...SCHEMA_OF_FORKS }],
   },
   {
@@ -74,6 +83,7 @@ export const ENGINE_FAMILIES: readonly EngineFamily[] = [
     packageName: 'org.finos.fluxnova',
     namespace: 'http://fluxnova.finos.org/schema/',
     adminGroup: 'fluxnova-admin',
+    members: {},
     schemas: [],
   },
   {
@@ -82,6 +92,7 @@ export const ENGINE_FAMILIES: readonly EngineFamily[] = [
     packageName: 'io.orqueio',
     namespace: null,
     adminGroup: null,
+    members: { orqueioFormRef: 'camundaFormRef', 'orqueio-integration': 'camunda-integration' },
     schemas: [{ since: '0', ...SCHEMA_OF_FORKS }],
   },
 ]
@@ -108,6 +119,11 @@ export function familyOfNamespace(namespace: string): EngineFamily | null {
 export function schemaNeedOf({ schemas }: EngineFamily, version: string): SchemaNeed | null {
   return schemas.findLast(({ since }) => compareVersions(version, since) >= 0) ?? null
 }
+
+/** The names that members of responses have in other families than Camunda, each with Camunda's name. */
+export const CAMUNDA_MEMBERS: ReadonlyMap<string, string> = new Map(
+  ENGINE_FAMILIES.flatMap(({ members }) => Object.entries(members)),
+)
 
 const CLASS_NAME = new RegExp(
   String.raw`\b(?:${ENGINE_FAMILIES.map(({ packageName }) => packageName.replaceAll('.', String.raw`\.`)).join('|')})(?:\.[A-Za-z_$][\w$]*)+`,
