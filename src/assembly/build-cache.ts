@@ -5,6 +5,7 @@ import { createChangeBus, type ChangeBus } from '../redis/change-bus.ts'
 import { createRedisTier } from '../cache/redis-tier.ts'
 import { createIdempotencyStore, type IdempotencyStore } from '../idempotency/idempotency-store.ts'
 import { createOwnTurns, createSharedTurns, type TurnTaker } from '../redis/shared-turns.ts'
+import { createSharedValues, type SharedValues } from '../redis/shared-values.ts'
 import { createSigner } from '../redis/signature.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
@@ -101,6 +102,18 @@ export function buildChangeBus(
       )
     },
   })
+}
+
+/** Returns how to connect to the values that all gateways with the same engines share. Null if Redis is not configured. */
+export function sharedValuesOf(
+  config: Config,
+  keepMs: number,
+): ((onReady: () => void) => SharedValues) | null {
+  const { redis, signingKeys } = config.cache
+  if (redis === null) return null
+  const signer = createSigner(signingKeys)
+  const namespace = namespaceOf(config)
+  return (onReady) => createSharedValues({ redis, namespace, signer, now: monotonicMs, keepMs, onReady })
 }
 
 /** Creates the turns for nudges. Processes that share a Redis share the turns; otherwise each process has its own. */

@@ -1,7 +1,7 @@
 import { administratorWarnings } from './administrators.ts'
 import { buildRuleRateOf, openAdmission } from './build-limits.ts'
 import { buildApplications, createWebSocketWatch } from './build-applications.ts'
-import { buildChangeBus, buildTurns, openStores } from './build-cache.ts'
+import { buildChangeBus, buildTurns, openStores, sharedValuesOf } from './build-cache.ts'
 import {
   type BuiltEngine,
   buildEngine,
@@ -32,6 +32,7 @@ import { combined } from './component.ts'
 import { createGroupGuards } from './group-guard.ts'
 import { createModeChecks } from './modes.ts'
 import { moveChecksOf } from './move-checks.ts'
+import { createSharedShifts, SHARED_SHIFT_TIMES_MS } from './shared-shifts.ts'
 import { createShiftGauges, shiftStateFor } from './shifts.ts'
 import { createNodeWatch, drainNodes, endPolls } from './running-nodes.ts'
 import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
@@ -97,6 +98,17 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createShiftGauges(
       builtEngines.map(({ dependencies: { name }, nodes }) => ({ name, shift: nodes.own.shift })),
     ),
+    createSharedShifts({
+      engines: builtEngines.map(({ dependencies: { name }, nodes }) => ({
+        name,
+        settings: config.engines[name]?.shift ?? null,
+        shift: nodes.own.shift,
+        isTakenOver: shiftStateFor(name, config, handover.before) !== null,
+      })),
+      openValues: sharedValuesOf(config, SHARED_SHIFT_TIMES_MS.keep),
+      wallNow: Date.now,
+      log,
+    }),
     createGroupGuards(builtEngines.flatMap(({ guard }) => (guard === null ? [] : [guard]))),
     createModeChecks([...engines.values()]),
     ...builtEngines.map(({ close }) => ({ close })),

@@ -34,10 +34,10 @@ export function shiftOptionsOf(
     from,
     limits,
     state,
-    onReturn: (reason) => {
+    onReturn: (reason, changed) => {
       metrics.shiftReturned({ engine, reason })
       log.error({ engine, group: shift.to, to: from, reason }, 'all requests return to the other group')
-      announce(engine, { shares: { reads: 0, writes: 0 }, returned: reason }, changeBus)
+      announce(engine, changed, changeBus)
     },
   }
 }
@@ -71,20 +71,22 @@ function announce(engine: string, state: ShiftState, changeBus: ShiftDependencie
 
 /** Applies the state that another gateway has announced. A text of another form has no effect. */
 export function adoptShift(shift: Shift | null, about: string): void {
-  const state = shiftStateIn(about)
+  const state = shiftStateIn(parsedOrNull(about))
   if (state !== null) shift?.adopt(state)
 }
 
-/** `about` comes from another gateway. Without signing keys, everyone who can write to Redis can send it. */
-function shiftStateIn(about: string): ShiftState | null {
-  const state = parsedOrNull(about)
+/** The value comes from another gateway. Without signing keys, everyone who can write to Redis can send it. */
+export function shiftStateIn(state: unknown): ShiftState | null {
   if (!isRecord(state) || !isRecord(state['shares'])) return null
   const { reads, writes } = state['shares']
+  const { changedAtMs } = state
   const returned = RETURN_REASONS.find((reason) => reason === state['returned']) ?? null
-  return isShare(reads) && isShare(writes) ? { shares: { reads, writes }, returned } : null
+  return isShare(reads) && isShare(writes) && isTime(changedAtMs)
+    ? { shares: { reads, writes }, returned, changedAtMs }
+    : null
 }
 
-function parsedOrNull(text: string): unknown {
+export function parsedOrNull(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -94,6 +96,10 @@ function parsedOrNull(text: string): unknown {
 
 function isShare(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 1
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
 }
 
 /** Returns the state of the shift of an engine, unless its settings have changed. A reload of other settings does not end a shift. */

@@ -76,10 +76,10 @@ changed before requests are shifted: families, database schema, settings, admin 
 that only one family can use. It needs no running gateway, and reads at most 5000 deployments.
 
 The other actions send POST /shift to the admin listener of a gateway. The change applies to the next requests
-in all workers and, with cache.redis, in all other gateways that share this Redis. It ends with the process
-and with a change of engines.NAME.shift: write the same shares into the configuration. back sets both shares
-to 0%. report shows the results of engines.NAME.compare since the last start or reload, and the last 100
-differences. It shows no text of the responses.`,
+in all workers and, with cache.redis, in all other gateways that share this Redis. It ends with a change of
+engines.NAME.shift and, without Redis, with the process: write the same shares into the configuration. back
+sets both shares to 0%. report shows the results of engines.NAME.compare since the last start or reload, and
+the last 100 differences. It shows no text of the responses.`,
   examples: [
     'engine-gateway move check --config gateway.yaml',
     'engine-gateway move status --config gateway.yaml',

@@ -7,7 +7,7 @@ import type { ChangeBus } from '../../src/redis/change-bus.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { startReloadable } from '../support/reloadable.ts'
 
-const CONTEXT = { random: () => 0.5, now: () => 0 }
+const CONTEXT = { random: () => 0.5, now: () => 0, wallNow: () => 1000 }
 const NODES = ['old', 'new'].map((group) => ({
   url: `http://${group}/engine-rest`,
   weight: 1,
@@ -45,13 +45,15 @@ t.test('changed shares, and a return, are announced to other gateways', async (t
   for (let count = 0; count < 20; count += 1)
     shift.record('new', { operation: undefined, isFailed: true, readMs: null })
   t.same(published, [
-    'default shift {"shares":{"reads":0.5,"writes":0.25},"returned":null}',
-    'default shift {"shares":{"reads":0,"writes":0},"returned":"errors"}',
+    'default shift {"shares":{"reads":0.5,"writes":0.25},"returned":null,"changedAtMs":1000}',
+    'default shift {"shares":{"reads":0,"writes":0},"returned":"errors","changedAtMs":1001}',
   ])
   const other = open()
   for (const message of published) adoptShift(other.shift, message.replace('default shift ', ''))
   t.same(other.shift.state, shift.state)
   t.same(other.published, [], 'what was announced is not announced again')
+  adoptShift(other.shift, published[0]?.replace('default shift ', '') ?? '')
+  t.same(other.shift.state, shift.state, 'an older change that arrives later has no effect')
 })
 
 t.test('an announcement of another form has no effect', (t) => {
@@ -65,15 +67,18 @@ t.test('an announcement of another form has no effect', (t) => {
     '{}',
     '{"shares":null}',
     '{"shares":{"reads":1}}',
-    '{"shares":{"reads":"1","writes":0}}',
-    '{"shares":{"reads":1.01,"writes":0}}',
-    '{"shares":{"reads":0,"writes":-0.5}}',
-    '{"shares":{"reads":null,"writes":0}}',
+    '{"shares":{"reads":"1","writes":0},"changedAtMs":1}',
+    '{"shares":{"reads":1.01,"writes":0},"changedAtMs":1}',
+    '{"shares":{"reads":0,"writes":-0.5},"changedAtMs":1}',
+    '{"shares":{"reads":null,"writes":0},"changedAtMs":1}',
+    '{"shares":{"reads":1,"writes":0}}',
+    '{"shares":{"reads":1,"writes":0},"changedAtMs":0}',
+    '{"shares":{"reads":1,"writes":0},"changedAtMs":1e300}',
   ]) {
     adoptShift(shift, about)
     t.same(shift.state, before, about)
   }
-  adoptShift(null, '{"shares":{"reads":1,"writes":1},"returned":null}')
+  adoptShift(null, '{"shares":{"reads":1,"writes":1},"returned":null,"changedAtMs":1}')
   t.end()
 })
 

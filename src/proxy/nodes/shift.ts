@@ -27,19 +27,26 @@ export interface ShiftOptions extends ShiftShares {
   /** The state of the same shift under the previous configuration. Null: it begins with `reads` and `writes`. */
   readonly state?: ShiftState | null
   /** Called when all requests return to the other group because a limit was passed. */
-  readonly onReturn: (reason: ReturnReason) => void
+  readonly onReturn: (reason: ReturnReason, state: ShiftState) => void
 }
 
 /** The part of a shift that changes while it runs. */
 export interface ShiftState {
   readonly shares: ShiftShares
   readonly returned: ReturnReason | null
+  /**
+   * When the shares changed last, in milliseconds since 1970, and later than all changes that this process knew. 0: they have not changed
+   * since the configuration was loaded.
+   */
+  readonly changedAtMs: number
 }
 
 export interface ShiftContext {
   /** Returns a number from 0 to 1, excluding 1. */
   readonly random: () => number
   readonly now: () => number
+  /** Milliseconds since 1970. Default: `Date.now`. */
+  readonly wallNow?: () => number
 }
 
 const NOTHING: ShiftShares = { reads: 0, writes: 0 }
@@ -51,12 +58,14 @@ export class Shift {
   readonly #operations: ReadonlySet<string> | null
   readonly #callers: ReadonlySet<string> | null
   readonly #random: () => number
+  readonly #wallNow: () => number
   readonly #comparison: GroupComparison
   readonly #onReturn: ShiftOptions['onReturn']
   #shares: ShiftShares
   #returned: ReturnReason | null = null
+  #changedAtMs: number
 
-  constructor(options: ShiftOptions, { random, now }: ShiftContext) {
+  constructor(options: ShiftOptions, { random, now, wallNow = Date.now }: ShiftContext) {
     const { to, from, reads, writes, operations, callers, limits, state, onReturn } = options
     this.to = to
     this.from = from
@@ -64,7 +73,9 @@ export class Shift {
     this.#callers = callers === null ? null : new Set(callers)
     this.#shares = state?.shares ?? { reads, writes }
     this.#returned = state?.returned ?? null
+    this.#changedAtMs = state?.changedAtMs ?? 0
     this.#random = random
+    this.#wallNow = wallNow
     this.#comparison = new GroupComparison(limits, now)
     this.#onReturn = onReturn
   }
@@ -79,20 +90,34 @@ export class Shift {
   }
 
   get state(): ShiftState {
-    return { shares: this.#shares, returned: this.#returned }
+    return { shares: this.#shares, returned: this.#returned, changedAtMs: this.#changedAtMs }
   }
 
   /** Applies from the next request on. Requests that wait for a node keep their group. */
   change(shares: ShiftShares): void {
+    this.#apply({ shares, returned: null, changedAtMs: this.#nextMs(0) })
+  }
+
+  /** Applies the state that another process has decided, unless this process knows a later one. */
+  adopt(state: ShiftState): void {
+    if (state.changedAtMs >= this.#changedAtMs) this.#apply(state)
+  }
+
+  /** Makes the current shares later than a change of another process. */
+  keepAfter(changedAtMs: number): void {
+    this.#changedAtMs = this.#nextMs(changedAtMs)
+  }
+
+  #apply({ shares, returned, changedAtMs }: ShiftState): void {
     this.#shares = shares
-    this.#returned = null
+    this.#returned = returned
+    this.#changedAtMs = changedAtMs
     this.#comparison.clear()
   }
 
-  /** Applies the state that another process has decided. */
-  adopt({ shares, returned }: ShiftState): void {
-    this.change(shares)
-    this.#returned = returned
+  /** Returns the current time, or a later one if the clock of another process is ahead. */
+  #nextMs(otherMs: number): number {
+    return Math.max(this.#wallNow(), this.#changedAtMs + 1, otherMs + 1)
   }
 
   /** Counts an attempt at a node of one of the groups. Returns all requests to the other group if the attempt passes a limit. */
@@ -114,7 +139,8 @@ export class Shift {
     if (reason === null || this.#returned !== null) return
     this.#shares = NOTHING
     this.#returned = reason
-    this.#onReturn(reason)
+    this.#changedAtMs = this.#nextMs(0)
+    this.#onReturn(reason, this.state)
   }
 
   /** Returns the group for a request. All reads of one entity have the same group as long as the shares do not change, and so do its writes. */

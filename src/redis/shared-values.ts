@@ -1,0 +1,54 @@
+import type { RedisSettings } from '../config/redis-types.ts'
+import { keyPrefixOf } from './key-prefix.ts'
+import { RedisLink } from './redis-link.ts'
+import { SIGNATURE_BYTES, type Signer } from './signature.ts'
+
+interface SharedValuesOptions {
+  readonly redis: RedisSettings
+  /** Separates deployments that share a Redis and have engines of the same name. */
+  readonly namespace: string
+  readonly signer: Signer
+  /** Monotonic milliseconds, as `performance.now`. */
+  readonly now: () => number
+  /** How long a value is kept after it was written, in milliseconds. */
+  readonly keepMs: number
+  /** Called when the connection is established, for the first time or again. */
+  readonly onReady: () => void
+}
+
+/** Short texts that all gateways with the same Redis can read and replace, by name. */
+export interface SharedValues {
+  /** Resolves with `null` if there is no value or no key has signed it, and with `unavailable` if Redis does not respond. Never rejects. */
+  readonly read: (name: string) => Promise<{ readonly text: string } | 'unavailable' | null>
+  /** Resolves with whether Redis has the value. Never rejects. */
+  readonly write: (name: string, text: string) => Promise<boolean>
+  readonly close: () => void
+}
+
+const MAX_BYTES = 4096
+
+export function createSharedValues(options: SharedValuesOptions): SharedValues {
+  const { redis, namespace, signer, now, keepMs, onReady } = options
+  const prefix = `${keyPrefixOf(redis, namespace)}value:`
+  // The cache's link logs the state: both connect to the same server.
+  const link = new RedisLink({ redis, prefix, now, log: () => undefined, onReady })
+  return {
+    read: async (name) => {
+      const key = prefix + name
+      // At most the length that a gateway writes is read.
+      const replies = await link.run([['getrangeBuffer', key, 0, SIGNATURE_BYTES + MAX_BYTES]])
+      if (typeof replies === 'string') return 'unavailable'
+      const value = replies[0]?.[1]
+      const opened = Buffer.isBuffer(value) && value.length > 0 ? signer.open(key, value) : null
+      return opened === null ? null : { text: opened.toString() }
+    },
+    write: async (name, text) => {
+      const key = prefix + name
+      const value = Buffer.from(text)
+      if (value.length > MAX_BYTES) return false
+      const replies = await link.run([['set', key, signer.sign(key, value), 'PX', keepMs]])
+      return typeof replies !== 'string' && replies[0]?.[0] === null
+    },
+    close: () => link.close(),
+  }
+}
