@@ -1,34 +1,42 @@
 import type { Postfilter } from '../list-decision.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Subquery, NullGroup } from '../list-plan.ts'
+import type { ListRequest } from '../list-request.ts'
 import { findEnd } from './find-end.ts'
-import type { ReadList, PageItem } from '../postfilter/stable-scan.ts'
+import { createReader, type ReaderOptions } from './subquery-request.ts'
+import type { PageItem } from '../postfilter/stable-scan.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import { FIRST_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
 
 /** Items that every caller sees because they lack a member. If the list is sorted by this member, they are together at one end of it. */
-export interface NullGroupReading {
+export interface NullGroupReading extends Omit<ReaderOptions, 'postForm'> {
   readonly nullGroup: NullGroup
-  readonly postfilter: Postfilter
   /** Maximum number of these items that are read. */
   readonly maxItems: number
-  /** Returns a reader of a subquery that keeps the items of a filter. */
-  readonly read: (subquery: Subquery, postfilter: Postfilter) => ReadList
 }
 
 /** Returns how many of them there are. Null if they must be decided one by one and are too many. */
-export async function countNullGroup(reading: NullGroupReading): Promise<number | null> {
+export async function countNullGroup(
+  listRequest: ListRequest,
+  reading: NullGroupReading,
+): Promise<number | null> {
   const { nullGroup } = reading
-  if (nullGroup.isCrossTenant) return (await readNullGroup(reading))?.length ?? null
-  const counts = await mapSideBySide(nullGroup.sorted, (orders) => countFirst(reading, orders))
+  if (nullGroup.isCrossTenant) return (await readNullGroup(listRequest, reading))?.length ?? null
+  const counts = await mapSideBySide(nullGroup.sorted, (orders) => countFirst(listRequest, reading, orders))
   return counts.reduce((sum, one) => sum + one, 0)
 }
 
 /** Counts the items that lack the member. They come first in one of the orders. */
-async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]): Promise<number> {
+async function countFirst(
+  listRequest: ListRequest,
+  reading: NullGroupReading,
+  orders: readonly Subquery[],
+): Promise<number> {
   for (const subquery of orders) {
     const lackingFrom = async (from: number, size: number) => {
-      const { items } = await reading.read(subquery, createNullFilter(reading))(from, size)
+      const postfilter = createNullFilter(reading)
+      const read = createReader(listRequest, subquery, { ...reading, postForm: null, postfilter })
+      const { items } = await read(from, size)
       return items.filter(({ isVisible }) => isVisible).length
     }
     const few = await lackingFrom(0, FIRST_READ_ITEMS)
@@ -44,8 +52,12 @@ async function countFirst(reading: NullGroupReading, orders: readonly Subquery[]
 }
 
 /** Returns the visible items in no particular order. Null if there are too many. */
-export async function readNullGroup(reading: NullGroupReading): Promise<readonly PageItem[] | null> {
-  const lists = await mapSideBySide(reading.nullGroup.sorted, (orders) => readFirst(reading, orders))
+export async function readNullGroup(
+  listRequest: ListRequest,
+  reading: NullGroupReading,
+): Promise<readonly PageItem[] | null> {
+  const { sorted } = reading.nullGroup
+  const lists = await mapSideBySide(sorted, (orders) => readFirst(listRequest, reading, orders))
   const items: PageItem[] = []
   for (const list of lists) {
     if (list === null) return null
@@ -55,10 +67,11 @@ export async function readNullGroup(reading: NullGroupReading): Promise<readonly
 }
 
 async function readFirst(
+  listRequest: ListRequest,
   reading: NullGroupReading,
   orders: readonly Subquery[],
 ): Promise<readonly PageItem[] | null> {
-  const { postfilter, maxItems, read } = reading
+  const { postfilter, maxItems } = reading
   for (const subquery of orders) {
     // All of them come from one read: items of equal value may change their places between two reads.
     for (const size of [FIRST_READ_ITEMS, STEP_ITEMS, maxItems + 1]) {
@@ -74,7 +87,8 @@ async function readFirst(
         let at = 0
         return lacking.map((one) => one && visible[at++] === true)
       }
-      const page = await read(subquery, postfilterBoth)(0, size)
+      const options = { ...reading, postForm: null, postfilter: postfilterBoth }
+      const page = await createReader(listRequest, subquery, options)(0, size)
       if (count === 0) break
       if (count < size) return page.items.filter(({ isVisible }) => isVisible)
       if (size > maxItems) return null

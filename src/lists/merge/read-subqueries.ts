@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { Postfilter } from '../list-decision.ts'
-import type { NullGroup, SubqueryPlan, Subquery } from '../list-plan.ts'
+import type { SubqueryPlan, Subquery } from '../list-plan.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../../request/buffered-response.ts'
 import { joinItems } from '../../request/json-items.ts'
 import type { Paging } from '../../request/paging.ts'
@@ -44,10 +44,8 @@ export async function countSubqueries(
     for await (const _ of eachItem(listRequest, few, Number.POSITIVE_INFINITY)) seen += 1
     return responseOf(seen)
   }
-  const reading = { postfilter, maxItems: limits.filteredRows }
-  const read = (subquery: Subquery, keep: Postfilter) =>
-    createReader(listRequest, subquery, { postForm: null, postfilter: keep, idsOnly: true, onResponse })
-  const others = nullGroup === null ? 0 : await countNullGroup({ ...reading, nullGroup, read })
+  const reading = { postfilter, maxItems: limits.filteredRows, idsOnly: true, onResponse }
+  const others = nullGroup === null ? 0 : await countNullGroup(listRequest, { ...reading, nullGroup })
   if (others === null) return null
   return responseOf(others + (await sum([...subqueries, ...instances])) - (await sum(excluded)))
 }
@@ -126,7 +124,8 @@ async function listMerged(
   const subqueries = [...plan.subqueries, ...plan.instances]
   const head = firstHead()
   const reading = { postForm, postfilter, member: order?.member, onResponse: head.onResponse }
-  const others = await othersOf(listRequest, { ...reading, nullGroup, maxItems })
+  const others =
+    nullGroup === null ? [] : await readNullGroup(listRequest, { ...reading, nullGroup, maxItems })
   if (others === null) return null
   const readers = subqueries.map((subquery) => createReader(listRequest, subquery, reading))
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
@@ -159,29 +158,14 @@ export async function* eachItem(
 ): AsyncGenerator<PageItem> {
   const { nullGroup, postForm } = plan
   const reading = { postForm, postfilter, member, idsOnly: true }
-  const others = await othersOf(listRequest, { ...reading, nullGroup, maxItems })
+  const others =
+    nullGroup === null ? [] : await readNullGroup(listRequest, { ...reading, nullGroup, maxItems })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
   yield* others.slice(0, wanted)
   const readers = [...plan.subqueries, ...plan.instances].map((subquery) =>
     createReader(listRequest, subquery, reading),
   )
   yield* new MergedItems(readers, { order: null, maxHidden: maxItems }).upTo(wanted - others.length)
-}
-
-interface OthersInput extends ReaderOptions {
-  readonly nullGroup: NullGroup | null
-  readonly maxItems: number
-}
-
-/** Returns the visible items that the subqueries do not include. Null if they are too many. */
-async function othersOf(
-  listRequest: ListRequest,
-  { nullGroup, maxItems, postfilter, ...options }: OthersInput,
-): Promise<readonly PageItem[] | null> {
-  if (nullGroup === null) return []
-  const read = (subquery: Subquery, keep: Postfilter) =>
-    createReader(listRequest, subquery, { ...options, postForm: null, postfilter: keep })
-  return readNullGroup({ nullGroup, postfilter, maxItems, read })
 }
 
 /** Returns a holder for the status and headers of the first of several responses. It does not keep their bodies. */

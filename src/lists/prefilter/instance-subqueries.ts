@@ -1,4 +1,4 @@
-import { type PlanContext, inTenants, contextOfQuery, isListable, attributeOf } from './plan-context.ts'
+import { type PlanContext, inTenants, contextOfQuery, isListable } from './plan-context.ts'
 import type { PlanContent } from './plan-step.ts'
 import { isAll, has, isNone } from '../visibility/visible-set.ts'
 import { type Prefilter, PREFILTERS } from '../../operations/prefilters.ts'
@@ -7,6 +7,7 @@ import type { QueryMembers, Subquery } from '../list-plan.ts'
 import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import { MAX_CONDITION_VALUES } from '../limits.ts'
 import { isVisible, isOfTenants } from '../visibility/visibility.ts'
+import type { Attributes } from '../../request/attributes.ts'
 import type { InstanceKind } from '../facts/instance-lists.ts'
 
 /** Adds lists of the cases whose items every caller sees. */
@@ -73,13 +74,21 @@ function dealtOut(ids: readonly string[], count: number): readonly (readonly str
 
 /** Returns those of the given instances that the caller sees. */
 async function idsAmong(context: PlanContext, ids: readonly string[]): Promise<readonly string[]> {
-  const { restriction, subject, query, options, accessRequest } = context
+  const { query, options, accessRequest } = context
   const kind = query.isHistory ? 'historicProcessInstance' : 'processInstance'
   const found = await options.lookUpAll(kind, ids, accessRequest.checkDeadline)
-  return [...found].flatMap(([id, attributes]) => {
-    const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(attributes, name))
-    return isVisible({ ...restriction, exempt: null }, {}, attribute, subject) ? [id] : []
-  })
+  return [...found].flatMap(([id, attributes]) => (isInstanceVisible(context, id, attributes) ? [id] : []))
+}
+
+/** Returns whether the items of an instance are visible. Its key, its tenant and its own id decide all of them. */
+export function isInstanceVisible(
+  { restriction, subject }: PlanContext,
+  id: string,
+  { processDefinitionKey = null, tenantId = null }: Attributes,
+): boolean {
+  const attribute = (name: string) =>
+    name === 'processInstanceId' ? id : name === 'tenantId' ? tenantId : processDefinitionKey
+  return isVisible({ ...restriction, exempt: null }, {}, attribute, subject)
 }
 
 /**

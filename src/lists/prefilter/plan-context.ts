@@ -15,7 +15,6 @@ import { type VisibleSet, type IdSet, visibleSetOf, intersect } from '../visibil
 import type { PostForm, Prefilter } from '../../operations/prefilters.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { isNameable } from '../../policy/authz/entities/lookup.ts'
-import type { Attributes } from '../../request/attributes.ts'
 import type { ListOrder, QueryMembers, Subquery } from '../list-plan.ts'
 
 /** The options of a plan. */
@@ -119,10 +118,6 @@ function keysOf(visible: VisibleSet, { key, keys }: OwnQuery): IdSet {
 /** Returns whether an id can be an element of a list. In a query string a comma separates two ids. */
 export function isListable(id: string): boolean {
   return isNameable(id) && !id.includes(',')
-}
-
-export function attributeOf({ processDefinitionKey = null, tenantId = null }: Attributes, name: string) {
-  return name === 'tenantId' ? tenantId : processDefinitionKey
 }
 
 export function constantsOf(definitionId: string | null | undefined): Readonly<Record<string, string>> {

@@ -4,7 +4,6 @@ import {
   type PlanContext,
   planContextOf,
   isListable,
-  attributeOf,
   constantsOf,
   queryLengthOf,
 } from './plan-context.ts'
@@ -12,11 +11,10 @@ import { type CreatePlan, type ListPlan, FILTER } from '../list-plan.ts'
 import { namesTasks, isNone } from '../visibility/visible-set.ts'
 import { type PlanStep, type PlanContent, EMPTY } from './plan-step.ts'
 import { subtractInstances, subtractKeys } from './subtracted-counts.ts'
-import { addVisibleInstances, addCases, addNamedInstances } from './instance-subqueries.ts'
+import { addVisibleInstances, addCases, addNamedInstances, isInstanceVisible } from './instance-subqueries.ts'
 import { addKeys } from './key-subqueries.ts'
 import { addNullGroup } from './null-group-subqueries.ts'
 import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
-import { isVisible } from '../visibility/visibility.ts'
 
 export type Planner = (input: PlanInput) => CreatePlan
 
@@ -106,14 +104,14 @@ function hasDisabled({ conditions }: CompiledRestriction, { records }: ListSubje
 
 /** Plans a query for one instance. Either all or none of its items are visible. */
 async function planInstance(context: PlanContext, id: string): Promise<ListPlan> {
-  const { restriction, subject, query, options } = context
+  const { query, options } = context
   const found = await options.lookUp(query.isHistory ? 'historicProcessInstance' : 'processInstance', id)
   if (found === null) return FILTER
-  const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(found, name))
-  const isOpen = isVisible({ ...restriction, exempt: null }, {}, attribute, subject)
   return planOf(context, {
     ...EMPTY,
-    subqueries: isOpen ? [{ set: {}, constants: constantsOf(found['definitionId']) }] : [],
+    subqueries: isInstanceVisible(context, id, found)
+      ? [{ set: {}, constants: constantsOf(found['definitionId']) }]
+      : [],
   })
 }
 

@@ -1,12 +1,11 @@
 import type { Method } from '../../operations/table.ts'
+import { isPaging } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
 import type { GrantedTasks } from './granted-tasks.ts'
 import type { Narrow } from '../list-decision.ts'
 import { appendTo } from './narrow.ts'
 import { acceptDateText } from '../../policy/validation/schemas/jackson.ts'
 import { readNewerParameters, readTaskQuery } from '../../policy/validation/schemas/task-query.ts'
-
-const PAGING = new Set(['firstResult', 'maxResults'])
 
 /** The part of a task query that a caller may see. */
 interface VisibleTasks {
@@ -75,6 +74,6 @@ const UNREADABLE = Buffer.from(JSON.stringify({ sorting: 'unreadable' }))
 
 /** Returns the parameters that stay in the query string of a POST. */
 function pagingOf(parameters: ReadonlyMap<string, string>): string {
-  const paging = new URLSearchParams([...parameters].filter(([name]) => PAGING.has(name))).toString()
+  const paging = new URLSearchParams([...parameters].filter(([name]) => isPaging(name))).toString()
   return paging === '' ? '' : `?${paging}`
 }

@@ -226,20 +226,11 @@ async function withLinksAndCases(
   const seeing = { visibility: opened, subject: { ...subject, implicitGrants: implied } }
   const cases = restriction.exempt === 'case' ? await options.caseKeys() : []
   if (cases?.length === 0) return restrictedTo(input, accessRequest, seeing)
-  return (
-    besideCases(input, accessRequest, seeing, cases) ?? plannedFor(input, accessRequest, seeing.subject, true)
-  )
-}
-
-/** Returns the decision for a query that may find tasks of cases, or null if no query expresses it. */
-function besideCases(
-  input: ListDecisionInput,
-  accessRequest: AccessRequest,
-  seeing: CallerVisibility,
-  keys: readonly string[] | null,
-): ListDecision | null {
-  const [key, ...others] = keys ?? []
-  return key === undefined || others.length > 0 ? null : narrowedTasks(input, accessRequest, seeing, key)
+  // A query can select the tasks of one case key, but not of several.
+  const [key, ...others] = cases ?? []
+  const isOne = key !== undefined && others.length === 0
+  const narrowed = isOne ? narrowedTasks(input, accessRequest, seeing, key) : null
+  return narrowed ?? plannedFor(input, accessRequest, seeing.subject, true)
 }
 
 /** Returns the decision without cases: no items, or the items that records and links name. */

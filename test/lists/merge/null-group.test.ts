@@ -1,13 +1,49 @@
 import t from 'tap'
 import { countNullGroup, type NullGroupReading, readNullGroup } from '../../../src/lists/merge/null-group.ts'
 import type { SubquerySort, Subquery } from '../../../src/lists/list-plan.ts'
+import type { ListRequest, ListSource } from '../../../src/lists/list-request.ts'
+import { OPERATIONS } from '../../../src/operations/all.ts'
 
 type Nulls = 'first' | 'last'
 
-/** Returns a list in which some items lack a definition, as a database sorts it that puts them first or last. */
-function resting(lacking: number, having: number, nulls: Nulls, maxRows = 3000): NullGroupReading {
+const operation = OPERATIONS.find(({ template, method }) => template === '/history/task' && method === 'GET')
+
+/** Returns an engine with a list in which some items lack a definition, sorted by a database that puts them first or last. */
+function engineWith(
+  lacking: number,
+  having: number,
+  nulls: Nulls,
+): { list: ListRequest; reads: () => number } {
+  if (operation === undefined) throw new Error('the table has no list of tasks')
+  let reads = 0
   const without = Array.from({ length: lacking }, (_, at) => ({ id: `l${at}`, definition: null }))
   const others = Array.from({ length: having }, (_, at) => ({ id: `h${at}`, definition: `d${at}` }))
+  const fetch: ListSource['upstream']['fetch'] = async ({ path }) => {
+    reads += 1
+    const { searchParams } = new URL(path, 'http://engine')
+    const isFirst = (searchParams.get('sortOrder') === 'asc') === (nulls === 'first')
+    const from = Number(searchParams.get('firstResult'))
+    const items = (isFirst ? [...without, ...others] : [...others, ...without]).slice(
+      from,
+      from + Number(searchParams.get('maxResults')),
+    )
+    return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(items)) }
+  }
+  const principal = { userId: 'mary', groups: [], tenants: [] }
+  return {
+    list: {
+      context: {
+        engine: { upstream: { fetch } },
+        operation,
+        accessRequest: { principal, params: {}, query: new Map(), body: undefined },
+      },
+      upstreamRequest: { method: 'GET', path: '/history/task', headers: {}, body: null, retry: 'always' },
+    },
+    reads: () => reads,
+  }
+}
+
+function readingOf(maxItems = 3000): NullGroupReading {
   return {
     nullGroup: {
       member: 'definition',
@@ -16,16 +52,7 @@ function resting(lacking: number, having: number, nulls: Nulls, maxRows = 3000):
       isCrossTenant: false,
     },
     postfilter: async (_, items) => items.map(() => true),
-    maxItems: maxRows,
-    read: (part, keep) => async (from, size) => {
-      const isAscending = part.sort?.sortOrder === 'asc'
-      const isFirst = isAscending === (nulls === 'first')
-      const items = (isFirst ? [...without, ...others] : [...others, ...without]).slice(from, from + size)
-      const kept = await keep('/history/task', items)
-      return {
-        items: items.map((item, at) => ({ item, bytes: Buffer.from(''), isVisible: kept[at] === true })),
-      }
-    },
+    maxItems,
   }
 }
 
@@ -34,28 +61,26 @@ for (const nulls of ['first', 'last'] as const)
     for (const having of [0, 1, 17, 99, 100, 1500]) {
       const name = `${lacking} of ${lacking + having} rows, ${nulls}`
       t.test(`all items that lack a member are found: ${name}`, async (t) => {
-        const items = await readNullGroup(resting(lacking, having, nulls))
+        const items = await readNullGroup(engineWith(lacking, having, nulls).list, readingOf())
         t.same(
           items?.map(({ item }) => item['id']),
           Array.from({ length: lacking }, (_, at) => `l${at}`),
         )
-        t.equal(await countNullGroup(resting(lacking, having, nulls)), lacking)
+        t.equal(await countNullGroup(engineWith(lacking, having, nulls).list, readingOf()), lacking)
       })
     }
 
 t.test('many items are counted by few reads', async (t) => {
   for (const lacking of [201, 1200, 5000, 123_456]) {
-    let reads = 0
-    const all = resting(lacking, 100_000, 'first')
-    const count = await countNullGroup({ ...all, read: (...asked) => ((reads += 1), all.read(...asked)) })
-    t.equal(count, lacking)
-    t.ok(reads <= 2 + 2 * Math.log2(lacking / 100), `${lacking}: ${reads}`)
+    const { list, reads } = engineWith(lacking, 100_000, 'first')
+    t.equal(await countNullGroup(list, readingOf()), lacking)
+    t.ok(reads() <= 2 + 2 * Math.log2(lacking / 100), `${lacking}: ${reads()}`)
   }
 })
 
 t.test('more items than the limit are not returned', async (t) => {
-  t.equal(await readNullGroup(resting(31, 5, 'last', 30)), null)
-  t.equal((await readNullGroup(resting(30, 5, 'last', 30)))?.length, 30)
+  t.equal(await readNullGroup(engineWith(31, 5, 'last').list, readingOf(30)), null)
+  t.equal((await readNullGroup(engineWith(30, 5, 'last').list, readingOf(30)))?.length, 30)
 })
 
 function sortedBy(sortOrder: SubquerySort['sortOrder']): Subquery {
