@@ -3,7 +3,7 @@ import type { HandlerContext } from '../pipeline/context.ts'
 import { isOpen } from '../pipeline/locate-request.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Postfilter } from '../lists/list-decision.ts'
-import type { CreatePlan } from '../lists/list-plan.ts'
+import type { QueryPlanner } from '../lists/list-plan.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { serveActivityCounts, serveActivityCountsOfTenants } from './lists/activity-counts.ts'
 import { serveGroupCounts, serveGroups } from './lists/group-counts.ts'
@@ -134,7 +134,7 @@ export const restrictItems: HandlerStep = {
       if (listDecision.strategy === 'recount') return recount(handlerContext, listDecision.tenants)
       return listDecision.visibility === 'none'
         ? serveFiltered(handlerContext, null)
-        : filter(handlerContext, listDecision.postfilter, listDecision.plan)
+        : filter(handlerContext, listDecision.postfilter, listDecision.planner)
     }
   },
 }
@@ -201,7 +201,7 @@ function filterOf({
 }: Operation): (
   handlerContext: HandlerContext,
   postfilter: Postfilter,
-  plan: CreatePlan | undefined,
+  planner: QueryPlanner | undefined,
 ) => Promise<FastifyReply> {
   if (items?.form === 'groups') return serveGroups
   if (items?.form === 'topic names') return serveTopicNames
@@ -212,7 +212,7 @@ function filterOf({
 async function serveFiltered(
   handlerContext: HandlerContext,
   postfilter: Postfilter | null,
-  plan?: CreatePlan,
+  planner?: QueryPlanner,
 ): Promise<FastifyReply> {
   handlerContext.context.isWithheld = postfilter === null
   return sendResponse(
@@ -220,7 +220,7 @@ async function serveFiltered(
     await answerList(handlerContext, {
       postfilter,
       limits: handlerContext.dependencies.config.limits,
-      plan,
+      planner,
       observe: observerOf(handlerContext),
     }),
   )

@@ -1,6 +1,6 @@
 import type { GatewayError, MissingPermission } from '../errors.ts'
 import type { ListItem } from '../policy/authz/entities/look-ups.ts'
-import type { CreatePlan } from './list-plan.ts'
+import type { QueryPlanner } from './list-plan.ts'
 
 /** The parts of a query that a restriction may change. */
 export interface EngineQuery {
@@ -41,7 +41,7 @@ export type ListDecision =
       readonly strategy: 'scan'
       readonly postfilter: Postfilter
       /** Avoids reading items that are not visible. Absent if the table defines no query for this. */
-      readonly plan?: CreatePlan
+      readonly planner?: QueryPlanner
     }
   /** The visible items cannot be determined. */
   | { readonly visibility: 'undecidable'; readonly refusal: GatewayError; readonly strategy?: never }

@@ -81,9 +81,10 @@ export type ListOrder = {
 
 export const FILTER = { strategy: 'scan' } as const satisfies ListPlan
 
-/** Creates the plan on demand, because this may require requests to the engine. */
-export interface CreatePlan {
-  (): Promise<ListPlan>
-  /** Returns whether the plan first reads the ids of instances, and there may be many. Absent if no plan of the operation does. */
-  readonly readsInstances?: () => boolean
+/** Plans one query. */
+export interface QueryPlanner {
+  /** Creates the plan when it is needed, because this may require requests to the engine. */
+  readonly createPlan: () => Promise<ListPlan>
+  /** Returns whether the plan first reads the ids of instances, and there may be many. */
+  readonly readsInstances: () => boolean
 }

@@ -61,11 +61,11 @@ function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<
   const { dependencies, context, request } = handlerContext
   const { listDecision } = context
   if (listDecision.strategy === 'scan') {
-    const { postfilter, plan } = listDecision
+    const { postfilter, planner } = listDecision
     return answerList(handlerContext, {
       postfilter,
       limits: dependencies.config.limits,
-      plan,
+      planner,
       observe: observerOf(handlerContext),
     })
   }

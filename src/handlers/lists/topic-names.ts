@@ -94,7 +94,7 @@ async function isTopicVisible(
     },
     {
       postfilter: decision.postfilter,
-      plan: decision.plan,
+      planner: decision.planner,
       limits: dependencies.config.limits,
       observe: observerOf(handlerContext),
     },

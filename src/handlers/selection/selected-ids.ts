@@ -8,7 +8,7 @@ import { isRecord, isObject } from '../../request/value.ts'
 import { readJson } from '../../request/json.ts'
 import { IDS_A_QUERY, inLists } from '../../policy/authz/entities/lookup-lists.ts'
 import type { Postfilter } from '../../lists/list-decision.ts'
-import type { CreatePlan } from '../../lists/list-plan.ts'
+import type { QueryPlanner } from '../../lists/list-plan.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import { isNullText } from '../../policy/validation/schemas/jackson.ts'
@@ -31,7 +31,7 @@ export interface SelectionQuery {
   /** Null if the caller sees no item. */
   readonly postfilter: Postfilter | null
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
-  readonly plan?: CreatePlan | undefined
+  readonly planner?: QueryPlanner | undefined
 }
 
 /**
@@ -58,7 +58,7 @@ export async function selectionQueryOf(
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   return decision.visibility === 'none'
     ? { list, postfilter: null }
-    : { list, postfilter: decision.postfilter, plan: decision.plan }
+    : { list, postfilter: decision.postfilter, planner: decision.planner }
 }
 
 interface IdFinder extends Finder {
@@ -135,10 +135,10 @@ export async function idsFound(
 /** Returns null if all items have to be read and filtered. The engine then also validates the query. Only the ids of items are kept. */
 async function plannedIds(
   selectionContext: SelectionContext,
-  { list, postfilter, plan: createPlan }: SelectionQuery,
+  { list, postfilter, planner }: SelectionQuery,
   { gives, wanted }: Required<IdSearchOptions>,
 ): Promise<readonly string[] | null> {
-  const plan = await createPlan?.()
+  const plan = await planner?.createPlan()
   if (postfilter === null || plan === undefined || plan.strategy === 'scan') return null
   if (plan.strategy === 'denied') return idsFound(selectionContext, { list, postfilter: null })
   const ids: string[] = []

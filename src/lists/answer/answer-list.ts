@@ -9,7 +9,7 @@ import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinItems } from '../../request/json-items.ts'
 import type { Postfilter } from '../list-decision.ts'
-import type { ListPlan, CreatePlan, SubqueryPlan } from '../list-plan.ts'
+import type { ListPlan, QueryPlanner, SubqueryPlan } from '../list-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { observationsOf } from '../merge/list-observations.ts'
@@ -42,7 +42,7 @@ interface SubqueryReading extends ListReading {
 
 /** The same query with its planner. */
 interface PlannedReading extends SubqueryReading {
-  readonly plan: CreatePlan
+  readonly planner: QueryPlanner
 }
 
 /**
@@ -55,10 +55,10 @@ export async function answerList(listRequest: ListRequest, filtering: ItemFilter
   const paging = isPagedList(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, listRequest.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(listRequest)
-  const { plan, observe } = filtering
+  const { planner, observe } = filtering
   const postfilter = observedPostfilter(filtering)
-  if (postfilter !== null && plan !== undefined) {
-    const planned = { ...filtering, postfilter, plan, paging }
+  if (postfilter !== null && planner !== undefined) {
+    const planned = { ...filtering, postfilter, planner, paging }
     // Only lists and counts have a prefilter.
     const answer = operation.items?.form === 'count' ? answerCount : answerPage
     const response = await answer(listRequest, planned)
@@ -84,7 +84,7 @@ async function answerCount(
   planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
   const few = mayBeFew(listRequest) ? await countFew(listRequest, planned) : null
-  return few ?? answerByPlan(listRequest, planned, await planned.plan())
+  return few ?? answerByPlan(listRequest, planned, await planned.planner.createPlan())
 }
 
 /** Returns null if all items have to be read and filtered. */
@@ -92,10 +92,10 @@ async function answerPage(
   listRequest: ListRequest,
   planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
-  const readsInstances = planned.plan.readsInstances?.() === true
+  const readsInstances = planned.planner.readsInstances()
   const early = readsInstances ? await answerTop(listRequest, planned, STEP_ITEMS) : null
   if (early !== null) return early
-  const plan = await planned.plan()
+  const plan = await planned.planner.createPlan()
   const most = plan.strategy === 'union' && !readsInstances ? topOf(plan, listRequest) : 0
   const top = most > 0 ? await answerTop(listRequest, planned, most) : null
   return top ?? answerByPlan(listRequest, planned, plan)

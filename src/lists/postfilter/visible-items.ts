@@ -7,7 +7,7 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
 import { type JsonItem, itemBatches } from '../../request/json-items.ts'
 import type { Postfilter } from '../list-decision.ts'
-import type { CreatePlan, Strategy } from '../list-plan.ts'
+import type { QueryPlanner, Strategy } from '../list-plan.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type PageItem, StableScan } from './stable-scan.ts'
 import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/buffered-response.ts'
@@ -164,7 +164,7 @@ export interface ItemFilter {
   readonly postfilter: Postfilter | null
   readonly limits: ListLimits
   /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
-  readonly plan?: CreatePlan | undefined
+  readonly planner?: QueryPlanner | undefined
   readonly observe?: ListObserver | undefined
 }
 

@@ -7,7 +7,7 @@ import {
   constantsOf,
   queryLengthOf,
 } from './plan-context.ts'
-import { type CreatePlan, type ListPlan, FILTER } from '../list-plan.ts'
+import { type ListPlan, type QueryPlanner, FILTER } from '../list-plan.ts'
 import { namesTasks, isNone } from '../visibility/visible-set.ts'
 import { type PlanStep, type PlanContent, EMPTY } from './plan-step.ts'
 import { subtractInstances, subtractKeys } from './subtracted-counts.ts'
@@ -16,7 +16,7 @@ import { addKeys } from './key-subqueries.ts'
 import { addNullGroup } from './null-group-subqueries.ts'
 import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
 
-export type Planner = (input: PlanInput) => CreatePlan
+export type Planner = (input: PlanInput) => QueryPlanner
 
 /**
  * Creates the planner of an operation with a prefilter. It has only the steps that the operation needs. The plan of a query says how
@@ -32,21 +32,22 @@ export function createPlanner(planner: PlannerInput): Planner {
     const { subject } = input
     let read: { readonly context: PlanContext | null } | undefined
     const contextOnce = () => (read ??= { context: planContextOf({ ...planner, ...input }) }).context
-    const createPlan = async (): Promise<ListPlan> => {
-      if (subject.records.disabled.size > 0 && hasDisabled(restriction, subject)) return FILTER
-      if (permissions.task !== null && namesTasks(subject)) return FILTER
-      const context = contextOnce()
-      if (context === null) return FILTER
-      return context.own.instance === null
-        ? planSteps(context, steps)
-        : planInstance(context, context.own.instance)
+    return {
+      async createPlan() {
+        if (subject.records.disabled.size > 0 && hasDisabled(restriction, subject)) return FILTER
+        if (permissions.task !== null && namesTasks(subject)) return FILTER
+        const context = contextOnce()
+        if (context === null) return FILTER
+        return context.own.instance === null
+          ? planSteps(context, steps)
+          : planInstance(context, context.own.instance)
+      },
+      readsInstances() {
+        const context = mayReadInstances ? contextOnce() : null
+        // The ids of instances that are granted one by one are known.
+        return context !== null && context.own.instance === null && !isNone(context.keys)
+      },
     }
-    // The ids of instances that are granted one by one are known.
-    const readsInstances = (): boolean => {
-      const context = contextOnce()
-      return context !== null && context.own.instance === null && !isNone(context.keys)
-    }
-    return mayReadInstances ? Object.assign(createPlan, { readsInstances }) : createPlan
   }
 }
 

@@ -187,19 +187,25 @@ async function withLinksAndCases(
   { visibility, subject }: CallerVisibility,
 ): Promise<ListDecision> {
   const { restriction, options } = input
-  const implied = restriction.concernsTasks
-    ? ((await options.implicitGrants?.tasks(subject.principal)) ?? null)
-    : null
+  const implied = await linkedTasksOf(restriction, subject, options)
   const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
   const opened = visibility === 'none' && isLinked ? 'conditional' : visibility
   const seeing = { visibility: opened, subject: { ...subject, implicitGrants: implied } }
   const cases = restriction.exempt === 'case' ? await options.caseKeys() : []
   if (cases?.length === 0) return restrictedTo(input, accessRequest, seeing)
   // A query can select the tasks of one case key, but not of several.
-  const [key, ...others] = cases ?? []
-  const isOne = key !== undefined && others.length === 0
-  const narrowed = isOne ? narrowedTasks(input, accessRequest, seeing, key) : null
+  const [key = null] = cases?.length === 1 ? cases : []
+  const narrowed = key === null ? null : narrowedTasks(input, accessRequest, seeing, key)
   return narrowed ?? plannedFor(input, accessRequest, seeing.subject, true)
+}
+
+/** Returns the tasks that the caller's links open. Null if links open nothing here. */
+async function linkedTasksOf(
+  { concernsTasks }: CompiledRestriction,
+  { principal }: Pick<ListSubject, 'principal'>,
+  { implicitGrants }: ListDecisionOptions,
+): Promise<ListSubject['implicitGrants']> {
+  return concernsTasks && implicitGrants !== null ? implicitGrants.tasks(principal) : null
 }
 
 /** Returns the decision without cases: no items, or the items that records and links name. */
@@ -224,12 +230,11 @@ function plannedFor(
   hasCases: boolean,
 ): ListDecision {
   const { planner, isAnswerable } = input
-  const plan = planner?.({ subject, accessRequest, isAnswerable, hasCases })
   return {
     visibility: 'conditional',
     strategy: 'scan',
     postfilter: postfilterOf(input, subject),
-    ...(plan !== undefined && { plan }),
+    ...(planner !== null && { planner: planner({ subject, accessRequest, isAnswerable, hasCases }) }),
   }
 }
 
@@ -254,9 +259,7 @@ export function createMissingItemPermissions(
 ): Permit['missingItemPermissions'] {
   return (accessRequest) => async (template, list) => {
     const restriction = restrictionFor(compiled, accessRequest)
-    const implicitGrants = restriction.concernsTasks
-      ? ((await options.implicitGrants?.tasks(accessRequest.principal)) ?? null)
-      : null
+    const implicitGrants = await linkedTasksOf(restriction, accessRequest, options)
     const subject = { ...subjectOf(accessRequest, options), implicitGrants }
     const attributes = await options.readItemAttributes(template, list)
     return missingForItems({ restriction, list, attributes, subject })

@@ -52,7 +52,7 @@ async function planOfItems(decision: ListDecision): Promise<ItemsExplanation['pl
   if (decision.visibility === 'none') return STRATEGY_NAMES.denied
   if (decision.strategy === 'rewrite') return STRATEGY_NAMES.rewrite
   if (decision.strategy !== 'scan') return null
-  return STRATEGY_NAMES[(await decision.plan?.())?.strategy ?? 'scan']
+  return STRATEGY_NAMES[(await decision.planner?.createPlan())?.strategy ?? 'scan']
 }
 
 const WORDS = {
