@@ -2,19 +2,11 @@ import { percent } from '../config/values.ts'
 import type { Dependencies, EngineShift } from '../pipeline/dependencies.ts'
 import type { ShiftShares } from '../proxy/nodes/shift.ts'
 import { isObject } from '../request/value.ts'
+import type { GroupsStatus } from '../status/process-status.ts'
 
 /** The distribution between two groups of nodes in one process. */
-export interface ShiftReport {
+export interface ShiftReport extends Omit<GroupsStatus, 'compared'> {
   readonly engine: string
-  readonly to: string
-  readonly from: string
-  /** The shares of the group `to`, from 0 to 1. */
-  readonly reads: number
-  readonly writes: number
-  /** The limit that the group has passed. Null if all requests have not returned by themselves. */
-  readonly returned: string | null
-  /** Why the group `to` gets no requests, whatever its shares are. Null if it may get requests. */
-  readonly refused: string | null
 }
 
 /** The change is not valid, and nothing was changed. */
