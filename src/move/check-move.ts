@@ -56,20 +56,15 @@ export async function checkMove(options: MoveCheckOptions): Promise<readonly Mov
   }
   for (const group of groups)
     findings.push(familyFinding(group), ...(await nodeFindings(group)), ...schemaFindings(group))
-  const [left, right] = groups
-  if (left !== undefined && right !== undefined) findings.push(...(await comparisonsOf(left, right, options)))
-  if (left !== undefined)
-    findings.push(...(await administratorFindings(left, groups, options.administrators)))
-  if (left !== undefined)
-    findings.push(
-      ...(await findInResources({
-        ...options,
-        ask: left.ask,
-        families: [options.from, options.to].map(
-          ({ name }) => groups.find((group) => group.name === name)?.facts.family ?? null,
-        ),
-      })),
-    )
+  const [first, second] = groups
+  if (first === undefined) return [...findings, BY_HAND]
+  if (second !== undefined) findings.push(...(await comparisonsOf(first, second, options)))
+  // The groups have one database, so each group that responds shows all users and deployments.
+  findings.push(...(await administratorFindings(first, groups, options.administrators)))
+  const families = [options.from, options.to].map(
+    ({ name }) => groups.find((group) => group.name === name)?.facts.family ?? null,
+  )
+  findings.push(...(await findInResources({ ...options, ask: first.ask, families })))
   return [...findings, BY_HAND]
 }
 
@@ -163,20 +158,20 @@ function schemaFindings({ name, facts }: KnownGroup): readonly MoveFinding[] {
 }
 
 async function comparisonsOf(
-  left: KnownGroup,
-  right: KnownGroup,
+  from: KnownGroup,
+  to: KnownGroup,
   { isDeploymentAware }: Pick<MoveCheckOptions, 'isDeploymentAware'>,
 ): Promise<readonly MoveFinding[]> {
-  const settings = await Promise.all(COMPARED_SETTINGS.map((setting) => settingFinding(left, right, setting)))
+  const settings = await Promise.all(COMPARED_SETTINGS.map((setting) => settingFinding(from, to, setting)))
   return [
-    ...databaseFindings(left, right),
+    ...databaseFindings(from, to),
     ...settings.flat(),
-    await deploymentFinding(left, right, isDeploymentAware),
+    await deploymentFinding(from, to, isDeploymentAware),
   ]
 }
 
-function databaseFindings(left: KnownGroup, right: KnownGroup): readonly MoveFinding[] {
-  const [one, other] = [left.facts.schemaLog, right.facts.schemaLog]
+function databaseFindings(from: KnownGroup, to: KnownGroup): readonly MoveFinding[] {
+  const [one, other] = [from.facts.schemaLog, to.facts.schemaLog]
   if (one === null || other === null || isDeepStrictEqual(one, other)) return []
   return [
     {
@@ -205,11 +200,11 @@ const MAX_SETTING_BYTES = 64 * 1024
 const MAX_SHOWN_CHARS = 200
 
 async function settingFinding(
-  left: KnownGroup,
-  right: KnownGroup,
+  from: KnownGroup,
+  to: KnownGroup,
   { path, what }: ComparedSetting,
 ): Promise<readonly MoveFinding[]> {
-  const [one, other] = await Promise.all([left, right].map(({ ask }) => readSetting(ask, path)))
+  const [one, other] = await Promise.all([from, to].map(({ ask }) => readSetting(ask, path)))
   if (isDeepStrictEqual(one, other)) return []
   const values = [one, other].map((value) => JSON.stringify(value)?.slice(0, MAX_SHOWN_CHARS))
   return [
@@ -217,7 +212,7 @@ async function settingFinding(
       severity: 'warning',
       subject: 'setting',
       group: null,
-      found: `${what} differs (GET ${path}): ${left.name} has ${values[0]}, ${right.name} has ${values[1]}`,
+      found: `${what} differs (GET ${path}): ${from.name} has ${values[0]}, ${to.name} has ${values[1]}`,
       action: 'Use the same setting in both groups.',
     },
   ]
@@ -236,23 +231,23 @@ async function readSetting(ask: AskEngine, path: string): Promise<unknown> {
 const MAX_REGISTERED_BYTES = 4 * 1024 ** 2
 
 async function deploymentFinding(
-  left: KnownGroup,
-  right: KnownGroup,
+  from: KnownGroup,
+  to: KnownGroup,
   isDeploymentAware: boolean,
 ): Promise<MoveFinding> {
-  const [one = null, other = null] = await Promise.all([left, right].map(({ ask }) => readRegistered(ask)))
+  const [one = null, other = null] = await Promise.all([from, to].map(({ ask }) => readRegistered(ask)))
   const missing = one === null || other === null ? null : [...one].filter((id) => !other.has(id)).length
   return {
     severity: isDeploymentAware && missing !== 0 ? 'warning' : 'info',
     subject: 'deployment-aware',
-    group: right.name,
+    group: to.name,
     found:
       missing === null
         ? 'the registered deployments of the nodes cannot be read'
-        : `${missing} deployments that a node of ${left.name} has registered are not registered at a node of ${right.name}`,
+        : `${missing} deployments that a node of ${from.name} has registered are not registered at a node of ${to.name}`,
     action:
       'The API does not show jobExecutorDeploymentAware. If it is on, a node executes only the jobs of its own deployments: ' +
-      `deploy your process applications at ${right.name} too.`,
+      `deploy your process applications at ${to.name} too.`,
   }
 }
 
