@@ -7,9 +7,9 @@ import { CASES_MS, FIRST_READ_ITEMS } from '../limits.ts'
 export type CaseKeys = () => Promise<readonly string[] | null>
 
 /**
- * Creates a cached reader of the case keys. After 70 % of their time, a use reads them again in the background. Every caller sees the tasks and variables of cases. A query can select the tasks
- * of one key in addition to those that the records name, but not of several keys. If there are no cases, any query can be
- * narrowed.
+ * Creates a cached reader of the case keys. After 70 % of their time, a use reads them again in the background. Every caller sees the
+ * tasks and variables of cases. A query can select the tasks of one key in addition to those that the records name, but not of
+ * several keys. If there are no cases, any query can be narrowed.
  */
 export function createCaseProbe(read: ReadEngine, now: () => number): CaseKeys {
   let loaded: LoadedKeys | null = null
