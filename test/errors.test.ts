@@ -41,3 +41,10 @@ function membersOf(refusal: GatewayError | EngineRefusal): object {
   }
   return { message, cause, ...members }
 }
+
+t.test('a refusal of the engine collects no stack, and other errors do', (t) => {
+  const refusal = new EngineRefusal({ status: 403, reason: 'no permission' })
+  t.notMatch(refusal.stack, /\n +at /)
+  t.match(new Error('other').stack, /\n +at /)
+  t.end()
+})
