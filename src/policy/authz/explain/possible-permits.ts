@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { EngineCondition } from '../../../operations/notation.ts'
 import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
 import type { Release } from '../../../operations/published/releases.ts'
 import type { Operation } from '../../../operations/table.ts'
 import type { Principal } from '../../../request/principal.ts'
+import { createVerificationQueue } from '../../authn/verification-queue.ts'
 import { createAuthorize } from '../checks/authorize.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import { isAuthorized, subjectsOf } from '../decision/decide.ts'
 import { namedIds } from '../decision/granted-ids.ts'
 import { identityBits } from '../entities/implicit-grants.ts'
 import type { Policies } from '../operation-policy.ts'
-import type { Records } from '../records/records.ts'
 import { ownIdsOf } from './effective-changes.ts'
+import { decisionProfileOf } from './decision-profile.ts'
 import { OTHER_ID } from './possible-outcomes.ts'
 import {
   type PermissionOfId,
@@ -23,17 +23,8 @@ import {
   requestSpaceOf,
   type RequestValues,
 } from './possible-requests.ts'
-
-/** A caller with the policy that decides about them. */
-export interface PermitSubject
-  extends Pick<AuthorizeOptions, 'adminGroups' | 'adminUsers' | 'checksTenants' | 'impliesIdentity'> {
-  readonly principal: Principal
-  readonly records: Records
-  /** The bits that a link to a task grants on it. Zero if links grant nothing. */
-  readonly linkBits: number
-  /** Whether the engine has cases. Every caller may work on their tasks. */
-  readonly hasCases: boolean
-}
+import type { PermitSubject } from './permit-subject.ts'
+import { SearchTurn } from './search-turn.ts'
 
 /** Whether a condition holds that only the engine knows, in the request that is tried. A plan that is not valid has no effect. */
 const HOLDS: Readonly<Record<EngineCondition, boolean>> = {
@@ -46,28 +37,13 @@ const HOLDS: Readonly<Record<EngineCondition, boolean>> = {
  * describes, and each request is decided again.
  */
 const MAX_TRIED = 2000
-/** The event loop runs other work after this time. */
-const TURN_MS = 5
-
-/** Limits the time in which no other work runs. */
-class Turn {
-  #startedMs = performance.now()
-
-  get isOver(): boolean {
-    return performance.now() - this.#startedMs > TURN_MS
-  }
-
-  /** Lets other work run. */
-  async end(): Promise<void> {
-    await setImmediate()
-    this.#startedMs = performance.now()
-  }
-}
 
 /** Returns for each operation whether the caller may be permitted some request of it. The decision itself decides about each request that is tried. */
-export function createMayBePermitted(subject: PermitSubject): (space: RequestSpace) => Promise<boolean> {
+export function createMayBePermitted(
+  subject: PermitSubject,
+  turn = new SearchTurn(),
+): (space: RequestSpace) => Promise<boolean> {
   const { principal, linkBits, hasCases } = subject
-  const turn = new Turn()
   const values: RequestValues = { principal, idsOf: createIdsOf(subject, turn), hasCases }
   return async (space) => {
     const { checks } = space.policy
@@ -108,7 +84,7 @@ function linkedTo({ groups }: Principal, linkBits: number): AuthorizeOptions['im
 }
 
 /** Creates the search for ids with different decisions. It returns one id for each set of decisions about the permissions. */
-function createIdsOf(subject: PermitSubject, turn: Turn): RequestValues['idsOf'] {
+function createIdsOf(subject: PermitSubject, turn: SearchTurn): RequestValues['idsOf'] {
   const known = new Map<string, Promise<readonly string[]>>()
   const search = new IdSearch(subject, turn)
   function findOnce(key: string, find: () => Promise<readonly string[]>): Promise<readonly string[]> {
@@ -131,9 +107,9 @@ function createIdsOf(subject: PermitSubject, turn: Turn): RequestValues['idsOf']
 /** Searches for ids on which the decisions about a caller differ. */
 class IdSearch {
   readonly #subject: PermitSubject
-  readonly #turn: Turn
+  readonly #turn: SearchTurn
 
-  constructor(subject: PermitSubject, turn: Turn) {
+  constructor(subject: PermitSubject, turn: SearchTurn) {
     this.#subject = subject
     this.#turn = turn
   }
@@ -209,23 +185,41 @@ export type FindPossiblePermits = (principal: Principal) => Promise<PossiblePerm
 
 /** The largest number of callers whose operations are remembered. Callers with the same operations share them. */
 const MAX_CALLERS = 1000
+/** The largest number of callers whose operations wait to be found. */
+const MAX_WAITING = 1000
 
 export function createPossiblePermits(options: PossiblePermitsOptions): FindPossiblePermits {
   const remembered = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
-  const spaces = new Map<string, RequestSpace>()
+  const byProfile = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
   const shared = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
   const running = new Map<string, Promise<PossiblePermits>>()
+  const spaces = new Map<string, RequestSpace>()
+  const turn = new SearchTurn()
+  // One search at a time: the turns of many searches at once would be one long turn of the event loop. Callers take turns.
+  const inQueue = createVerificationQueue(1, MAX_WAITING)
+
+  async function find(subject: PermitSubject | null): Promise<PossiblePermits> {
+    const profile = subject === null ? '' : await decisionProfileOf(subject, turn)
+    const known = byProfile.get(profile)
+    if (known !== undefined) return known
+    const found = await findPermits(options, { spaces, subject, turn })
+    const equal = shared.get(found.key) ?? found
+    shared.set(found.key, equal)
+    byProfile.set(profile, equal)
+    return equal
+  }
+
   async function findAndRemember(key: string, subject: PermitSubject | null): Promise<PossiblePermits> {
     try {
-      const found = await findPermits(options, spaces, subject)
-      const equal = shared.get(found.key) ?? found
-      shared.set(found.key, equal)
-      remembered.set(key, equal)
-      return equal
+      const from = subject?.principal.userId ?? ''
+      const found = await inQueue(() => find(subject), { from, proven: false })
+      remembered.set(key, found)
+      return found
     } finally {
       running.delete(key)
     }
   }
+
   return async (principal) => {
     const version = options.isEnforced ? options.recordsVersion() : 0
     const subject = options.isEnforced ? await options.subjectOf(principal) : null
@@ -241,12 +235,18 @@ export function createPossiblePermits(options: PossiblePermitsOptions): FindPoss
   }
 }
 
+interface PermitSearch {
+  readonly spaces: Map<string, RequestSpace>
+  /** Null if the gateway refuses nothing. */
+  readonly subject: PermitSubject | null
+  readonly turn: SearchTurn
+}
+
 async function findPermits(
   { policies, release, isOpen }: PossiblePermitsOptions,
-  spaces: Map<string, RequestSpace>,
-  subject: PermitSubject | null,
+  { spaces, subject, turn }: PermitSearch,
 ): Promise<PossiblePermits> {
-  const mayBePermitted = subject === null ? null : createMayBePermitted(subject)
+  const mayBePermitted = subject === null ? null : createMayBePermitted(subject, turn)
   const operations = new Set<string>()
   for (const policy of policies.values()) {
     const { operation } = policy

@@ -1,16 +1,19 @@
 import t from 'tap'
+import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { OPEN_COMMANDS } from '../../../../src/operations/job-command-names.ts'
 import type { LookupName } from '../../../../src/operations/lookup-name.ts'
 import { isResource, RESOURCES } from '../../../../src/operations/permissions.ts'
 import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
 import { COMPOSITES, hasMember, LOOKUPS } from '../../../../src/policy/authz/entities/lookup-rules.ts'
+import { decisionProfileOf } from '../../../../src/policy/authz/explain/decision-profile.ts'
 import {
   createMayBePermitted,
   createPossiblePermits,
-  type PermitSubject,
   type PossiblePermitsOptions,
 } from '../../../../src/policy/authz/explain/possible-permits.ts'
+import type { PermitSubject } from '../../../../src/policy/authz/explain/permit-subject.ts'
 import { requestSpaceOf } from '../../../../src/policy/authz/explain/possible-requests.ts'
+import { SearchTurn } from '../../../../src/policy/authz/explain/search-turn.ts'
 import type { OperationPolicy } from '../../../../src/policy/authz/operation-policy.ts'
 import { indexRecords } from '../../../../src/policy/authz/records/records.ts'
 import type { Attributes } from '../../../../src/request/attributes.ts'
@@ -43,15 +46,20 @@ const MEMBERS = new Set(
 const OF_PROCESS = new Set(['processDefinitionKey', 'processInstanceId', 'executionId'])
 const KINDS = ['process', 'standalone', 'case']
 
-function randomSubject(random: () => number): PermitSubject {
+/** `counts` are the possible numbers of records. */
+function randomSubject(
+  random: () => number,
+  counts: readonly number[] = [0, 3, 10, 40],
+): PermitSubject & { readonly list: readonly AuthorizationRecord[] } {
   const pick = <T>(list: readonly T[]): T => pickFrom(random, list)
   const resources = random() < 0.5 ? ALL_RESOURCES : ALL_RESOURCES.filter(() => random() < 0.3)
   const disabledPermissions = random() < 0.2 ? ['READ', 'CREATE_INSTANCE'] : []
   const list = randomRecords(random, {
-    count: pick([0, 3, 10, 40]),
+    count: pick(counts),
     resources: resources.length === 0 ? ['TASK'] : resources,
   })
   return {
+    list,
     principal: {
       userId: pick(USERS),
       groups: GROUPS.filter((name) => random() < (name === 'camunda-admin' ? 0.1 : 0.4)),
@@ -382,5 +390,122 @@ t.test('the operations of a caller are found once for requests at the same time'
   t.equal(one, other)
   t.equal(searches, 1)
   await finder({ ...NOBODY, userId: 'bob' })
+  t.equal(searches, 1, 'another caller without records')
+  await finder({ ...NOBODY, tenants: ['t'] })
   t.equal(searches, 2)
 })
+
+/** Returns a finder that counts its searches, for records that a test replaces. */
+function countingFinder(list: readonly AuthorizationRecord[]) {
+  const state = { searches: 0, version: 1, records: indexRecords(list) }
+  const policies = new Map(TABLE)
+  policies.values = () => {
+    state.searches += 1
+    return TABLE.values()
+  }
+  const find = finderWith({
+    policies,
+    recordsVersion: () => state.version,
+    subjectOf: async (principal) => subjectWith({ principal, records: state.records, impliesIdentity: true }),
+  })
+  const replace = (other: readonly AuthorizationRecord[]) => {
+    state.records = indexRecords(other)
+    state.version += 1
+  }
+  return { state, find, replace }
+}
+
+const START = {
+  type: 1,
+  resourceType: RESOURCES.PROCESS_DEFINITION.id,
+  permissions: ['READ', 'CREATE_INSTANCE'],
+} as const
+const CREATE = { type: 1, resourceType: RESOURCES.PROCESS_INSTANCE.id, permissions: ['CREATE'] } as const
+
+t.test('callers with the same permissions through groups or on different ids share one search', async (t) => {
+  const list = [
+    { ...CREATE, groupId: 'clerks', resourceId: '*' },
+    ...Array.from({ length: 100 }, (_, at) => ({
+      ...START,
+      userId: `user${at}`,
+      resourceId: `definition${at}`,
+    })),
+  ]
+  const { state, find, replace } = countingFinder(list)
+  const callers = Array.from({ length: 100 }, (_, at) => ({
+    ...NOBODY,
+    userId: `user${at}`,
+    groups: ['clerks'],
+  }))
+  const found = await Promise.all(callers.map(find))
+  t.equal(state.searches, 1)
+  t.equal(new Set(found).size, 1)
+  t.ok(found[0]?.operations.has('startProcessInstanceByKey'))
+  replace(list.filter(({ resourceId }) => resourceId !== 'definition7'))
+  const after = await Promise.all(callers.map(find))
+  t.equal(state.searches, 2, 'only the caller whose record was revoked has other permissions')
+  t.same(
+    after.flatMap(({ operations }, at) => (operations.has('startProcessInstanceByKey') ? [] : [at])),
+    [7],
+  )
+})
+
+t.test('callers with the same profile have the same operations, whatever the names are', async (t) => {
+  const random = seeded(20)
+  const byProfile = new Map<string, boolean>()
+  let shared = 0
+  const shownTo = async (subject: PermitSubject, round: number, what: string) => {
+    const { checksTenants, impliesIdentity, linkBits, records } = subject
+    const settings = [checksTenants, impliesIdentity, linkBits, records.disabled.size]
+    const profile = await decisionProfileOf(subject, new SearchTurn())
+    const mayBePermitted = createMayBePermitted(subject)
+    for (const policy of [...TABLE.values()].filter((_, at) => at % 8 === round % 8)) {
+      const { id } = policy.operation
+      const key = JSON.stringify([id, profile, settings])
+      const isShown = await mayBePermitted(requestSpaceOf(policy))
+      const known = byProfile.get(key)
+      if (known !== undefined) shared += 1
+      if (isShown !== (known ?? isShown))
+        t.fail(`round ${round}, ${what}: ${id} is ${isShown ? 'shown' : 'hidden'}`)
+      byProfile.set(key, isShown)
+    }
+    return profile
+  }
+  for (let round = 0; round < 400; round += 1) {
+    const { list, ...generated } = randomSubject(random, [0, 1, 2, 3, 20])
+    const subject = round % 4 === 0 ? generated : { ...generated, ...USUAL_SETTINGS }
+    const profile = await shownTo(subject, round, 'generated')
+    t.equal(await shownTo(renamed(subject, list), round, 'other names'), profile, `round ${round}`)
+  }
+  const own = shared - byProfile.size
+  t.comment(`${byProfile.size} profiles and operations, ${shared} shared`)
+  t.ok(own > 3000, `${own} times, generated callers share a profile`)
+})
+
+const USUAL_SETTINGS = { checksTenants: true, impliesIdentity: true, linkBits: 0, hasCases: false }
+
+/** Returns the same caller with other names of users, groups and ids. */
+function renamed(subject: PermitSubject, list: readonly AuthorizationRecord[]): PermitSubject {
+  const keep = new Set(['*', 'camunda-admin'])
+  const other = (name: string) => (keep.has(name) ? name : `other-${name}`)
+  const { principal, records } = subject
+  const { userId, groups, tenants } = principal
+  return {
+    ...subject,
+    principal: {
+      ...principal,
+      userId: other(userId),
+      groups: groups.map(other).toReversed(),
+      tenants: tenants.map(other),
+    },
+    records: indexRecords(
+      list.toReversed().map((record) => ({
+        ...record,
+        ...(record.userId == null ? {} : { userId: other(record.userId) }),
+        ...(record.groupId == null ? {} : { groupId: other(record.groupId) }),
+        resourceId: other(record.resourceId),
+      })),
+      { revokes: records.revokes, disabledPermissions: [...records.disabled] },
+    ),
+  }
+}
