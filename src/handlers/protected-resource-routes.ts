@@ -2,11 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { MCP_PATH } from '../config/mcp-settings.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
-import { DEFAULT_ENGINE, fallbackOf, notFound, paramsOf } from '../pipeline/locate-request.ts'
+import { DEFAULT_ENGINE, fallbackOf, noOperation, notFound, paramsOf } from '../pipeline/locate-request.ts'
 import { targetPathOf } from '../request/target.ts'
+import { shareWithPages } from './tool-pages.ts'
 
 /** The path of the metadata of a resource. The path of the resource follows it: RFC 9728 section 3.1. */
 const METADATA_PATH = '/.well-known/oauth-protected-resource'
+/** The method of these paths, as in `Allow`. */
+const ALLOWED = 'GET'
 
 /**
  * Registers the metadata of the endpoint as a resource of OAuth (RFC 9728). A client without a token learns from it which issuers it
@@ -28,7 +31,14 @@ export function registerProtectedResource(
       bearer_methods_supported: ['header'],
     })
   }
-  for (const path of ['', MCP_PATH, `${MCP_PATH}/engine/:engine`]) app.get(METADATA_PATH + path, serve)
+  app.register(async function protectedResource(scope) {
+    shareWithPages(scope, dependencies.config, ALLOWED)
+    scope.addHook('onRequest', function refuseOtherMethods({ method }, _reply, done) {
+      done(method === ALLOWED ? undefined : noOperation(ALLOWED))
+    })
+    for (const path of ['', MCP_PATH, `${MCP_PATH}/engine/:engine`])
+      scope.route({ method: [ALLOWED, 'OPTIONS'], url: METADATA_PATH + path, handler: serve })
+  })
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config/config.ts'
 import { MCP_PATH } from '../config/mcp-settings.ts'
 import { GatewayError } from '../errors.ts'
 import { createInProcessClient } from '../mcp/in-process-client.ts'
@@ -24,13 +23,13 @@ import { METHODS } from '../request/canonical.ts'
 import { readJson } from '../request/json.ts'
 import { chain } from '../request/maybe-promise.ts'
 import { pickHeaders } from '../request/picked-headers.ts'
-import { isFromOtherOrigin } from '../request/origin.ts'
 import { isObject, stringIn } from '../request/value.ts'
 import { type CallTool, createCallTool } from './call-tool.ts'
 import { registerProtectedResource, withMetadataAddress } from './protected-resource-routes.ts'
 import { onClosed, serveNotificationStream } from './notification-stream.ts'
 import { createOpenNotifications, type OpenNotifications } from './tool-notifications.ts'
 import type { DescribedCaller } from './possible-operations.ts'
+import { refusePages, shareWithPages } from './tool-pages.ts'
 import { visibleTools } from './visible-tools.ts'
 
 /** The path of the default engine, and the path of an engine by its name. */
@@ -67,6 +66,7 @@ export function registerToolEndpoint(
         reply.header('www-authenticate', withMetadataAddress(dependencies, toolEndpoint, request, challenge))
       done(null, payload)
     })
+    shareWithPages(scope, config, ALLOWED)
     scope.addHook('onRequest', hookOf(refusePages(config)))
     scope.addHook('onRequest', hookOf(authenticateCaller(dependencies)))
     scope.addHook('onRequest', hookOf(checkMessageHead))
@@ -79,25 +79,6 @@ export function registerToolEndpoint(
         handler,
       })
   })
-}
-
-/**
- * Refuses requests from web pages, also reads: a page whose name an attacker has pointed to this address has the same origin as the
- * endpoint (DNS rebinding). Only pages of listed origins, and of the public address, may use the endpoint.
- */
-function refusePages({ listen, cors }: Config): RequestStage {
-  const allowed = new Set([
-    ...listen.allowedOrigins,
-    ...(cors?.origins ?? []),
-    ...(listen.publicUrl === null ? [] : [new URL(listen.publicUrl).origin]),
-  ])
-  return function refusePagesStage({ context, headers }) {
-    context.stage = 'canonical'
-    const { origin, host = '' } = headers
-    const isListed = origin !== undefined && allowed.has(origin)
-    if (isListed || (origin === undefined && !isFromOtherOrigin(headers, host, allowed))) return
-    throw new GatewayError('GW_FOREIGN_ORIGIN', { message: 'Pages of this origin may not use tools' })
-  }
 }
 
 /** Authenticates the caller like a request to the API. Only then does a caller learn whether an engine exists. */

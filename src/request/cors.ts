@@ -36,7 +36,15 @@ const EXPOSED = [
   'Retry-After',
   'X-Gateway-Error',
   'X-Request-Id',
-].join(', ')
+]
+
+/** Headers of a protocol, in addition to those of the API. */
+export interface CorsHeaders {
+  /** Headers of requests that pages may set. */
+  readonly allowed: readonly string[]
+  /** Headers of responses that pages may read. */
+  readonly exposed: readonly string[]
+}
 
 /**
  * Creates the headers for listed origins. Source: Fetch standard, section 3.3 (CORS protocol). Private network access is not
@@ -44,14 +52,20 @@ const EXPOSED = [
  *
  * @param settings the section `cors`, with exact origins as browsers write them
  */
-export function createCors({ origins, credentials, allowedHeaders, maxAge }: CorsSettings): Cors {
-  const responses = new Map(origins.map((origin) => [origin, responseHeadersOf(origin, credentials)]))
+export function createCors(
+  { origins, credentials, allowedHeaders, maxAge }: CorsSettings,
+  { allowed, exposed }: CorsHeaders = { allowed: [], exposed: [] },
+): Cors {
+  const readable = { 'access-control-expose-headers': [...EXPOSED, ...exposed].join(', ') }
+  const responses = new Map(
+    origins.map((origin) => [origin, { ...allowHeadersOf(origin, credentials), ...readable }]),
+  )
   const preflights = new Map(
     origins.map((origin) => [
       origin,
       {
         ...allowHeadersOf(origin, credentials),
-        'access-control-allow-headers': allowedHeaders.join(', '),
+        'access-control-allow-headers': [...allowedHeaders, ...allowed].join(', '),
         'access-control-max-age': String(Math.floor(maxAge / 1000)),
       },
     ]),
@@ -62,17 +76,13 @@ export function createCors({ origins, credentials, allowedHeaders, maxAge }: Cor
       if (method !== 'OPTIONS') return null
       const { origin, 'access-control-request-method': wanted } = headers
       if (origin === undefined || wanted === undefined) return null
-      const allowed = preflights.get(origin)
-      if (allowed === undefined) return null
+      const permission = preflights.get(origin)
+      if (permission === undefined) return null
       const methods = methodsOfPath()
       if (methods === null || !methods.split(', ').includes(wanted)) return VARY
-      return { ...allowed, 'access-control-allow-methods': methods }
+      return { ...permission, 'access-control-allow-methods': methods }
     },
   }
-}
-
-function responseHeadersOf(origin: string, credentials: boolean): Headers {
-  return { ...allowHeadersOf(origin, credentials), 'access-control-expose-headers': EXPOSED }
 }
 
 function allowHeadersOf(origin: string, credentials: boolean): Headers {

@@ -90,3 +90,19 @@ t.test('a request that is not a preflight of a listed origin gets no preflight h
   t.equal(preflight({ ...wanted, origin: PAGE }, { method: 'GET' }), null)
   t.end()
 })
+
+t.test('headers of a protocol are added to those of the API', (t) => {
+  const cors = createCors(SETTINGS, { allowed: ['Last-Event-ID'], exposed: ['WWW-Authenticate'] })
+  t.match(
+    cors.responseHeaders(PAGE)['access-control-expose-headers'],
+    /^Cache-Status,.*X-Request-Id, WWW-Authenticate$/,
+  )
+  const asked = { origin: PAGE, 'access-control-request-method': 'POST' }
+  t.match(
+    cors.preflightHeaders({ method: 'OPTIONS', headers: asked }, () => METHODS),
+    {
+      'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
+    },
+  )
+  t.end()
+})

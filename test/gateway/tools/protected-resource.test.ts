@@ -83,3 +83,23 @@ t.test('without issuers there is no metadata', async (t) => {
     /resource_metadata/,
   )
 })
+
+t.test('pages of listed origins may read the metadata, and other methods are refused', async (t) => {
+  const origin = 'https://inspector.example'
+  const { gateway } = await openWithIssuer(t, { cors: { origins: [origin] } })
+  const asked = {
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'mcp-protocol-version',
+  }
+  const ask = (method: string, from: string, headers: object = {}) =>
+    fetch(`${gateway.origin}${METADATA}/mcp`, { method, headers: { origin: from, ...headers } })
+  const preflight = await ask('OPTIONS', origin, asked)
+  t.equal(preflight.status, 204)
+  t.equal(preflight.headers.get('access-control-allow-methods'), 'GET')
+  t.match(preflight.headers.get('access-control-allow-headers'), /Mcp-Protocol-Version/)
+  t.equal((await ask('GET', origin)).headers.get('access-control-allow-origin'), origin)
+  const other = await ask('OPTIONS', 'https://evil.example', asked)
+  t.equal(other.status, 405)
+  t.equal(other.headers.get('allow'), 'GET')
+  t.equal(other.headers.get('access-control-allow-origin'), null)
+})

@@ -20,7 +20,7 @@ async function startPage(t: Test): Promise<string> {
 
 void t.test('CORS in a browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {
   const [listed, other] = [await startPage(t), await startPage(t)]
-  const gateway = await openGateway(t, { listen: true, settings: { cors: { origins: [listed] } } })
+  const gateway = await openGateway(t, { listen: true, settings: { mcp: {}, cors: { origins: [listed] } } })
   const page = await openPage(t)
   const visit = async (url: string) => {
     await page.send('Page.navigate', { url })
@@ -44,6 +44,39 @@ void t.test('CORS in a browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATI
     t.equal(writes(), 1)
     t.equal(await ask('/task', { headers: { ...headers, 'x-other': 'a' } }), 'refused')
     t.equal(await ask('/task', { method: 'DELETE', headers }), 'refused')
+  })
+  const tools = (init: object = {}) =>
+    page.read(
+      fetchIn(`${gateway.origin}/mcp`, {
+        method: 'POST',
+        headers: {
+          ...headers,
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          'mcp-protocol-version': '2025-06-18',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
+        ...init,
+      }),
+    )
+
+  await t.test('a page of a listed origin can use tools, and open a stream', async (t) => {
+    await visit(listed)
+    t.match(await tools(), { status: 200, text: /"name":"getTasks"/ })
+    t.match(await tools({ headers: { accept: 'application/json' } }), { status: 401 })
+    t.equal(await tools({ method: 'DELETE', body: null }), 'refused')
+    const stream = JSON.stringify({
+      headers: { ...headers, accept: 'text/event-stream', 'last-event-id': 'a' },
+    })
+    const opened = `fetch(${JSON.stringify(`${gateway.origin}/mcp`)}, ${stream}).then(async ({ body }) => {
+      const { value } = await body.pipeThrough(new TextDecoderStream()).getReader().read()
+      return value
+    }, () => 'refused')`
+    t.match(await page.read(opened), /list_changed/)
+  })
+  await t.test('a page of another origin cannot use tools', async (t) => {
+    await visit(other)
+    t.equal(await tools(), 'refused')
   })
   await t.test('a page of another origin can neither read nor write', async (t) => {
     await visit(other)
