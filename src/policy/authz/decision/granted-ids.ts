@@ -1,9 +1,7 @@
-import type { ResourceName } from '../../../operations/permissions.ts'
-import { RESOURCES } from '../../../operations/permissions.ts'
+import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
 import type { Principal } from '../../../request/principal.ts'
 import { isAuthorized } from './decide.ts'
 import type { Records } from '../records/records.ts'
-import { usesRevokes } from '../records/records.ts'
 
 /** The decisions about one permission on all ids of a resource, to narrow a query. `any` decides an id that is in neither list. */
 export interface GrantedIds {
@@ -13,8 +11,6 @@ export interface GrantedIds {
   readonly ids: readonly string[]
   /** The denied ids among those that records name. */
   readonly revokedIds: readonly string[]
-  /** Whether revocations count for this caller. If they do not, `any` and `ids` grant, and no id is denied. */
-  readonly hasRevokes: boolean
 }
 
 /** Returns the granted and denied ids. Makes one decision for each id in the caller's, the groups' and the global records. */
@@ -31,7 +27,7 @@ export function grantedIds(
     if (answer === true) ids.push(id)
     if (answer === false) revokedIds.push(id)
   }
-  return { any: decide('*'), ids, revokedIds, hasRevokes: usesRevokes(records, principal) }
+  return { any: decide('*'), ids, revokedIds }
 }
 
 /** Returns the ids in the caller's, the groups' and the global records of one resource type, without `*`. */
