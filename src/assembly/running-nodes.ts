@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { NodeEvent } from '../proxy/nodes/node-pool.ts'
+import type { NodeEvent, NodeState } from '../proxy/nodes/node-pool.ts'
 import type { ProbeTimes, Upstream } from '../proxy/upstream.ts'
 import type { UpstreamOptions } from '../proxy/create-upstream.ts'
 import type { Traces } from '../traces/traces.ts'
@@ -107,13 +107,7 @@ export function createNodeWatch(
       checks: Object.fromEntries(all.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])),
     }),
     stop: () => engines.forEach(endPolls),
-    activate: (metrics) => {
-      addGauge(metrics, all)
-      addPollGauge(metrics, engines)
-      addLimitGauges(metrics, all)
-      addSlowGauge(metrics, engines)
-      addDeploymentGauge(metrics, engines)
-    },
+    activate: (metrics) => addGauges(metrics, engines, all),
   }
 }
 
@@ -155,78 +149,74 @@ export function drainNodes(
   }
 }
 
-function addGauge(metrics: Metrics, all: readonly WatchedNodes[]): void {
-  const valuesOf = ({ engine, own }: WatchedNodes) =>
-    own.nodes().map(({ node, isDrained, reason }) => ({
-      labels: { engine, node },
-      value: isDrained ? null : Number(reason === null),
-    }))
-  metrics.gauges(
-    {
-      name: 'gateway_node_healthy',
-      help: 'Whether the gateway considers a node healthy. A drained node has no value.',
-      labels: ['engine', 'node'],
-    },
-    () => all.flatMap(valuesOf),
-  )
-  metrics.gauges(
-    {
-      name: 'gateway_node_drained',
-      help: 'Whether a node is drained, by the configuration or by a command.',
-      labels: ['engine', 'node'],
-    },
-    () =>
-      all.flatMap(({ engine, own }) =>
-        own.nodes().map(({ node, isDrained }) => ({ labels: { engine, node }, value: Number(isDrained) })),
-      ),
-  )
-}
+/** The gauges with a value for each node of an engine or application. */
+const NODE_GAUGES: readonly (GaugeNaming & { readonly read: (state: NodeState) => number | null })[] = [
+  {
+    name: 'gateway_node_healthy',
+    help: 'Whether the gateway considers a node healthy. A drained node has no value.',
+    read: ({ isDrained, reason }) => (isDrained ? null : Number(reason === null)),
+  },
+  {
+    name: 'gateway_node_drained',
+    help: 'Whether a node is drained, by the configuration or by a command.',
+    read: ({ isDrained }) => Number(isDrained),
+  },
+  {
+    name: 'gateway_node_concurrency_limit',
+    help: 'Current limit of concurrent requests to a node. Long polls have a separate limit.',
+    read: ({ limit }) => limit,
+  },
+]
 
-function addLimitGauges(metrics: Metrics, all: readonly WatchedNodes[]): void {
-  metrics.gauges(
-    {
-      name: 'gateway_node_concurrency_limit',
-      help: 'Current limit of concurrent requests to a node. Long polls have a separate limit.',
-      labels: ['engine', 'node'],
-    },
-    () =>
-      all.flatMap(({ engine, own }) =>
-        own.nodes().map(({ node, limit }) => ({ labels: { engine, node }, value: limit })),
-      ),
-  )
-  metrics.gauges(
-    {
-      name: 'gateway_upstream_queue',
-      help: 'Number of requests that wait because all nodes of the engine are at their limit.',
-      labels: ['engine'],
-    },
-    () => all.map(({ engine, own }) => ({ labels: { engine }, value: own.waiting() })),
-  )
-  metrics.gauges(
-    {
-      name: 'gateway_upstream_queue_standing',
-      help: 'Whether the queue is standing: requests have waited for a long time, and new requests may wait only for limits.queue.target.',
-      labels: ['engine'],
-    },
-    () => all.map(({ engine, own }) => ({ labels: { engine }, value: Number(own.isQueueStanding()) })),
-  )
-}
+/** The gauges with a value for each engine or application. */
+const QUEUE_GAUGES: readonly (GaugeNaming & { readonly read: (own: Upstream) => number })[] = [
+  {
+    name: 'gateway_upstream_queue',
+    help: 'Number of requests that wait because all nodes of the engine are at their limit.',
+    read: (own) => own.waiting(),
+  },
+  {
+    name: 'gateway_upstream_queue_standing',
+    help: 'Whether the queue is standing: requests have waited for a long time, and new requests may wait only for limits.queue.target.',
+    read: (own) => Number(own.isQueueStanding()),
+  },
+]
 
-function addSlowGauge(metrics: Metrics, engines: readonly WatchedNodes[]): void {
-  metrics.gauges(
-    {
-      name: 'gateway_slow_requests',
-      help: 'Number of requests of slow operations: running at the nodes, or waiting for a place.',
-      labels: ['engine', 'state'],
-    },
-    () =>
+/** The gauges with a value for each engine and state of requests. */
+const STATE_GAUGES: readonly (GaugeNaming & {
+  readonly read: (own: Upstream) => Readonly<Record<string, number>>
+})[] = [
+  {
+    name: 'gateway_slow_requests',
+    help: 'Number of requests of slow operations: running at the nodes, or waiting for a place.',
+    read: (own) => ({ ...own.slow() }),
+  },
+  {
+    name: 'gateway_long_polls',
+    help: 'Number of long polls: open at a node, waiting in the gateway, or abandoned by their clients and still open at a node.',
+    read: (own) => ({ ...own.polls.counts() }),
+  },
+]
+
+type GaugeNaming = Pick<Parameters<Metrics['gauges']>[0], 'name' | 'help'>
+
+function addGauges(metrics: Metrics, engines: readonly EngineNodes[], all: readonly WatchedNodes[]): void {
+  for (const { name, help, read } of NODE_GAUGES)
+    metrics.gauges({ name, help, labels: ['engine', 'node'] }, () =>
+      all.flatMap(({ engine, own }) =>
+        own.nodes().map((state) => ({ labels: { engine, node: state.node }, value: read(state) })),
+      ),
+    )
+  for (const { name, help, read } of QUEUE_GAUGES)
+    metrics.gauges({ name, help, labels: ['engine'] }, () =>
+      all.map(({ engine, own }) => ({ labels: { engine }, value: read(own) })),
+    )
+  for (const { name, help, read } of STATE_GAUGES)
+    metrics.gauges({ name, help, labels: ['engine', 'state'] }, () =>
       engines.flatMap(({ engine, own }) =>
-        Object.entries(own.slow()).map(([state, value]) => ({ labels: { engine, state }, value })),
+        Object.entries(read(own)).map(([state, value]) => ({ labels: { engine, state }, value })),
       ),
-  )
-}
-
-function addDeploymentGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
+    )
   metrics.gauges(
     {
       name: 'gateway_node_deployments_missing',
@@ -244,19 +234,6 @@ function missingDeploymentsOf({ engine, own }: EngineNodes) {
     labels: { engine, node },
     value: all.size - registered.size,
   }))
-}
-
-function addPollGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
-  const valuesOf = ({ engine, own }: EngineNodes) =>
-    Object.entries(own.polls.counts()).map(([state, value]) => ({ labels: { engine, state }, value }))
-  metrics.gauges(
-    {
-      name: 'gateway_long_polls',
-      help: 'Number of long polls: open at a node, waiting in the gateway, or abandoned by their clients and still open at a node.',
-      labels: ['engine', 'state'],
-    },
-    () => engines.flatMap(valuesOf),
-  )
 }
 
 function wordOf(upstream: Upstream): string {
