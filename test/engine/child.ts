@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type SpawnOptions } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
@@ -19,6 +19,8 @@ export interface Start {
   /** Pattern of the output line that reports readiness. */
   readonly ready: RegExp
   readonly withinMs: number
+  /** The user and the working folder of the server. Default: those of the test. */
+  readonly runAs?: Pick<SpawnOptions, 'uid' | 'gid' | 'cwd'>
   /** Receives every line of output, before and after that line. */
   readonly onLine?: (line: string) => void
 }
@@ -28,7 +30,7 @@ const graceMs = 5000
 
 /** Starts a server and waits until it is ready. Rejects with its last output if it exits before that. */
 export async function startChild(start: Start): Promise<Child> {
-  const child = spawn(start.command, start.args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(start.command, start.args, { ...start.runAs, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).once('error', () => resolve())
   })

@@ -72,22 +72,30 @@ async function completeTasks(ask: (request: Ask) => Promise<Answer>): Promise<vo
   }
 }
 
-/** Deploys process 'moved': a user task, and then an external task for each topic. */
+/** The jobs of each instance of process 'moved' with jobs: the timer before the user task, and the asynchronous continuation after it. */
+export const JOB_TYPES = ['async-continuation', 'timer-intermediate-transition'] as const
+
+/** Deploys process 'moved': a user task, and then an external task for each topic. `hasJobs` adds the jobs. */
 export async function deployMoved(
   base: string,
   topics: readonly string[],
   headers: Readonly<Record<string, string>> = {},
+  { hasJobs = false }: { readonly hasJobs?: boolean } = {},
 ): Promise<void> {
   const form = new FormData()
   form.append('deployment-name', 'moved')
-  form.append('moved.bpmn', new Blob([modelOf(topics)]), 'moved.bpmn')
+  form.append('moved.bpmn', new Blob([modelOf(topics, hasJobs)]), 'moved.bpmn')
   const path = '/deployment/create'
   const { status, body } = await exchange(base, { method: 'POST', path, body: form }, headers)
   if (status !== 200) throw new Error(`The deployment failed: ${status} ${JSON.stringify(body)}`)
 }
 
-function modelOf(topics: readonly string[]): string {
-  const ids = ['start', 'review', ...topics, 'end']
+const TIMER = `<intermediateCatchEvent id="pause">
+      <timerEventDefinition><timeDuration>PT0.5S</timeDuration></timerEventDefinition>
+    </intermediateCatchEvent>`
+
+function modelOf(topics: readonly string[], hasJobs: boolean): string {
+  const ids = ['start', ...(hasJobs ? ['pause'] : []), 'review', ...topics, 'end']
   const flows = ids
     .slice(1)
     .map((id, at) => `<sequenceFlow id="to-${id}" sourceRef="${ids[at]}" targetRef="${id}" />`)
@@ -98,7 +106,7 @@ function modelOf(topics: readonly string[]): string {
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:camunda="http://camunda.org/schema/1.0/bpmn"
              targetNamespace="http://engine-gateway/test">
   <process id="moved" isExecutable="true" camunda:historyTimeToLive="P30D">
-    <startEvent id="start" /><userTask id="review" />${tasks.join('')}<endEvent id="end" />
+    <startEvent id="start" />${hasJobs ? TIMER : ''}<userTask id="review" camunda:asyncAfter="${hasJobs}" />${tasks.join('')}<endEvent id="end" />
     ${flows.join('\n    ')}
   </process>
 </definitions>`

@@ -25,6 +25,7 @@ export async function startRecordedNode(t: Test, node: string): Promise<Recorded
 }
 
 function tasksIn(body: string): readonly string[] {
-  const tasks: unknown = JSON.parse(body)
+  // A node that is stopped responds with a page.
+  const tasks: unknown = body.startsWith('[') ? JSON.parse(body) : null
   return Array.isArray(tasks) ? tasks.flatMap((task) => (isRecord(task) ? [String(task['id'])] : [])) : []
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** Why tests that need a real engine are skipped, or false if they run. For tap's `{ skip }`. */
@@ -6,6 +6,15 @@ export const javaSkip = skipOf('a real engine', ['java', 'mvn'])
 
 /** Why tests that need a Redis server are skipped, or false if they run. For tap's `{ skip }`. */
 export const redisSkip = skipOf('Redis', ['redis-server'])
+
+/** The folders of PostgreSQL's programs. Debian does not add its folder to PATH. */
+const POSTGRES_FOLDERS = [...globSync('/usr/lib/postgresql/*/bin'), ...foldersOnPath()]
+
+/** The folder with the programs of PostgreSQL, or null if it is not installed. */
+export const postgresFolder = POSTGRES_FOLDERS.find((folder) => isExecutable(join(folder, 'initdb'))) ?? null
+
+/** Returns why tests with PostgreSQL are skipped, or false if they run. A function, so that a missing program fails only the tests that need it. */
+export const postgresSkip = () => skipOf('PostgreSQL', ['initdb', 'postgres'], POSTGRES_FOLDERS)
 
 /** Why tests of commands for readers of the audit stream are skipped, or false if they run. For tap's `{ skip }`. */
 export const jqSkip = skipOf('jq', ['jq'])
@@ -38,17 +47,20 @@ export const opensslSkip = () => skipOf('certificates that end soon', ['openssl'
 /** Seed of the generated inputs. To generate other inputs, set another seed: `GATEWAY_TEST_SEED=7 npx tap run …`. */
 export const seed = Number(process.env['GATEWAY_TEST_SEED'] ?? 1)
 
-function skipOf(what: string, programs: readonly string[]): string | false {
-  const missing = programs.filter((program) => !isOnPath(program))
+function skipOf(
+  what: string,
+  programs: readonly string[],
+  folders: readonly string[] = foldersOnPath(),
+): string | false {
+  const missing = programs.filter((program) => !folders.some((folder) => isExecutable(join(folder, program))))
   if (missing.length === 0) return false
   const reason = `needs ${what}: not on PATH: ${missing.join(', ')}`
   if (process.env['GATEWAY_TEST_REQUIRE_ALL'] === '1') throw new Error(reason)
   return reason
 }
 
-function isOnPath(program: string): boolean {
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
-  return folders.some((folder) => isExecutable(join(folder, program)))
+function foldersOnPath(): readonly string[] {
+  return (process.env['PATH'] ?? '').split(delimiter)
 }
 
 function isExecutable(file: string): boolean {
