@@ -29,9 +29,10 @@ import { createCors } from './request/cors.ts'
 import { namedTargetOf } from './request/target.ts'
 import { ANONYMOUS } from './request/principal.ts'
 import type { Upgrades } from './request/upgrades.ts'
+import { redeployedModels } from './policy/validation/deployed-models.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { checkMedia } from './policy/validation/media.ts'
-import { checkNamespaces } from './policy/validation/model-namespaces.ts'
+import { checkNamespaces, haveOneFamily } from './policy/validation/model-namespaces.ts'
 import { checkScripts } from './policy/validation/model-scripts.ts'
 import { checkMultipart, type MultipartContent, readMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
@@ -70,7 +71,7 @@ import { createOutgoingRequest, narrowedRequest } from './handlers/outgoing-requ
 import { isNeverForwarded, serveEngineNames } from './handlers/own-response.ts'
 import { registerPassthrough } from './handlers/passthrough.ts'
 import { createUpgradeFilter } from './handlers/web-sockets.ts'
-import { deploysModels } from './operations/deploys-models.ts'
+import { deploysModels, redeploysModels } from './operations/deploys-models.ts'
 import { isPagedList } from './operations/paged-list.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 import { registerToolEndpoint } from './handlers/tool-endpoint-routes.ts'
@@ -465,8 +466,26 @@ function checkLateRules(dependencies: Dependencies): RequestStage {
       checkRules(operation, accessRequest, { isDateText: engine.isDateText }),
     )
     checkMaxResults(dependencies, context)
-    context.stage = 'forward'
+    const checked = redeploysModels(operation) ? checkRedeployed(dependencies, context) : undefined
+    return chain(checked, () => {
+      context.stage = 'forward'
+    })
   }
+}
+
+/** Checks the namespaces of models that the request deploys again. They are read after the permission to read them is known. */
+function checkRedeployed(dependencies: Dependencies, context: CheckedContext): MaybePromise<void> {
+  const { engine, accessRequest } = context
+  const { ask } = engine
+  const families = engine.groupFamilies()
+  if (ask === null || haveOneFamily(families)) return undefined
+  const { params, body, checkDeadline } = accessRequest
+  const { deploymentBody: limitBytes } = dependencies.config.limits
+  const redeployment = { deploymentId: params['id'] ?? '', body, limitBytes, checkDeadline }
+  return enforce(dependencies, engine.validation, context, async () => {
+    for await (const model of redeployedModels(ask, redeployment))
+      await checkNamespaces([model], families, checkDeadline)
+  })
 }
 
 /**

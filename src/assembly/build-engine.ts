@@ -174,6 +174,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     compared: upstream.comparer,
     shift: createEngineShift(name, options, upstream.shift, guard),
     groupFamilies: () => guard?.families() ?? [],
+    ask: options.facts === null ? askerOf(own) : null,
     decidesItself: decidesItself(config, engineConfig),
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),

@@ -6,12 +6,17 @@ import {
   familyOfClass,
   familyOfNamespace,
 } from '../operations/published/engine-families.ts'
+import {
+  askForResource,
+  type DeployedResource,
+  readDeployedResources,
+} from '../policy/validation/deployed-models.ts'
 import { isModelName } from '../policy/validation/multipart.ts'
 import { readModelNames } from '../policy/validation/model-names.ts'
 import type { AskEngine } from '../request/engine-request.ts'
 import { jsonIn, jsonOf, okBodyOf } from '../request/engine-request.ts'
 import { bodyValue } from '../request/body.ts'
-import { isRecord, stringIn } from '../request/value.ts'
+import { stringIn } from '../request/value.ts'
 import type { MoveFinding } from './move-finding.ts'
 
 /** The limits of one scan. */
@@ -43,10 +48,8 @@ export interface ResourceScan {
   readonly limits?: Readonly<Record<keyof typeof SCAN_LIMITS, number>>
 }
 
-interface Resource {
+interface Resource extends DeployedResource {
   readonly deploymentId: string
-  readonly id: string
-  readonly name: string
 }
 
 /** Searches deployed resources for names that only some of the groups can resolve. The oldest resources are missing if a limit is reached. */
@@ -78,10 +81,10 @@ async function* resourcesOf(
   for await (const deploymentId of deploymentsOf(ask)) {
     if (count >= limits.deployments) return findings.end(`the limit of ${limits.deployments} deployments`)
     count += 1
-    for (const resource of await readResources(ask, deploymentId)) {
+    for (const resource of await readDeployedResources(ask, deploymentId)) {
       if (!hasTime()) return findings.end('the time limit')
       if (findings.isFull) return findings.end('the limit for resources or bytes')
-      yield resource
+      yield { ...resource, deploymentId }
     }
   }
   return undefined
@@ -100,18 +103,6 @@ async function* deploymentsOf(ask: AskEngine): AsyncGenerator<string> {
 async function readList(ask: AskEngine, path: string): Promise<readonly unknown[]> {
   const list = jsonOf(await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES }), path)
   return Array.isArray(list) ? list : []
-}
-
-/** Returns no resource if the deployment was deleted in between. */
-async function readResources(ask: AskEngine, deploymentId: string): Promise<readonly Resource[]> {
-  const path = `/deployment/${encodeURIComponent(deploymentId)}/resources`
-  const response = await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES })
-  if (response.status === 404) return []
-  const list = jsonOf(response, path)
-  return (Array.isArray(list) ? list : []).flatMap((item) => {
-    const [id, name] = [stringIn(item, 'id'), stringIn(item, 'name')]
-    return isRecord(item) && id !== null && name !== null ? [{ deploymentId, id, name }] : []
-  })
 }
 
 /** A finding and the deployments in which it was found. */
@@ -147,12 +138,12 @@ class ResourceFindings {
 
   async read(resource: Resource): Promise<void> {
     const { deploymentId, id, name } = resource
-    const path = `/deployment/${encodeURIComponent(deploymentId)}/resources/${encodeURIComponent(id)}/data`
+    const { resourceBytes: limitBytes } = this.#limits
     this.#resources += 1
     try {
-      const response = await this.#scan.ask({ method: 'GET', path, limitBytes: this.#limits.resourceBytes })
+      const response = await askForResource(this.#scan.ask, deploymentId, { id, limitBytes })
       if (response.status === 404) return
-      const content = okBodyOf(response, path)
+      const content = okBodyOf(response, 'a deployed resource')
       this.#bytes += content.length
       await (isModelName(name) ? this.#readModel(resource, content) : this.#readText(resource, content))
     } catch {

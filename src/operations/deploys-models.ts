@@ -4,3 +4,8 @@ import type { Operation } from './table.ts'
 export function deploysModels({ media, template }: Pick<Operation, 'media' | 'template'>): boolean {
   return media === 'multipart' && template.startsWith('/deployment/')
 }
+
+/** Returns whether the engine deploys resources of the deployment that the path names. The request does not contain them. */
+export function redeploysModels({ template }: Pick<Operation, 'template'>): boolean {
+  return template.startsWith('/deployment/') && template.endsWith('/redeploy')
+}

@@ -11,6 +11,7 @@ import type { OpenName } from '../operations/open-names.ts'
 import type { EngineFamily } from '../operations/published/engine-families.ts'
 import type { Release } from '../operations/published/releases.ts'
 import type { ChangeKind, Operation } from '../operations/table.ts'
+import type { AskEngine } from '../request/engine-request.ts'
 import type { PublicAddress } from '../request/public-address.ts'
 import type { Principal } from '../request/principal.ts'
 import type { AccessRequest } from '../request/access-request.ts'
@@ -108,6 +109,8 @@ export interface EngineDependencies {
   readonly shift: EngineShift | null
   /** Returns the families of the groups of nodes that can get requests. Null: an unknown family. Empty if the nodes have no groups. */
   readonly groupFamilies: () => readonly (EngineFamily | null)[]
+  /** Sends requests of the gateway itself. Null if decisions do not ask the engine. */
+  readonly ask: AskEngine | null
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>
   /** The mode of the check for scripts in deployed models. */

@@ -1,9 +1,10 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { isRecord } from '../../src/request/value.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { writeSetup } from '../support/reloadable.ts'
 import { runInProcess } from '../support/run-command.ts'
 import { exchange } from './exchange.ts'
+import type { GatewayProcess } from './gateway-process.ts'
 import { startTwoFamilies } from './two-families.ts'
 
 const OPERATON_NAMESPACE = 'http://operaton.org/schema/1.0/bpmn'
@@ -114,8 +115,42 @@ void t.test(
       status: 400,
       body: { message: /the namespace http:\/\/operaton\.org\/schema\/1\.0\/bpmn/ },
     })
+    await checkRedeployments(t, old.base, gateway)
   },
 )
+
+/** Checks that the gateway reads the models that an engine would deploy again, and that they cannot change afterwards. */
+async function checkRedeployments(
+  t: Test,
+  engine: string,
+  { base, headers }: Pick<GatewayProcess, 'base' | 'headers'>,
+): Promise<void> {
+  const idOf = async (path: string) => {
+    const { body } = await exchange(engine, { method: 'GET', path })
+    const [first]: readonly unknown[] = Array.isArray(body) ? body : []
+    return isRecord(first) ? String(first['id']) : ''
+  }
+  const redeploy = async (name: string) => {
+    const path = `/deployment/${await idOf(`/deployment?name=${name}`)}/redeploy`
+    return exchange(base, { method: 'POST', path, body: {} }, headers)
+  }
+  const countOf = async () => (await exchange(engine, { method: 'GET', path: '/deployment/count' })).body
+  const before = await countOf()
+  t.match(await redeploy('forked.bpmn'), {
+    status: 400,
+    body: { message: /the namespace http:\/\/operaton\.org\/schema\/1\.0\/bpmn/ },
+  })
+  t.same(await countOf(), before, 'the engine has no new deployment')
+  t.match(await redeploy('waiting.bpmn'), { status: 200, body: { id: /./ } })
+
+  const deployment = `/deployment/${await idOf('/deployment?name=forked.bpmn')}`
+  const resource = `${deployment}/resources/${await idOf(`${deployment}/resources`)}`
+  for (const path of [deployment, `${deployment}/resources`, resource, `${resource}/data`])
+    for (const method of ['PUT', 'POST'] as const) {
+      const { status } = await exchange(engine, { method, path, body: {} })
+      t.equal(status, 405, `the engine has no ${method} that changes a deployed resource`)
+    }
+}
 
 function formOf(name: string, model: string): FormData {
   const form = new FormData()

@@ -13,8 +13,7 @@ export async function checkNamespaces(
   families: readonly (EngineFamily | null)[],
   checkDeadline: (() => void) | undefined,
 ): Promise<void> {
-  const isOneFamily = families.every((family) => family === families[0] && family !== null)
-  if (families.length < 2 || isOneFamily) return
+  if (haveOneFamily(families)) return
   for (const model of models) {
     const { namespaces, isRead } = await readModelNames(model, checkDeadline)
     for (const namespace of namespaces)
@@ -27,4 +26,9 @@ export async function checkNamespaces(
         message: 'A model cannot be read, so its namespaces cannot be checked for both groups of nodes',
       })
   }
+}
+
+/** Returns whether all engines that may run a model are of one family, so that its namespace does not matter. */
+export function haveOneFamily(families: readonly (EngineFamily | null)[]): boolean {
+  return families.length < 2 || families.every((family) => family === families[0] && family !== null)
 }

@@ -31,10 +31,15 @@ interface Groups {
 /** Opens a gateway in front of two groups. Returns a function that deploys a model, and the deployments that reached a node. */
 async function openGroups(t: Test, { old, next, engine = {}, isOldDrained = false }: Groups) {
   const deployments: string[] = []
+  const reads: string[] = []
   const startGroup = (facts: Facts) =>
     startNode(t, ({ method, url }, response) => {
       if (method === 'POST') deployments.push(url)
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(facts[url] ?? { id: 'd' }))
+      else reads.push(url)
+      const fact = facts[url] ?? { id: 'd1' }
+      response.statusCode = typeof fact === 'number' ? fact : 200
+      response.setHeader('content-type', 'application/json')
+      response.end(Buffer.isBuffer(fact) ? fact : JSON.stringify(fact))
     })
   const nodes = [
     { url: (await startGroup(old)).url, group: 'old', drain: isOldDrained },
@@ -42,12 +47,14 @@ async function openGroups(t: Test, { old, next, engine = {}, isOldDrained = fals
   ]
   const { ask, dependencies } = await openGateway(t, {
     engines: { default: { nodes, shift: { to: 'new' }, ...engine } },
-    settings: { health: { probe: false } },
+    settings: { health: { probe: false }, limits: { deploymentBody: '1MiB' } },
     watch: true,
   })
   return {
     deploy: (model: string) => ask('demo', 'POST /deployment/create', upload(model)),
+    ask,
     deployments,
+    reads,
     dependencies,
   }
 }
@@ -93,5 +100,98 @@ t.test('report mode counts the refusal and sends the model', async (t) => {
     engine: { validation: { mode: 'report' } },
   })
   t.equal((await deploy(OPERATON_MODEL)).status, 200)
+  t.match(await dependencies.metrics.text(), /gateway_refusals_total\{[^}]*reason="GW_FOREIGN_NAMESPACE"\} 1/)
+})
+
+const RESOURCES = {
+  '/deployment/d1': {
+    id: 'd1',
+    name: 'd1',
+    source: null,
+    tenantId: null,
+    deploymentTime: '2026-01-01T00:00:00.000+0000',
+  },
+  '/deployment/d1/resources': [
+    { id: 'r1', name: 'a.bpmn', deploymentId: 'd1' },
+    { id: 'r2', name: 'forked.bpmn', deploymentId: 'd1' },
+    { id: 'r3', name: 'notes.txt', deploymentId: 'd1' },
+  ],
+  '/deployment/d1/resources/r1/data': Buffer.from(CAMUNDA_MODEL),
+  '/deployment/d1/resources/r2/data': Buffer.from(OPERATON_MODEL),
+}
+
+/** Opens a gateway in front of Camunda and Operaton that have deployment `d1`. Returns a function that deploys its resources again. */
+async function openDeployed(t: Test, { old = {}, next = {}, ...groups }: Partial<Groups>) {
+  const opened = await openGroups(t, {
+    ...groups,
+    old: { ...CAMUNDA, ...RESOURCES, ...old },
+    next: { ...OPERATON, ...RESOURCES, ...next },
+  })
+  const redeploy = (body: object) =>
+    opened.ask('demo', 'POST /deployment/d1/redeploy', {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  return { ...opened, redeploy }
+}
+
+t.test('a deployment with such a model is not deployed again', async (t) => {
+  const { redeploy, deployments } = await openDeployed(t, {})
+  for (const body of [
+    {},
+    { resourceIds: [], resourceNames: null },
+    { resourceIds: ['r1', 'r2'] },
+    { resourceIds: ['r1'], resourceNames: ['forked.bpmn'] },
+  ])
+    t.match(await redeploy(body), { ...REFUSED, body: { message: new RegExp(NAMESPACE) } }, body)
+  t.same(deployments, [])
+  for (const body of [{ resourceIds: ['r1'] }, { resourceNames: ['a.bpmn', 'notes.txt'] }])
+    t.equal((await redeploy(body)).status, 200, body)
+  t.equal(deployments.length, 2)
+})
+
+t.test('a deployment whose models cannot be read is not deployed again', async (t) => {
+  for (const facts of [
+    { '/deployment/d1/resources': {} },
+    { '/deployment/d1/resources': [{ id: 'r1' }] },
+    { '/deployment/d1/resources': 403 },
+    { '/deployment/d1/resources/r1/data': 500 },
+    { '/deployment/d1/resources/r1/data': 404 },
+    { '/deployment/d1/resources/r1/data': Buffer.from(UNREADABLE) },
+    { '/deployment/d1/resources/r1/data': Buffer.from(`${CAMUNDA_MODEL}${' '.repeat(1024 ** 2)}`) },
+  ]) {
+    const { redeploy, deployments } = await openDeployed(t, { old: facts, next: facts })
+    t.match(
+      await redeploy({ resourceIds: ['r1'] }),
+      { ...REFUSED, body: { message: /cannot be read/ } },
+      facts,
+    )
+    t.same(deployments, [])
+  }
+})
+
+t.test(
+  'models are not read for a redeployment if it may be in any namespace, or is not permitted',
+  async (t) => {
+    for (const [next, user] of [
+      [CAMUNDA, 'demo'],
+      [OPERATON, 'nobody'],
+    ] as const) {
+      const { ask, reads } = await openDeployed(t, { next })
+      const request = { headers: { 'content-type': 'application/json' }, body: '{}' }
+      const { status } = await ask(user, 'POST /deployment/d1/redeploy', request)
+      t.equal(status, user === 'demo' ? 200 : 404)
+      t.same(
+        reads.filter((url) => url.includes('/resources')),
+        [],
+        user,
+      )
+    }
+  },
+)
+
+t.test('report mode counts the refusal of a redeployment, and sends the request', async (t) => {
+  const { redeploy, dependencies } = await openDeployed(t, { engine: { validation: { mode: 'report' } } })
+  t.equal((await redeploy({})).status, 200)
   t.match(await dependencies.metrics.text(), /gateway_refusals_total\{[^}]*reason="GW_FOREIGN_NAMESPACE"\} 1/)
 })

@@ -1,0 +1,112 @@
+import { GatewayError } from '../../errors.ts'
+import { bodyTexts } from '../../request/body.ts'
+import {
+  type AskEngine,
+  type EngineResponse,
+  invalidResponse,
+  jsonOf,
+  okBodyOf,
+} from '../../request/engine-request.ts'
+import { stringIn } from '../../request/value.ts'
+import { isModelName } from './multipart.ts'
+
+/** A resource of a deployment. Its content never changes. */
+export interface DeployedResource {
+  readonly id: string
+  readonly name: string
+}
+
+const MAX_LIST_BYTES = 4 * 1024 ** 2
+/** The models of one deployment. More cannot be checked within the time of a request. */
+const MAX_MODELS = 1000
+
+/** Returns the resources of a deployment. Empty if it does not exist. @throws GatewayError if the engine does not show them */
+export async function readDeployedResources(
+  ask: AskEngine,
+  deploymentId: string,
+): Promise<readonly DeployedResource[]> {
+  const path = resourcesPathOf(deploymentId)
+  const response = await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES })
+  if (response.status === 404) return []
+  const list = jsonOf(response, path)
+  if (!Array.isArray(list)) throw invalidResponse('The resources of a deployment are not a list')
+  return list.map((item: unknown) => {
+    const [id, name] = [stringIn(item, 'id'), stringIn(item, 'name')]
+    if (id === null || name === null) throw invalidResponse('A resource of a deployment has no id or no name')
+    return { id, name }
+  })
+}
+
+/** Reads the content of a resource. */
+export function askForResource(
+  ask: AskEngine,
+  deploymentId: string,
+  { id, limitBytes }: Pick<DeployedResource, 'id'> & { readonly limitBytes: number },
+): Promise<EngineResponse> {
+  const path = `${resourcesPathOf(deploymentId)}/${encodeURIComponent(id)}/data`
+  return ask({ method: 'GET', path, limitBytes })
+}
+
+function resourcesPathOf(deploymentId: string): string {
+  return `/deployment/${encodeURIComponent(deploymentId)}/resources`
+}
+
+export interface Redeployment {
+  /** The deployment whose resources are deployed again. */
+  readonly deploymentId: string
+  /** The body of the request. It may select resources by id and name. */
+  readonly body: unknown
+  /** The bytes of all models together. */
+  readonly limitBytes: number
+  readonly checkDeadline: (() => void) | undefined
+}
+
+/**
+ * Yields the models that a redeployment deploys, one at a time.
+ * @throws GatewayError GW_FOREIGN_NAMESPACE if a model cannot be read; any other error of the engine or of `checkDeadline`
+ */
+export async function* redeployedModels(
+  ask: AskEngine,
+  { deploymentId, body, limitBytes, checkDeadline }: Redeployment,
+): AsyncGenerator<Buffer> {
+  const models = selectedOf(await orUnreadable(readDeployedResources(ask, deploymentId)), body)
+  if (models.length > MAX_MODELS) throw unreadable()
+  let leftBytes = limitBytes
+  for (const { id } of models) {
+    checkDeadline?.()
+    const content = await orUnreadable(
+      askForResource(ask, deploymentId, { id, limitBytes: leftBytes }).then((response) =>
+        okBodyOf(response, 'a deployed model'),
+      ),
+    )
+    leftBytes -= content.length
+    yield content
+  }
+}
+
+/** Without a selection, all resources are deployed. */
+function selectedOf(resources: readonly DeployedResource[], body: unknown): readonly DeployedResource[] {
+  const ids = new Set(bodyTexts(body, 'resourceIds'))
+  const names = new Set(bodyTexts(body, 'resourceNames'))
+  return resources.filter(
+    ({ id, name }) => isModelName(name) && (ids.size + names.size === 0 || ids.has(id) || names.has(name)),
+  )
+}
+
+/** A response of another form, or one that is too long, hides the namespaces of the models. */
+async function orUnreadable<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'GW_UPSTREAM_INVALID') throw unreadable(error)
+    throw error
+  }
+}
+
+function unreadable(cause?: unknown): GatewayError {
+  return new GatewayError('GW_FOREIGN_NAMESPACE', {
+    message:
+      'The models of the deployment cannot be read, so their namespaces cannot be checked for both groups of nodes',
+    cause,
+  })
+}
