@@ -43,16 +43,28 @@ const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/g
 /** A number that JavaScript may round or print in another way. The text has its digits. */
 const ROUNDED_NUMBER = /[:,[]\s*-?(?:\d{16}|\d*[.eE])/
 
+/** The deepest value that a result contains. The SDK fails without a response if a value has some thousand levels. */
+const MAX_DEPTH = 100
+
+/** Returns whether a JSON text without strings has too many levels. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length && depth <= MAX_DEPTH; at += 1) {
+    const char = text.charCodeAt(at)
+    if (char === CHAR.openingBrace || char === CHAR.openingBracket) depth += 1
+    else if (char === CHAR.closingBrace || char === CHAR.closingBracket) depth -= 1
+  }
+  return depth > MAX_DEPTH
+}
+
 /** The same response as a value. A list is the member `items`, because the value must be an object. */
 function structuredContentOf(
   text: string,
   mediaType: string | undefined,
 ): Pick<ToolResult, 'structuredContent'> {
-  if (
-    mediaType?.startsWith('application/json') !== true ||
-    ROUNDED_NUMBER.test(text.replaceAll(STRINGS, '""'))
-  )
-    return {}
+  if (mediaType?.startsWith('application/json') !== true) return {}
+  const withoutStrings = text.replaceAll(STRINGS, '""')
+  if (ROUNDED_NUMBER.test(withoutStrings) || isTooDeep(withoutStrings)) return {}
   const value = parsed(text)
   if (Array.isArray(value)) return { structuredContent: { items: value } }
   return isObject(value) ? { structuredContent: { ...value } } : {}

@@ -34,6 +34,9 @@ t.test('the path of the tools is not also the path of the API or of an applicati
   t.same(problemsOf({ passthrough }), [])
   t.same(problemsOf({ mcp: {}, basePath: '/mcp-engine' }), [])
   t.match(problemsOf({ mcp: { defaultResults: 200 } }), [/defaultResults.*must not exceed maxResults/])
-  t.match(problemsOf({ mcp: { maxResultBytes: '17MiB' } }), [/16MiB/])
+  t.match(problemsOf({ mcp: { maxResultBytes: '1025KiB' } }), [
+    /^mcp.maxResultBytes: must be at most 1MiB, because/,
+  ])
+  t.same(problemsOf({ mcp: { maxResultBytes: '1MiB' } }), [])
   t.end()
 })

@@ -1,5 +1,9 @@
 import t from 'tap'
 import { toolResultOf } from '../../src/mcp/tool-result.ts'
+import { longestTurnOf } from '../support/longest-turn.ts'
+
+/** The longest time in which no other work may run. */
+const MAX_TURN_MS = 50
 
 const JSON_HEADERS: Record<string, string> = { 'content-type': 'application/json' }
 const HINT = 'Use firstResult.'
@@ -65,4 +69,31 @@ t.test('bytes that are no text are not returned', (t) => {
     isError: true,
   })
   t.end()
+})
+
+t.test('a response with very many levels is only a text', (t) => {
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    const nested = (levels: number) => `${open.repeat(levels)}1${close.repeat(levels)}`
+    t.ok(resultOf(nested(100)).structuredContent)
+    for (const levels of [101, 100_000])
+      t.same(resultOf(nested(levels)), { content: [{ type: 'text', text: nested(levels) }] })
+  }
+  t.ok(resultOf(JSON.stringify(['['.repeat(1000)])).structuredContent)
+  t.end()
+})
+
+t.test('the longest result does not delay other requests', async (t) => {
+  const bytes = 1024 ** 2
+  for (const part of ['{"a":{}},', '1,', '"\\"\\"",']) {
+    const body = `[${part.repeat(bytes / part.length).slice(0, -1)}]`
+    for (const isCut of [false, true]) {
+      const longest = await longestTurnOf(MAX_TURN_MS, async () => {
+        t.equal(resultOf(body, { isCut }).structuredContent === undefined, isCut)
+      })
+      t.ok(longest < MAX_TURN_MS, `${Math.round(longest)} ms for ${part}`)
+    }
+  }
 })
