@@ -27,7 +27,7 @@ export class MemberRenamer {
   readonly #containers: Container[] = []
   /** The number of open containers that are at no place and contain no place. */
   #otherContainers = 0
-  /** The place of the next value. Null if it is at no place. */
+  /** The place of the next value. Null if it is at no place, as all values in other containers are. */
   #next: MemberPlace | null
   #isNameNext = false
   #isInString = false
@@ -104,7 +104,7 @@ export class MemberRenamer {
   }
 
   #open(isObject: boolean): void {
-    if (this.#otherContainers > 0 || this.#next === null) {
+    if (this.#next === null) {
       this.#otherContainers += 1
       this.#isNameNext = false
       return

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { startNode } from '../../support/fake-engine.ts'
 import { openGateway } from '../../support/open-gateway.ts'
+import { startReloadable } from '../../support/reloadable.ts'
 import { connectTools } from '../../support/tool-client.ts'
 import { problemsIn, settingsWith } from '../../support/config-file.ts'
 
@@ -27,7 +29,7 @@ const PRESENT = { default: { present: 'camunda' } }
 
 const engine: Parameters<typeof openGateway>[1] = {
   records: ['grant mary TASK:a READ'],
-  settings: { mcp: {} },
+  settings: { mcp: {}, apiDocument: {} },
   listen: true,
   engine: ({ url }, response) => {
     const path = url.replace(/^\/engine-rest/, '').replace(/\?.*$/, '')
@@ -64,6 +66,27 @@ t.test('a tool has the names of Camunda in its result', async (t) => {
   const { call } = await connectTools(t, origin, 'demo')
   t.match(await call('getTask', { id: 'a' }), { structured: { camundaFormRef: { key: 'form' } } })
   t.match(await call('getTasks', {}), { structured: { items: [{ camundaFormRef: { key: 'form' } }] } })
+})
+
+t.test('the description of the API has the names of Camunda', async (t) => {
+  const { ask } = await openGateway(t, { ...engine, engines: PRESENT })
+  const { bytes } = await ask('demo', 'GET /openapi.json')
+  t.match(bytes.toString(), /"camundaFormRef"/)
+  t.notMatch(bytes.toString(), /operatonFormRef/)
+})
+
+t.test('a reload that changes the setting applies to the next response', async (t) => {
+  const { url } = await startNode(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(A))
+  })
+  const settingsOf = (present: string | null) => ({
+    engines: { default: { nodes: [`${url}/engine-rest`], present } },
+  })
+  const gateway = await startReloadable(t, settingsOf('camunda'))
+  const taskOf = async () => (await gateway.ask('demo', '/task/a')).json()
+  t.match(await taskOf(), { camundaFormRef: A.operatonFormRef })
+  await gateway.reload(settingsOf(null))
+  t.same(await taskOf(), A)
 })
 
 t.test('a variable keeps its name', async (t) => {

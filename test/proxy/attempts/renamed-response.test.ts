@@ -121,6 +121,18 @@ t.test('after a broken attempt the next response is renamed from its beginning',
   t.equal(attempts.length, 2)
 })
 
+t.test('after a broken attempt a response of another kind is not renamed', async (t) => {
+  const broken = await startRawNode(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[{"operat')
+    setTimeout(() => socket.destroy(), 20)
+  })
+  const node = await startNode(t, (_request, response) => response.writeHead(400, JSON_TYPE).end(TASKS))
+  const { upstream } = openUpstream(t, [broken.url, node.url], { renamed: CAMUNDA_PLACES })
+  const { status, body } = await ask((await listenAndRelay(t, upstream, GET_TASKS)).port)
+  t.equal(status, 400)
+  t.equal(body.toString(), TASKS)
+})
+
 t.test('a comparison gets the names that the groups send', async (t) => {
   const node = await startNode(t, (_request, response) => response.writeHead(200, JSON_TYPE).end(TASKS))
   const { upstream } = openUpstream(t, [{ url: node.url, group: 'new' }], { renamed: CAMUNDA_PLACES })
