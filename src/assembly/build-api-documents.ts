@@ -3,6 +3,8 @@ import { type Config, settingsOf } from '../config/config.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { OWN_OPERATIONS } from '../operations/own-operations.ts'
 import type { Operation } from '../operations/table.ts'
+import type { EngineDependencies } from '../pipeline/dependencies.ts'
+import type { Component } from './component.ts'
 
 /** Returns the operations that the gateway serves. */
 export function servedOperations({ apiDocument }: Pick<Config, 'apiDocument'>): readonly Operation[] {
@@ -20,6 +22,24 @@ export async function buildApiDocuments(
 ): Promise<ApiDocuments | null> {
   if (config.apiDocument === null) return null
   return loadApiDocuments(config, hasIdempotencyKeys)
+}
+
+/**
+ * Creates the component that describes all operations before the gateway is ready, so that the first caller does not wait for it. The
+ * engines share the compiled code of the search, so it is run for one of them.
+ */
+export function createApiPreparation(
+  documents: Pick<ApiDocuments, 'prepare'> | null,
+  engines: Iterable<Pick<EngineDependencies, 'possiblePermits'>>,
+): Component {
+  if (documents === null) return {}
+  const [engine] = engines
+  return {
+    start: async () => {
+      await documents.prepare()
+      await engine?.possiblePermits.prepare()
+    },
+  }
 }
 
 /** Loads the descriptions of the API, also for the page of the admin listener. */

@@ -25,7 +25,7 @@ import {
   type TokenAuthenticator,
   type TokensOptions,
 } from '../policy/authn/tokens.ts'
-import { createPossiblePermits, type FindPossiblePermits } from '../policy/authz/explain/possible-permits.ts'
+import { createPossiblePermits, type PossiblePermitSearch } from '../policy/authz/explain/possible-permits.ts'
 import { createGroundsOf } from '../policy/authz/explain/permit-grounds.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../lists/facts/case-probe.ts'
@@ -205,7 +205,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
 function possiblePermitsOf(
   { config, engineConfig }: EngineOptions,
   { permit, policies, sources }: EngineDecisions,
-): FindPossiblePermits {
+): PossiblePermitSearch {
   const { identity, authorization } = settingsOf(config, engineConfig)
   const { implied, specificVariablePermissions: specificVariables } = authorization
   const { taskPermission } = implied

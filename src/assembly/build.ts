@@ -40,7 +40,7 @@ import { engineStatusOf } from './engine-status.ts'
 import { createCeilingOf } from '../policy/limits/ceiling.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createCertificateGauges } from './running-certificates.ts'
-import { buildApiDocuments, servedOperations } from './build-api-documents.ts'
+import { buildApiDocuments, createApiPreparation, servedOperations } from './build-api-documents.ts'
 import { buildToolEndpoint, createToolStreamWatch, toolProblems } from './build-tools.ts'
 import { openTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
@@ -87,12 +87,14 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   const applicationNodes = applications.map(({ nodes }) => nodes)
   const isReplaced = () => successor() !== null
   const toolEndpoint = await buildToolEndpoint({ config, log, version: options.version, isReplaced })
+  const apiDocuments = await buildApiDocuments(config, stores.idempotencyStore !== null)
   // Every part that lives as long as the runtime. They are released in this order: traces before the audit file.
   const components = combined([
     sources,
     createNodeWatch(engineNodes, applicationNodes),
     createWebSocketWatch(applications.map(({ application }) => application)),
     createToolStreamWatch(toolEndpoint),
+    createApiPreparation(apiDocuments, engines.values()),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
     createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
     createShiftGauges(
@@ -128,7 +130,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     ...stores,
     config,
     operations: servedOperations(config),
-    apiDocuments: await buildApiDocuments(config, stores.idempotencyStore !== null),
+    apiDocuments,
     engines,
     applications: applications.map(({ application }) => application),
     publicAddress: createPublicAddress(config),

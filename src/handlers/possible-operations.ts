@@ -15,7 +15,7 @@ export async function possibleOperations(
   { ceilingOf }: Pick<Dependencies, 'ceilingOf'>,
   { engine, principal }: DescribedCaller,
 ): Promise<PossiblePermits> {
-  const possible = await engine.possiblePermits(principal)
+  const possible = await engine.possiblePermits.find(principal)
   const ceiling = ceilingOf(principal)
   if (ceiling === 'all') return possible
   const ids = [...possible.operations].filter((id) => {

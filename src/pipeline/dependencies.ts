@@ -17,7 +17,7 @@ import type { Principal } from '../request/principal.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { Authenticator } from '../policy/authn/authenticate.ts'
 import type { GroundsOf } from '../policy/authz/explain/permit-grounds.ts'
-import type { FindPossiblePermits } from '../policy/authz/explain/possible-permits.ts'
+import type { PossiblePermitSearch } from '../policy/authz/explain/possible-permits.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
 import type { HazardRule } from '../operations/hazard-rules.ts'
 import type { IdentitySource } from '../policy/authn/identity-source.ts'
@@ -88,7 +88,7 @@ export interface EngineDependencies {
    * Finds the operations of which a caller may be permitted some request.
    * @throws GatewayError if records are too old, or the engine cannot say whether it has cases
    */
-  readonly possiblePermits: FindPossiblePermits
+  readonly possiblePermits: PossiblePermitSearch
   /**
    * Returns the deployment of the definition that the path names, or null if it is unknown. The function itself is null if all
    * nodes are equivalent.

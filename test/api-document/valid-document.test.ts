@@ -50,7 +50,7 @@ t.test('the documents of generated callers are valid', async (t) => {
   for (let caller = 0; caller < 10; caller += 1) {
     const resources = Object.keys(RESOURCES).filter(isResource)
     const records = indexRecords(randomRecords(random, { count: 4 * caller, resources }))
-    const find = createPossiblePermits({
+    const { find } = createPossiblePermits({
       policies,
       release: null,
       isEnforced: true,

@@ -105,10 +105,13 @@ t.test('a drain while a stream is opened leaves no stream', async (t) => {
           name,
           {
             ...engine,
-            possiblePermits: async (principal) => {
-              begin()
-              await released
-              return engine.possiblePermits(principal)
+            possiblePermits: {
+              ...engine.possiblePermits,
+              find: async (principal) => {
+                begin()
+                await released
+                return engine.possiblePermits.find(principal)
+              },
             },
           },
         ]),

@@ -12,6 +12,7 @@ import { isAuthorized, subjectsOf } from '../decision/decide.ts'
 import { namedIds } from '../decision/granted-ids.ts'
 import { identityBits } from '../entities/implicit-grants.ts'
 import type { Policies } from '../operation-policy.ts'
+import { indexRecords } from '../records/records.ts'
 import { ownIdsOf } from './effective-changes.ts'
 import { decisionProfileOf } from './decision-profile.ts'
 import { OTHER_ID } from './possible-outcomes.ts'
@@ -181,14 +182,21 @@ export interface PossiblePermitsOptions {
 }
 
 /** Finds the operations with at least one request that a caller may be permitted to send. Remembers them while the same records are in force. */
-export type FindPossiblePermits = (principal: Principal) => Promise<PossiblePermits>
+export interface PossiblePermitSearch {
+  readonly find: (principal: Principal) => Promise<PossiblePermits>
+  /**
+   * Searches for a caller without any record, so that the first caller does not wait for compiled code. Other work runs between its
+   * turns.
+   */
+  readonly prepare: () => Promise<void>
+}
 
 /** The largest number of callers whose operations are remembered. Callers with the same operations share them. */
 const MAX_CALLERS = 1000
 /** The largest number of callers whose operations wait to be found. */
 const MAX_WAITING = 1000
 
-export function createPossiblePermits(options: PossiblePermitsOptions): FindPossiblePermits {
+export function createPossiblePermits(options: PossiblePermitsOptions): PossiblePermitSearch {
   const remembered = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
   const byProfile = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
   const shared = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
@@ -198,7 +206,7 @@ export function createPossiblePermits(options: PossiblePermitsOptions): FindPoss
   // One search at a time: the turns of many searches at once would be one long turn of the event loop. Callers take turns.
   const inQueue = createVerificationQueue(1, MAX_WAITING)
 
-  async function find(subject: PermitSubject | null): Promise<PossiblePermits> {
+  async function search(subject: PermitSubject | null): Promise<PossiblePermits> {
     const profile = subject === null ? '' : await decisionProfileOf(subject, turn)
     const known = byProfile.get(profile)
     if (known !== undefined) return known
@@ -212,7 +220,7 @@ export function createPossiblePermits(options: PossiblePermitsOptions): FindPoss
   async function findAndRemember(key: string, subject: PermitSubject | null): Promise<PossiblePermits> {
     try {
       const from = subject?.principal.userId ?? ''
-      const found = await inQueue(() => find(subject), { from, proven: false })
+      const found = await inQueue(() => search(subject), { from, proven: false })
       remembered.set(key, found)
       return found
     } finally {
@@ -220,7 +228,7 @@ export function createPossiblePermits(options: PossiblePermitsOptions): FindPoss
     }
   }
 
-  return async (principal) => {
+  const find = async (principal: Principal): Promise<PossiblePermits> => {
     const version = options.isEnforced ? options.recordsVersion() : 0
     const subject = options.isEnforced ? await options.subjectOf(principal) : null
     const { userId, groups, tenants } = principal
@@ -233,6 +241,24 @@ export function createPossiblePermits(options: PossiblePermitsOptions): FindPoss
     running.set(key, found)
     return found
   }
+  return {
+    find,
+    prepare: async () => {
+      if (options.isEnforced) await findPermits(options, { spaces, subject: UNKNOWN_CALLER, turn })
+    },
+  }
+}
+
+/** A caller who is permitted little, so that the search tries most requests. */
+const UNKNOWN_CALLER: PermitSubject = {
+  principal: { userId: '', groups: [], tenants: [] },
+  records: indexRecords([]),
+  adminGroups: [],
+  adminUsers: [],
+  checksTenants: true,
+  impliesIdentity: true,
+  linkBits: 0,
+  hasCases: true,
 }
 
 interface PermitSearch {

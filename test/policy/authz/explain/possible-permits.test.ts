@@ -246,7 +246,7 @@ function finderWith(overrides: Partial<PossiblePermitsOptions> = {}) {
     subjectOf: async (principal) => subjectWith({ principal }),
     recordsVersion: () => 1,
     ...overrides,
-  })
+  }).find
 }
 
 t.test(
