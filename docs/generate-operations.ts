@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { COMMAND_PERMISSIONS, permissionTextsOf } from '../src/api-document/permission-texts.ts'
 import { OPERATIONS } from '../src/operations/all.ts'
+import { ceilingPermits } from '../src/operations/ceilings.ts'
 import { queryParametersOf } from '../src/operations/published/query-parameters.ts'
 import { SUMMARIES } from '../src/operations/published/summaries.ts'
 import type { Operation } from '../src/operations/table.ts'
@@ -24,7 +25,8 @@ open. A dash means that every authenticated caller may use the operation. An adm
 
 **Refusal.** How a secured engine, and the gateway, respond if the first check refuses. With 404 and 400 the engine hides that the entity exists.
 
-**Notes.** *repeated*: a read, which the gateway repeats if a node fails. *cached*: how long a response is shared between permitted callers.
+**Notes.** *repeated*: a read, which the gateway repeats if a node fails, and which every [ceiling](configuration/ceilings.md) permits. *safe*: a write
+that the ceiling \`safe\` permits. *cached*: how long a response is shared between permitted callers.
 *body: types*: the gateway checks the names and types of the members of the body, as the engine reads them. *body: rules*: it also checks the
 engine's rules for them. *query: types* and *query: rules*: the same for the parameters of the query string; *query: page*: only \`firstResult\`
 and \`maxResults\` have a type. *key*: the operation accepts an [\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *only*: the releases that have the operation,
@@ -104,7 +106,7 @@ function validationNotes(operation: Operation): readonly string[] {
 function notesOf(operation: Operation): readonly string[] {
   const { effect, cache, idempotencyKey, handler, only, open } = operation
   return [
-    ...(effect === 'read' ? ['repeated'] : []),
+    ...(effect === 'read' ? ['repeated'] : ceilingPermits('safe', operation) ? ['safe'] : []),
     ...(cache === undefined ? [] : [`cached ${cache.seconds} s`]),
     ...validationNotes(operation),
     ...(idempotencyKey === true ? ['key'] : []),

@@ -14,7 +14,7 @@ export type Ceiling = (typeof CEILINGS)[number]
 /**
  * The writes that the ceiling `safe` permits: the daily work on one task, one instance or one external task. None of them
  * deploys, deletes, migrates or modifies, changes permissions or identities, or changes many entities by a query or by a list of ids.
- * A write that is missing here is permitted only without a ceiling. `test/operations/ceilings.txt` has the class of every operation.
+ * A write that is missing here is permitted only without a ceiling. docs/operations.md shows the lowest ceiling of every operation.
  */
 export const SAFE_WRITES: ReadonlySet<string> = new Set([
   // Start and continue instances.

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
+import { CEILINGS, ceilingPermits } from '../../src/operations/ceilings.ts'
 import {
   ADDED_VARIABLES,
   type Method,
@@ -85,6 +86,14 @@ t.test('the table has 393 published operations, two unpublished ones and 31 of n
   )
   t.equal(OPERATIONS.filter(({ only }) => only !== undefined).length, 31)
   t.equal(new Set(PUBLISHED.map(({ template }) => template)).size, 304)
+  t.end()
+})
+
+t.test('the ceiling read permits 256 operations, and the ceiling safe 47 more', (t) => {
+  const permitted = CEILINGS.map(
+    (ceiling) => OPERATIONS.filter((operation) => ceilingPermits(ceiling, operation)).length,
+  )
+  t.same(permitted, [256, 303, OPERATIONS.length])
   t.end()
 })
 
