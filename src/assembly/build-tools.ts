@@ -1,9 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
+import { MCP_PATH } from '../config/mcp-settings.ts'
 import type { Logger } from '../log.ts'
 import { createTools } from '../mcp/operation-tools.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
+import type { ToolMessage } from '../mcp/tool-server.ts'
 import { KEEP_ALIVE_MS, ToolStreams } from '../mcp/tool-streams.ts'
 import { OPERATIONS } from '../operations/all.ts'
+import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import { isToolOperation } from '../operations/tool-operations.ts'
 import type { Component } from './component.ts'
 import { acceptedTokensOf } from './token-issuers.ts'
@@ -27,7 +31,7 @@ export async function buildToolEndpoint({
   const { open, perUser, maxAge: maxAgeMs } = config.mcp.streams
   const { createToolServer } = await import('../mcp/tool-server.ts')
   return {
-    tools: createTools(OPERATIONS, config.mcp.tools, config.mcp),
+    tools: await createTools(OPERATIONS, config.mcp.tools, config.mcp),
     calls: new WeakMap(),
     issuers: new Map(
       Object.entries(config.engines).map(([name, engine]) => [
@@ -42,6 +46,42 @@ export async function buildToolEndpoint({
       maxBodyBytes: config.limits.body,
       onError: (error) => log.debug({ err: error }, 'a message of a client of tools was not served'),
     }),
+  }
+}
+
+/** The numbers of tools in the lists of the preparation. Compiled code replaces the interpreter meanwhile, so no list takes long. */
+const PREPARED_LISTS = [1, 20, 100, Infinity]
+const PREPARED_MESSAGE: Omit<ToolMessage, 'list' | 'signal'> = {
+  url: `http://localhost${MCP_PATH}`,
+  headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+  message: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+  call: async () => null,
+}
+
+/**
+ * Creates the component that writes lists of tools, and searches for the tools of a caller, before the gateway is ready. Without it, the
+ * first client would wait for 130 ms. The engines share the compiled code of the search, so it is run for one of them.
+ */
+export function createToolPreparation(
+  endpoint: Pick<ToolEndpoint, 'tools' | 'serve'> | null,
+  engines: Iterable<Pick<EngineDependencies, 'possiblePermits'>>,
+): Component {
+  if (endpoint === null) return {}
+  const [engine] = engines
+  const descriptions = [...endpoint.tools.values()].map(({ description }) => description)
+  return {
+    start: async () => {
+      for (const count of PREPARED_LISTS) {
+        const { response } = await endpoint.serve({
+          ...PREPARED_MESSAGE,
+          signal: new AbortController().signal,
+          list: async () => descriptions.slice(0, count),
+        })
+        await response.text()
+        await setImmediate()
+      }
+      await engine?.possiblePermits.prepare()
+    },
   }
 }
 

@@ -41,7 +41,12 @@ import { createCeilingOf } from '../policy/limits/ceiling.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createCertificateGauges } from './running-certificates.ts'
 import { buildApiDocuments, createApiPreparation, servedOperations } from './build-api-documents.ts'
-import { buildToolEndpoint, createToolStreamWatch, toolProblems } from './build-tools.ts'
+import {
+  buildToolEndpoint,
+  createToolPreparation,
+  createToolStreamWatch,
+  toolProblems,
+} from './build-tools.ts'
 import { openTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
 import { PolicyLedger } from './policy-ledger.ts'
@@ -94,6 +99,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createNodeWatch(engineNodes, applicationNodes),
     createWebSocketWatch(applications.map(({ application }) => application)),
     createToolStreamWatch(toolEndpoint),
+    createToolPreparation(toolEndpoint, engines.values()),
     createApiPreparation(apiDocuments, engines.values()),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
     createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),

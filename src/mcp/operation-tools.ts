@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ceilingPermits } from '../operations/ceilings.ts'
 import { publishedOperation } from '../operations/published/facts.ts'
 import { SUMMARIES } from '../operations/published/summaries.ts'
@@ -30,21 +31,26 @@ export interface OperationTool {
 /** Tools by name. The name of a tool is the id of its operation, so it stays the same in all versions. */
 export type OperationTools = ReadonlyMap<string, OperationTool>
 
+/** Number of tools that are described in one turn of the event loop. All of them take 30 ms. */
+const A_TURN = 40
+
 /**
  * Creates the tools. `ids` selects the operations: `default` is the list of `DEFAULT_TOOLS`, and `all` every operation that can be a
- * tool. Other ids are left out, because the configuration has checked them.
+ * tool. Other ids are left out, because the configuration has checked them. Other work runs between the tools.
  */
-export function createTools(
+export async function createTools(
   operations: readonly Operation[],
   ids: 'default' | 'all' | readonly string[],
   limits: PageLimits,
-): OperationTools {
+): Promise<OperationTools> {
   const selected = ids === 'all' ? null : new Set(ids === 'default' ? DEFAULT_TOOLS : ids)
-  return new Map(
-    operations
-      .filter((operation) => isToolOperation(operation) && selected?.has(operation.id) !== false)
-      .map((operation) => [operation.id, createTool(operation, limits)]),
-  )
+  const tools = new Map<string, OperationTool>()
+  for (const operation of operations) {
+    if (!isToolOperation(operation) || selected?.has(operation.id) === false) continue
+    tools.set(operation.id, createTool(operation, limits))
+    if (tools.size % A_TURN === 0) await setImmediate()
+  }
+  return tools
 }
 
 function createTool(operation: Operation, limits: PageLimits): OperationTool {

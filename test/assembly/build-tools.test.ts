@@ -1,6 +1,7 @@
 import t from 'tap'
-import { toolProblems } from '../../src/assembly/build-tools.ts'
+import { buildToolEndpoint, createToolPreparation, toolProblems } from '../../src/assembly/build-tools.ts'
 import { ConfigError } from '../../src/config/config.ts'
+import { createLogger } from '../../src/log.ts'
 import { configOf } from '../support/open-gateway.ts'
 
 t.test('a tool that is no operation, or that needs an upload, is a problem of the configuration', (t) => {
@@ -39,4 +40,42 @@ t.test('the path of the tools is not also the path of the API or of an applicati
   ])
   t.same(problemsOf({ mcp: { maxResultBytes: '1MiB' } }), [])
   t.end()
+})
+
+t.test('lists of tools are written before the gateway is ready, with other work between them', async (t) => {
+  const config = configOf(t, 'http://127.0.0.1:9', { settings: { mcp: { tools: 'all' } } })
+  const log = createLogger({ level: 'silent' })
+  const built = await buildToolEndpoint({ config, log, version: 'test', isReplaced: () => false })
+  if (built === null) throw new Error('tools are configured')
+  const counts: number[] = []
+  const turns: number[] = []
+  let turn = 0
+  const count = () => {
+    turn += 1
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  const endpoint: Parameters<typeof createToolPreparation>[0] = {
+    tools: built.tools,
+    serve: async (message) => {
+      counts.push((await message.list()).length)
+      turns.push(turn)
+      const served = await built.serve(message)
+      const text = await served.response.clone().text()
+      t.equal(text.match(/"inputSchema"/g)?.length, counts.at(-1))
+      return served
+    },
+  }
+  let searches = 0
+  const possiblePermits = {
+    find: async () => ({ operations: new Set<string>(), key: '' }),
+    prepare: async () => void (searches += 1),
+  }
+  const { start } = createToolPreparation(endpoint, [{ possiblePermits }, { possiblePermits }])
+  await start?.()
+  clearImmediate(next)
+  t.same(counts, [1, 20, 100, built.tools.size])
+  t.equal(new Set(turns).size, counts.length)
+  t.equal(searches, 1)
+  t.same(createToolPreparation(null, []), {})
 })

@@ -5,7 +5,7 @@ import { OPERATIONS } from '../../src/operations/all.ts'
 import { DEFAULT_TOOLS, isToolOperation } from '../../src/operations/tool-operations.ts'
 
 const LIMITS = { defaultResults: 20, maxResults: 100 }
-const ALL = createTools(OPERATIONS, 'all', LIMITS)
+const ALL = await createTools(OPERATIONS, 'all', LIMITS)
 
 t.test('every operation that can be a tool has one, with a name that all clients accept', (t) => {
   t.equal(ALL.size, OPERATIONS.filter(isToolOperation).length)
@@ -18,16 +18,16 @@ t.test('every operation that can be a tool has one, with a name that all clients
   t.end()
 })
 
-t.test('the default list has about forty operations that exist and can be tools', (t) => {
+t.test('the default list has about forty operations that exist and can be tools', async (t) => {
   t.equal(new Set(DEFAULT_TOOLS).size, DEFAULT_TOOLS.length)
   t.ok(DEFAULT_TOOLS.length >= 35 && DEFAULT_TOOLS.length <= 50)
-  t.same([...createTools(OPERATIONS, 'default', LIMITS).keys()].sort(), [...DEFAULT_TOOLS].sort())
-  t.end()
+  const tools = await createTools(OPERATIONS, 'default', LIMITS)
+  t.same([...tools.keys()].sort(), [...DEFAULT_TOOLS].sort())
 })
 
-t.test('the configured operations are the tools', (t) => {
-  t.same([...createTools(OPERATIONS, ['getTask', 'claim'], LIMITS).keys()].sort(), ['claim', 'getTask'])
-  t.end()
+t.test('the configured operations are the tools', async (t) => {
+  const tools = await createTools(OPERATIONS, ['getTask', 'claim'], LIMITS)
+  t.same([...tools.keys()].sort(), ['claim', 'getTask'])
 })
 
 t.test('an argument has one place: no parameter of the path, of the query and the body share a name', (t) => {
@@ -86,4 +86,16 @@ t.test('hints say which tools only read, and which may destroy', (t) => {
   })
   t.match(hints('queryTasks'), { readOnlyHint: true })
   t.end()
+})
+
+t.test('other work runs between the tools', async (t) => {
+  let turns = 0
+  const count = () => {
+    turns += 1
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  await createTools(OPERATIONS, 'all', LIMITS)
+  clearImmediate(next)
+  t.ok(turns >= 8, `${turns} turns`)
 })

@@ -6,7 +6,7 @@ import { readJson } from '../../src/request/json.ts'
 import { isObject } from '../../src/request/value.ts'
 
 const LIMITS = { defaultResults: 20, maxResults: 100 }
-const TOOLS = createTools(OPERATIONS, 'all', LIMITS)
+const TOOLS = await createTools(OPERATIONS, 'all', LIMITS)
 
 /** Builds the request for arguments in JSON, as the endpoint reads them. */
 function requestOf(name: string, json: string) {

@@ -241,11 +241,13 @@ export function createPossiblePermits(options: PossiblePermitsOptions): Possible
     running.set(key, found)
     return found
   }
+  async function prepare(): Promise<void> {
+    if (options.isEnforced) await findPermits(options, { spaces, subject: UNKNOWN_CALLER, turn })
+  }
+  let prepared: Promise<void> | null = null
   return {
     find,
-    prepare: async () => {
-      if (options.isEnforced) await findPermits(options, { spaces, subject: UNKNOWN_CALLER, turn })
-    },
+    prepare: () => (prepared ??= prepare()),
   }
 }
 

@@ -237,7 +237,7 @@ function subjectWith(overrides: Partial<PermitSubject> = {}): PermitSubject {
   }
 }
 
-function finderWith(overrides: Partial<PossiblePermitsOptions> = {}) {
+function searchWith(overrides: Partial<PossiblePermitsOptions> = {}) {
   return createPossiblePermits({
     policies: TABLE,
     release: null,
@@ -246,7 +246,11 @@ function finderWith(overrides: Partial<PossiblePermitsOptions> = {}) {
     subjectOf: async (principal) => subjectWith({ principal }),
     recordsVersion: () => 1,
     ...overrides,
-  }).find
+  })
+}
+
+function finderWith(overrides: Partial<PossiblePermitsOptions> = {}) {
+  return searchWith(overrides).find
 }
 
 t.test(
@@ -509,3 +513,16 @@ function renamed(subject: PermitSubject, list: readonly AuthorizationRecord[]): 
     ),
   }
 }
+
+t.test('the search is prepared once', async (t) => {
+  let searches = 0
+  const policies = new Map(TABLE)
+  policies.values = () => {
+    searches += 1
+    return TABLE.values()
+  }
+  const { prepare } = searchWith({ policies })
+  await Promise.all([prepare(), prepare()])
+  await prepare()
+  t.equal(searches, 1)
+})
