@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { EngineConfig } from '../config/config.ts'
@@ -7,7 +6,7 @@ import type { Shift, ShiftState } from '../proxy/nodes/shift.ts'
 import type { SharedValues } from '../redis/shared-values.ts'
 import { isRecord } from '../request/value.ts'
 import type { Component } from './component.ts'
-import { parsedOrNull, shiftStateIn } from './shifts.ts'
+import { parsedOrNull, shiftSettingsId, shiftStateIn } from './shifts.ts'
 
 export const SHARED_SHIFT_TIMES_MS = {
   /** How often a process compares its shares with those in Redis. Messages are faster, but may be lost. */
@@ -96,7 +95,7 @@ class SharedShift {
 
   constructor(options: SharedShiftOptions) {
     this.engine = options.name
-    this.#settings = hash('sha256', JSON.stringify(options.settings), 'base64url')
+    this.#settings = shiftSettingsId(options.settings)
     this.#options = options
   }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, type EngineConfig, groupsOf } from '../config/config.ts'
 import type { Logger } from '../log.ts'
@@ -42,10 +43,14 @@ export function shiftOptionsOf(
   }
 }
 
+interface EngineShiftDependencies extends Pick<ShiftDependencies, 'changeBus' | 'log'> {
+  readonly engineConfig: Pick<EngineConfig, 'shift'>
+}
+
 /** Returns null if the nodes of the engine have no groups. */
 export function createEngineShift(
   name: string,
-  { changeBus, log }: Pick<ShiftDependencies, 'changeBus' | 'log'>,
+  { changeBus, log, engineConfig }: EngineShiftDependencies,
   shift: Shift | null,
   guard: Pick<GroupGuard, 'refusal' | 'recheck'> | null,
 ): EngineShift | null {
@@ -54,7 +59,9 @@ export function createEngineShift(
   return {
     to,
     from,
+    settings: shiftSettingsId(engineConfig.shift),
     state: () => shift.state,
+    adopt: (state) => shift.adopt(state),
     refusal: () => guard.refusal,
     recheck: () => guard.recheck(),
     change: (shares) => {
@@ -67,6 +74,11 @@ export function createEngineShift(
 
 function announce(engine: string, state: ShiftState, changeBus: ShiftDependencies['changeBus']): void {
   void changeBus?.publish(`${engine} ${SHIFTED}`, JSON.stringify(state))
+}
+
+/** Returns a text that identifies the section `shift` of an engine. Changed shares apply as long as the section is the same. */
+export function shiftSettingsId(settings: EngineConfig['shift']): string {
+  return hash('sha256', JSON.stringify(settings), 'base64url')
 }
 
 /** Applies the state that another gateway has announced. A text of another form has no effect. */

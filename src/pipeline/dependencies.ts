@@ -47,7 +47,11 @@ export interface EngineShift {
   /** The group to which requests are shifted. */
   readonly to: string
   readonly from: string
+  /** Identifies the section `shift` of the configuration. */
+  readonly settings: string
   readonly state: () => ShiftState
+  /** Applies the state of another process of this gateway, unless this process knows a later one. */
+  readonly adopt: (state: ShiftState) => void
   /** Returns why the group `to` gets no requests, whatever its shares are. Null if it may get requests. */
   readonly refusal: () => string | null
   /** Returns the same after a new check of the group, which ends in time for a response of the admin listener. */

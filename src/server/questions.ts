@@ -8,6 +8,7 @@ import { drainInProcess, isDrainReport, type DrainReport } from './drain-nodes.t
 import { purgeCache, type PurgeResult } from './purge-cache.ts'
 import { type ComparisonReports, comparisonReportsOf, isComparisonReports } from './comparison-reports.ts'
 import { changeShift, type ShiftResult } from './change-shift.ts'
+import { adoptShifts, isKnownShifts, type KnownShifts } from './known-shifts.ts'
 import type { ServingProcess } from './serving.ts'
 
 /**
@@ -105,6 +106,14 @@ export const SHIFT: ProcessQuestion<ShiftResult> = {
   isAnswer: isShiftResult,
 }
 
+/** The shares of two groups of nodes, also those that have returned. The parameters are those of other processes, which are adopted if they are later. */
+export const SHARES: ProcessQuestion<KnownShifts> = {
+  name: 'shares',
+  withinMs: 800,
+  answer: (serving, known) => adoptShifts(serving.current().gateway.engines, known),
+  isAnswer: isKnownShifts,
+}
+
 /** The results of comparing the responses of two groups of nodes, by engine. */
 export const COMPARED: ProcessQuestion<ComparisonReports> = {
   name: 'compared',
@@ -146,6 +155,7 @@ const ALL = [
   COMPARED,
   API_PAGE,
   DRAIN,
+  SHARES,
 ]
 
 const QUESTIONS: ReadonlyMap<string, ProcessQuestion<unknown>> = new Map(

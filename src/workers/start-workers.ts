@@ -9,6 +9,7 @@ import { createReload, logWarnings, startEventOf } from '../server/reload.ts'
 import { atKey, type RunningGateway, watchConfig } from '../server/running.ts'
 import { versionOf } from '../server/version.ts'
 import { createPort } from './port.ts'
+import { shareShifts } from './share-shifts.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { createFork, type WorkerProcess } from './worker-process.ts'
 
@@ -44,6 +45,7 @@ export async function startWorkers({
   const onListening = (worker: WorkerProcess): void => {
     // Before its first connection. A worker reads its messages in order.
     drain.applyTo(worker.ask)
+    void shareShifts(workerPool, worker.ask, log)
     port.add(worker)
   }
   const workerPool = new WorkerPool({ config, fork, onListening, metrics, log })

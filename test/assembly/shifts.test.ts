@@ -32,6 +32,7 @@ function open() {
     metrics: createMetrics({ version: '' }),
     log: createLogger({ level: 'silent' }),
     changeBus: { publish },
+    engineConfig: { shift: SHIFT },
   }
   const options = shiftOptionsOf('default', { nodes: NODES, shift: SHIFT }, dependencies, null)
   if (options === undefined) throw new Error('there are no groups')

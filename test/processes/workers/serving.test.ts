@@ -99,6 +99,15 @@ t.test('all workers change the shares of a group of nodes', async (t) => {
   const share = 'gateway_shift_share{engine="default",group="new",kind="reads"}'
   t.match((await shifting.admin('/metrics')).text, share)
   t.match(await shifting.admin('/shift', { ...init, body: '{"reads":"half"}' }), { status: 400 })
+
+  // The report is that of the first worker.
+  const [[number, pid] = [0, 0]] = shifting.pids()
+  process.kill(pid, 'SIGKILL')
+  await until(() => (shifting.pids().get(number) ?? pid) !== pid)
+  await until(async () => {
+    const report = await shifting.admin('/shift', { ...init, body: '{}' })
+    return report.status === 200 && JSON.parse(report.text).reads === 0.5
+  }, 5000)
 })
 
 t.test('all workers drain a node, also a worker that starts later', async (t) => {
