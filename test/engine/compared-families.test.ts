@@ -12,7 +12,10 @@ import { until } from '../support/cache-harness.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { reportOf, startTwoFamilies } from './two-families.ts'
 
-/** How often each read is sent, with other parameters and ids. `COMPARED_ROUNDS=80` sends more than 20,000 requests. */
+/**
+ * How often each read is sent, with other parameters and ids. `COMPARED_ROUNDS=80` sends about 20,000 requests, and
+ * `COMPARED_ROUNDS=462 TAP_TIMEOUT=3600 node test/engine/compared-families.test.ts` 109,000.
+ */
 const ROUNDS = Number(process.env['COMPARED_ROUNDS'] ?? 6)
 /** Fewer than the requests that may wait to be compared, so that none is dropped. */
 const IN_FLIGHT = 8
