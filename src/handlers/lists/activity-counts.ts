@@ -7,9 +7,9 @@ import type { Postfilter } from '../../lists/list-decision.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
-import { readEngineJson, readListItems, listItemsIn } from './read-list-items.ts'
+import { readEngineJson, readListItems, listItemsIn, visibleOf } from './read-list-items.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
-import { readWhole } from '../../lists/postfilter/visible-items.ts'
+import { json, readWhole } from '../../lists/postfilter/visible-items.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 
@@ -95,7 +95,7 @@ async function recounted(
     }
   })
   const shown = seen.filter((one) => one.instances + one.failedJobs + one.incidents.length > 0)
-  return { ...response, body: Buffer.from(JSON.stringify(shown)) }
+  return { ...response, body: json(shown) }
 }
 
 /**
@@ -107,7 +107,7 @@ async function instancesIn(activity: ListItem, counting: ActivityCountInput): Pr
   const total = numberOf(activity, 'instances')
   if (total === 0) return 0
   const all = await listed('execution', { activityId: activity['id'] }, counting)
-  const seen = await visibleOf('execution', all, counting)
+  const seen = await visibleOfDefinition('execution', all, counting)
   if (seen.length === 0 || seen.length === all.length) return seen.length === 0 ? 0 : total
   if (all.length > total) throw new GatewayError('GW_ROWS_NOT_EXACT')
   return seen.length
@@ -118,12 +118,12 @@ async function failedJobs(counting: ActivityCountInput): Promise<readonly unknow
   const jobs = await listed('job', { noRetriesLeft: 'true' }, counting)
   const definitions = await listed('job-definition', {}, counting)
   const activities = new Map(definitions.map(({ id, activityId }) => [id, activityId]))
-  const seen = await visibleOf('job', jobs, counting)
+  const seen = await visibleOfDefinition('job', jobs, counting)
   return seen.map(({ jobDefinitionId }) => activities.get(jobDefinitionId))
 }
 
 async function incidentsOf(counting: ActivityCountInput): Promise<readonly ListItem[]> {
-  return visibleOf('incident', await listed('incident', {}, counting), counting)
+  return visibleOfDefinition('incident', await listed('incident', {}, counting), counting)
 }
 
 async function listed(
@@ -140,14 +140,13 @@ async function listed(
 }
 
 /** Returns the visible items. Executions do not contain their definition, so it is added before the decision. */
-async function visibleOf(
+function visibleOfDefinition(
   kind: string,
   items: readonly ListItem[],
   { definition, postfilter }: ActivityCountInput,
 ): Promise<readonly ListItem[]> {
   const named = items.map((item) => ({ ...item, processDefinitionId: definition['id'] }))
-  const visible = await postfilter(`/${kind}`, named)
-  return items.filter((_, index) => visible[index] === true)
+  return visibleOf(postfilter, `/${kind}`, named)
 }
 
 function queryOf(query: Readonly<Record<string, unknown>>): URLSearchParams {

@@ -7,10 +7,9 @@ import type { Postfilter } from '../../lists/list-decision.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
-import type { BufferedResponse } from '../../request/buffered-response.ts'
-import { readEngineJson, readListItems, listItemsIn } from './read-list-items.ts'
+import { readEngineJson, readListItems, listItemsIn, visibleOf } from './read-list-items.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
-import { readWhole } from '../../lists/postfilter/visible-items.ts'
+import { json, readWhole } from '../../lists/postfilter/visible-items.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 
@@ -29,19 +28,8 @@ export async function serveGroups(
   const seen = await visibleOf(postfilter, 'group', all)
   const members = seen.length === all.length ? null : await membersOf(handlerContext, seen)
   const users = listItemsIn(groupUsers).filter(({ id }) => members === null || members.has(id))
-  return sendResponse(
-    reply,
-    jsonOf(response, { groups: seen, groupUsers: await visibleOf(postfilter, 'user', users) }),
-  )
-}
-
-async function visibleOf(
-  postfilter: Postfilter,
-  kind: string,
-  items: readonly ListItem[],
-): Promise<readonly ListItem[]> {
-  const visible = await postfilter(kind, items)
-  return items.filter((_, index) => visible[index] === true)
+  const body = json({ groups: seen, groupUsers: await visibleOf(postfilter, 'user', users) })
+  return sendResponse(reply, { ...response, body })
 }
 
 async function membersOf(
@@ -76,7 +64,7 @@ export async function serveGroupCounts(
     const left = Number(taskCount) - counted.filter((name) => name === groupName).length
     return left > 0 ? [{ groupName, taskCount: left }] : []
   })
-  return sendResponse(reply, jsonOf(response, seen))
+  return sendResponse(reply, { ...response, body: json(seen) })
 }
 
 async function tasksOfOtherTenants(
@@ -148,8 +136,4 @@ async function groupsOf(handlerContext: HandlerContext, taskId: string): Promise
   const counted = links.filter(({ type }) => type !== 'assignee' && type !== 'owner')
   const names = counted.map(({ groupId }) => (typeof groupId === 'string' ? groupId : null))
   return names.length === 0 ? [null] : names
-}
-
-function jsonOf(response: BufferedResponse, value: unknown): BufferedResponse {
-  return { ...response, body: Buffer.from(JSON.stringify(value)) }
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import type { Postfilter } from '../../lists/list-decision.ts'
 import type { ListRequest } from '../../lists/list-request.ts'
 import { MAX_READ_BYTES } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -39,4 +40,14 @@ export async function readListItems(listRequest: ListRequest, path: string): Pro
 
 export function listItemsIn(value: unknown): readonly ListItem[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+/** Returns the items that the caller sees. `template` names the kind of the items for the postfilter. */
+export async function visibleOf(
+  postfilter: Postfilter,
+  template: string,
+  items: readonly ListItem[],
+): Promise<readonly ListItem[]> {
+  const visible = await postfilter(template, items)
+  return items.filter((_, index) => visible[index] === true)
 }
