@@ -9,8 +9,8 @@ export interface QueuedRequest {
   readonly waitMs: number
   /** Starts the request. Returns false if no node is free for it. It then continues to wait. */
   readonly start: () => boolean
-  /** True if only some nodes or some of their places qualify. Requests behind it may start while it waits. */
-  readonly isSelective: boolean
+  /** Returns true if only some nodes or some of their places qualify. Requests behind it may start while it waits. */
+  readonly isSelective: () => boolean
   /** Called when the request has waited for its longest time, or a full queue replaces it. */
   readonly expire: () => void
 }
@@ -151,7 +151,7 @@ export class Queue {
         this.#end(entry, 'sent')
         return true
       }
-      if (!entry.request.isSelective) return false
+      if (!entry.request.isSelective()) return false
       passed.add(entry)
     }
     return false

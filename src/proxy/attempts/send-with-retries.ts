@@ -205,10 +205,10 @@ class RetryingSend<T> implements AttemptOwner {
     const waiter: QueuedRequest = {
       user: upstreamRequest.user,
       waitMs: request.headersMs,
-      // The requests of slow operations wait for the same places, unless one of them also needs a certain node.
-      get isSelective() {
-        return isSelective(upstreamRequest) || isPassed()
-      },
+      // The requests of slow operations wait for the same places, unless one of them also needs a certain node. A function and not a
+      // getter: V8 creates a hidden class for each object literal with a getter, and it keeps the request until the old generation of
+      // the heap is collected.
+      isSelective: () => isSelective(upstreamRequest) || isPassed(),
       start: () => this.#startOnFreeNode() || this.#rejectIfUnreachable(),
       expire: refuse,
     }

