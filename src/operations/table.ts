@@ -14,6 +14,8 @@ export type Effect = 'read' | 'write'
 export type BodyName =
   | 'AuthorizationCreateDto'
   | 'AuthorizationUpdateDto'
+  | 'BasicUserCredentialsDto'
+  | 'CorrelationMessageDto'
   | 'EvaluateDecisionDto'
   | 'ExecutionTriggerDto'
   | 'HistoricExternalTaskLogQueryDto'

@@ -19,6 +19,7 @@ export const identity = {
   },
   verifyUser: {
     route: 'POST /identity/verify',
+    body: 'BasicUserCredentialsDto',
     checks: [{ anyOf: ['USER.READ body:username'], denied: 403 }],
     open: 'verify',
     handler: 'password verdict',

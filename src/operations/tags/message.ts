@@ -5,6 +5,7 @@ import type { TagOperations } from '../table.ts'
 export const message = {
   deliverMessage: {
     route: 'POST /message',
+    body: 'CorrelationMessageDto',
     creates: 'answer:[].processInstance.id',
     idempotencyKey: true,
     checks: [

@@ -202,7 +202,7 @@ t.test('Connection cannot remove headers that the engine needs to read the reque
   const said = { host: 'public.example', accept: 'application/json', 'x-request-id': 'mine-3' }
   const { forwarded } = await ask('demo', 'POST /message', {
     headers: { ...said, connection, 'content-type': 'application/json' },
-    body: '{}',
+    body: '{"messageName":"nosuch"}',
   })
   t.match(forwarded[0]?.headers, { ...said, 'content-type': 'application/json' })
 })
@@ -250,7 +250,7 @@ t.test('a redirect of the engine gets 502, and its target is not revealed', asyn
     'DELETE /deployment/x?redirect',
     'POST /message?redirect',
   ]) {
-    const { status, headers, body, forwarded } = await ask('demo', route, { body: {} })
+    const { status, headers, body, forwarded } = await ask('demo', route, { body: { messageName: 'nosuch' } })
     t.match(
       { status, headers },
       { status: 502, headers: { 'x-gateway-error': 'GW_UPSTREAM_INVALID' } },

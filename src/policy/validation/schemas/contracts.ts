@@ -2,6 +2,8 @@ import type { CheckName } from '../../../operations/notation.ts'
 import type { Selector } from '../../../operations/body-selectors.ts'
 import type { BodyName, Operation, QueryName } from '../../../operations/table.ts'
 import { checkQueryFinding, authorizationRules, authorizationUpdateRules } from './authorization-body.ts'
+import { credentialsRules } from './user-credentials.ts'
+import { messageRules } from './correlated-message.ts'
 import { decisionRules, signalRules, triggerRules, variableRules } from './execution-trigger.ts'
 import { externalTaskLogRules } from './external-task-log.ts'
 import { historicBatchQuery, historicBatchRules, historicDecisionInstanceRules } from './history-queries.ts'
@@ -31,6 +33,8 @@ export interface Contract {
 export const BODIES: Readonly<Record<BodyName, Contract>> = {
   AuthorizationCreateDto: bodyOf('AuthorizationCreateDto', authorizationRules),
   AuthorizationUpdateDto: bodyOf('AuthorizationUpdateDto', authorizationUpdateRules),
+  BasicUserCredentialsDto: bodyOf('BasicUserCredentialsDto', credentialsRules),
+  CorrelationMessageDto: bodyOf('CorrelationMessageDto', messageRules),
   EvaluateDecisionDto: bodyOf('EvaluateDecisionDto', decisionRules),
   ExecutionTriggerDto: bodyOf('ExecutionTriggerDto', triggerRules),
   HistoricExternalTaskLogQueryDto: bodyOf('HistoricExternalTaskLogQueryDto', externalTaskLogRules),

@@ -65,6 +65,13 @@ const FLAGS = [
   ]),
 ]
 
+const CREDENTIALS = bodies('verifyUser', [
+  [{}, invalid('Username and password are required')],
+  [{ username: 'mary' }, invalid('Username and password are required')],
+  [{ username: null, password: 'x' }, invalid('Username and password are required')],
+  [{ username: '', password: '' }, 200],
+])
+
 const delegation = (state: string) =>
   invalid(`Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${state}'`)
 
@@ -268,6 +275,7 @@ export const otherCases: readonly Case[] = [
   ...LOGS,
   ...SUBSCRIPTIONS,
   ...CHECKS,
+  ...CREDENTIALS,
   ...FLAGS,
   ...TASKS,
   ...RECORDS,

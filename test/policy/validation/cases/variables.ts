@@ -122,6 +122,14 @@ const wrong = { type: 'Integer', value: 'x' }
 const object = (valueInfo: object) => ({ type: 'Object', value: '{}', valueInfo })
 const WRONG = "Cannot convert value 'x' of type 'Integer' to java type java.lang.Integer"
 
+const MESSAGE_VARIABLES = [
+  'correlationKeys',
+  'localCorrelationKeys',
+  'processVariables',
+  'processVariablesLocal',
+  'processVariablesToTriggeredScope',
+]
+
 export const variableCases: readonly Case[] = [
   ...bodies('throwSignal', inMap([...TYPED, ...OTHERS])),
   ...bodies('throwSignal', [
@@ -153,6 +161,46 @@ export const variableCases: readonly Case[] = [
       invalid(WRONG),
     ],
     [{ name: 'nosuch', variables: { a: object({ objectTypeName: null }), b: wrong } }, invalid(WRONG)],
+  ]),
+  ...bodies('deliverMessage', [
+    [{}, invalid('No message name supplied')],
+    [{ messageName: null, tenantId: 'a', withoutTenantId: true }, invalid('No message name supplied')],
+    [
+      { messageName: 'x', tenantId: '', withoutTenantId: true, variablesInResultEnabled: true },
+      invalid("Parameter 'tenantId' cannot be used together with parameter 'withoutTenantId'."),
+    ],
+    [
+      { messageName: 'x', variablesInResultEnabled: true, processVariables: { v: wrong } },
+      invalid("Parameter 'variablesInResultEnabled' cannot be used without 'resultEnabled' set to true."),
+    ],
+    [{ messageName: 'x', variablesInResultEnabled: true, resultEnabled: true }, 400],
+    ...MESSAGE_VARIABLES.map(
+      (name) =>
+        [
+          { messageName: 'x', processInstanceId: 'p', tenantId: 'a', [name]: { v: wrong } },
+          invalid(`Cannot deliver message: ${WRONG}`),
+        ] as const,
+    ),
+    [
+      {
+        messageName: 'x',
+        processVariables: { v: { type: 'Second' } },
+        localCorrelationKeys: { v: { type: 'First' } },
+      },
+      invalid("Cannot deliver message: Unsupported value type 'First'"),
+    ],
+    [{ messageName: 'x', correlationKeys: { v: null }, processVariables: { v: wrong } }, 500],
+    ...[{ tenantId: '' }, { withoutTenantId: true }].map(
+      (tenant) =>
+        [
+          { messageName: '', processInstanceId: 'nosuch', ...tenant },
+          answer(
+            400,
+            'BadUserRequestException',
+            'ENGINE-13028 Cannot specify a tenant-id when correlate a message to a single process instance.',
+          ),
+        ] as const,
+    ),
   ]),
   ...bodies(
     'signalExecution',
