@@ -29,15 +29,36 @@ export function apiPageOf(text: string): string {
 <link rel="icon" href="data:,">
 <style>${API_PAGE_STYLE}</style>
 <body>
+<a class="skip" href="#operations">Skip to the operations</a>
 <header><h1>${title}</h1><p>${marked(textAt(info, 'description'))}</p></header>
-<main>
-${[...sections].map(([tag, parts]) => `<section><h2>/${escaped(tag)}</h2>\n${parts.join('\n')}</section>`).join('\n')}
-<section><h2>Schemas</h2>
-${schemas.join('\n')}</section>
+<nav aria-label="Sections"><ul>${[...sections.keys(), SCHEMAS].map(navigationHtml).join('')}</ul></nav>
+<main id="operations" tabindex="-1">
+${[...sections].map(([tag, parts]) => sectionHtml(tag, parts)).join('\n')}
+${sectionHtml(SCHEMAS, schemas)}
 </main>
 </body>
 </html>
 `
+}
+
+const SCHEMAS = 'Schemas'
+
+function navigationHtml(tag: string): string {
+  return `<li><a href="#${sectionId(tag)}">${titleOf(tag)}</a>`
+}
+
+function sectionHtml(tag: string, parts: readonly string[]): string {
+  const id = sectionId(tag)
+  return `<section aria-labelledby="${id}"><h2 id="${id}">${titleOf(tag)}</h2>\n${parts.join('\n')}</section>`
+}
+
+/** Operations and schemas have ids without a colon. */
+function sectionId(tag: string): string {
+  return `section:${escaped(tag)}`
+}
+
+function titleOf(tag: string): string {
+  return tag === SCHEMAS ? tag : `/${escaped(tag)}`
 }
 
 interface PageOperation {
@@ -59,12 +80,12 @@ function operationHtml({ path, method, operation, ofPath, components }: PageOper
     ([status, response]) =>
       `<tr><td>${escaped(status)}<td>${responseHtml(status, resolved(response, components))}`,
   )
-  return `<details id="${id}"><summary><code><span class="method">${method.toUpperCase()}</span>${escaped(path)}</code> ${marked(textAt(operation, 'summary'))}</summary>
-<div><p>${marked(textAt(operation, 'description'))}</p>
+  return `<details><summary><code><span class="method">${method.toUpperCase()}</span> ${escaped(path)}</code> ${marked(textAt(operation, 'summary'))}</summary>
+<div id="${id}"><p>${marked(textAt(operation, 'description'))}</p>
 <p class="quiet">${id}</p>
-${parameters.length === 0 ? '' : `<table><tr><th>parameter<th>in<th>type${parameters.join('')}</table>`}
+${parameters.length === 0 ? '' : tableHtml(['parameter', 'in', 'type'], parameters)}
 ${body === '' ? '' : `<p>Body: ${body}</p>`}
-<table><tr><th>response<th>${responses.join('')}</table></div></details>`
+${tableHtml(['response', 'body'], responses)}</div></details>`
 }
 
 function parameterHtml(parameter: unknown): string {
@@ -89,8 +110,13 @@ function schemaHtml(name: string, schema: unknown): string {
     ([member, of]) => `<tr><td><code>${escaped(member)}</code><td>${typeHtml(of)}`,
   )
   const description = textAt(schema, 'description')
-  return `<details id="${escaped(name)}"><summary><code>${escaped(name)}</code></summary>
-<div>${description === '' ? '' : `<p>${marked(description)}</p>`}<table>${members.join('')}</table></div></details>`
+  return `<details><summary><code>${escaped(name)}</code></summary>
+<div id="${escaped(name)}">${description === '' ? '' : `<p>${marked(description)}</p>`}${members.length === 0 ? '' : tableHtml(['member', 'type'], members)}</div></details>`
+}
+
+function tableHtml(columns: readonly string[], rows: readonly string[]): string {
+  const heads = columns.map((column) => `<th scope="col">${column}`)
+  return `<table><tr>${heads.join('')}${rows.join('')}</table>`
 }
 
 function typeHtml(schema: unknown): string {

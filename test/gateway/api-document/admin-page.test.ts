@@ -13,7 +13,7 @@ t.test('the admin listener shows every operation of an engine with its permissio
   const gateway = await startGateway(t, { ...SETTINGS, apiDocument: {} })
   const { status, text } = await gateway.admin('/docs')
   t.equal(status, 200)
-  for (const { id } of OPERATIONS) if (!text.includes(`<details id="${id}">`)) t.fail(id)
+  for (const { id } of OPERATIONS) if (!text.includes(`<div id="${id}">`)) t.fail(id)
   t.match(text, /Needs: <code>CREATE<\/code> on deployment/)
   t.equal((await gateway.admin('/docs?engine=default')).text, text)
   t.equal((await gateway.admin('/docs?engine=other')).status, 404)

@@ -111,6 +111,25 @@ t.test('the page needs no script and no other file, and names the permissions', 
   t.match(await withoutPage.ask('mary', 'GET /docs'), { status: 404 })
 })
 
+t.test('each link of the page leads to a unique element, which is in the part that it opens', async (t) => {
+  const gateway = await openGateway(t, { settings: SETTINGS })
+  const { bytes } = await gateway.ask('demo', 'GET /docs')
+  const page = bytes.toString()
+  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)
+  t.equal(new Set(ids).size, ids.length)
+  const links = new Set([...page.matchAll(/ href="#([^"]+)"/g)].map(([, id = '']) => id))
+  t.same(
+    [...links].filter((id) => !ids.includes(id)),
+    [],
+  )
+  // Browsers open a closed part only if the target is inside it.
+  t.notMatch(page, /<(?:details|summary) id=/)
+  t.match(page, /<a class="skip" href="#operations">/)
+  t.match(page, /<nav aria-label="Sections">.*<a href="#section:task">/)
+  t.match(page, /<section aria-labelledby="section:task"><h2 id="section:task">/)
+  t.match(page, /<th scope="col">/)
+})
+
 t.test('a restricted caller gets at most 300 kB', async (t) => {
   const gateway = await openGateway(t, { settings: SETTINGS, records: ['grant mary TASK:* READ'] })
   t.ok((await gateway.ask('mary', 'GET /openapi.json')).bytes.length <= 300_000)
