@@ -76,6 +76,11 @@ const ERROR_RESPONSE = JSON.stringify({
       'X-Request-Id': { $ref: '#/components/headers/RequestId' },
       'X-Gateway-Error': { $ref: '#/components/headers/GatewayError' },
     },
-    content: { 'application/json': { schema: { $ref: `#/components/schemas/${ERROR_COMPONENT}` } } },
+    content: {
+      'application/json': { schema: { $ref: `#/components/schemas/${ERROR_COMPONENT}` } },
+      // The engine's own texts about a body that it cannot read, and about a path that its server does not know.
+      'text/plain': { schema: { type: 'string' } },
+      'text/html': { schema: { type: 'string' } },
+    },
   },
 }).slice(1, -1)

@@ -127,6 +127,12 @@ function parametersWith(hasIdempotencyKeys: boolean): unknown {
   return valueAt(documentOf(ALL, { hasIdempotencyKeys }).document, 'paths', '/message', 'post', 'parameters')
 }
 
+t.test('errors may also be texts, as those of the engine about a body that it cannot read', (t) => {
+  const { content } = Object(valueAt(documentOf(ALL).document, 'components', 'responses', 'Error'))
+  t.same(Object.keys(content), ['application/json', 'text/plain', 'text/html'])
+  t.end()
+})
+
 t.test('an Idempotency-Key is described if the gateway uses it', (t) => {
   t.same(parametersWith(true), [{ $ref: '#/components/parameters/IdempotencyKey' }])
   t.equal(parametersWith(false), undefined)
