@@ -170,6 +170,28 @@ t.test('a deployment whose models cannot be read is not deployed again', async (
   }
 })
 
+t.test('the models of a redeployment have a limit of number and of bytes together', async (t) => {
+  const many = Array.from({ length: 1001 }, (_, at) => ({ id: 'r1', name: `${at}.bpmn` }))
+  const large = Buffer.from(`${CAMUNDA_MODEL}${' '.repeat(600 * 1024)}`)
+  const two = [
+    { id: 'r1', name: 'a.bpmn' },
+    { id: 'r2', name: 'b.bpmn' },
+  ]
+  for (const facts of [
+    { '/deployment/d1/resources': many },
+    {
+      '/deployment/d1/resources': two,
+      '/deployment/d1/resources/r1/data': large,
+      '/deployment/d1/resources/r2/data': large,
+    },
+  ]) {
+    const { redeploy, deployments } = await openDeployed(t, { old: facts, next: facts })
+    t.match(await redeploy({}), { ...REFUSED, body: { message: /cannot be read/ } })
+    t.same(deployments, [])
+    t.equal((await redeploy({ resourceNames: ['a.bpmn', '7.bpmn'] })).status, 200)
+  }
+})
+
 t.test(
   'models are not read for a redeployment if it may be in any namespace, or is not permitted',
   async (t) => {
