@@ -197,9 +197,9 @@ const MAX_CALLERS = 1000
 const MAX_WAITING = 1000
 
 export function createPossiblePermits(options: PossiblePermitsOptions): PossiblePermitSearch {
-  const remembered = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
-  const byProfile = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
-  const shared = new LRUCache<string, PossiblePermits>({ max: MAX_CALLERS })
+  const remembered = createMemory()
+  const byProfile = createMemory()
+  const shared = createMemory()
   const running = new Map<string, Promise<PossiblePermits>>()
   const spaces = new Map<string, RequestSpace>()
   const turn = new SearchTurn()
@@ -249,6 +249,11 @@ export function createPossiblePermits(options: PossiblePermitsOptions): Possible
     find,
     prepare: () => (prepared ??= prepare()),
   }
+}
+
+/** Creates an empty memory. The option `max` would allocate all entries of each engine at once. */
+function createMemory(): LRUCache<string, PossiblePermits> {
+  return new LRUCache({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 })
 }
 
 /** A caller who is permitted little, so that the search tries most requests. */
