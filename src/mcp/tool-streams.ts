@@ -35,6 +35,9 @@ export type StreamRefusal = 'draining' | 'process' | 'user'
 /** Time between two reviews. A revoked record must reach the clients within a second, and the records need a part of it. */
 const INTERVAL_MS = 250
 
+/** The largest number of reviews at a time. A review may wait for an engine or an issuer that verifies the caller again. */
+const MAX_REVIEWS = 16
+
 /** Time between two comments on a stream without messages. A proxy may close a stream that is silent for a minute. */
 export const KEEP_ALIVE_MS = 25_000
 
@@ -100,13 +103,18 @@ export class ToolStreams {
     this.#schedule(() => void this.#reviewAll(), INTERVAL_MS)
   }
 
-  /** Reviews one stream after the other: the tools of a caller may take milliseconds to find. */
   async #reviewAll(): Promise<void> {
     if (this.#options.isReplaced()) this.drain()
-    for (const [stream, openedAtMs] of this.#streams)
-      if (this.#now() - openedAtMs >= this.#options.limits.maxAgeMs) this.#end(stream)
-      else if (!stream.isCurrent()) await stream.review().catch(() => this.#end(stream))
+    const streams = this.#streams.entries()
+    await Promise.all(Array.from({ length: MAX_REVIEWS }, () => this.#reviewEach(streams)))
     this.#isScheduled = false
     this.#scheduleReview()
+  }
+
+  /** Reviews the next stream until there is none. Several calls share the same streams. */
+  async #reviewEach(streams: MapIterator<[ToolStream, number]>): Promise<void> {
+    for (const [stream, openedAtMs] of streams)
+      if (this.#now() - openedAtMs >= this.#options.limits.maxAgeMs) this.#end(stream)
+      else if (!stream.isCurrent()) await stream.review().catch(() => this.#end(stream))
   }
 }

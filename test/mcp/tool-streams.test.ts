@@ -62,6 +62,30 @@ t.test('a stream is reviewed within 250 ms of a change, and only then', async (t
   t.same(events, ['review'])
 })
 
+t.test('a review that waits does not delay the reviews of other streams', async (t) => {
+  const time = createFakeTime()
+  const limits = { open: 100, perUser: 100, maxAgeMs: 10_000 }
+  const streams = new ToolStreams({ limits, isReplaced: () => false, ...time })
+  const { promise: waiting, resolve: release } = Promise.withResolvers<void>()
+  const counts = { running: 0, reviewed: 0 }
+  const add = (review: () => Promise<void>) =>
+    streams.add({ user: 'mary', isCurrent: () => false, review, end: () => t.fail('ended') })
+  for (let count = 0; count < 10; count += 1) add(() => waiting)
+  for (let count = 0; count < 80; count += 1)
+    add(async () => {
+      counts.running += 1
+      t.ok(counts.running <= 6, `${counts.running} of 16 are left`)
+      await setImmediate()
+      counts.running -= 1
+      counts.reviewed += 1
+    })
+  time.advance(250)
+  while (counts.reviewed < 80) await setImmediate()
+  t.equal(time.nextMs(), null, 'the next reviews begin after all of these')
+  release()
+  while (time.nextMs() === null) await setImmediate()
+})
+
 t.test('a stream ends at its age, or if its caller is refused', async (t) => {
   const { streams, add, advance, time } = openStreams()
   const old = add('mary')
