@@ -19,8 +19,10 @@ t.test('Node.js accepts the flags, and workers inherit them from the primary', a
     if (process.send === undefined) fork(import.meta.filename, ['worker'])
     else { console.log(JSON.stringify(process.execArgv)); process.exit() }`
   const file = join(t.testdir({ 'workers.mjs': script }), 'workers.mjs')
-  const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...FLAGS, file])
-  t.same(JSON.parse(stdout.toString()), FLAGS)
+  for (const flags of [FLAGS, [...FLAGS, '--single-threaded-gc']]) {
+    const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...flags, file])
+    t.same(JSON.parse(stdout.toString()), flags)
+  }
 })
 
 /** Returns the growth of the old heap in MiB under requests, of which 500 are in flight at each moment. About 30 MiB of it are permanent. */
