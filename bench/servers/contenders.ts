@@ -23,13 +23,15 @@ export interface ContenderOptions {
   readonly core?: number | null
   readonly settings?: Settings
   readonly records?: readonly Settings[]
+  /** Flags of Node.js that each gateway has in addition to those of the image. */
+  readonly gatewayFlags?: readonly string[]
   /** Sets of further flags of Node.js. A gateway is started for each of them. */
   readonly flags?: readonly string[]
 }
 
 /** Starts the engine, the gateways and the servers that they are compared with. */
 export async function startContenders(plan: Plan, options: ContenderOptions = {}): Promise<Contenders> {
-  const { core = CORES.server, settings = {}, records, flags = [] } = options
+  const { core = CORES.server, settings = {}, records, gatewayFlags = [], flags = [] } = options
   const stub = await startScript('stub.ts', CORES.load)
   const upstream = `http://127.0.0.1:${stub.port}`
   const common = { directory: plan.directory, core, nodes: [`${upstream}/engine-rest`], settings }
@@ -39,7 +41,7 @@ export async function startContenders(plan: Plan, options: ContenderOptions = {}
       const server = await startGateway({
         ...common,
         checkout: path,
-        flags: further.split(' ').filter((flag) => flag !== ''),
+        flags: [...gatewayFlags, ...further.split(' ').filter((flag) => flag !== '')],
         ...(records === undefined ? {} : { records }),
       })
       gateways.push({ name: `${name} ${further}`.trim(), server })
