@@ -8,6 +8,9 @@ export const COST_COLUMNS = [
   { key: 'perSecond', title: 'requests per second', unit: 'number' },
 ] as const
 
+/** Warm-ups of the first contest after a start: V8 compiles the code of the gateway for the last time after about 200,000 requests. */
+const START_WARM_UPS = 3
+
 /** A request, and the servers that are compared with it. */
 export interface Contest {
   readonly case: string
@@ -26,14 +29,17 @@ export async function measureContests(
 ): Promise<readonly Row[]> {
   const runs: (readonly Row[])[] = []
   for (let count = 0; count < starts; count += 1) {
-    for (const contest of await start()) runs.push(await measureContest(plan, contest))
+    for (const [at, contest] of (await start()).entries())
+      runs.push(await measureContest(plan, contest, at === 0 && !plan.isQuick ? START_WARM_UPS : 1))
     await stopAll()
   }
   return mergeRows(runs)
 }
 
-async function measureContest(plan: Plan, { case: name, ask, servers }: Contest): Promise<readonly Row[]> {
-  const { directory, seconds, warmUpSeconds } = plan
+async function measureContest(plan: Plan, contest: Contest, warmUps: number): Promise<readonly Row[]> {
+  const { case: name, ask, servers } = contest
+  const { directory, seconds } = plan
+  const warmUpSeconds = warmUps * plan.warmUpSeconds
   plan.log(`  ${name}`)
   for (const { server } of servers) await saturate(server, ask, { directory, seconds: warmUpSeconds })
   const trials = servers.map(
