@@ -31,10 +31,17 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
   {
     kinds: ['no body'],
-    operations: ['throwSignal'],
+    operations: ['throwSignal', 'deliverMessage'],
     engine: /^500 NullPointerException/,
     gateway: /^400 GW_INVALID_BODY/,
-    documented: '`POST /signal` says that the name is missing',
+    documented: '`POST /signal` and `/message` say that the name is missing',
+  },
+  {
+    kinds: ['no body'],
+    operations: ['verifyUser'],
+    engine: /^500 NullPointerException/,
+    gateway: /^400 GW_INVALID_BODY InvalidRequestException Username and password are required/,
+    documented: '`POST /identity/verify` that the username and the password are',
   },
   {
     kinds: ['no body'],
