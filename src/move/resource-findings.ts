@@ -81,7 +81,7 @@ async function* resourcesOf(
   for await (const deploymentId of deploymentsOf(ask)) {
     if (count >= limits.deployments) return findings.end(`the limit of ${limits.deployments} deployments`)
     count += 1
-    for (const resource of await readDeployedResources(ask, deploymentId)) {
+    for (const resource of (await readDeployedResources(ask, deploymentId)) ?? []) {
       if (!hasTime()) return findings.end('the time limit')
       if (findings.isFull) return findings.end('the limit for resources or bytes')
       yield { ...resource, deploymentId }

@@ -20,14 +20,14 @@ const MAX_LIST_BYTES = 4 * 1024 ** 2
 /** The models of one deployment. More cannot be checked within the time of a request. */
 const MAX_MODELS = 1000
 
-/** Returns the resources of a deployment. Empty if it does not exist. @throws GatewayError if the engine does not show them */
+/** Returns the resources of a deployment. Null if the response is 404. @throws GatewayError if the engine does not show them */
 export async function readDeployedResources(
   ask: AskEngine,
   deploymentId: string,
-): Promise<readonly DeployedResource[]> {
+): Promise<readonly DeployedResource[] | null> {
   const path = resourcesPathOf(deploymentId)
   const response = await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES })
-  if (response.status === 404) return []
+  if (response.status === 404) return null
   const list = jsonOf(response, path)
   if (!Array.isArray(list)) throw invalidResponse('The resources of a deployment are not a list')
   return list.map((item: unknown) => {
@@ -69,7 +69,10 @@ export async function* redeployedModels(
   ask: AskEngine,
   { deploymentId, body, limitBytes, checkDeadline }: Redeployment,
 ): AsyncGenerator<Buffer> {
-  const models = selectedOf(await orUnreadable(readDeployedResources(ask, deploymentId)), body)
+  // A node that starts may respond with 404 for a deployment that exists.
+  const resources = await orUnreadable(readDeployedResources(ask, deploymentId))
+  if (resources === null) throw unreadable()
+  const models = selectedOf(resources, body)
   if (models.length > MAX_MODELS) throw unreadable()
   let leftBytes = limitBytes
   for (const { id } of models) {

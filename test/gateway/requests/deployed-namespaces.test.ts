@@ -155,6 +155,7 @@ t.test('a deployment whose models cannot be read is not deployed again', async (
     { '/deployment/d1/resources': {} },
     { '/deployment/d1/resources': [{ id: 'r1' }] },
     { '/deployment/d1/resources': 403 },
+    { '/deployment/d1/resources': 404 },
     { '/deployment/d1/resources/r1/data': 500 },
     { '/deployment/d1/resources/r1/data': 404 },
     { '/deployment/d1/resources/r1/data': Buffer.from(UNREADABLE) },
