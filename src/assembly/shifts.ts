@@ -110,8 +110,11 @@ function isShare(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 1
 }
 
+/** The last time that a Date can have. A later change must remain possible. */
+const MAX_TIME_MS = 8.64e15
+
 function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= MAX_TIME_MS
 }
 
 /** Returns the state of the shift of an engine, unless its settings have changed. A reload of other settings does not end a shift. */

@@ -75,6 +75,8 @@ t.test('an announcement of another form has no effect', (t) => {
     '{"shares":{"reads":1,"writes":0}}',
     '{"shares":{"reads":1,"writes":0},"changedAtMs":0}',
     '{"shares":{"reads":1,"writes":0},"changedAtMs":1e300}',
+    // The next change would have a time that is not a safe integer.
+    `{"shares":{"reads":1,"writes":0},"changedAtMs":${Number.MAX_SAFE_INTEGER}}`,
   ]) {
     adoptShift(shift, about)
     t.same(shift.state, before, about)
