@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { Principal } from '../../../request/principal.ts'
 import { isAdmin } from '../decision/admin.ts'
-import { namedIds } from '../decision/granted-ids.ts'
+import { eachNamedId } from '../decision/granted-ids.ts'
 import type { Records, Rights, Subjects } from '../records/records.ts'
 import { NOBODY, usesRevokes } from '../records/records.ts'
 import type { PermitSubject } from './permit-subject.ts'
@@ -39,14 +39,20 @@ async function rightsOfIds(
   const ownGroups = new Set(groups)
   const ownTenants = new Set(tenants)
   const ids = new Map<string, string>([userId, ...groups, ...tenants].map((id) => [id, '']))
-  for (const type of TYPES)
-    for (const id of namedIds(records, principal, type)) {
+  for (const type of TYPES) {
+    const seen = new Set<string>()
+    for (const id of eachNamedId(records, principal, type)) {
       if (turn.isOver) await turn.end()
+      if (seen.has(id)) continue
+      seen.add(id)
       ids.set(id, `${ids.get(id) ?? ''};${type}=${rights.on(type, id)}`)
     }
+  }
   const found = new Set<string>()
-  for (const [id, onTypes] of ids)
+  for (const [id, onTypes] of ids) {
+    if (turn.isOver) await turn.end()
     found.add(`${[id === userId, ownGroups.has(id), ownTenants.has(id), id === tenants[0]].join()}${onTypes}`)
+  }
   return [...found].toSorted()
 }
 

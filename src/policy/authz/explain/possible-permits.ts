@@ -9,10 +9,10 @@ import { createVerificationQueue } from '../../authn/verification-queue.ts'
 import { createAuthorize } from '../checks/authorize.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import { isAuthorized, subjectsOf } from '../decision/decide.ts'
-import { namedIds } from '../decision/granted-ids.ts'
+import { eachNamedId } from '../decision/granted-ids.ts'
 import { identityBits } from '../entities/implicit-grants.ts'
 import type { Policies } from '../operation-policy.ts'
-import { indexRecords } from '../records/records.ts'
+import { indexRecords, type Subjects } from '../records/records.ts'
 import { ownIdsOf } from './effective-changes.ts'
 import { decisionProfileOf } from './decision-profile.ts'
 import { OTHER_ID } from './possible-outcomes.ts'
@@ -116,27 +116,25 @@ class IdSearch {
   }
 
   /** Returns one id for each set of decisions about all permissions of these resources. */
-  differingIn(resources: readonly ResourceName[]): Promise<readonly string[]> {
+  async differingIn(resources: readonly ResourceName[]): Promise<readonly string[]> {
     const { principal, records } = this.#subject
     const types = resources.map((resource) => RESOURCES[resource].id)
     const own = types.flatMap((type) => ownIdsOf(principal, type))
-    const named = new Set(types.flatMap((type) => [...namedIds(records, principal, type)]))
     const [only] = resources.length === 1 ? resources : []
-    const ids = only === undefined ? named : this.#withoutShared(named, only)
+    // Ids with the same single record share its subjects, so most of many ids are left out without a decision.
+    const named = new Map<string | Subjects, string>()
+    for (const type of types)
+      for (const id of eachNamedId(records, principal, type)) {
+        if (this.#turn.isOver) await this.#turn.end()
+        const key = only === undefined ? id : subjectsOf(records, { resource: only, permission: '', id }).own
+        named.set(key, id)
+      }
     return this.representativesOf(
-      new Set([OTHER_ID, ...own, ...ids]),
+      new Set([OTHER_ID, ...own, ...named.values()]),
       resources.flatMap((resource) =>
         Object.keys(RESOURCES[resource].permissions).map((permission) => ({ resource, permission })),
       ),
     )
-  }
-
-  /** Ids with the same single record share its subjects, so most of many ids are left out without a decision. */
-  #withoutShared(ids: Iterable<string>, resource: ResourceName): Iterable<string> {
-    const { records } = this.#subject
-    return new Map(
-      [...ids].map((id) => [subjectsOf(records, { resource, permission: '', id }).own, id]),
-    ).values()
   }
 
   /** Returns one of the ids for each set of decisions about the permissions. */

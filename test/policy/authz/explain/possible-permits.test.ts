@@ -368,6 +368,25 @@ t.test('many grants of different permissions do not delay other requests', async
   t.ok(longest < MAX_TURN_MS, `${longest} ms`)
 })
 
+t.test('grants on very many ids do not delay other requests', async (t) => {
+  const grants = Array.from({ length: 200_000 }, (_, index) => ({
+    type: 1 as const,
+    userId: 'anna',
+    resourceType: RESOURCES.PROCESS_INSTANCE.id,
+    resourceId: `instance${index}`,
+    permissions: ['READ'],
+  }))
+  const records = indexRecords(grants)
+  const subjectOf: PossiblePermitsOptions['subjectOf'] = async (principal) =>
+    subjectWith({ principal, records })
+  const longest = await longestTurnOf(MAX_TURN_MS, async () => {
+    const { operations } = await finderWith({ subjectOf })({ ...NOBODY, userId: 'anna' })
+    t.ok(operations.has('getProcessInstance'))
+    t.notOk(operations.has('createDeployment'))
+  })
+  t.ok(longest < MAX_TURN_MS, `${longest} ms`)
+})
+
 t.test('an operation is shown without trying all of very many requests', async (t) => {
   const policy = TABLE.get('startProcessInstanceByKey')
   if (policy === undefined) throw new Error('the table has no such operation')
