@@ -4,6 +4,7 @@ import type { PermitSubject } from '../../../../src/policy/authz/explain/permit-
 import { SearchTurn } from '../../../../src/policy/authz/explain/search-turn.ts'
 import { indexRecords, type RevokeMode } from '../../../../src/policy/authz/records/records.ts'
 import type { Principal } from '../../../../src/request/principal.ts'
+import { EndedTurn } from '../../../support/ended-turn.ts'
 import { recordsOf } from '../../../support/people.ts'
 
 interface ProfiledCaller extends Partial<Principal> {
@@ -13,13 +14,17 @@ interface ProfiledCaller extends Partial<Principal> {
   readonly revokes?: RevokeMode
 }
 
-function profileOf({
+function profileOf(caller: ProfiledCaller, turn = new SearchTurn()): Promise<string> {
+  return decisionProfileOf(subjectOf(caller), turn)
+}
+
+function subjectOf({
   records = [],
   hasCases = false,
   revokes = 'auto',
   ...caller
-}: ProfiledCaller): Promise<string> {
-  const subject: PermitSubject = {
+}: ProfiledCaller): PermitSubject {
+  return {
     principal: { userId: 'anna', groups: [], tenants: [], ...caller },
     records: indexRecords(recordsOf(records), { revokes }),
     adminGroups: ['admins'],
@@ -29,7 +34,6 @@ function profileOf({
     linkBits: 0,
     hasCases,
   }
-  return decisionProfileOf(subject, new SearchTurn())
 }
 
 const EQUAL: Readonly<Record<string, readonly [ProfiledCaller, ProfiledCaller]>> = {
@@ -49,6 +53,10 @@ const EQUAL: Readonly<Record<string, readonly [ProfiledCaller, ProfiledCaller]>>
   'the group with a permission': [
     { groups: ['a', 'b'], records: ['grant @a TASK:x READ'] },
     { groups: ['a', 'b'], records: ['grant @b TASK:x READ'] },
+  ],
+  'a second group with the same permissions': [
+    { groups: ['a', 'b'], records: ['grant @a TASK:x READ'] },
+    { groups: ['a', 'b'], records: ['grant @a TASK:x READ', 'grant @b TASK:x READ'] },
   ],
   'records of other callers': [{}, { records: ['grant ben TASK:* ALL', 'grant @b TASK:x READ'] }],
 }
@@ -119,4 +127,13 @@ for (const [what, [one, other]] of Object.entries(DIFFERENT))
 
 t.test('callers with another profile: the revoke mode', async (t) => {
   t.not(await profileOf({ revokes: 'always' }), await profileOf({ revokes: 'never' }))
+})
+
+t.test('other work can run after each id, also while the texts of the ids are compared', async (t) => {
+  const turn = new EndedTurn()
+  await profileOf(
+    { records: Array.from({ length: 100 }, (_, index) => `grant anna TASK:t${index} READ`) },
+    turn,
+  )
+  t.ok(turn.ends >= 200, `${turn.ends} times`)
 })

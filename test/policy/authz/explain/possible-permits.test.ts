@@ -17,6 +17,7 @@ import { SearchTurn } from '../../../../src/policy/authz/explain/search-turn.ts'
 import type { OperationPolicy } from '../../../../src/policy/authz/operation-policy.ts'
 import { indexRecords } from '../../../../src/policy/authz/records/records.ts'
 import type { Attributes } from '../../../../src/request/attributes.ts'
+import { EndedTurn } from '../../../support/ended-turn.ts'
 import { longestTurnOf } from '../../../support/longest-turn.ts'
 import { GROUPS, pickFrom, policyOf, randomRecords, seeded, USERS } from './generated-policies.ts'
 import { ENTITY_IDS, randomRequest, type RandomRequest } from './generated-requests.ts'
@@ -385,6 +386,24 @@ t.test('grants on very many ids do not delay other requests', async (t) => {
     t.notOk(operations.has('createDeployment'))
   })
   t.ok(longest < MAX_TURN_MS, `${longest} ms`)
+})
+
+t.test('other work can run after each id, and ids with the same records are decided once', async (t) => {
+  const policy = TABLE.get('getProcessInstance')
+  if (policy === undefined) throw new Error('the table has no such operation')
+  const grants = Array.from({ length: 100 }, (_, index) => ({
+    type: 1 as const,
+    userId: 'anna',
+    resourceType: RESOURCES.PROCESS_INSTANCE.id,
+    resourceId: `instance${index}`,
+    permissions: ['READ'],
+  }))
+  const turn = new EndedTurn()
+  const principal = { ...NOBODY, userId: 'anna' }
+  const subject = subjectWith({ principal, records: indexRecords(grants) })
+  t.ok(await createMayBePermitted(subject, turn)(requestSpaceOf(policy)))
+  t.ok(turn.ends >= 100, `${turn.ends} times`)
+  t.ok(turn.ends < 150, `${turn.ends} times`)
 })
 
 t.test('an operation is shown without trying all of very many requests', async (t) => {
