@@ -20,7 +20,8 @@ interface Scenario {
 }
 
 const HANG_MS = 8_000
-/** The credential is remembered for five seconds, so this is at least one renewal. */
+const REMEMBER = '5s'
+/** At least one renewal. */
 const QUICK_SECONDS = 6
 const SECONDS = 16
 /** The first seconds of a process are slower. The credential is remembered when the measurement begins. */
@@ -44,7 +45,7 @@ export const renewal: Part = {
   measures:
     'Reads of one user at a constant rate while the remembered credential is renewed several times. A wait begins at the moment at which the ' +
     'request was due. Users are in a file, with the hash that `hash-password` creates or with bcrypt, or in an engine that needs 800 ms to ' +
-    'verify a password, or 8 s for twelve seconds. `verified` is the number of requests that waited for a verification.',
+    'verify a password, or 8 s for twelve seconds. Credentials are remembered for five seconds (`identity.remember`). `verified` is the number of requests that waited for a verification.',
   columns: [
     { key: 'max', title: 'longest wait', unit: 'ms' },
     { key: 'p99', title: 'p99', unit: 'ms' },
@@ -80,7 +81,12 @@ async function measure(scenario: Scenario, checkout: string, plan: Plan) {
     checkout,
     core: ANY_CORE,
     nodes: [engine.url],
-    settings: { timeouts: { headers: '5s' }, ...(isInEngine ? { identity: { source: 'engine' } } : {}) },
+    settings: {
+      timeouts: { headers: '5s' },
+      identity: isInEngine
+        ? { source: 'engine', remember: REMEMBER }
+        : { source: 'file', file: 'users.yaml', remember: REMEMBER },
+    },
     ...(scenario.users === 'engine' ? {} : { users: [await userOf(scenario.users)] }),
   })
   try {

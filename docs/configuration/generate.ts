@@ -39,6 +39,7 @@ interface Key {
   /** The type of the key in each form of the section that has it. */
   readonly types: readonly z.core.$ZodType[]
   readonly description: string
+  readonly defaults: string
   /** The only form of the section that has the key: `source: engine`. */
   readonly only: string
 }
@@ -59,18 +60,44 @@ function keysOf(path: string, type: z.core.$ZodType, only: string): readonly Key
     const restriction = having.length === objects.length ? only : having.map(sourceOf).join('` or `')
     const types = having.flatMap(({ shape }) => shape[name] ?? [])
     return [
-      { path: child, types, description: descriptionIn(having, name), only: restriction },
+      {
+        path: child,
+        types,
+        description: descriptionIn(having, name),
+        defaults: defaultIn(having, name),
+        only: restriction,
+      },
       ...types.slice(0, 1).flatMap((first) => keysOf(child, first, restriction)),
     ]
   })
 }
 
-/** Where the forms of a section describe a key in different words, each with its form. */
+/** Returns the description of a key. If the forms of a section describe it in different words, each text names its forms. */
 function descriptionIn(forms: readonly z.ZodObject[], name: string): string {
-  const texts = forms.map((form) => ({ form, text: metaOf(form.shape[name] ?? form, 'description') }))
-  const given = texts.filter(({ text }) => text !== '')
-  if (new Set(given.map(({ text }) => text)).size < 2) return given[0]?.text ?? ''
-  return given.map(({ form, text }) => `With \`${sourceOf(form)}\`: ${text}`).join('\n\n')
+  const texts = formsByText(forms, (form) => metaOf(form.shape[name] ?? form, 'description'))
+  texts.delete('')
+  const [first = ''] = texts.keys()
+  if (texts.size < 2) return first
+  return [...texts].map(([text, sources]) => `With ${sources}: ${text}`).join('\n\n')
+}
+
+/** Returns the default of a key. If the forms of a section have different ones, each default names its forms. */
+function defaultIn(forms: readonly z.ZodObject[], name: string): string {
+  const defaults = formsByText(forms, (form) => defaultOf(form.shape[name] ?? form))
+  const [first = ''] = defaults.keys()
+  if (defaults.size < 2) return first
+  return [...defaults].map(([text, sources]) => `${text} with ${sources}`).join(', ')
+}
+
+/** Returns the different texts of the forms, each with the forms that have it. */
+function formsByText(
+  forms: readonly z.ZodObject[],
+  textOf: (form: z.ZodObject) => string,
+): Map<string, string> {
+  const byText = Map.groupBy(forms, textOf)
+  return new Map(
+    [...byText].map(([text, having]) => [text, having.map((form) => `\`${sourceOf(form)}\``).join(' or ')]),
+  )
 }
 
 function sourceOf({ shape }: z.ZodObject): string {
@@ -83,7 +110,7 @@ function objectsOf(type: z.core.$ZodType): readonly z.ZodObject[] {
   return at instanceof z.ZodUnion ? at.options.flatMap(objectsOf) : []
 }
 
-function textOfKey({ path, types, description, only }: Key): string {
+function textOfKey({ path, types, description, defaults, only }: Key): string {
   const [type = schema] = types
   const isSection = SECTIONS.some((kind) => unwrap(type) instanceof kind)
   const facts = [
@@ -91,7 +118,7 @@ function textOfKey({ path, types, description, only }: Key): string {
     [...new Set(types.map(valueOf))].join(' or '),
     ...(isSection
       ? [isRequired(type) ? 'required' : '']
-      : [defaultOf(type), restartProblems([path]).length > 0 ? 'restart' : 'reload']),
+      : [defaults, restartProblems([path]).length > 0 ? 'restart' : 'reload']),
   ].filter((fact) => fact !== '')
   const guides = (GUIDES.get(path) ?? []).map((file) => `[${file.replace('../', '')}](${file})`)
   const see = guides.length === 0 ? '' : ` See ${guides.join(' and ')}.`

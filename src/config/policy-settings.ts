@@ -6,16 +6,15 @@ import { age, wholeNumber, time } from './values.ts'
 
 const mode = z.enum(['enforce', 'report', 'off'])
 const FIVE_MINUTES_MS = 300_000
+const ONE_HOUR_MS = 3_600_000
+const FIVE_SECONDS_MS = 5_000
+const REMEMBER =
+  'How long a verified credential is remembered. A credential that is used after 70 % of this time is verified again in the background. '
+const REMEMBER_NONE = 'If zero, no credential is remembered.'
 /** Settings that every source of users has. */
 const ofEverySource = {
-  remember: age()
-    .default(5000)
-    .describe(
-      'How long a verified credential is remembered. A credential that is used after 70 % of this time is verified again in the background. ' +
-        'If the gateway notices a change of the user, it forgets the credential at once. If zero, no credential is remembered.',
-    ),
   rememberFailures: age()
-    .default(5000)
+    .default(FIVE_SECONDS_MS)
     .describe(
       'How long a wrong credential is refused without another check. If zero, no wrong credential is remembered.',
     ),
@@ -47,6 +46,15 @@ const fromFile = (content: string) => ({
         'If zero, the content is used only while the file can be read.',
     ),
 })
+/** Settings of the sources that read users from a file. */
+const ofEveryFile = {
+  remember: age()
+    .default(ONE_HOUR_MS)
+    .describe(
+      `${REMEMBER}Each request is compared with the user in the file, so a user who is changed or removed is refused as soon as ` +
+        `the file has been read. A shorter time only computes more password hashes. ${REMEMBER_NONE}`,
+    ),
+}
 const SOURCE_NEEDED = '{ source: file, file } or { source: engine } is needed'
 const USERS_NEEDED = '{ source: file, file }, { source: htpasswd, file } or { source: engine } is needed'
 /** The section `identity`. */
@@ -63,6 +71,7 @@ export const identitySettings = z.discriminatedUnion(
       ...fromFile(
         'A file of users with argon2id or bcrypt hashes. `engine-gateway hash-password` creates the hashes',
       ),
+      ...ofEveryFile,
       ...ofEverySource,
     }),
     z.strictObject({
@@ -77,11 +86,18 @@ export const identitySettings = z.discriminatedUnion(
           'A file with the groups and tenants of these users: a file of users without `passwordHash`. It is read again when it changes. ' +
             'If absent, users have no groups and no tenants.',
         ),
+      ...ofEveryFile,
       ...ofEverySource,
     }),
     z.strictObject({
       source: z.literal('engine'),
       ...ofEverySource,
+      remember: age()
+        .default(FIVE_SECONDS_MS)
+        .describe(
+          `${REMEMBER}A user who is changed or removed in the engine is accepted for at most this time, except while the engine does ` +
+            `not respond: see \`staleAfter\`. ${REMEMBER_NONE}`,
+        ),
       staleAfter: age()
         .default(FIVE_MINUTES_MS)
         .describe(

@@ -160,6 +160,17 @@ timeouts: { drain: 596h }
   })
 })
 
+t.test(
+  'a credential is remembered longer if its user is in a file, because no change of a file is missed',
+  async (t) => {
+    const sources = ['file, file: users.yaml', 'htpasswd, file: htpasswd', 'engine']
+    const remembered = sources.map(
+      (source) => loadConfig(fileOf(t, GOOD.replace('file, file: users.yaml', source))).identity.remember,
+    )
+    t.strictSame(remembered, [3_600_000, 3_600_000, 5_000])
+  },
+)
+
 t.test('all problems are reported at once', async (t) => {
   t.equal(problemsOf(t, `${GOOD.replace('version: 1', 'version: 2')}foo: 1\nbar: 2\n`).length, 3)
 })
