@@ -9,24 +9,34 @@ interface Item {
 
 function turnsOf(...names: readonly string[]) {
   const turns = new Turns<Item>()
-  const places = new Map<Item, Node<Item>>()
+  const places = new Map<string, Node<Item>>()
   const add = (name: string) => {
     const user = name.replaceAll(/\d/g, '')
     const place = new Node<Item>(user === 'own' ? { name } : { name, user })
-    places.set(place.value, place)
+    places.set(name, place)
     turns.add(place)
   }
   names.forEach(add)
+  /** Removes a request whose client has disconnected. */
+  const leave = (name: string) => {
+    const place = places.get(name)
+    if (place !== undefined) turns.delete(place)
+  }
   /** Starts the next request. */
   const next = (): string => {
     const [item] = turns.inOrder()
-    const place = item && places.get(item)
-    if (item === undefined || place === undefined) return ''
+    if (item === undefined) return ''
     turns.onStarted(item)
-    turns.delete(place)
+    leave(item.name)
     return item.name
   }
-  return { turns, add, next, all: () => Array.from({ length: 10 }, next).filter((name) => name !== '') }
+  return {
+    turns,
+    add,
+    leave,
+    next,
+    all: () => Array.from({ length: 10 }, next).filter((name) => name !== ''),
+  }
 }
 
 t.test('users take turns, and the requests of each keep their order', (t) => {
@@ -39,6 +49,16 @@ t.test('a user who had a turn comes after the users who wait', (t) => {
   t.equal(next(), 'a1')
   add('a2')
   t.same([next(), next(), next()], ['b1', 'c1', 'a2'])
+  t.end()
+})
+
+t.test('nothing is remembered of a user without a request, who comes after the users who wait', (t) => {
+  const { all, add, leave } = turnsOf('a1', 'a2', 'b1', 'c1')
+  leave('a1')
+  leave('a2')
+  leave('a1')
+  add('a3')
+  t.same(all(), ['b1', 'c1', 'a3'])
   t.end()
 })
 

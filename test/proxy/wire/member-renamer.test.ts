@@ -115,6 +115,14 @@ t.test('at most the bytes of one name are kept between two chunks', async (t) =>
   t.equal(rest, '":"operatonFormRef","camundaFormRef" :1}')
 })
 
+t.test('the kept bytes are a copy, because a chunk may be a part of a much larger buffer', async (t) => {
+  const renamer = new MemberRenamer(TASKS)
+  const chunk = Buffer.from('{"operaton')
+  t.equal(renamer.rename(chunk).toString(), '{')
+  chunk.fill(0)
+  t.equal(renamer.rename(Buffer.from('FormRef":1}')).toString(), '"camundaFormRef" :1}')
+})
+
 t.test('a name with more bytes than any written form of a known name is not renamed', async (t) => {
   const escaped = Array.from('operatonFormRef', escape).join('')
   t.equal(
