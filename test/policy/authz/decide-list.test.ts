@@ -116,3 +116,18 @@ t.test('a grant on all items does not include items of other tenants', async (t)
   t.same(await decisionOf({ ...TASKS, crossTenant: 'ignored' }, world), { visibility: 'all' })
   t.same(await decisionOf(TASKS, { ...world, adminUsers: ['anna'] }), { visibility: 'all' })
 })
+
+t.test('a task query selects the tasks of one case key, but not of several', async (t) => {
+  const query: ItemRestriction = { ...TASKS, prefilter: 'task query' }
+  for (const lines of [[], ['grant anna TASK:t1 READ']])
+    for (const [keys, strategy] of [
+      [['care'], 'rewrite'],
+      [['care', 'claim'], 'scan'],
+      [null, 'scan'],
+    ] as const)
+      t.match(
+        await decisionOf(query, { lines, caseKeys: async () => keys }),
+        { strategy },
+        JSON.stringify(keys),
+      )
+})
