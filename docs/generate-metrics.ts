@@ -109,7 +109,7 @@ const NOTES: Readonly<Record<string, string>> = {
     '`reason`: a `GW_…` code ([errors](errors.md)), or the status with which a secured engine would refuse the request. A `stage` that ends in `-report` refused no request. If it jumps, see [refusals](runbooks/GatewayRefusalsJump.md). If `GW_OVERLOADED` rises, see [overload](runbooks/GatewayOverloaded.md)',
   gateway_requests_in_flight: 'Long polls are included. It should not grow permanently',
   gateway_rows_plan_total:
-    '`plan`: `none`, `narrowed`, `parts`, `filter` ([plans](decisions/0011-row-plans.md)). If `filter` is the usual plan of an operation, its queries or the permissions of its callers [cannot be expressed as an engine query](deviations.md#rows-that-are-filtered)',
+    '`plan`: `none`, `narrowed`, `parts`, `filter` ([plans](decisions/0011-row-plans.md)). If `filter` is the usual plan of an operation, its queries or the permissions of its callers [cannot be expressed as an engine query](deviations.md#lists-that-are-filtered)',
   gateway_rows_read_total:
     '`result`: `shown` (visible; a response to a count contains only their number), `hidden`. `hidden` should not grow much faster than `shown`',
   gateway_cache_purges_total:

@@ -71,7 +71,7 @@ export const ADMIN_ROUTES = {
   start: {
     method: 'GET',
     path: '/',
-    purpose: 'leads a browser to the status page',
+    purpose: 'redirects to the status page',
     // Relative, because a proxy may serve the listener below a path.
     answer: () => ({
       ...textAnswerOf(302, 'The status page is at status\n'),

@@ -65,19 +65,19 @@ void test('what is foreign to an operation is answered as by the engine', {
   t.same(
     operations.filter(({ id }) => !asked.some(({ operation }) => operation === id)),
     [],
-    'each operation is asked for',
+    'every operation was tested',
   )
   const differing = asked.filter(({ engine, gateway, kind }) => !saysTheSame(engine, gateway, kind))
   t.same(
     differing.filter((one) => deviationOf(one) === undefined).map(lineOf),
     [],
-    `${asked.length} answers are those of the engine, but for ${differing.length} documented ones`,
+    `${asked.length} responses are those of the engine, except ${differing.length} documented ones`,
   )
   const met = new Set(differing.map(deviationOf))
   t.same(
     DEVIATIONS.filter((one) => !met.has(one)),
     [],
-    'what differs no longer is not listed',
+    'every listed deviation was observed',
   )
   const page = await readFile(PAGE, 'utf8')
   for (const { documented } of DEVIATIONS) t.ok(page.includes(documented), documented)
