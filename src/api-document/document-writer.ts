@@ -9,7 +9,7 @@ export interface ApiDescription {
   readonly basePath: string
   /** The credentials that the gateway accepts. */
   readonly schemes: readonly ('basic' | 'bearer')[]
-  /** The version of the gateway. */
+  /** The release of the engine. If it is not configured, the newest version of the published API. */
   readonly version: string
 }
 

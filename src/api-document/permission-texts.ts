@@ -23,13 +23,21 @@ function checkText({ anyOf, allOf, admin, when, each }: Check): string {
     ...(anyOf === undefined ? [] : [termsText(anyOf, 'or')]),
     ...(allOf === undefined ? [] : [termsText(allOf, 'and')]),
   ].join(' or ')
-  const condition = when === undefined ? '' : ` if ${when.replaceAll(/\b(?:body|query):(\w+)/g, '`$1`')}`
-  return each === undefined ? terms + condition : `for each ${eachText(each)}${condition}: ${terms}`
+  const limits = [
+    ...(each === undefined ? [] : [`for each ${eachText(each)}`]),
+    ...(when === undefined ? [] : [`if ${conditionText(when)}`]),
+  ]
+  return limits.length === 0 ? terms : `${limits.join(', ')}: ${terms}`
+}
+
+/** `body:id given`: `id` is given. */
+function conditionText(when: string): string {
+  return when.replaceAll(/\b(?:body|query):(\w+)/g, '`$1`').replaceAll(/ (given|absent)\b/g, ' is $1')
 }
 
 function eachText(each: CheckTargetSet): string {
   const [, source, member = ''] = /^(body|query):(\w+)\[\]$/.exec(each) ?? []
-  return source === undefined ? (EACH[each] ?? each) : `id in ${code(member)} of the ${source}`
+  return source === undefined ? (EACH[each] ?? each) : `value of ${code(member)} in the ${source}`
 }
 
 /** The ids and entities that checks run over. */
@@ -47,18 +55,21 @@ const EACH: Readonly<Partial<Record<CheckTargetSet, string>>> = {
   versionsOfKey: 'version of the key',
 }
 
-function conditionText(and: ItemRestriction['and']): string {
-  if (and === undefined) return ''
-  const flag = and.when?.slice('query:'.length).replace(' is true', '')
-  return (flag === undefined ? '' : `with ${code(flag)}: `) + termsText(and.anyOf, 'or')
-}
-
+/** Another condition begins after a semicolon, because each of them may contain several permissions with "or". */
 function itemsText({ anyOf, allOf, and, exempt }: ItemRestriction): string {
-  const needed = [termsText(anyOf ?? [], 'or'), termsText(allOf ?? [], 'and'), conditionText(and)].filter(
+  const needed = [termsText(anyOf ?? [], 'or'), termsText(allOf ?? [], 'and'), furtherText(and)].filter(
     (text) => text !== '',
   )
-  const open = exempt === undefined ? '' : ` (all items with ${exempt} are visible)`
-  return needed.length === 0 ? `items of the caller's tenants` : `items: ${needed.join(' and ')}${open}`
+  const open = exempt === undefined ? '' : ` (all items with ${EXEMPT[exempt] ?? exempt} are visible)`
+  return needed.length === 0 ? `items of the caller's tenants` : `items: ${needed.join('; and ')}${open}`
+}
+
+const EXEMPT: Readonly<Partial<Record<NonNullable<ItemRestriction['exempt']>, string>>> = { case: 'a case' }
+
+function furtherText(and: ItemRestriction['and']): string {
+  if (and === undefined) return ''
+  const terms = termsText(and.anyOf, 'or')
+  return and.when === undefined ? terms : `if ${conditionText(and.when)}: ${terms}`
 }
 
 /** Names the permissions on the same entity together: `UPDATE` or `TASK_WORK` on task `{id}`. */
@@ -100,8 +111,9 @@ function targetOf({ resource, attribute, former }: PermissionTarget): {
     const isKnown = source === 'each' || source === 'item' || entity === former
     return { text: isKnown ? `its ${kind}` : `the ${kind} of ${entity}`, entity }
   }
-  const isItself = (name === 'id' || name === 'key') && entity.startsWith(`the ${kind}`)
-  return isItself
+  const isNamed = name === 'id' || name === 'key'
+  if (isNamed && (source === 'each' || source.includes('(each:'))) return { text: `this ${kind}`, entity }
+  return isNamed && entity.startsWith(`the ${kind}`)
     ? { text: entity, entity }
     : { text: kind + attributeText(attribute), entity: `the ${kind}` }
 }
@@ -122,7 +134,7 @@ function attributeText(attribute: string): string {
   if (source === 'path') return ` ${code(`{${member}}`)}`
   if (source !== '') return ` ${code(member)} of the ${source}`
   const [entity = '', name = ''] = attribute.split(/\.(?=\w+$)/)
-  return entity === 'each' ? ` (its ${code(name)})` : ` ${code(name)} of ${entityText(entity)}`
+  return ` ${code(name)} of ${entityText(entity)}`
 }
 
 const FIXED: Readonly<Record<string, string>> = {
@@ -135,10 +147,13 @@ const FIXED: Readonly<Record<string, string>> = {
 /** `processDefinition(body:processDefinitionId)`: the process definition that `processDefinitionId` names. */
 function entityText(entity: string): string {
   const [name = '', source = ''] = entity.split('(')
-  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  const words = (SAME[name] ?? name).replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   const member = source.slice(source.indexOf(':') + 1, -1)
   return member === '' ? `the ${words}` : `the ${words} that ${code(member)} names`
 }
+
+/** Look-ups that find the same entity as another one, under other rules. */
+const SAME: Readonly<Partial<Record<string, string>>> = { jobOfInstance: 'job' }
 
 function code(text: string): string {
   return `\`${text}\``

@@ -253,6 +253,7 @@ function narrowedTasks(
   return { visibility: 'conditional', strategy: 'rewrite', narrow: narrowTasks({ granted, tenantIds }) }
 }
 
+/** Creates the function that returns the permissions that a caller lacks for each item of a list. */
 export function createMissingItemPermissions(
   compiled: CompiledRestriction,
   options: ListDecisionOptions,
