@@ -111,11 +111,18 @@ function targetOf({ resource, attribute, former }: PermissionTarget): {
     const isKnown = source === 'each' || source === 'item' || entity === former
     return { text: isKnown ? `its ${kind}` : `the ${kind} of ${entity}`, entity }
   }
-  const isNamed = name === 'id' || name === 'key'
-  if (isNamed && (source === 'each' || source.includes('(each:'))) return { text: `this ${kind}`, entity }
-  return isNamed && entity.startsWith(`the ${kind}`)
-    ? { text: entity, entity }
-    : { text: kind + attributeText(attribute), entity: `the ${kind}` }
+  const own = ownTextOf(kind, source, name)
+  return own === null
+    ? { text: kind + attributeText(attribute), entity: `the ${kind}` }
+    : { text: own, entity }
+}
+
+/** Returns the text for an entity that the attribute names by its own id or key. Null for other attributes. */
+function ownTextOf(kind: string, source: string, name: string): string | null {
+  if (name !== 'id' && name !== 'key') return null
+  if (source === 'each' || source.includes('(each:')) return `this ${kind}`
+  const entity = entityText(source)
+  return entity.startsWith(`the ${kind}`) ? entity : null
 }
 
 /** The attribute of another entity that names an entity of the resource. */
