@@ -33,6 +33,7 @@ export function createOpenNotifications(
   dependencies: Dependencies,
   { tools, streams }: Pick<ToolEndpoint, 'tools' | 'streams'>,
 ): OpenNotifications {
+  const { log } = dependencies
   const identify = createPrincipalOf(dependencies)
 
   async function digestOf(caller: DescribedCaller): Promise<string> {
@@ -67,6 +68,10 @@ export function createOpenNotifications(
         isEnded = true
         notify()
         end()
+      },
+      onError: (error) => {
+        if (!(error instanceof GatewayError))
+          log.error({ err: error }, 'a stream of a client of tools ended: its tools could not be compared')
       },
     }
     // The place is taken before the first wait, so that many requests at once do not exceed the limits.

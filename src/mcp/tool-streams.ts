@@ -1,15 +1,14 @@
 import { type Schedule, scheduleTimer } from '../files/source-state.ts'
+import { type ReviewedStream, StreamReviews } from './stream-reviews.ts'
 
 /** A stream through which a client learns that its tools have changed. */
-export interface ToolStream {
-  /** The user, for the limit of streams of one user. */
-  readonly user: string
+export interface ToolStream extends ReviewedStream {
   /** Returns false if the records or the caller may have changed since the last review. It only compares. */
   readonly isCurrent: () => boolean
-  /** Notifies the client if its tools have changed. Rejects if the caller may not use tools any more. */
-  readonly review: () => Promise<void>
   /** Notifies the client, because nothing is known about later changes, and ends the stream. */
   readonly end: () => void
+  /** Reports the error that has ended the stream. It must not throw. */
+  readonly onError: (error: unknown) => void
 }
 
 export interface ToolStreamLimits {
@@ -32,11 +31,8 @@ interface ToolStreamsOptions {
 /** Why no stream is opened. */
 export type StreamRefusal = 'draining' | 'process' | 'user'
 
-/** Time between two reviews. A revoked record must reach the clients within a second, and the records need a part of it. */
+/** Time between two comparisons. A revoked record must reach the clients within a second, and the records need a part of it. */
 const INTERVAL_MS = 250
-
-/** The largest number of reviews at a time. A review may wait for an engine or an issuer that verifies the caller again. */
-const MAX_REVIEWS = 16
 
 /** Time between two comments on a stream without messages. A proxy may close a stream that is silent for a minute. */
 export const KEEP_ALIVE_MS = 25_000
@@ -52,6 +48,7 @@ export class ToolStreams {
   /** The streams, and when each was opened. */
   readonly #streams = new Map<ToolStream, number>()
   readonly #perUser = new Map<string, number>()
+  readonly #reviews: StreamReviews<ToolStream>
   #isScheduled = false
   #isDraining = false
 
@@ -59,6 +56,10 @@ export class ToolStreams {
     this.#options = options
     this.#schedule = options.schedule ?? scheduleTimer
     this.#now = options.now ?? (() => performance.now())
+    this.#reviews = new StreamReviews({
+      now: this.#now,
+      onRejected: (stream, error) => this.#fail(stream, error),
+    })
   }
 
   get size(): number {
@@ -68,7 +69,7 @@ export class ToolStreams {
   /** Returns why the user gets no further stream, or null. */
   refusalFor(user: string): StreamRefusal | null {
     const { open, perUser } = this.#options.limits
-    if (this.#isDraining) return 'draining'
+    if (this.#isDraining || this.#options.isReplaced()) return 'draining'
     if (this.#streams.size >= open) return 'process'
     return (this.#perUser.get(user) ?? 0) >= perUser ? 'user' : null
   }
@@ -76,11 +77,16 @@ export class ToolStreams {
   add(stream: ToolStream): void {
     this.#streams.set(stream, this.#now())
     this.#perUser.set(stream.user, (this.#perUser.get(stream.user) ?? 0) + 1)
-    this.#scheduleReview()
+    this.#scheduleComparison()
+  }
+
+  has(stream: ToolStream): boolean {
+    return this.#streams.has(stream)
   }
 
   delete(stream: ToolStream): void {
     if (!this.#streams.delete(stream)) return
+    this.#reviews.cancel(stream)
     const left = (this.#perUser.get(stream.user) ?? 1) - 1
     if (left === 0) this.#perUser.delete(stream.user)
     else this.#perUser.set(stream.user, left)
@@ -93,28 +99,42 @@ export class ToolStreams {
   }
 
   #end(stream: ToolStream): void {
+    if (!this.has(stream)) return
     this.delete(stream)
-    stream.end()
+    try {
+      stream.end()
+    } catch (error) {
+      stream.onError(error)
+    }
   }
 
-  #scheduleReview(): void {
+  /** Ends a stream after an error of its callbacks. The other streams are not concerned. */
+  #fail(stream: ToolStream, error: unknown): void {
+    if (!this.has(stream)) return
+    stream.onError(error)
+    this.#end(stream)
+  }
+
+  #scheduleComparison(): void {
     if (this.#isScheduled || this.#streams.size === 0) return
     this.#isScheduled = true
-    this.#schedule(() => void this.#reviewAll(), INTERVAL_MS)
+    this.#schedule(() => this.#compareAll(), INTERVAL_MS)
   }
 
-  async #reviewAll(): Promise<void> {
-    if (this.#options.isReplaced()) this.drain()
-    const streams = this.#streams.entries()
-    await Promise.all(Array.from({ length: MAX_REVIEWS }, () => this.#reviewEach(streams)))
+  #compareAll(): void {
     this.#isScheduled = false
-    this.#scheduleReview()
+    for (const [stream, openedAtMs] of this.#streams)
+      try {
+        if (this.#isOver(openedAtMs)) this.#end(stream)
+        else if (!stream.isCurrent()) this.#reviews.request(stream)
+      } catch (error) {
+        this.#fail(stream, error)
+      }
+    this.#reviews.start()
+    this.#scheduleComparison()
   }
 
-  /** Reviews the next stream until there is none. Several calls share the same streams. */
-  async #reviewEach(streams: MapIterator<[ToolStream, number]>): Promise<void> {
-    for (const [stream, openedAtMs] of streams)
-      if (this.#now() - openedAtMs >= this.#options.limits.maxAgeMs) this.#end(stream)
-      else if (!stream.isCurrent()) await stream.review().catch(() => this.#end(stream))
+  #isOver(openedAtMs: number): boolean {
+    return this.#options.isReplaced() || this.#now() - openedAtMs >= this.#options.limits.maxAgeMs
   }
 }
