@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { KEEP_ALIVE_MS } from '../mcp/tool-streams.ts'
+import { onClosed } from './closed-response.ts'
 import type { NotificationsOfClient, OpenNotifications } from './tool-notifications.ts'
 import type { DescribedCaller } from './possible-operations.ts'
 
@@ -23,12 +23,11 @@ export async function serveNotificationStream(
   const events = new PassThrough()
   let opened: NotificationsOfClient | null = null
   const notify = () => void events.write(`id: ${opened?.seen() ?? ''}\nevent: message\ndata: ${CHANGED}\n\n`)
-  opened = await open({ request, caller, notify, end: () => events.end() })
-  const { seen, close } = opened
+  opened = await open({ request, reply, caller, notify, end: () => events.end() })
+  const { seen } = opened
   const keepAlive = setInterval(() => events.write(':\n\n'), KEEP_ALIVE_MS).unref()
   onClosed(reply.raw, () => {
     clearInterval(keepAlive)
-    close()
     events.destroy()
   })
   const lastEventId = request.headers['last-event-id']
@@ -39,10 +38,4 @@ export async function serveNotificationStream(
     .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no')
     .send(events)
-}
-
-/** Calls a function when a response is over, also if its client has already disconnected. */
-export function onClosed(response: ServerResponse, work: () => void): void {
-  if (response.destroyed || response.socket?.destroyed === true) work()
-  else response.once('close', work)
 }

@@ -36,7 +36,7 @@ async function describedFor(
   const { engine, isEngineNamed, accessRequest } = context
   const place = { engine: engine.name, isEngineNamed, of: 'caller' } as const
   if (accessRequest.query.has('full')) return { ...place, ...documents.allOf(engine.name) }
-  const { operations, key } = await possibleOperations(dependencies, context)
+  const { operations, key } = await possibleOperations(dependencies, { caller: context })
   return { ...place, ids: operations, key }
 }
 

@@ -26,7 +26,8 @@ import { pickHeaders } from '../request/picked-headers.ts'
 import { isObject, stringIn } from '../request/value.ts'
 import { type CallTool, createCallTool } from './call-tool.ts'
 import { registerProtectedResource, withMetadataAddress } from './protected-resource-routes.ts'
-import { onClosed, serveNotificationStream } from './notification-stream.ts'
+import { onClosed } from './closed-response.ts'
+import { serveNotificationStream } from './notification-stream.ts'
 import { createOpenNotifications, type OpenNotifications } from './tool-notifications.ts'
 import type { DescribedCaller } from './possible-operations.ts'
 import { refusePages, shareWithPages } from './tool-pages.ts'
@@ -134,13 +135,13 @@ function createServe(
     reply: FastifyReply,
     tell: (work: (served: ServedMessage) => void) => void,
   ): Promise<void> {
-    const { close } = await openNotifications({
+    await openNotifications({
       request,
+      reply,
       caller: callerOf(request.context),
       notify: () => tell((served) => served.notify()),
       end: () => tell((served) => served.end()),
     })
-    onClosed(reply.raw, close)
   }
 
   async function serveMessage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -162,7 +163,9 @@ function createServe(
       message,
       signal: abort.signal,
       list: async () => {
-        const visible = await visibleTools(dependencies, tools, callerOf(context))
+        const caller = callerOf(context)
+        const isAwaited = () => !abort.signal.aborted
+        const visible = await visibleTools(dependencies, tools, { caller, isAwaited })
         return visible.map(({ description }) => description)
       },
       call: () => callTool({ request, message, signal: abort.signal, onSent: () => (isSent = true) }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import type { StreamRefusal, ToolStream } from '../mcp/tool-streams.ts'
@@ -7,18 +7,19 @@ import { setPrincipal } from '../pipeline/context.ts'
 import { identifyAgain } from '../pipeline/decide-again.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import { createPrincipalOf } from '../pipeline/locate-request.ts'
+import { onClosed } from './closed-response.ts'
 import type { DescribedCaller } from './possible-operations.ts'
 import { visibleTools } from './visible-tools.ts'
 
-/** The notifications of one client. */
+/** The notifications of one client. They are closed when its response is over. */
 export interface NotificationsOfClient {
   /** Identifies the tools that the caller saw last. */
   readonly seen: () => string
-  readonly close: () => void
 }
 
 interface NotifiedClient {
   readonly request: FastifyRequest
+  readonly reply: FastifyReply
   readonly caller: DescribedCaller
   readonly notify: () => void
   /** Ends the stream of the client. */
@@ -28,7 +29,7 @@ interface NotifiedClient {
 /** Opens the notifications of a client. @throws GatewayError if there are too many streams, or if the records are too old */
 export type OpenNotifications = (client: NotifiedClient) => Promise<NotificationsOfClient>
 
-/** Creates the function that opens notifications. They contain no data: the client then asks for the list, and the gateway decides again. */
+/** Creates the function that opens notifications. They contain no data. The client then reads the list, and the gateway decides again. */
 export function createOpenNotifications(
   dependencies: Dependencies,
   { tools, streams }: Pick<ToolEndpoint, 'tools' | 'streams'>,
@@ -36,13 +37,13 @@ export function createOpenNotifications(
   const { log } = dependencies
   const identify = createPrincipalOf(dependencies)
 
-  async function digestOf(caller: DescribedCaller): Promise<string> {
-    const visible = await visibleTools(dependencies, tools, caller)
+  async function digestOf(caller: DescribedCaller, isAwaited: () => boolean): Promise<string> {
+    const visible = await visibleTools(dependencies, tools, { caller, isAwaited })
     const names = visible.map(({ description }) => description.name)
     return createHash('sha256').update(names.join()).digest('base64url').slice(0, 22)
   }
 
-  return async function openNotifications({ request, caller: { engine, principal }, notify, end }) {
+  return async function openNotifications({ request, reply, caller: { engine, principal }, notify, end }) {
     const { authenticator } = engine
     const refusal = streams.refusalFor(principal.userId)
     if (refusal !== null) throw refusalOf(refusal)
@@ -50,17 +51,19 @@ export function createOpenNotifications(
     let version: number | null = engine.recordsVersion()
     let seen = ''
     let isEnded = false
+    const isOpen = (): boolean => streams.has(stream)
     const stream: ToolStream = {
       user: principal.userId,
       isCurrent: () => isUnchanged(engine, version) && authenticator.isCurrent(caller),
       review: async () => {
         version = null
         caller = await identifyAgain({ authenticator, identify }, caller, request)
+        if (!isOpen()) return
         setPrincipal(request.context, caller)
         const current = engine.recordsVersion()
-        const digest = await digestOf({ engine, principal: caller })
+        const digest = await digestOf({ engine, principal: caller }, isOpen)
         version = current
-        if (digest === seen) return
+        if (digest === seen || !isOpen()) return
         seen = digest
         notify()
       },
@@ -76,15 +79,16 @@ export function createOpenNotifications(
     }
     // The place is taken before the first wait, so that many requests at once do not exceed the limits.
     streams.add(stream)
+    onClosed(reply.raw, () => streams.delete(stream))
     try {
-      seen = await digestOf({ engine, principal })
+      seen = await digestOf({ engine, principal }, isOpen)
       // Otherwise nothing would end a stream that was drained while it was opened.
       if (isEnded) throw refusalOf('draining')
     } catch (error) {
       streams.delete(stream)
       throw error
     }
-    return { seen: () => seen, close: () => streams.delete(stream) }
+    return { seen: () => seen }
   }
 }
 

@@ -92,8 +92,18 @@ t.test('a drain notifies the client and ends its stream', async (t) => {
   t.equal((await openStream(gateway.origin)).status, 503)
 })
 
-t.test('a drain while a stream is opened leaves no stream', async (t) => {
-  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+/** A message that is sent with POST. */
+function messageOf(method: string, params: object): RequestInit {
+  return {
+    method: 'POST',
+    headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  }
+}
+
+/** Opens a gateway whose searches for tools do not begin. `begun` resolves to the function that says if the first is awaited. */
+async function openWaitingSearches(t: Test) {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<() => boolean>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const gateway = await openGateway(t, {
     settings: { mcp: {} },
@@ -107,8 +117,8 @@ t.test('a drain while a stream is opened leaves no stream', async (t) => {
             ...engine,
             possiblePermits: {
               ...engine.possiblePermits,
-              find: async (principal) => {
-                begin()
+              find: async (principal, isAwaited = () => true) => {
+                begin(isAwaited)
                 await released
                 return engine.possiblePermits.find(principal)
               },
@@ -118,6 +128,11 @@ t.test('a drain while a stream is opened leaves no stream', async (t) => {
       ),
     }),
   })
+  return { gateway, begun, release }
+}
+
+t.test('a drain while a stream is opened leaves no stream', async (t) => {
+  const { gateway, begun, release } = await openWaitingSearches(t)
   const opening = openStream(gateway.origin)
   await begun
   gateway.dependencies.toolEndpoint?.streams.drain()
@@ -126,6 +141,25 @@ t.test('a drain while a stream is opened leaves no stream', async (t) => {
   t.equal(status, 503)
   t.equal(headers.get('x-gateway-error'), 'GW_DRAINING')
 })
+
+for (const [what, init] of Object.entries<RequestInit>({
+  'opens a stream': { headers: { accept: 'text/event-stream' } },
+  subscribes: messageOf('subscriptions/listen', { notifications: { toolsListChanged: true } }),
+  'reads the list': messageOf('tools/list', {}),
+}))
+  t.test(`the tools of a client that ${what} and disconnects are not awaited`, async (t) => {
+    const { gateway, begun, release } = await openWaitingSearches(t)
+    const abort = new AbortController()
+    const headers = { ...init.headers, authorization: authorizationOf('mary') }
+    const request = fetch(`${gateway.origin}/mcp`, { ...init, headers, signal: abort.signal })
+    const isAwaited = await begun
+    t.ok(isAwaited())
+    abort.abort()
+    await t.rejects(request)
+    while (isAwaited()) await wait(5)
+    t.equal(gateway.dependencies.toolEndpoint?.streams.size, 0)
+    release()
+  })
 
 t.test('a stream ends at its age', async (t) => {
   const gateway = await openTools(t, { streams: { maxAge: '1s' } })

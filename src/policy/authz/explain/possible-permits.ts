@@ -5,6 +5,7 @@ import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts
 import type { Release } from '../../../operations/published/releases.ts'
 import type { Operation } from '../../../operations/table.ts'
 import type { Principal } from '../../../request/principal.ts'
+import { GatewayError } from '../../../errors.ts'
 import { createVerificationQueue } from '../../authn/verification-queue.ts'
 import { createAuthorize } from '../checks/authorize.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
@@ -181,7 +182,11 @@ export interface PossiblePermitsOptions {
 
 /** Finds the operations with at least one request that a caller may be permitted to send. Remembers them while the same records are in force. */
 export interface PossiblePermitSearch {
-  readonly find: (principal: Principal) => Promise<PossiblePermits>
+  /**
+   * @param isAwaited returns false if no client waits for the result any more. A search that has not begun is then left out.
+   * @throws GatewayError if the records are too old, if too many callers wait, or if the result is not awaited any more
+   */
+  readonly find: (principal: Principal, isAwaited?: () => boolean) => Promise<PossiblePermits>
   /**
    * Searches for a caller without any record, so that the first caller does not wait for compiled code. Other work runs between its
    * turns.
@@ -198,7 +203,7 @@ export function createPossiblePermits(options: PossiblePermitsOptions): Possible
   const remembered = createMemory()
   const byProfile = createMemory()
   const shared = createMemory()
-  const running = new Map<string, Promise<PossiblePermits>>()
+  const searches = new Map<string, RequestedSearch>()
   const spaces = new Map<string, RequestSpace>()
   const turn = new SearchTurn()
   // One search at a time: the turns of many searches at once would be one long turn of the event loop. Callers take turns.
@@ -215,28 +220,47 @@ export function createPossiblePermits(options: PossiblePermitsOptions): Possible
     return equal
   }
 
-  async function findAndRemember(key: string, subject: PermitSubject | null): Promise<PossiblePermits> {
+  async function findAndRemember(
+    key: string,
+    subject: PermitSubject | null,
+    isAwaited: readonly (() => boolean)[],
+  ): Promise<PossiblePermits> {
     try {
       const from = subject?.principal.userId ?? ''
-      const found = await inQueue(() => search(subject), { from, proven: false })
+      const searchIfAwaited = async () => {
+        if (isAwaited.some((is) => is())) return search(subject)
+        // A later caller begins another search.
+        searches.delete(key)
+        throw new GatewayError('GW_OVERLOADED', { message: 'The client did not wait' })
+      }
+      const found = await inQueue(searchIfAwaited, { from, proven: false })
       remembered.set(key, found)
       return found
     } finally {
-      running.delete(key)
+      searches.delete(key)
     }
   }
 
-  const find = async (principal: Principal): Promise<PossiblePermits> => {
+  const find = async (
+    principal: Principal,
+    isAwaited: () => boolean = () => true,
+  ): Promise<PossiblePermits> => {
     const version = options.isEnforced ? options.recordsVersion() : 0
     const subject = options.isEnforced ? await options.subjectOf(principal) : null
     const { userId, groups, tenants } = principal
     const profile = subject === null ? [] : [userId, groups, tenants, version, subject.hasCases]
     // A caller may have hundreds of groups with long names.
     const key = hash('sha256', JSON.stringify(profile), 'base64url')
-    const known = remembered.get(key) ?? running.get(key)
+    const known = remembered.get(key)
     if (known !== undefined) return known
-    const found = findAndRemember(key, subject)
-    running.set(key, found)
+    const requested = searches.get(key)
+    if (requested !== undefined) {
+      requested.isAwaited.push(isAwaited)
+      return requested.found
+    }
+    const waiters = [isAwaited]
+    const found = findAndRemember(key, subject, waiters)
+    searches.set(key, { found, isAwaited: waiters })
     return found
   }
   async function prepare(): Promise<void> {
@@ -249,12 +273,19 @@ export function createPossiblePermits(options: PossiblePermitsOptions): Possible
   }
 }
 
+/** A search that waits or runs. Requests for the same caller share it. */
+interface RequestedSearch {
+  readonly found: Promise<PossiblePermits>
+  /** One function for each request. The search is left out if all of them return false when it begins. */
+  readonly isAwaited: (() => boolean)[]
+}
+
 /** Creates an empty memory. The option `max` would allocate all entries of each engine at once. */
 function createMemory(): LRUCache<string, PossiblePermits> {
   return new LRUCache({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 })
 }
 
-/** A caller who is permitted little, so that the search tries most requests. */
+/** A caller with few permissions: the search for their operations tries most requests. */
 const UNKNOWN_CALLER: PermitSubject = {
   principal: { userId: '', groups: [], tenants: [] },
   records: indexRecords([]),

@@ -479,17 +479,40 @@ t.test('callers with the same permissions through groups or on different ids sha
     userId: `user${at}`,
     groups: ['clerks'],
   }))
-  const found = await Promise.all(callers.map(find))
+  const found = await Promise.all(callers.map((caller) => find(caller)))
   t.equal(state.searches, 1)
   t.equal(new Set(found).size, 1)
   t.ok(found[0]?.operations.has('startProcessInstanceByKey'))
   replace(list.filter(({ resourceId }) => resourceId !== 'definition7'))
-  const after = await Promise.all(callers.map(find))
+  const after = await Promise.all(callers.map((caller) => find(caller)))
   t.equal(state.searches, 2, 'only the caller whose record was revoked has other permissions')
   t.same(
     after.flatMap(({ operations }, at) => (operations.has('startProcessInstanceByKey') ? [] : [at])),
     [7],
   )
+})
+
+t.test('a search that no client awaits when it begins is left out', async (t) => {
+  const { state, find } = countingFinder([
+    { ...START, userId: 'ben', resourceId: 'definition' },
+    { ...CREATE, userId: 'carl', resourceId: '*' },
+  ])
+  const [anna, ben, carl] = ['anna', 'ben', 'carl'].map((userId) => ({ ...NOBODY, userId }))
+  if (anna === undefined || ben === undefined || carl === undefined) throw new Error('no callers')
+  let isAwaited = true
+  const first = find(anna)
+  const left = t.rejects(
+    find(ben, () => isAwaited),
+    { code: 'GW_OVERLOADED' },
+  )
+  const shared = [find(carl, () => isAwaited), find(carl)]
+  isAwaited = false
+  await Promise.all([first, left])
+  const [one, other] = await Promise.all(shared)
+  t.equal(one, other, 'another client awaits it')
+  t.equal(state.searches, 2)
+  t.ok(await find(ben), 'a later client is not refused')
+  t.equal(state.searches, 3)
 })
 
 t.test('callers with the same profile have the same operations, whatever the names are', async (t) => {
