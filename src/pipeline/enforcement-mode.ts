@@ -11,7 +11,7 @@ import {
 } from './context.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Dependencies } from './dependencies.ts'
-import type { ListDecision } from '../lists/list-decision.ts'
+import type { ListDecision } from '../lists/answer/list-decision.ts'
 import type { MaybePromise } from '../request/maybe-promise.ts'
 import { checkRules } from '../policy/validation/validate.ts'
 import type { TraceDecision } from '../policy/authz/checks/decision-trace.ts'

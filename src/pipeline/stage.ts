@@ -1,5 +1,5 @@
 import type { DenialReason, EngineRefusal, GatewayError, MissingPermission } from '../errors.ts'
-import type { FindMissingItemPermissions } from '../lists/list-decision.ts'
+import type { FindMissingItemPermissions } from '../lists/item-decision.ts'
 
 /** The stage of a request. A refusal names its stage in the log and in the metrics. */
 export type Stage =

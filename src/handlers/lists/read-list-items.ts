@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import type { Postfilter } from '../../lists/list-decision.ts'
+import type { Postfilter } from '../../lists/item-decision.ts'
 import type { ListRequest } from '../../lists/list-request.ts'
 import { MAX_READ_BYTES } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'

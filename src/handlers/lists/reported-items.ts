@@ -1,4 +1,4 @@
-import type { FindMissingItemPermissions } from '../../lists/list-decision.ts'
+import type { FindMissingItemPermissions } from '../../lists/item-decision.ts'
 import type { Outcome } from '../../pipeline/context.ts'
 import { withMissingPermissions } from '../../pipeline/stage.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'

@@ -1,4 +1,4 @@
-import type { Postfilter } from '../list-decision.ts'
+import type { Postfilter } from '../item-decision.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Subquery, NullGroup } from '../list-plan.ts'
 import type { ListRequest } from '../list-request.ts'

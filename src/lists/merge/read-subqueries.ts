@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
-import type { Postfilter } from '../list-decision.ts'
+import type { Postfilter } from '../item-decision.ts'
 import type { SubqueryPlan, Subquery } from '../list-plan.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../../request/buffered-response.ts'
 import { joinItems } from '../../request/json-items.ts'

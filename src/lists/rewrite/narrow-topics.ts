@@ -1,8 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { bodyFlag } from '../../request/body.ts'
 import { isRecord, isObject } from '../../request/value.ts'
-import type { Narrow } from '../list-decision.ts'
-import { spliceElements, spliceMember } from './narrow.ts'
+import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
 
 /** The external tasks that a caller may fetch. A query cannot select tasks by grants on single instances, so the caller does not get these tasks. */
 export interface FetchScope {

@@ -1,6 +1,17 @@
 import { GatewayError } from '../../errors.ts'
 import { CHAR, elementsAt, type TextRange, isSpace, membersAt } from '../../request/json-text.ts'
 
+/** The parts of a query that a restriction may change. */
+export interface EngineQuery {
+  readonly method: string
+  /** The path below the node's base, with the query string. */
+  readonly path: string
+  readonly body: Buffer | null
+}
+
+/** Rewrites a query to select the items that the caller may see. Returns null if the caller may see nothing of it. */
+export type Narrow = (query: EngineQuery, parameters: ReadonlyMap<string, string>) => EngineQuery | null
+
 /** Sets one member of a JSON body, or removes it if `value` is `undefined`. The other bytes stay as they are, so numbers keep their digits. */
 export function spliceMember(body: Buffer | null, name: string, value: unknown): Buffer {
   const text = textOf(body)

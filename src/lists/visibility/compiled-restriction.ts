@@ -5,6 +5,9 @@ import type { ImplicitTasks } from '../../policy/authz/entities/implicit-bits.ts
 import type { Principal } from '../../request/principal.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
 
+/** How much of a list the caller sees: everything, nothing, or the items that records, links and tenants name. */
+export type Visibility = 'all' | 'none' | 'conditional'
+
 /** The compiled restriction of the items in a response. */
 export interface CompiledRestriction {
   readonly form: ResponseForm | 'list'

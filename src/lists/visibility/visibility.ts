@@ -8,8 +8,7 @@ import { decideAny, isAuthorized, isGrantedTogether } from '../../policy/authz/d
 import { grantedIds, someNamedId } from '../../policy/authz/decision/granted-ids.ts'
 import { usesRevokes, type Records } from '../../policy/authz/records/records.ts'
 import type { ItemAttribute, ListItem } from '../../policy/authz/entities/look-ups.ts'
-import type { Visibility } from '../list-decision.ts'
-import type { CompiledRestriction, ItemCondition, ListSubject } from './compiled-restriction.ts'
+import type { CompiledRestriction, ItemCondition, ListSubject, Visibility } from './compiled-restriction.ts'
 
 export function visibilityOf(
   restriction: CompiledRestriction,

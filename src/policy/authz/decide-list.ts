@@ -2,7 +2,11 @@ import { GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasHal, type OtherForm } from '../../request/accept.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
-import type { ListSubject, CompiledRestriction } from '../../lists/visibility/compiled-restriction.ts'
+import type {
+  ListSubject,
+  CompiledRestriction,
+  Visibility,
+} from '../../lists/visibility/compiled-restriction.ts'
 import { usesRevokes } from './records/records.ts'
 import { idsGranted, isVisible, onlyOf, seesWhole, visibilityOf } from '../../lists/visibility/visibility.ts'
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
@@ -20,7 +24,8 @@ import type { AuthorizeOptions } from './checks/authorize-options.ts'
 import type { CaseKeys } from '../../lists/facts/case-probe.ts'
 import type { ReadItemAttributes } from './entities/look-ups.ts'
 import type { Permit } from './permit.ts'
-import type { Postfilter, ListDecision, Visibility } from '../../lists/list-decision.ts'
+import type { Postfilter } from '../../lists/item-decision.ts'
+import type { ListDecision } from '../../lists/answer/list-decision.ts'
 
 /** The options of the decisions about the lists of one engine. */
 export interface ListDecisionOptions extends AuthorizeOptions, PlanOptions {

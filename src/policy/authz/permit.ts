@@ -5,7 +5,8 @@ import type { AccessRequest } from '../../request/access-request.ts'
 import type { OtherForm } from '../../request/accept.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { OperationPolicy } from './operation-policy.ts'
-import type { FindMissingItemPermissions, ListDecision } from '../../lists/list-decision.ts'
+import type { FindMissingItemPermissions } from '../../lists/item-decision.ts'
+import type { ListDecision } from '../../lists/answer/list-decision.ts'
 
 /** All decisions of the records about one operation. */
 export interface Permit extends Authorize {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import type { EngineDependencies, Dependencies } from '../../../src/pipeline/dependencies.ts'
 import type { Permit } from '../../../src/policy/authz/permit.ts'
-import type { ListDecision } from '../../../src/lists/list-decision.ts'
+import type { ListDecision } from '../../../src/lists/answer/list-decision.ts'
 import { PAGING } from '../../../src/request/paging.ts'
 import { BASE, openGateway, type Answer, type OpenGateway } from '../../support/open-gateway.ts'
 import {

@@ -1,20 +1,7 @@
-import type { GatewayError, MissingPermission } from '../errors.ts'
-import type { ListItem } from '../policy/authz/entities/look-ups.ts'
-import type { QueryPlanner } from './list-plan.ts'
-
-/** The parts of a query that a restriction may change. */
-export interface EngineQuery {
-  readonly method: string
-  /** The path below the node's base, with the query string. */
-  readonly path: string
-  readonly body: Buffer | null
-}
-
-/** Rewrites a query to select the items that the caller may see. Returns null if the caller may see nothing of it. */
-export type Narrow = (query: EngineQuery, parameters: ReadonlyMap<string, string>) => EngineQuery | null
-
-/** How much of a list the caller sees: everything, nothing, or the items that records, links and tenants name. */
-export type Visibility = 'all' | 'none' | 'conditional'
+import type { GatewayError } from '../../errors.ts'
+import type { Postfilter } from '../item-decision.ts'
+import type { QueryPlanner } from '../list-plan.ts'
+import type { Narrow } from '../rewrite/narrow.ts'
 
 /** The decision about the items of a response. */
 export type ListDecision =
@@ -45,12 +32,3 @@ export type ListDecision =
     }
   /** The visible items cannot be determined. */
   | { readonly visibility: 'undecidable'; readonly refusal: GatewayError; readonly strategy?: never }
-
-/** Returns for each item of a list whether the caller sees it. */
-export type Postfilter = (template: string, items: readonly ListItem[]) => Promise<readonly boolean[]>
-
-/** Returns the permissions that would open the items of a list that the caller does not see. */
-export type FindMissingItemPermissions = (
-  template: string,
-  items: readonly ListItem[],
-) => Promise<readonly MissingPermission[]>
