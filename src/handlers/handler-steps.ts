@@ -2,8 +2,6 @@ import type { FastifyReply } from 'fastify'
 import type { HandlerContext } from '../pipeline/context.ts'
 import { isOpen } from '../pipeline/locate-request.ts'
 import type { Operation } from '../operations/table.ts'
-import type { Postfilter } from '../lists/item-decision.ts'
-import type { QueryPlanner } from '../lists/list-plan.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { serveActivityCounts, serveActivityCountsOfTenants } from './lists/activity-counts.ts'
 import { serveGroupCounts, serveGroups } from './lists/group-counts.ts'
@@ -21,7 +19,7 @@ import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-p
 import { serveTopicNames } from './lists/topic-names.ts'
 import { serveReport } from './lists/duration-report.ts'
 import { answerList } from '../lists/answer/answer-list.ts'
-import { observerOf } from './lists/list-observer.ts'
+import { itemFilterOf, type ScanDecision } from './lists/item-filter.ts'
 import { isReportIncomplete, reportMissingPermissions } from './lists/reported-items.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
@@ -134,7 +132,7 @@ export const restrictItems: HandlerStep = {
       if (listDecision.strategy === 'recount') return recount(handlerContext, listDecision.tenants)
       return listDecision.visibility === 'none'
         ? serveFiltered(handlerContext, null)
-        : filter(handlerContext, listDecision.postfilter, listDecision.planner)
+        : filter(handlerContext, listDecision)
     }
   },
 }
@@ -198,32 +196,20 @@ function recountOf({ items }: Operation): typeof serveReport {
 /** Returns the handler that builds the response from the items that the caller sees. */
 function filterOf({
   items,
-}: Operation): (
-  handlerContext: HandlerContext,
-  postfilter: Postfilter,
-  planner: QueryPlanner | undefined,
-) => Promise<FastifyReply> {
+}: Operation): (handlerContext: HandlerContext, decision: ScanDecision) => Promise<FastifyReply> {
   if (items?.form === 'groups') return serveGroups
   if (items?.form === 'topic names') return serveTopicNames
   return items?.form === 'instance counts' ? serveActivityCounts : serveFiltered
 }
 
-/** Serves a filtered list. If `keep` is null, the caller sees no item, and the engine only validates the query. */
+/** Serves a filtered list. If `decision` is null, the caller sees no item, and the engine only validates the query. */
 async function serveFiltered(
   handlerContext: HandlerContext,
-  postfilter: Postfilter | null,
-  planner?: QueryPlanner,
+  decision: ScanDecision | null,
 ): Promise<FastifyReply> {
-  handlerContext.context.isWithheld = postfilter === null
-  return sendResponse(
-    handlerContext.reply,
-    await answerList(handlerContext, {
-      postfilter,
-      limits: handlerContext.dependencies.config.limits,
-      planner,
-      observe: observerOf(handlerContext),
-    }),
-  )
+  handlerContext.context.isWithheld = decision === null
+  const response = await answerList(handlerContext, itemFilterOf(handlerContext, decision))
+  return sendResponse(handlerContext.reply, response)
 }
 
 /** Returns the tenants of the tasks that the response may contain. Undefined if the narrowed query itself restricts the tenants. */

@@ -80,11 +80,3 @@ export type ListOrder = {
 } & ({ readonly kind: 'id' | 'number' } | { readonly kind: 'time'; readonly dateFormat: DateFormat })
 
 export const FILTER = { strategy: 'scan' } as const satisfies ListPlan
-
-/** Plans one query. */
-export interface QueryPlanner {
-  /** Creates the plan when it is needed, because this may require requests to the engine. */
-  readonly createPlan: () => Promise<ListPlan>
-  /** Returns whether the plan first reads the ids of instances, and there may be many. */
-  readonly readsInstances: () => boolean
-}

@@ -7,6 +7,7 @@ import type { Postfilter } from '../../lists/item-decision.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
+import type { ScanDecision } from './item-filter.ts'
 import { readEngineJson, readListItems, listItemsIn, visibleOf } from './read-list-items.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { json, readWhole } from '../../lists/postfilter/visible-items.ts'
@@ -25,7 +26,7 @@ interface ActivityCountInput {
  */
 export async function serveActivityCounts(
   handlerContext: HandlerContext,
-  postfilter: Postfilter,
+  { postfilter }: Pick<ScanDecision, 'postfilter'>,
 ): Promise<FastifyReply> {
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return sendResponse(handlerContext.reply, response)
@@ -55,7 +56,7 @@ export async function serveActivityCountsOfTenants(
   ])
   if (JSON.stringify(all) === JSON.stringify(ofOwn))
     return sendResponse(handlerContext.reply, await readWhole(handlerContext))
-  return serveActivityCounts(handlerContext, postfilter)
+  return serveActivityCounts(handlerContext, { postfilter })
 }
 
 async function definitionOf(handlerContext: HandlerContext): Promise<ListItem> {

@@ -12,7 +12,7 @@ import { ADDED_VARIABLES } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { GatewayError } from '../../errors.ts'
 import { answerList } from '../../lists/answer/answer-list.ts'
-import { observerOf } from './list-observer.ts'
+import { itemFilterOf } from './item-filter.ts'
 import { reportMissingPermissions } from './reported-items.ts'
 import { readWhole } from '../../lists/postfilter/visible-items.ts'
 
@@ -58,17 +58,10 @@ export async function serveCheckedItems(
 type ReadResponse = (handlerContext: HandlerContext) => Promise<BufferedResponse>
 
 function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<BufferedResponse> {
-  const { dependencies, context, request } = handlerContext
+  const { context, request } = handlerContext
   const { listDecision } = context
-  if (listDecision.strategy === 'scan') {
-    const { postfilter, planner } = listDecision
-    return answerList(handlerContext, {
-      postfilter,
-      limits: dependencies.config.limits,
-      planner,
-      observe: observerOf(handlerContext),
-    })
-  }
+  if (listDecision.strategy === 'scan')
+    return answerList(handlerContext, itemFilterOf(handlerContext, listDecision))
   // The gateway sends a HEAD as a GET, because the response to a HEAD has no items to check.
   const isWhole = request.method === 'HEAD' && listDecision.visibility === 'all'
   return isWhole ? readWhole(handlerContext) : read(handlerContext)

@@ -3,10 +3,10 @@ import { GatewayError } from '../../errors.ts'
 import type { HandlerContext } from '../../pipeline/context.ts'
 import { countIn, jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
-import type { Postfilter } from '../../lists/item-decision.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
+import type { ScanDecision } from './item-filter.ts'
 import { readEngineJson, readListItems, listItemsIn, visibleOf } from './read-list-items.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { json, readWhole } from '../../lists/postfilter/visible-items.ts'
@@ -16,7 +16,7 @@ import { MAX_SINGLE_READS } from '../../lists/limits.ts'
 /** Serves a user's groups and their members. Groups are decided by their own permission, and members of the visible groups by theirs. */
 export async function serveGroups(
   handlerContext: HandlerContext,
-  postfilter: Postfilter,
+  { postfilter }: ScanDecision,
 ): Promise<FastifyReply> {
   const { reply } = handlerContext
   const response = await readWhole(handlerContext)

@@ -3,13 +3,12 @@ import { GatewayError } from '../../errors.ts'
 import type { HandlerContext } from '../../pipeline/context.ts'
 import { TOPIC_NAME_PARAMETERS } from '../../policy/validation/schemas/parameters.ts'
 import type { Permit } from '../../policy/authz/permit.ts'
-import type { Postfilter } from '../../lists/item-decision.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isPaging } from '../../request/paging.ts'
 import { sendResponse } from '../../pipeline/replies.ts'
 import { answerList } from '../../lists/answer/answer-list.ts'
-import { observerOf } from './list-observer.ts'
+import { itemFilterOf, type ScanDecision } from './item-filter.ts'
 import { listItemsIn } from './read-list-items.ts'
 import { mapSideBySide } from '../../lists/side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from '../../lists/postfilter/visible-items.ts'
@@ -24,15 +23,15 @@ import { LIST_OF_TOPICS } from '../../operations/table.ts'
  */
 export async function serveTopicNames(
   handlerContext: HandlerContext,
-  postfilter: Postfilter,
+  decision: ScanDecision,
 ): Promise<FastifyReply> {
   const { limits } = handlerContext.dependencies.config
   const names = [...handlerContext.context.accessRequest.query.keys()]
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const observe = observerOf(handlerContext)
   const few = { ...limits, filteredRows: Math.min(STEP_ITEMS, limits.filteredRows) }
-  const response = await orTooMany(answerList(handlerContext, { postfilter, limits: few, observe }))
+  const filtering = { ...itemFilterOf(handlerContext, decision), limits: few }
+  const response = await orTooMany(answerList(handlerContext, filtering))
   return sendResponse(handlerContext.reply, response ?? (await askEachTopic(handlerContext)))
 }
 
@@ -75,7 +74,7 @@ async function isTopicVisible(
   permit: Permit,
   name: string,
 ): Promise<boolean> {
-  const { dependencies, context, upstreamRequest } = handlerContext
+  const { context, upstreamRequest } = handlerContext
   const query = new Map([
     ...topicFlagsOf(context.accessRequest.query),
     ['topicName', name],
@@ -92,12 +91,7 @@ async function isTopicVisible(
       context: { engine: context.engine, operation: permit.operation, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
-    {
-      postfilter: decision.postfilter,
-      planner: decision.planner,
-      limits: dependencies.config.limits,
-      observe: observerOf(handlerContext),
-    },
+    itemFilterOf(handlerContext, decision),
   )
   const items = status === 200 ? listItemsIn(jsonIn(body)) : null
   // A database that ignores case may find a task of another topic.

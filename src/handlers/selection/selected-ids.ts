@@ -8,7 +8,8 @@ import { isRecord, isObject } from '../../request/value.ts'
 import { readJson } from '../../request/json.ts'
 import { IDS_A_QUERY, inLists } from '../../policy/authz/entities/lookup-lists.ts'
 import type { Postfilter } from '../../lists/item-decision.ts'
-import type { QueryPlanner } from '../../lists/list-plan.ts'
+import type { PlanContext } from '../../lists/prefilter/plan-context.ts'
+import { createPlan } from '../../lists/prefilter/plan-list.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../lists/visibility/visibility.ts'
 import { isNullText } from '../../policy/validation/schemas/jackson.ts'
@@ -30,8 +31,8 @@ export interface SelectionQuery {
   readonly list: EngineCall
   /** Null if the caller sees no item. */
   readonly postfilter: Postfilter | null
-  /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
-  readonly planner?: QueryPlanner | undefined
+  /** As for ItemFilter. */
+  readonly planContext?: PlanContext | undefined
 }
 
 /**
@@ -58,7 +59,7 @@ export async function selectionQueryOf(
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   return decision.visibility === 'none'
     ? { list, postfilter: null }
-    : { list, postfilter: decision.postfilter, planner: decision.planner }
+    : { list, postfilter: decision.postfilter, planContext: decision.planContext }
 }
 
 interface IdFinder extends Finder {
@@ -135,11 +136,12 @@ export async function idsFound(
 /** Returns null if all items have to be read and filtered. The engine then also validates the query. Only the ids of items are kept. */
 async function plannedIds(
   selectionContext: SelectionContext,
-  { list, postfilter, planner }: SelectionQuery,
+  { list, postfilter, planContext }: SelectionQuery,
   { gives, wanted }: Required<IdSearchOptions>,
 ): Promise<readonly string[] | null> {
-  const plan = await planner?.createPlan()
-  if (postfilter === null || plan === undefined || plan.strategy === 'scan') return null
+  if (postfilter === null || planContext === undefined) return null
+  const plan = await createPlan(planContext)
+  if (plan.strategy === 'scan') return null
   if (plan.strategy === 'denied') return idsFound(selectionContext, { list, postfilter: null })
   const ids: string[] = []
   const { limits } = selectionContext.dependencies.config

@@ -9,7 +9,9 @@ import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinItems } from '../../request/json-items.ts'
 import type { Postfilter } from '../item-decision.ts'
-import type { ListPlan, QueryPlanner, SubqueryPlan } from '../list-plan.ts'
+import type { ListPlan, SubqueryPlan } from '../list-plan.ts'
+import type { PlanContext } from '../prefilter/plan-context.ts'
+import { createPlan, readsInstances } from '../prefilter/plan-list.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { observationsOf } from '../merge/list-observations.ts'
@@ -40,9 +42,9 @@ interface SubqueryReading extends ListReading {
   readonly postfilter: Postfilter
 }
 
-/** The same query with its planner. */
+/** The same query with the facts for its plan. */
 interface PlannedReading extends SubqueryReading {
-  readonly planner: QueryPlanner
+  readonly planContext: PlanContext
 }
 
 /**
@@ -55,27 +57,16 @@ export async function answerList(listRequest: ListRequest, filtering: ItemFilter
   const paging = isPagedList(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, listRequest.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(listRequest)
-  const { planner, observe } = filtering
-  const postfilter = observedPostfilter(filtering)
-  if (postfilter !== null && planner !== undefined) {
-    const planned = { ...filtering, postfilter, planner, paging }
+  const { postfilter, planContext, onPlan } = filtering
+  if (postfilter !== null && planContext !== undefined) {
+    const planned = { ...filtering, postfilter, planContext, paging }
     // Only lists and counts have a prefilter.
     const answer = operation.items?.form === 'count' ? answerCount : answerPage
     const response = await answer(listRequest, planned)
     if (response !== null) return response
   }
-  observe?.onPlan(postfilter === null ? 'denied' : 'scan')
-  return answerFiltered(listRequest, { ...filtering, postfilter, paging })
-}
-
-function observedPostfilter({ postfilter, observe }: ItemFilter): Postfilter | null {
-  if (postfilter === null || observe === undefined) return postfilter
-  return async (template, items) => {
-    const visible = await postfilter(template, items)
-    const shown = visible.filter(Boolean).length
-    observe.onItems(shown, visible.length - shown)
-    return visible
-  }
+  onPlan?.(postfilter === null ? 'denied' : 'scan')
+  return answerFiltered(listRequest, { ...filtering, paging })
 }
 
 /** Returns null if all items have to be read and filtered. */
@@ -84,7 +75,7 @@ async function answerCount(
   planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
   const few = mayBeFew(listRequest) ? await countFew(listRequest, planned) : null
-  return few ?? answerByPlan(listRequest, planned, await planned.planner.createPlan())
+  return few ?? answerByPlan(listRequest, planned, await createPlan(planned.planContext))
 }
 
 /** Returns null if all items have to be read and filtered. */
@@ -92,11 +83,12 @@ async function answerPage(
   listRequest: ListRequest,
   planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
-  const readsInstances = planned.planner.readsInstances()
-  const early = readsInstances ? await answerTop(listRequest, planned, STEP_ITEMS) : null
+  const { planContext } = planned
+  const isByInstance = readsInstances(planContext)
+  const early = isByInstance ? await answerTop(listRequest, planned, STEP_ITEMS) : null
   if (early !== null) return early
-  const plan = await planned.planner.createPlan()
-  const most = plan.strategy === 'union' && !readsInstances ? topOf(plan, listRequest) : 0
+  const plan = await createPlan(planContext)
+  const most = plan.strategy === 'union' && !isByInstance ? topOf(plan, listRequest) : 0
   const top = most > 0 ? await answerTop(listRequest, planned, most) : null
   return top ?? answerByPlan(listRequest, planned, plan)
 }
@@ -104,13 +96,13 @@ async function answerPage(
 /** Executes a plan. Returns null if all items have to be read and filtered. */
 async function answerByPlan(
   listRequest: ListRequest,
-  { postfilter, limits, paging, observe }: SubqueryReading,
+  { postfilter, limits, paging, onPlan }: SubqueryReading,
   plan: ListPlan,
 ): Promise<BufferedResponse | null> {
   const { context, upstreamRequest } = listRequest
   if (plan.strategy === 'scan') return null
   if (plan.strategy === 'denied') {
-    observe?.onPlan('denied')
+    onPlan?.('denied')
     // The engine validates the query, unless it is known to be valid.
     return plan.isValid
       ? emptyResponseOf(context.operation, upstreamRequest.method)
@@ -123,7 +115,7 @@ async function answerByPlan(
     if (error instanceof UnknownOrderError) return null
     throw error
   })
-  if (response !== null) observe?.onPlan(plan.strategy)
+  if (response !== null) onPlan?.(plan.strategy)
   return response
 }
 
@@ -157,7 +149,7 @@ async function countFew(
   if (response.status !== 200) return response
   const count = bodyValue(jsonIn(response.body), 'count')
   if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, reading.limits.filteredRows)) {
-    reading.observe?.onPlan('scan')
+    reading.onPlan?.('scan')
     return answerFiltered(listRequest, reading)
   }
   observationsOf(engine).longCounts.set(operation.id, true)
@@ -170,7 +162,7 @@ async function countFew(
  */
 async function answerTop(
   listRequest: ListRequest,
-  { postfilter, paging: { first, max }, observe, limits }: SubqueryReading,
+  { postfilter, paging: { first, max }, onPlan, limits }: SubqueryReading,
   limit: number,
 ): Promise<BufferedResponse | null> {
   const most = Math.min(limit, limits.filteredRows)
@@ -193,7 +185,7 @@ async function answerTop(
     count += items.length
     const left = first + max - seen
     if (left <= 0 || isLast) {
-      observe?.onPlan('scan')
+      onPlan?.('scan')
       return responseOf('list', shown.slice(0, max), page.response)
     }
     // Visible items may be clustered, so the share of the last read predicts the size of the next.

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../errors.ts'
 import type { Postfilter } from '../item-decision.ts'
-import type { QueryPlanner } from '../list-plan.ts'
+import type { PlanContext } from '../prefilter/plan-context.ts'
 import type { Narrow } from '../rewrite/narrow.ts'
 
 /** The decision about the items of a response. */
@@ -27,8 +27,8 @@ export type ListDecision =
       readonly visibility: 'conditional'
       readonly strategy: 'scan'
       readonly postfilter: Postfilter
-      /** Avoids reading items that are not visible. Absent if the table defines no query for this. */
-      readonly planner?: QueryPlanner
+      /** The facts from which a plan is made that avoids reading hidden items. Absent if no query selects the visible items. */
+      readonly planContext?: PlanContext
     }
   /** The visible items cannot be determined. */
   | { readonly visibility: 'undecidable'; readonly refusal: GatewayError; readonly strategy?: never }

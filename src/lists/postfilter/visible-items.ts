@@ -7,7 +7,8 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
 import { type JsonItem, itemBatches } from '../../request/json-items.ts'
 import type { Postfilter } from '../item-decision.ts'
-import type { QueryPlanner, Strategy } from '../list-plan.ts'
+import type { Strategy } from '../list-plan.ts'
+import type { PlanContext } from '../prefilter/plan-context.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type PageItem, StableScan } from './stable-scan.ts'
 import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/buffered-response.ts'
@@ -153,19 +154,14 @@ export function json(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value))
 }
 
-/** Observes how a query is answered. */
-export interface ListObserver {
-  readonly onPlan: (strategy: Strategy) => void
-  readonly onItems: (shown: number, hidden: number) => void
-}
-
 /** The restriction of a query. `postfilter` decides which items the caller sees; null if the caller sees no item. */
 export interface ItemFilter {
   readonly postfilter: Postfilter | null
   readonly limits: ListLimits
-  /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
-  readonly planner?: QueryPlanner | undefined
-  readonly observe?: ListObserver | undefined
+  /** The facts for a plan that requests only the visible items. If absent, the whole list is read and filtered. */
+  readonly planContext?: PlanContext | undefined
+  /** Called with the strategy by which the query is answered. */
+  readonly onPlan?: ((strategy: Strategy) => void) | undefined
 }
 
 /** The form of a list and the number of visible items to find. */

@@ -1,5 +1,4 @@
-import { type PlanContext, inTenants, contextOfQuery, isListable } from './plan-context.ts'
-import type { PlanContent } from './plan-step.ts'
+import { type PlanContext, type PlanContent, inTenants, contextOfQuery, isListable } from './plan-context.ts'
 import { isAll, has, isNone } from '../visibility/visible-set.ts'
 import { type Prefilter, PREFILTERS } from '../../operations/prefilters.ts'
 import { seesAllKeys, keySubqueries, listsOf } from './key-subqueries.ts'

@@ -1,5 +1,4 @@
-import { type PlanContext, inTenants, constantsOf } from './plan-context.ts'
-import type { PlanContent } from './plan-step.ts'
+import { type PlanContext, type PlanContent, inTenants, constantsOf } from './plan-context.ts'
 import type { Subquery, QueryMembers } from '../list-plan.ts'
 import { isNone, isAll, has } from '../visibility/visible-set.ts'
 import { MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_READ_ITEMS, FEW_ITEMS } from '../limits.ts'

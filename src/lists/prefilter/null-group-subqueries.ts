@@ -1,5 +1,4 @@
-import { type PlanContext, inTenants } from './plan-context.ts'
-import type { PlanContent } from './plan-step.ts'
+import { type PlanContext, type PlanContent, inTenants } from './plan-context.ts'
 import { isAll } from '../visibility/visible-set.ts'
 
 /** Adds the items that every caller sees because they lack a member. */

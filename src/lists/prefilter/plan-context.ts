@@ -11,11 +11,17 @@ import type {
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Method } from '../../operations/table.ts'
 import { type OwnQuery, ownQueryOf, NO_CONDITION } from './own-query.ts'
-import { type VisibleSet, type IdSet, visibleSetOf, intersect } from '../visibility/visible-set.ts'
+import {
+  type VisibleSet,
+  type IdSet,
+  visibleSetOf,
+  intersect,
+  namesTasks,
+} from '../visibility/visible-set.ts'
 import type { PostForm, Prefilter } from '../../operations/prefilters.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { isNameable } from '../../policy/authz/entities/lookup.ts'
-import type { ListOrder, QueryMembers, Subquery } from '../list-plan.ts'
+import type { ListOrder, QueryMembers, Subquery, SubqueryPlan } from '../list-plan.ts'
 
 /** The options of a plan. */
 export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
@@ -40,8 +46,30 @@ export interface PlannerInput extends CompiledPrefilter {
   readonly options: PlanOptions
 }
 
+/** The facts about an operation, and the steps that its plans need. */
+export interface Planner extends PlannerInput {
+  readonly steps: readonly PlanStep[]
+}
+
+/** Adds the subqueries for some of the visible items to a plan. Returns null if no query expresses them. */
+export type PlanStep = (context: PlanContext, content: PlanContent) => Promise<PlanContent | null>
+
+/** The subqueries of a plan, as far as its steps have added them. */
+export interface PlanContent extends Omit<SubqueryPlan, 'strategy' | 'postForm' | 'order'> {
+  /** The subqueries include all visible items, so no further step adds any. */
+  readonly isComplete?: true
+}
+
+export const EMPTY: PlanContent = {
+  subqueries: [],
+  instances: [],
+  excluded: [],
+  nullGroup: null,
+  isExact: true,
+}
+
 /** A query with the facts that its plan depends on. */
-export interface PlanContext extends PlannerInput, PlanInput, TenantSelection {
+export interface PlanContext extends Planner, PlanInput, TenantSelection {
   readonly own: OwnQuery
   /** The instances that records name. */
   readonly instances: VisibleSet['instances']
@@ -55,9 +83,15 @@ export interface PlanContext extends PlannerInput, PlanInput, TenantSelection {
   readonly maxChars: number
 }
 
-/** Reads the query. Returns null if a part of it cannot be read with certainty. */
-export function planContextOf(planning: PlannerInput & PlanInput): PlanContext | null {
+/**
+ * Reads the caller's conditions, and decides the keys and instances that the records name. Returns null if a part of the query cannot
+ * be read with certainty, or if records or links open items that keys and instances cannot express. All items are then read and
+ * filtered.
+ */
+export function planContextOf(planning: Planner & PlanInput): PlanContext | null {
   const { method, restriction, query, permissions, subject, accessRequest } = planning
+  if (subject.records.disabled.size > 0 && hasDisabled(restriction, subject)) return null
+  if (permissions.task !== null && namesTasks(subject)) return null
   const own = ownQueryOf(query, method, accessRequest)
   if (own === null) return null
   const visible = visibleSetOf(restriction, permissions, subject)
@@ -75,6 +109,13 @@ export function planContextOf(planning: PlannerInput & PlanInput): PlanContext |
       ? Number.POSITIVE_INFINITY
       : QUERY_CHARS - queryLengthOf(Object.fromEntries(accessRequest.query)),
   }
+}
+
+/** Returns whether a permission is disabled. A check leaves a disabled permission out, but the engine's lists treat it differently. */
+function hasDisabled({ conditions }: CompiledRestriction, { records }: ListSubject): boolean {
+  return conditions.some(({ permissions }) =>
+    permissions.some(({ permission }) => records.disabled.has(permission)),
+  )
 }
 
 /** Returns the order of the items, or null if it is not known. */

@@ -1,54 +1,24 @@
 import {
-  type PlanInput,
-  type PlannerInput,
+  type PlanContent,
   type PlanContext,
-  planContextOf,
+  type Planner,
+  type PlannerInput,
+  type PlanStep,
+  EMPTY,
   isListable,
   constantsOf,
   queryLengthOf,
 } from './plan-context.ts'
-import { type ListPlan, type QueryPlanner, FILTER } from '../list-plan.ts'
-import { namesTasks, isNone } from '../visibility/visible-set.ts'
-import { type PlanStep, type PlanContent, EMPTY } from './plan-step.ts'
+import { type ListPlan, FILTER } from '../list-plan.ts'
+import { isNone } from '../visibility/visible-set.ts'
 import { subtractInstances, subtractKeys } from './subtracted-counts.ts'
 import { addVisibleInstances, addCases, addNamedInstances, isInstanceVisible } from './instance-subqueries.ts'
 import { addKeys } from './key-subqueries.ts'
 import { addNullGroup } from './null-group-subqueries.ts'
-import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
 
-export type Planner = (input: PlanInput) => QueryPlanner
-
-/**
- * Creates the planner of an operation with a prefilter. It has only the steps that the operation needs. The plan of a query says how
- * to request the items that the caller may see. The caller's own conditions are read first, and only once. A query for items that
- * the caller may not see causes no request. A restriction that the parameters of the table cannot express exactly is applied by a
- * filter.
- */
-export function createPlanner(planner: PlannerInput): Planner {
-  const { restriction, query, permissions } = planner
-  const steps = STEPS.flatMap(([step, isNeeded]) => (isNeeded(planner) ? [step] : []))
-  const mayReadInstances = query.by === 'instances' || query.by === 'instance'
-  return (input) => {
-    const { subject } = input
-    let read: { readonly context: PlanContext | null } | undefined
-    const contextOnce = () => (read ??= { context: planContextOf({ ...planner, ...input }) }).context
-    return {
-      async createPlan() {
-        if (subject.records.disabled.size > 0 && hasDisabled(restriction, subject)) return FILTER
-        if (permissions.task !== null && namesTasks(subject)) return FILTER
-        const context = contextOnce()
-        if (context === null) return FILTER
-        return context.own.instance === null
-          ? planSteps(context, steps)
-          : planInstance(context, context.own.instance)
-      },
-      readsInstances() {
-        const context = mayReadInstances ? contextOnce() : null
-        // The ids of instances that are granted one by one are known.
-        return context !== null && context.own.instance === null && !isNone(context.keys)
-      },
-    }
-  }
+/** Creates the planner of an operation with a prefilter. It has only the steps that the operation needs. */
+export function createPlanner(input: PlannerInput): Planner {
+  return { ...input, steps: STEPS.flatMap(([step, isNeeded]) => (isNeeded(input) ? [step] : [])) }
 }
 
 /** All steps in their order, each with the operations that need it. */
@@ -83,46 +53,47 @@ function maySubtract(planner: PlannerInput): boolean {
   )
 }
 
-async function planSteps(context: PlanContext, steps: readonly PlanStep[]): Promise<ListPlan> {
-  const { keys, subject } = context
-  if ([...keys.ids, ...(subject.tenants ?? [])].some((id) => !isListable(id))) return FILTER
-  let content: PlanContent = EMPTY
-  for (const step of steps) {
-    const added = await step(context, content)
-    if (added === null) return FILTER
-    content = added
-    if (content.isComplete === true) break
-  }
-  return planOf(context, content)
+/** Returns whether the plan first reads the ids of instances, and there may be many. */
+export function readsInstances({ query, own, keys }: PlanContext): boolean {
+  const isByInstance = query.by === 'instances' || query.by === 'instance'
+  // The ids of instances that are granted one by one are known.
+  return isByInstance && own.instance === null && !isNone(keys)
 }
 
-/** Returns whether a permission is disabled. A check leaves a disabled permission out, but the engine's lists treat it differently. */
-function hasDisabled({ conditions }: CompiledRestriction, { records }: ListSubject): boolean {
-  return conditions.some(({ permissions }) =>
-    permissions.some(({ permission }) => records.disabled.has(permission)),
-  )
-}
-
-/** Plans a query for one instance. Either all or none of its items are visible. */
-async function planInstance(context: PlanContext, id: string): Promise<ListPlan> {
-  const { query, options } = context
-  const found = await options.lookUp(query.isHistory ? 'historicProcessInstance' : 'processInstance', id)
-  if (found === null) return FILTER
-  return planOf(context, {
-    ...EMPTY,
-    subqueries: isInstanceVisible(context, id, found)
-      ? [{ set: {}, constants: constantsOf(found['definitionId']) }]
-      : [],
-  })
-}
-
-function planOf(context: PlanContext, content: PlanContent): ListPlan {
-  const { subqueries, instances, excluded, nullGroup, isExact } = content
+/**
+ * Plans how to request the items that the caller may see. This may require requests to the engine, but a query for items that the
+ * caller may not see causes none. A restriction that the parameters of the table cannot express exactly is applied by a filter.
+ */
+export async function createPlan(context: PlanContext): Promise<ListPlan> {
   const { own, options, order, postForm, maxChars } = context
+  const content =
+    own.instance === null ? await addSteps(context) : await contentOfInstance(context, own.instance)
+  if (content === null) return FILTER
+  const { subqueries, instances, excluded, nullGroup, isExact } = content
   const all = [...subqueries, ...instances, ...excluded, ...(nullGroup?.all ?? [])]
   if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && context.isAnswerable }
   if (all.length > options.limits.rowParts) return FILTER
   if (all.some(({ set }) => queryLengthOf(set) > maxChars)) return FILTER
   const strategy = all.length === 1 && nullGroup === null ? 'rewrite' : 'union'
   return { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm }
+}
+
+async function addSteps(context: PlanContext): Promise<PlanContent | null> {
+  const { keys, subject, steps } = context
+  if ([...keys.ids, ...(subject.tenants ?? [])].some((id) => !isListable(id))) return null
+  let content: PlanContent | null = EMPTY
+  for (const step of steps) {
+    content = await step(context, content)
+    if (content === null || content.isComplete === true) break
+  }
+  return content
+}
+
+/** Returns the content for a query for one instance. Either all or none of its items are visible. */
+async function contentOfInstance(context: PlanContext, id: string): Promise<PlanContent | null> {
+  const { query, options } = context
+  const found = await options.lookUp(query.isHistory ? 'historicProcessInstance' : 'processInstance', id)
+  if (found === null) return null
+  const isShown = isInstanceVisible(context, id, found)
+  return { ...EMPTY, subqueries: isShown ? [{ set: {}, constants: constantsOf(found['definitionId']) }] : [] }
 }

@@ -1,5 +1,4 @@
-import { type PlanContext, inTenants } from './plan-context.ts'
-import { type PlanContent, EMPTY } from './plan-step.ts'
+import { type PlanContext, type PlanContent, EMPTY, inTenants } from './plan-context.ts'
 import { mayFindNullGroup } from './null-group-subqueries.ts'
 import {
   listsOfInstances,

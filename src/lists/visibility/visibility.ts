@@ -25,15 +25,6 @@ function leastVisibility(visibilities: readonly Visibility[]): Visibility {
   return visibilities.includes('conditional') ? 'conditional' : 'all'
 }
 
-/** Returns whether the caller sees every item of the response. */
-export function seesWhole(
-  { tenanted }: CompiledRestriction,
-  visibility: Visibility,
-  { tenants }: ListSubject,
-): boolean {
-  return visibility === 'all' && (tenants === null || !tenanted)
-}
-
 function visibilityTogether(
   permissions: readonly Permission[],
   principal: Principal,

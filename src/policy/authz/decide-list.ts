@@ -8,15 +8,15 @@ import type {
   Visibility,
 } from '../../lists/visibility/compiled-restriction.ts'
 import { usesRevokes } from './records/records.ts'
-import { idsGranted, isVisible, onlyOf, seesWhole, visibilityOf } from '../../lists/visibility/visibility.ts'
+import { idsGranted, isVisible, onlyOf, visibilityOf } from '../../lists/visibility/visibility.ts'
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
 import { missingForItems } from '../../lists/visibility/missing-permissions.ts'
 import { grantedTasks, isNothing } from '../../lists/rewrite/granted-tasks.ts'
 import { canNarrow, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
 import { isFullyJudged } from '../validation/validate.ts'
-import { createPlanner, type Planner } from '../../lists/prefilter/plan-list.ts'
-import type { PlanOptions } from '../../lists/prefilter/plan-context.ts'
+import { createPlanner } from '../../lists/prefilter/plan-list.ts'
+import { type Planner, type PlanOptions, planContextOf } from '../../lists/prefilter/plan-context.ts'
 import { narrowTopics } from '../../lists/rewrite/narrow-topics.ts'
 import { restrictionFor } from '../../lists/visibility/compile-restriction.ts'
 import { seesEmbedded, subjectOf } from '../../lists/visibility/list-subject.ts'
@@ -57,44 +57,32 @@ function createListDecision(
   compiled: CompiledRestriction,
   options: ListDecisionOptions,
 ): Permit['decideList'] {
-  const planners = new Map<CompiledRestriction, Planner | null>()
-  for (const restriction of [compiled, ...(compiled.where === null ? [] : [compiled.where.restriction])])
-    planners.set(restriction, plannerOf(operation, restriction, options))
+  const { method } = operation
+  const planners = new Map<CompiledRestriction, Planner>()
+  for (const restriction of compiled.where === null ? [compiled] : [compiled, compiled.where.restriction]) {
+    const { prefilter } = restriction
+    if (prefilter !== null)
+      planners.set(restriction, createPlanner({ ...prefilter, method, restriction, options }))
+  }
   return (accessRequest, other) => {
     const restriction = restrictionFor(compiled, accessRequest)
+    const subject = subjectOf(accessRequest, options)
+    const visibility = visibilityOf(restriction, subject.principal, subject.records)
     const planner = planners.get(restriction) ?? null
-    // Only the engine knows whether it supports this response form and this paging, and which dates it accepts in a custom
-    // format.
-    const isAnswerable =
-      other !== 'neither' && pagingOf(accessRequest.query) !== null && options.dateFormat.isDefault
-    const isValid = () => isAnswerable && isFullyJudged(operation, accessRequest)
-    return decideList(
-      { operation, restriction, planner, options, isValid, isAnswerable },
-      accessRequest,
-      other,
-    )
+    const input = { operation, restriction, planner, options, accessRequest, other }
+    return decideList(input, { visibility, subject })
   }
-}
-
-/** Returns the planner of an operation. Null if the table defines no query for the visible items. */
-function plannerOf(
-  { method }: Operation,
-  restriction: CompiledRestriction,
-  options: ListDecisionOptions,
-): Planner | null {
-  const { prefilter } = restriction
-  return prefilter === null ? null : createPlanner({ ...prefilter, method, restriction, options })
 }
 
 interface ListDecisionInput {
   readonly operation: Operation
   readonly restriction: CompiledRestriction
+  /** Null if the table defines no query for the visible items. */
   readonly planner: Planner | null
   readonly options: ListDecisionOptions
-  /** Returns whether the query has been validated completely: the engine would not refuse it. */
-  readonly isValid: () => boolean
-  /** Whether the engine supports the response form and the paging of the request. */
-  readonly isAnswerable: boolean
+  readonly accessRequest: AccessRequest
+  /** As for `Permit.decideList`. */
+  readonly other: OtherForm | false
 }
 
 /** The visible part of a query's result, with the facts about the caller. */
@@ -111,45 +99,27 @@ const UNDECIDABLE: ListDecision = {
 
 function decideList(
   input: ListDecisionInput,
-  accessRequest: AccessRequest,
-  other: OtherForm | false,
+  seeing: CallerVisibility,
 ): ListDecision | Promise<ListDecision> {
-  const { restriction, options } = input
-  const subject = subjectOf(accessRequest, options)
-  if (restriction.form === 'group counts' || restriction.form === 'report') return countsDecision(subject)
-  const visibility = visibilityOf(restriction, subject.principal, subject.records)
-  const seesAll = seesWhole(restriction, visibility, subject)
+  const { operation, other } = input
+  const { form, tenanted } = input.restriction
+  const { visibility, subject } = seeing
+  if (form === 'group counts' || form === 'report') return countsDecision(subject)
+  const seesAll = visibility === 'all' && (subject.tenants === null || !tenanted)
   // A HAL response has another shape and embeds entities of other kinds.
-  if (other === 'hal') return seesAll && seesEmbedded(subject, input.operation) ? ALL : UNDECIDABLE
+  if (other === 'hal') return seesAll && seesEmbedded(subject, operation) ? ALL : UNDECIDABLE
   if (seesAll) return ALL
-  const special = decisionOfForm(input, accessRequest, visibility, subject)
-  if (special !== null) return special
-  if (visibility === 'all' || (restriction.exempt !== 'case' && !restriction.concernsTasks))
-    return restrictedTo(input, accessRequest, { visibility, subject })
-  return withLinksAndCases(input, accessRequest, { visibility, subject })
-}
-
-/** Returns the decision for a special form of response. Null for a list, or for a form that is computed from a list. */
-function decisionOfForm(
-  input: ListDecisionInput,
-  accessRequest: AccessRequest,
-  visibility: Visibility,
-  subject: ListSubject,
-): ListDecision | Promise<ListDecision> | null {
-  const { form } = input.restriction
   // The response contains two lists. Each has its own permission.
-  if (form === 'groups')
-    return { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(input, subject) }
-  if (visibility === 'none') return null
-  if (form === 'locks') return locksDecision(input, accessRequest, subject)
-  return form === 'instance counts' ? instancesDecision(input, accessRequest, visibility, subject) : null
+  if (form === 'groups') return filterDecision(input, subject, false)
+  if (form === 'locks') return locksDecision(input, seeing)
+  return form === 'instance counts' ? instancesDecision(input, seeing) : itemsDecision(input, seeing)
 }
 
-async function locksDecision(
-  { restriction, options: { findTargets } }: ListDecisionInput,
-  accessRequest: AccessRequest,
-  subject: ListSubject,
-): Promise<ListDecision> {
+async function locksDecision(input: ListDecisionInput, seeing: CallerVisibility): Promise<ListDecision> {
+  if (seeing.visibility === 'none') return itemsDecision(input, seeing)
+  const { restriction, accessRequest, options } = input
+  const { findTargets } = options
+  const { subject } = seeing
   const fetchScope = await fetchScopeOf({ restriction, subject, accessRequest, findTargets })
   if (fetchScope === null) return UNDECIDABLE
   const { definitionIds, tenants } = fetchScope
@@ -163,21 +133,16 @@ async function locksDecision(
 }
 
 /** Decides the instance counts of one definition. A caller that sees all of its instances gets the engine's counts. */
-async function instancesDecision(
-  input: ListDecisionInput,
-  { params }: AccessRequest,
-  visibility: Visibility,
-  subject: ListSubject,
-): Promise<ListDecision> {
-  const { id, key } = params
+async function instancesDecision(input: ListDecisionInput, seeing: CallerVisibility): Promise<ListDecision> {
+  const { visibility, subject } = seeing
+  if (visibility === 'none') return itemsDecision(input, seeing)
+  const { id, key } = input.accessRequest.params
   const keyOf = async () => key ?? (await input.options.lookUp('processDefinition', id ?? ''))?.['key'] ?? ''
   const isFinal = !usesRevokes(subject.records, subject.principal)
   const isWhole =
     visibility === 'all' ||
     (isFinal && idsGranted(input.restriction, 'PROCESS_DEFINITION', subject).includes(await keyOf()))
-  return isWhole
-    ? countsDecision(subject)
-    : { visibility: 'conditional', strategy: 'scan', postfilter: postfilterOf(input, subject) }
+  return isWhole ? countsDecision(subject) : filterDecision(input, subject, false)
 }
 
 /** Decides a count or report that is permitted completely. Only the tenants restrict it. */
@@ -185,23 +150,29 @@ function countsDecision({ tenants }: ListSubject): ListDecision {
   return tenants === null ? ALL : { visibility: 'conditional', strategy: 'recount', tenants }
 }
 
+/** Decides a list, or a response that is computed from a list. */
+function itemsDecision(
+  input: ListDecisionInput,
+  seeing: CallerVisibility,
+): ListDecision | Promise<ListDecision> {
+  const { exempt, concernsTasks } = input.restriction
+  return seeing.visibility === 'all' || (exempt !== 'case' && !concernsTasks)
+    ? visibleDecision(input, seeing, [])
+    : withLinksAndCases(input, seeing)
+}
+
 /** Reads what only the engine knows: the tasks that the caller's links open, and whether there are cases, which every caller sees. */
 async function withLinksAndCases(
   input: ListDecisionInput,
-  accessRequest: AccessRequest,
   { visibility, subject }: CallerVisibility,
 ): Promise<ListDecision> {
   const { restriction, options } = input
   const implied = await linkedTasksOf(restriction, subject, options)
   const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
   const opened = visibility === 'none' && isLinked ? 'conditional' : visibility
+  const caseKeys = restriction.exempt === 'case' ? await options.caseKeys() : []
   const seeing = { visibility: opened, subject: { ...subject, implicitGrants: implied } }
-  const cases = restriction.exempt === 'case' ? await options.caseKeys() : []
-  if (cases?.length === 0) return restrictedTo(input, accessRequest, seeing)
-  // A query can select the tasks of one case key, but not of several.
-  const [key = null] = cases?.length === 1 ? cases : []
-  const narrowed = key === null ? null : narrowedTasks(input, accessRequest, seeing, key)
-  return narrowed ?? plannedFor(input, accessRequest, seeing.subject, true)
+  return visibleDecision(input, seeing, caseKeys)
 }
 
 /** Returns the tasks that the caller's links open. Null if links open nothing here. */
@@ -213,49 +184,95 @@ async function linkedTasksOf(
   return concernsTasks && implicitGrants !== null ? implicitGrants.tasks(principal) : null
 }
 
-/** Returns the decision without cases: no items, or the items that records and links name. */
-function restrictedTo(
+/**
+ * Returns the decision for the items that records, links and cases open: none, a rewritten task query, or a filter. `caseKeys`
+ * contains the keys of all cases, whose items every caller sees; null if there are too many.
+ */
+function visibleDecision(
   input: ListDecisionInput,
-  accessRequest: AccessRequest,
   { visibility, subject }: CallerVisibility,
+  caseKeys: readonly string[] | null,
 ): ListDecision {
-  const { restriction, isValid } = input
+  const { operation, restriction } = input
+  const hasCases = caseKeys?.length !== 0
   const mayBeSelf = subject.impliesIdentity && restriction.concernsIdentity
-  if (visibility === 'none' && !mayBeSelf && (restriction.exempt === null || restriction.exempt === 'case'))
-    return { visibility: 'none', valid: isValid() }
-  const narrowed = narrowedTasks(input, accessRequest, { visibility, subject }, null)
-  return narrowed ?? plannedFor(input, accessRequest, subject, false)
+  const isExempt = hasCases || (restriction.exempt !== null && restriction.exempt !== 'case')
+  if (visibility === 'none' && !mayBeSelf && !isExempt) return noneDecision(input)
+  const narrowed =
+    operation.items?.prefilter === 'task query'
+      ? narrowedTasks(input, { visibility, subject }, caseKeys)
+      : null
+  return narrowed ?? filterDecision(input, subject, hasCases)
 }
 
-/** Returns a filter, with a plan if there is one. `hasCases` is true if there are items of cases, which every caller sees. */
-function plannedFor(
+function noneDecision({ operation, options, accessRequest, other }: ListDecisionInput): ListDecision {
+  const valid = isAnswerable(accessRequest, other, options) && isFullyJudged(operation, accessRequest)
+  return { visibility: 'none', valid }
+}
+
+/**
+ * Returns whether the engine supports the response form and the paging of a request. Only the engine knows this for other forms, and
+ * which dates it accepts in a custom format.
+ */
+function isAnswerable(
+  { query }: AccessRequest,
+  other: OtherForm | false,
+  { dateFormat }: ListDecisionOptions,
+): boolean {
+  return other !== 'neither' && pagingOf(query) !== null && dateFormat.isDefault
+}
+
+/** Returns a rewritten task query, or null if no task query selects the visible tasks. */
+function narrowedTasks(
   input: ListDecisionInput,
-  accessRequest: AccessRequest,
+  { visibility, subject }: CallerVisibility,
+  caseKeys: readonly string[] | null,
+): ListDecision | null {
+  const { operation, restriction, accessRequest } = input
+  // A query can select the tasks of one case key, but not of several.
+  if (caseKeys === null || caseKeys.length > 1) return null
+  if (!canNarrow(operation.method, accessRequest.query)) return null
+  const [caseKey = null] = caseKeys
+  const granted = visibility === 'all' ? null : grantedTasks(restriction, subject, caseKey)
+  if (granted === 'all but some') return null
+  if (granted !== null && isNothing(granted)) return noneDecision(input)
+  const tenantIds = subject.tenants === null ? null : [...subject.tenants]
+  return { visibility: 'conditional', strategy: 'rewrite', narrow: narrowTasks({ granted, tenantIds }) }
+}
+
+/**
+ * Returns a filter, with the facts for a plan if there may be one. `hasCases` is true if there are items of cases, which every caller
+ * sees.
+ */
+function filterDecision(
+  { planner, restriction, options, accessRequest, other }: ListDecisionInput,
   subject: ListSubject,
   hasCases: boolean,
 ): ListDecision {
-  const { planner, isAnswerable } = input
+  const postfilter: Postfilter = async (template, list) => {
+    const attributes = await options.readItemAttributes(template, list)
+    const ofKind = restriction.form === 'groups' ? onlyOf(restriction, template) : restriction
+    return list.map((item, index) => {
+      const attribute = attributes[index]
+      return attribute !== undefined && isVisible(ofKind, item, attribute, subject)
+    })
+  }
+  const planContext =
+    planner === null
+      ? null
+      : planContextOf({
+          ...planner,
+          subject,
+          accessRequest,
+          isAnswerable: isAnswerable(accessRequest, other, options),
+          hasCases,
+        })
   return {
     visibility: 'conditional',
     strategy: 'scan',
-    postfilter: postfilterOf(input, subject),
-    ...(planner !== null && { planner: planner({ subject, accessRequest, isAnswerable, hasCases }) }),
+    postfilter,
+    ...(planContext !== null && { planContext }),
   }
-}
-
-/** Returns a rewritten task query, or null if no task query selects the visible tasks. `caseKey` is the key of all cases. */
-function narrowedTasks(
-  { operation, restriction, isValid }: ListDecisionInput,
-  { query }: AccessRequest,
-  { visibility, subject }: CallerVisibility,
-  caseKey: string | null,
-): ListDecision | null {
-  if (operation.items?.prefilter !== 'task query' || !canNarrow(operation.method, query)) return null
-  const granted = visibility === 'all' ? null : grantedTasks(restriction, subject, caseKey)
-  if (granted === 'all but some') return null
-  if (granted !== null && isNothing(granted)) return { visibility: 'none', valid: isValid() }
-  const tenantIds = subject.tenants === null ? null : [...subject.tenants]
-  return { visibility: 'conditional', strategy: 'rewrite', narrow: narrowTasks({ granted, tenantIds }) }
 }
 
 /** Creates the function that returns the permissions that a caller lacks for each item of a list. */
@@ -269,16 +286,5 @@ export function createMissingItemPermissions(
     const subject = { ...subjectOf(accessRequest, options), implicitGrants }
     const attributes = await options.readItemAttributes(template, list)
     return missingForItems({ restriction, list, attributes, subject })
-  }
-}
-
-function postfilterOf({ restriction, options }: ListDecisionInput, subject: ListSubject): Postfilter {
-  return async (template, list) => {
-    const attributes = await options.readItemAttributes(template, list)
-    const ofKind = restriction.form === 'groups' ? onlyOf(restriction, template) : restriction
-    return list.map((item, index) => {
-      const attribute = attributes[index]
-      return attribute !== undefined && isVisible(ofKind, item, attribute, subject)
-    })
   }
 }

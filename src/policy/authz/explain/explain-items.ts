@@ -8,6 +8,7 @@ import type { ListDecision } from '../../../lists/answer/list-decision.ts'
 import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { STRATEGY_NAMES } from '../../../lists/list-plan.ts'
+import { createPlan } from '../../../lists/prefilter/plan-list.ts'
 import type { CompiledRestriction } from '../../../lists/visibility/compiled-restriction.ts'
 import { restrictionFor } from '../../../lists/visibility/compile-restriction.ts'
 
@@ -52,7 +53,8 @@ async function planOfItems(decision: ListDecision): Promise<ItemsExplanation['pl
   if (decision.visibility === 'none') return STRATEGY_NAMES.denied
   if (decision.strategy === 'rewrite') return STRATEGY_NAMES.rewrite
   if (decision.strategy !== 'scan') return null
-  return STRATEGY_NAMES[(await decision.planner?.createPlan())?.strategy ?? 'scan']
+  const { planContext } = decision
+  return STRATEGY_NAMES[planContext === undefined ? 'scan' : (await createPlan(planContext)).strategy]
 }
 
 const WORDS = {

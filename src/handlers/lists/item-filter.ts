@@ -1,0 +1,30 @@
+import type { HandlerContext } from '../../pipeline/context.ts'
+import type { Postfilter } from '../../lists/item-decision.ts'
+import type { ListDecision } from '../../lists/answer/list-decision.ts'
+import { STRATEGY_NAMES } from '../../lists/list-plan.ts'
+import type { ItemFilter } from '../../lists/postfilter/visible-items.ts'
+
+/** A decision for which all items are read, or planned. */
+export type ScanDecision = Extract<ListDecision, { readonly strategy: 'scan' }>
+
+/** Returns the restriction of a list. It counts plans and items by operation. `decision` is null if the caller sees no item. */
+export function itemFilterOf(
+  { dependencies, context }: HandlerContext,
+  decision: Pick<ScanDecision, 'postfilter' | 'planContext'> | null,
+): ItemFilter {
+  const { metrics, config } = dependencies
+  const operation = context.operation.id
+  const counted: Postfilter = async (template, items) => {
+    const visible = (await decision?.postfilter(template, items)) ?? []
+    const shown = visible.filter(Boolean).length
+    metrics.rowsRead({ operation, result: 'shown' }, shown)
+    metrics.rowsRead({ operation, result: 'hidden' }, visible.length - shown)
+    return visible
+  }
+  return {
+    postfilter: decision === null ? null : counted,
+    planContext: decision?.planContext,
+    limits: config.limits,
+    onPlan: (strategy) => metrics.rowsPlan({ operation, plan: STRATEGY_NAMES[strategy] }),
+  }
+}
