@@ -1,12 +1,12 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { GCProfiler, type HeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const COLLECTIONS = 40
 
 /**
- * Returns the bytes that V8 moved to the old generation of the heap while `work` ran `times` times, with forty collections of the
- * young generation. It first runs `work` for a quarter of the times, so that the code is compiled. If `work` allocates much, V8 also
- * collects the old generation, and the result is too low.
+ * Returns the bytes that collections of the young generation moved to the old generation of the heap while `work` ran `times` times,
+ * with at least forty such collections. Collections of the old generation, also of objects of earlier tests, do not change the
+ * result. It first runs `work` for a quarter of the times, so that the code is compiled.
  */
 export async function promotedBytes(work: () => Promise<void> | void, times: number): Promise<number> {
   setFlagsFromString('--expose-gc')
@@ -20,13 +20,21 @@ export async function promotedBytes(work: () => Promise<void> | void, times: num
     }
   }
   await run(times / 4)
-  const before = oldSpaceBytes()
+  const profiler = new GCProfiler()
+  profiler.start()
   await run(times)
-  return oldSpaceBytes() - before
+  const { statistics } = profiler.stop()
+  const young = statistics.filter(({ gcType }) => gcType === 'Scavenge')
+  if (young.length < COLLECTIONS) throw new Error(`V8 reports ${young.length} collections`)
+  return young.reduce(
+    (sum, { beforeGC, afterGC }) =>
+      sum + oldSpaceBytes(afterGC.heapSpaceStatistics) - oldSpaceBytes(beforeGC.heapSpaceStatistics),
+    0,
+  )
 }
 
-function oldSpaceBytes(): number {
-  const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')
+function oldSpaceBytes(spaces: readonly HeapSpaceStatistics[]): number {
+  const space = spaces.find(({ spaceName }) => spaceName === 'old_space')
   if (space === undefined) throw new Error('V8 reports no old space')
-  return space.space_used_size
+  return space.spaceUsedSize
 }
