@@ -6,7 +6,10 @@ export interface UpstreamRequest {
   readonly method: string
   /** The path below the node's base path, with the query: `/task/x?a=b`. It is sent byte for byte. */
   readonly path: string
-  /** The id of the operation, by which its duration is learned. Default: the request has no limit of slow operations. */
+  /**
+   * The id of the operation, by which the duration is learned, and members of the response may be renamed. Default: the request has no
+   * limit of slow operations, and the response keeps its names.
+   */
   readonly operation?: string | undefined
   /** The id of the caller. While requests wait for a node, users take turns. Default: a request of the gateway itself. */
   readonly user?: string | undefined
