@@ -223,7 +223,7 @@ function registerStages(
  * it to the engine.
  */
 const HANDLER_STEPS: readonly HandlerStep[] = [
-  // These four know more about the caller than the engine does.
+  // In these four steps, the gateway knows more about the caller than the engine does.
   describeApi,
   checkAuthorization,
   verifyPassword,
@@ -232,13 +232,14 @@ const HANDLER_STEPS: readonly HandlerStep[] = [
   executeOnce,
   // Before the request is sent, because the engine then has another record.
   keepFormerRecord,
-  // Before the request is sent in any form, because these two change it.
+  // These two change the request, so they come before all steps that send it.
   selectEntities,
   preferDeployedNodes,
   // These two read the items of a list, and restrict them themselves.
   countItems,
   checkItems,
-  // Before all steps that send the request as it is or share its response. A restriction that the query does not contain ends here.
+  // Before all steps that send the request as it is or share its response. If the query itself cannot contain the restriction, this
+  // step builds the response.
   restrictItems,
   holdLongPoll,
   // These two read a response before the caller gets it.
@@ -489,9 +490,9 @@ function checkRedeployed(dependencies: Dependencies, context: CheckedContext): M
 }
 
 /**
- * Requests that are read in one turn of the event loop are answered together in the next turn. Writing after every read doubles the
- * CPU time of cached responses. Requests to a node are not delayed here: undici waits for the same turn itself, because it checks a
- * kept connection before it writes.
+ * Requests that are read in one turn of the event loop are answered together in the next turn. Writing after every read doubles the CPU
+ * time of cached responses. Requests to a node are not delayed here: undici waits for the same turn itself, because it checks a
+ * keep-alive connection before it writes.
  */
 const waitForTurn: RequestHook = (request, _reply, done) => {
   if (decidedOf(request).operation.cache === undefined) done()

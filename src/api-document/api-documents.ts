@@ -28,9 +28,9 @@ export interface DescribedOperations {
   /** Whether the path of the request names the engine. The document then has the same path. */
   readonly isEngineNamed: boolean
   readonly ids: ReadonlySet<string>
-  /** Whether they are all operations of the engine, whoever the caller is. */
+  /** `all`: all operations of the engine. `caller`: the operations that the caller may use. */
   readonly of: 'caller' | 'all'
-  /** Equal for equal sets of operations. */
+  /** A key that is the same for equal sets of operations. */
   readonly key: string
 }
 
@@ -79,7 +79,7 @@ export class ApiDocuments {
     return this.#textOf('html', described)
   }
 
-  /** Equal requests at the same time share one text. */
+  /** Equal requests that arrive at the same time share one text. */
   async #textOf(form: 'json' | 'html', described: DescribedOperations): Promise<ApiText> {
     const { engine, isEngineNamed, key } = described
     const name = JSON.stringify([form, engine, isEngineNamed, key])

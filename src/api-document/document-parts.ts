@@ -75,7 +75,10 @@ export class DocumentParts {
     return object
   }
 
-  /** The parts are counted in all operations, so that equal operations of two callers have equal descriptions. */
+  /**
+   * Counts the parts of all operations, not only those of one caller. An operation then has the same description in the documents of
+   * all callers.
+   */
   #sharedParts(): SharedParts {
     this.#shared ??= new SharedParts(
       this.#operations.flatMap((operation) => partsIn(this.#partsOf(operation))),

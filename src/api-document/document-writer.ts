@@ -13,7 +13,7 @@ export interface ApiDescription {
   readonly version: string
 }
 
-/** Writes the document about some operations, with the components that they refer to. `all`: they are those of the engine, not of a caller. */
+/** Writes the document about some operations, with the components that they refer to. With `all`, they are all operations of the engine. */
 export function writeDocument(
   parts: DocumentParts,
   { title, version, basePath, schemes }: ApiDescription,

@@ -92,7 +92,7 @@ function termsText(terms: readonly PermissionTerm[], word: 'or' | 'and'): string
     .join(`${comma} ${word} `)
 }
 
-/** An entity of a permission. `former`: the entity that the text names before. */
+/** An entity of a permission. `former`: the entity that the text has named before it. */
 interface PermissionTarget {
   readonly resource: string
   readonly attribute: string

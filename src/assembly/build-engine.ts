@@ -85,11 +85,11 @@ export interface EngineOptions {
   readonly log: Logger
   /** Null if no traces are configured. */
   readonly traces: Traces | null
-  /** Entities that decisions use instead of those of the engine. Null if decisions ask the engine. */
+  /** Entities that decisions use instead of those of the engine. Null if decisions look up the entities at the engine. */
   readonly facts: EntityFacts | null
   /** State about the same users that the previous configuration collected. Null if there is nothing to take over. */
   readonly handoverState: UserHandoverState | null
-  /** The state of the same shift under the previous configuration. Null if that had no such shift. */
+  /** The state of the same shift under the previous configuration. Null if the previous configuration had no such shift. */
   readonly shiftState: ShiftState | null
 }
 
@@ -375,7 +375,10 @@ interface PermitSources {
   readonly facts: EntityFacts | null
 }
 
-/** Finds a user of the source. If the engine accepts tokens, each other name may be that of a user that no source lists. */
+/**
+ * Finds a user of the source. If the engine accepts tokens, a name that the source does not list may belong to a user that exists only
+ * in tokens.
+ */
 function principalFinderOf(
   { principalOf }: EngineSources['identity'],
   takesTokens: boolean,

@@ -49,7 +49,10 @@ export async function buildToolEndpoint({
   }
 }
 
-/** The numbers of tools in the lists of the preparation. Compiled code replaces the interpreter meanwhile, so no list takes long. */
+/**
+ * The number of tools in each list that the preparation writes. V8 compiles the code while it writes the short lists, so the long lists
+ * do not take long either.
+ */
 const PREPARED_LISTS = [1, 20, 100, Infinity]
 const PREPARED_MESSAGE: Omit<ToolMessage, 'list' | 'signal'> = {
   url: `http://localhost${MCP_PATH}`,
@@ -93,7 +96,7 @@ export function createToolStreamWatch(endpoint: ToolEndpoint | null): Component 
         { name: 'gateway_mcp_streams', help: 'Number of open streams of clients of tools.', labels: [] },
         () => (endpoint === null ? [] : [{ labels: {}, value: endpoint.streams.size }]),
       ),
-    // The users and records of a runtime that was stopped are no longer read, so nothing would be noticed.
+    // The users and records of a runtime that was stopped are no longer read, so their changes would not be noticed.
     stop: () => endpoint?.streams.drain(),
   }
 }

@@ -78,7 +78,7 @@ export function readerOf(upstream: Upstream): ReadEngine {
   }
 }
 
-/** Reads of resources, for decisions. */
+/** Returns a function that reads a resource, for example a model, for the gateway's decisions. */
 export function bytesReaderOf(upstream: Upstream): ReadBytes {
   const ask = askerOf(upstream)
   return async function readBytes(path) {

@@ -74,8 +74,8 @@ export class GroupGuard {
   }
 
   /**
-   * Returns the family of each group that can get requests, as last read. Null: the family is not known. A group that is refused counts,
-   * because the next check may end this.
+   * Returns the family of each group that can get requests, as last read. Null: the family is not known. A refused group is included,
+   * because the next check may permit it again.
    */
   families(): readonly (EngineFamily | null)[] {
     const { to, other, isUsable } = this.#options

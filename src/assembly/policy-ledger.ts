@@ -17,7 +17,7 @@ import type { RecordEntry } from '../policy/authz/records/records.ts'
 /** A user. A file of groups and tenants has no passwords. */
 type LedgerUser = Memberships & Partial<Pick<User, 'passwordHash'>>
 
-/** The content of a source in force. */
+/** The content of a source that is in force. */
 export type PolicyContent = {
   readonly digest: string
 } & (

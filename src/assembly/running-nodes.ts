@@ -84,7 +84,8 @@ function slowOptionsOf(
     queue: {
       max: queue.size,
       waitMs: queue.wait,
-      // A place is free only after seconds. A queue in which each request waits only for `target` would serve none.
+      // Slow requests hold their places for seconds. If the requests in this queue waited only for `target`, none of them would be
+      // served.
       targetMs: queue.wait,
       onEnd: (result, waitedMs) => metrics.slowQueued({ engine: name, result }, waitedMs / 1000),
     },
@@ -242,7 +243,7 @@ function wordOf(upstream: Upstream): string {
   const healthy = live.filter(({ reason }) => reason === null)
   if (healthy.length === 0) return `none of ${live.length} is healthy`
   const ejected = live.length - healthy.length
-  // Nodes with bad responses are used again if half of the nodes are gone.
+  // If half of the nodes are ejected, nodes with bad responses are used again.
   return ejected * 2 < live.length ? 'ok' : `${ejected} of ${live.length} are ejected`
 }
 

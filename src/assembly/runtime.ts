@@ -24,7 +24,7 @@ export interface Runtime {
   readonly dependencies: RuntimeDependencies
   readonly handle: RequestListener
   readonly upgrades: Upgrades
-  /** Returns as JSON whether a user may do something. */
+  /** Answers a question of `explain` in JSON: whether a user may send a request, and why. */
   readonly explain: (question: unknown) => Promise<JsonResponse>
   /** Closes the runtime after the last response has ended. */
   readonly close: () => Promise<void>
@@ -71,7 +71,7 @@ export interface RuntimeDependencies {
   readonly questions: RuntimeQuestions
   /** Starts to read and watch users and records. Resolves after the first read, or after `withinMs`. */
   readonly start: (withinMs?: number) => Promise<void>
-  /** Puts this runtime in force: it closes its own resources, and scrapes show its state. */
+  /** Puts this runtime in force: from now on, it closes its own resources, and metrics show its state. */
   readonly activate: () => void
   /**
    * Responds to all long polls that wait for work, and to those that arrive later. Closes all WebSockets in the first half of the

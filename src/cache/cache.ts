@@ -49,7 +49,7 @@ export interface Cache {
   peekHit(key: string): CacheHit | null
   /**
    * Reads Redis, then calls `fill` once for all concurrent callers. Call it after a `peek` without a result. Rejects only if `fill`
-   * does. Resolves to an entry of this process whose time is over if the rule permits it, and calls `fill` in the background.
+   * does. If the rule permits expired entries and this process has one, resolves to that entry, and calls `fill` in the background.
    */
   load(key: string, rule: CacheRule, fill: () => Promise<BufferedResponse>): Promise<CacheHit>
   /** Evicts the entries of this process before it returns. The promise is for Redis and the other replicas, and never rejects. */
@@ -153,7 +153,7 @@ class TieredCache implements Cache {
     await this.#options.redis?.close()
   }
 
-  /** Returns true if an entry whose time is over is served at once. */
+  /** Returns true if an expired entry is served at once. */
   #needsNoWait(last: Entry, nowMs: number): boolean {
     const { whileRevalidate = 0, ifError = 0 } = last.stale ?? {}
     return (

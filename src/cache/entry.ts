@@ -3,9 +3,9 @@ import type { BufferedResponse } from '../request/buffered-response.ts'
 
 /** How long a response may be served after its time, in seconds (RFC 5861). */
 export interface StaleTimes {
-  /** While another response is read in the background. */
+  /** How long it is served while another response is read in the background. */
   readonly whileRevalidate: number
-  /** If the engine does not respond, or responds with a status of 500 or more. */
+  /** How long it is served if the engine does not respond, or responds with a status of 500 or more. */
   readonly ifError: number
 }
 

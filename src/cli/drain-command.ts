@@ -55,7 +55,7 @@ restart, set drain in the configuration.`,
 } as const
 
 const MAX_WAIT_SECONDS = 3600
-/** The time between two questions while the command waits. */
+/** The time between two requests to the gateway while the command waits. */
 const PAUSE_MS = 1000
 
 /** Parses the option `--wait`. @throws InvalidArgumentError */
@@ -77,7 +77,7 @@ interface DrainResult {
   readonly of: number
 }
 
-/** Drains or returns the node, and asks again until it is idle or the time is over. */
+/** Drains or returns the node, and repeats the request until the node is idle or the time is over. */
 async function drainNode(address: AdminAddress, request: object, seconds: number): Promise<DrainResult> {
   const endsAtMs = performance.now() + seconds * 1000
   for (;;) {

@@ -92,7 +92,9 @@ async function writeChecked(path: string, { text, parsed }: ExportedFile): Promi
     await rm(part, { force: true })
     await writeFile(part, text, { mode: 0o600, flag: 'wx' })
     if (parsed(await readFile(part, 'utf8')) !== text)
-      throw new CommandError(`${path} was not written: it would be read in another way than it is meant`)
+      throw new CommandError(
+        `${path} was not written: the gateway would read other content from it than the engine has`,
+      )
     await rename(part, path)
   } catch (error) {
     await rm(part, { force: true })

@@ -124,7 +124,8 @@ const OUTCOMES = {
 
 function formatImport({ steps, missingUsers, result }: ImportReport): string {
   const missing = missingUsers.map(
-    (user) => `not imported: user ${user}, which the engine does not have: create it with a password first`,
+    (user) =>
+      `not imported: user ${user}, which the engine does not have: create the user with a password first`,
   )
   if (result === null)
     return linesText([

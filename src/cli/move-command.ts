@@ -19,7 +19,7 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
   program
     .command('move')
     .usage('check | status | report | shift <KIND> <SHARE> | back [options]')
-    .description('check and shift requests from one group of nodes to another, and back')
+    .description('check and shift requests from one group of nodes to another, and return them')
     .addArgument(
       new Argument(
         '<ACTION>',

@@ -34,7 +34,10 @@ export function runUntilSignalOr(
 /** Drains when `drainRequested` resolves or at an uncaught error. The exit code is 1 after an uncaught error, otherwise 0. */
 async function runUntil(drainRequested: Promise<void>, { drain }: DrainTarget, log: Logger): Promise<number> {
   void areTicksKept.then((areKept) => {
-    if (!areKept) log.debug('this Node runs ticks on another object: none is kept to keep them quick')
+    if (!areKept)
+      log.debug(
+        'the objects of process.nextTick are not those of Node 24: no object is kept, and ticks are not faster',
+      )
   })
   const unexpected = watchUnexpectedErrors(log)
   await Promise.race([drainRequested, unexpected.first])

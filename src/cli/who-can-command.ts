@@ -118,7 +118,7 @@ function pathValueOf(text: string, operation: string, names: readonly string[]):
 interface CandidateSubject {
   readonly kind: 'user' | 'group' | 'everybody'
   readonly name: string
-  /** The principal to ask as. Null if the source of users provides it. */
+  /** The principal whose requests are decided. Null if the source of users provides it. */
   readonly principal: Principal | null
 }
 

@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist, because a part of its path is not a folder',
   EISDIR: 'is a folder, not a file',
-  EACCES: 'must not be read by the user of this process',
+  EACCES: 'is not readable by the user of this process',
 }
 
 /** Returns the reason why a file cannot be read, to follow its path. Returns null if it is not an error of the file system. */

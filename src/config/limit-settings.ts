@@ -81,14 +81,14 @@ export const maxResults = z.strictObject({
     .default('refuse')
     .describe(
       'The handling of a list with a larger `maxResults` or without one. `refuse`: 400, as from an engine with `queryMaxResultsLimit`. ' +
-        '`limit`: the maximum replaces or adds `maxResults`. Danger: a client that expects all items then gets only the first ones. ' +
+        '`limit`: the gateway sets `maxResults` to the maximum. Danger: a client that expects all items then gets only the first ones. ' +
         '`report`: the request is counted and logged, and continues.',
     ),
   users: resultsOfSome(
-    'Maximum of individual users by user id, or `unlimited`. It has precedence over the maximum of a group.',
+    'Maximum for individual users by user id, or `unlimited`. It has precedence over the maximum of a group.',
   ),
   groups: resultsOfSome(
-    'Maximum of the members of groups by group id, or `unlimited`. The largest one applies to a member of several groups.',
+    'Maximum for the members of groups by group id, or `unlimited`. The largest one applies to a member of several groups.',
   ),
 })
 
@@ -161,7 +161,7 @@ export const limits = z.strictObject({
       target: time()
         .default(100)
         .describe(
-          'Longest wait of a request that joins a standing queue. A queue is standing if no request has left it within `target` for ten times `target`. ' +
+          'Longest wait of a request that joins a standing queue. A queue is standing if, for ten times `target`, every request that left it had waited longer than `target`. ' +
             'After this wait the request gets 503 `GW_OVERLOADED` with `Retry-After`. If `target` is not less than `wait`, `wait` applies to every request.',
         ),
     })
@@ -196,7 +196,7 @@ export const limits = z.strictObject({
   ceilings: ceilings.describe(
     'Rules that limit what clients may do, whatever their permissions are, for example `[{ clients: [agent], ceiling: read }]`. ' +
       'A rule applies to every caller that one of its members `users`, `groups`, `clients` and `claim` names, and to every caller if it has none of them. ' +
-      'The lowest ceiling of the rules that apply to a caller is theirs. Other requests get 403 `GW_CEILING`, in every mode of `authorization`.',
+      'If several rules apply to a caller, the lowest ceiling counts. Other requests get 403 `GW_CEILING`, in every mode of `authorization`.',
   ),
   pressure: pressure
     .prefault({})

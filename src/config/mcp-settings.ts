@@ -33,7 +33,7 @@ export const mcp = z
         'must be at most 1MiB, because the gateway converts a result at once',
       )
       .describe(
-        'Maximum size of a result, at most `1MiB`. A longer result is cut after a whole item of a list, and it explains to the agent how to get the rest.',
+        'Maximum size of a result, at most `1MiB`. A longer result is cut after a whole item of a list, and explains how the agent gets the rest.',
       ),
     streams: z
       .strictObject({

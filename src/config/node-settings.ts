@@ -58,7 +58,7 @@ export const shift = z.strictObject({
     .default(null)
     .describe(
       'The family and version of the group `to`, if its nodes do not show the gateway `GET /telemetry/data` or `GET /version`. ' +
-        'Values that the nodes show are used first. `release` of the engine has the same meaning for the other group. If null, the family is unknown then.',
+        'Values that the nodes show are used first. `release` of the engine has the same meaning for the other group. If null, the family is then unknown.',
     ),
   reads: percent()
     .default(0)

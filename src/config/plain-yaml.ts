@@ -1,6 +1,6 @@
 /**
- * Characters that a text may contain to be read here. A tab, a carriage return, a control character and a byte order mark have
- * rules of their own in YAML.
+ * Matches a character that this parser does not read. A tab, a carriage return, a control character and a byte order mark have rules of
+ * their own in YAML.
  */
 const OTHER_CHARACTER = /[^\n\x20-\x7e\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u3001-\ud7ff]/
 
@@ -35,7 +35,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
 type PlainScalar = string | number | boolean | null
 type PlainItem = Record<string, PlainScalar | readonly PlainScalar[]>
 
-/** Thrown where a text has anything that is not read here. */
+/** Thrown if a text contains anything that this parser does not read. */
 class NotPlain extends Error {}
 
 /**
@@ -129,7 +129,7 @@ class PlainReader {
     const key = keyIn(item, this.#require(KEY))
     const first = this.#text[this.#at]
     if (first === undefined || first === '\n' || first === '#') {
-      // A comment needs a space before it, which the key has taken.
+      // A comment needs a space before it. The pattern of the key has already consumed this space.
       this.#at -= first === '#' ? 1 : 0
       this.#endLine()
       item[key] = this.#isListFrom(column) ? this.#blockList() : null

@@ -31,7 +31,7 @@ export function productionFindingsOf(config: Config): readonly ProductionFinding
       ? [finding('limits.rate', 'is not set: one user can use the whole capacity of an engine')]
       : []),
     ...(config.log.audit === 'off'
-      ? [finding('log.audit', 'is off: nobody can find out later who changed what')]
+      ? [finding('log.audit', 'is off: no line shows later which user changed what')]
       : []),
   ]
 }
@@ -69,10 +69,15 @@ function listenerFindings({ listen, admin, hosts }: Config): readonly Production
       ? [finding('listen.allowedOrigins', 'is not empty: pages of these origins can send writes')]
       : []),
     ...(hosts.length === 0
-      ? [finding('hosts', 'is empty: requests with any host name are served, also those of a foreign page')]
+      ? [
+          finding(
+            'hosts',
+            'is empty: requests with any host name are served, also requests of pages of other origins',
+          ),
+        ]
       : []),
     ...(admin.token === null && !THIS_MACHINE.test(admin.host)
-      ? [finding('admin.token', 'is not set: everyone who reaches the admin listener can use it')]
+      ? [finding('admin.token', 'is not set: every client that reaches the admin listener can use it')]
       : []),
   ]
 }
@@ -85,10 +90,15 @@ function redisFindings({ cache: { redis, signingKeys } }: Config): readonly Prod
       ? []
       : [finding('cache.redis', 'has no TLS: use rediss:// or the section tls')]),
     ...((redis.password ?? url?.password ?? '') === ''
-      ? [finding('cache.redis.password', 'is not set: everyone who reaches Redis can use it')]
+      ? [finding('cache.redis.password', 'is not set: every client that reaches Redis can use it')]
       : []),
     ...(signingKeys.length === 0
-      ? [finding('cache.signingKeys', 'is empty: everyone with write access to Redis can invent responses')]
+      ? [
+          finding(
+            'cache.signingKeys',
+            'is empty: every client with write access to Redis can invent responses',
+          ),
+        ]
       : []),
   ]
 }

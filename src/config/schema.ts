@@ -126,7 +126,7 @@ const sharedCounts = z
   .default(false)
   .describe(
     'Whether identical counts of several callers that arrive at the same time share one request to the engine. `{}` enables this. ' +
-      'Danger: if several workers or replicas run, a caller may get a count from before a write of this caller. If false, each count is sent.',
+      'Danger: if several workers or replicas run, a count may not include the last write of the caller. If false, each count is sent.',
   )
 
 const forwarded = z.enum(['none', 'x-forwarded', 'forwarded'])
@@ -386,7 +386,7 @@ export const schema = z.strictObject(
           .default([])
           .describe(
             'Up to four secrets, each created with `openssl rand -base64 32`. The gateway signs the values that it writes to Redis with the first secret. ' +
-              'It ignores values that none of the secrets has signed. Danger: without a key, everyone with write access to Redis can invent responses.',
+              'It ignores values that none of the secrets has signed. Danger: without a key, every client with write access to Redis can invent responses.',
           ),
       })
       .prefault({})

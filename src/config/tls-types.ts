@@ -23,7 +23,7 @@ export interface ClientCertificates {
   readonly required: boolean
   /** Null if a certificate permits the connection but does not identify the user. */
   readonly user: CertificateName | null
-  /** Users by the name in the certificate. Undefined if both names are the same. */
+  /** User ids by the name in the certificate. Undefined if the name in the certificate is the user id. */
   readonly users?: Readonly<Record<string, string>> | undefined
 }
 

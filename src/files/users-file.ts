@@ -48,7 +48,7 @@ const user = z.strictObject({
     .string()
     .refine(
       (hash) => ARGON2ID.test(hash) || BCRYPT.test(hash),
-      'must be an argon2id or bcrypt hash (make one with the command hash-password; the README says how)',
+      'must be an argon2id or bcrypt hash (the command hash-password creates one: see the README)',
     ),
   groups,
   tenants,

@@ -149,7 +149,7 @@ class Watcher<T> {
     try {
       this.#accept({ signature, content: await this.#options.parse(content) })
     } catch (error) {
-      // After the end, a thread that was stopped is not a failure.
+      // After `close`, a stopped parsing thread is not a failure.
       if (this.#closed) return
       this.#lastSeen = { ...this.#lastSeen, refused: true }
       this.#setProblem(error)

@@ -36,7 +36,7 @@ export interface TargetKey {
 /** The key of a request with a longer `Accept` is not kept, so that clients cannot fill the memory with it. Browsers send about 150 characters. */
 const MAX_ACCEPT_CHARS = 512
 
-/** Returns the same for a known target, but counts only a hit. Without a hit, the framework looks again. */
+/** Returns the cached response for a known target. Counts only a hit: without a hit, the framework looks the response up again. */
 export function findHit(
   { cache }: Pick<Dependencies, 'cache'>,
   context: DecidedContext,
@@ -98,7 +98,7 @@ export async function serveCached({
   const { seconds = 0, tags = [], content = null, mayBeStale = false } = operation.cache ?? {}
   const { staleWhileRevalidate, staleIfError } = dependencies.config.cache
   const stale = {
-    // A response that changes often is also served after its time only for a short time.
+    // A response with a short cache time is also served only for a short time after it has expired.
     whileRevalidate: Math.min(staleWhileRevalidate / 1000, seconds),
     ifError: mayBeStale ? staleIfError / 1000 : 0,
   }

@@ -217,7 +217,7 @@ function tenantsOf({ context: { listDecision } }: HandlerContext): ReadonlySet<s
   return listDecision.strategy === 'rewrite' ? listDecision.tenants : undefined
 }
 
-/** Adds what must be read from the engine before the request can be sent. */
+/** Adds facts that must be read from the engine before the request can be sent. */
 async function prepare(handlerContext: HandlerContext): Promise<HandlerContext> {
   return withDeploymentAffinity(await selected(handlerContext))
 }

@@ -84,7 +84,7 @@ function passOn(dependencies: Dependencies, application: Application, isUpgrade:
   }
 }
 
-/** Returns the request that asks for a WebSocket. Only the headers of the handshake are added. */
+/** Returns the handshake for a WebSocket: the request with the headers of the handshake added. */
 function handshakeOf(upstreamRequest: UpstreamRequest, headers: IncomingHttpHeaders): UpstreamRequest {
   return {
     ...upstreamRequest,

@@ -6,8 +6,8 @@ import { assertTakesJson } from '../request/accept.ts'
 import { bodyText } from '../request/body.ts'
 
 /**
- * Serves whether a user has a password, in the engine's form. The result is the same as for Basic authentication, and failures are
- * counted in the same way.
+ * Responds whether a password of a user is correct, in the engine's form. The result is the same as for Basic authentication, and
+ * failures are counted in the same way.
  * @throws EngineRefusal 400 if the user or the password is missing; GatewayError as the authenticator
  */
 export async function servePasswordCheck({ context, request, reply }: HandlerContext): Promise<FastifyReply> {

@@ -16,7 +16,7 @@ interface ServeAgainOptions {
 /** Limit of decisions about one request, because records may change all the time. */
 const MAX_DECISIONS = 4
 
-/** Decides and serves a request again that was not sent because its decision no longer held. */
+/** Decides and serves a request again if it was not sent because its decision no longer applied. */
 export async function serveAgain(
   error: unknown,
   { decisionMaker, request, reply, serveDecided }: ServeAgainOptions,

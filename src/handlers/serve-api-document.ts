@@ -16,7 +16,7 @@ export async function serveApiDocument(handlerContext: HandlerContext): Promise<
   return sendText(handlerContext, { body, etag, headers: { 'content-type': 'application/json' } })
 }
 
-/** Serves the same as a page. */
+/** Serves the OpenAPI document as an HTML page. */
 export async function serveApiPage(handlerContext: HandlerContext): Promise<FastifyReply> {
   const documents = documentsOf(handlerContext)
   const { body, etag } = await documents.page(await describedFor(handlerContext, documents))

@@ -70,6 +70,6 @@ export function compileSelectors(selectors: BodySelectors): CompiledSelectors {
 function compileLookup(lookup: string): Finder {
   const [, list, by, many, gives] = /^(\w+)\((\w+)(\[\])?\)\.(\w+)$/.exec(lookup) ?? []
   if (list === undefined || by === undefined || gives === undefined)
-    throw new Error(`The table holds ${lookup}, which is no lookup of ids`)
+    throw new Error(`The table has the selector ${lookup}, which is not a lookup of ids`)
   return { list, by, ...(gives !== 'id' && { gives }), ...(many === undefined && { single: true }) }
 }

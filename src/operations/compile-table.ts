@@ -9,12 +9,12 @@ import { namedBy } from './tenanted.ts'
 
 function checkEntry(id: string, entry: OperationEntry): void {
   const mistake = mistakeInEffect(entry) ?? mistakeInActsOnKey(entry)
-  if (mistake !== null) throw new Error(`The table holds ${id} (${entry.route}), which ${mistake}`)
+  if (mistake !== null) throw new Error(`The entry ${id} (${entry.route}) of the table ${mistake}`)
   const unknown = namedBy(entry).find(({ knownBy }) => knownBy === null)
   if (unknown === undefined) return
   const ways = "`loads`, a lookup in a check, `selectors`, `actsOnKey`, or `crossTenant: 'ignored'`"
   throw new Error(
-    `The table holds ${id} (${entry.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`
+    `The entry ${id} (${entry.route}) of the table does not declare how to find the tenant of an entity that it names (${unknown.member}): ${ways} is needed`
   )
 }
 
@@ -54,7 +54,7 @@ function assertUnique(entries: readonly WrittenEntry[]): void {
     for (const name of [id, entry.route]) {
       const other = tags.get(name)
       if (other !== undefined)
-        throw new Error(`The table holds ${name} twice: in the tag ${other} and as ${id} (${entry.route}) in the tag ${tag}`)
+        throw new Error(`The table has ${name} twice: in the tag ${other} and as ${id} (${entry.route}) in the tag ${tag}`)
       tags.set(name, tag)
     }
 }
@@ -65,7 +65,7 @@ function compileEntry({ id, entry }: WrittenEntry): Operation {
   checkEntry(id, written)
   const { route, only, checks, cache, body, selectors, ...fields } = written
   const [method, template = ''] = route.split(' ')
-  if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
+  if (!isMethod(method)) throw new Error(`The entry ${id} of the table has the unknown method ${method}`)
   const effect = effectOf(entry)
   const cached = cache === undefined ? {} : { cache: cachePolicyOf(cache, template) }
   const selected = selectors === undefined ? {} : { selectors: compileSelectors(selectors) }

@@ -70,7 +70,7 @@ const INSTANCE_ID = { member: 'processInstanceId', kind: 'id' } as const
 const EXECUTION_ID = { member: 'executionId', kind: 'id' } as const
 /** Items without a process definition. */
 const OF_NONE = { member: 'processDefinitionId', sortBy: 'processDefinitionId' } as const
-/** The same, for lists whose items name only their process instance. */
+/** Items without a process definition, in lists whose items name only their process instance. */
 const OF_NO_INSTANCE = { member: 'processInstanceId', sortBy: 'processInstanceId' } as const
 const OWN_ID = { member: 'id', kind: 'id' } as const
 

@@ -29,7 +29,7 @@ interface VariableEntity {
   /** The entity whose tenant the engine checks. */
   readonly owner: string
   readonly missing: string
-  /** The same if a variable is removed. */
+  /** The message if the entity is missing and a variable is removed. */
   readonly missingInRemoval: string
   readonly read: readonly PermissionTerm[]
   readonly update: readonly PermissionTerm[]

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** The longest time between two pauses, in milliseconds, besides the last step of a slice. */
+/** The time after which work pauses, in milliseconds. The step that exceeds it is completed first. */
 const SLICE_MS = 4
 
 /** Runs work that pauses often. Requests are served between two slices. */

@@ -23,9 +23,9 @@ export function createCanonicalApp(config: Config): FastifyInstance {
     ...NO_SCHEMAS,
     logger: false,
     exposeHeadRoutes: false,
-    // Plugins wait only for the processor. A slow processor is no reason to abort the start.
+    // Plugins need only processor time. A slow processor is no reason to abort the start.
     pluginTimeout: 0,
-    // While draining, a request on a kept connection is served like any other, and then the connection is closed.
+    // While draining, a request on a keep-alive connection is served like any other, and then the connection is closed.
     return503OnClosing: false,
     bodyLimit: config.limits.body,
     // The longest head that the listener accepts (src/server/listener.ts). The router would respond with 414 to a longer parameter itself,

@@ -74,7 +74,7 @@ export interface Outcome {
   origin: ResponseOrigin
   /** The most that the caller may do. Known from stage 7 on; until then `all`. */
   ceiling: Ceiling
-  /** The way on which the request came in, for the audit log. */
+  /** The interface through which the request came in, for the audit log. */
   via: EntryWay
   /** The length of the body that was written to the client. */
   writtenBytes: number
@@ -94,7 +94,7 @@ export type ResponseOrigin =
   /** `body` is the body of a successful write, if it is short and contains the ids of created entities. Otherwise it is empty. */
   | { readonly kind: 'node'; readonly node: string; readonly body: Buffer }
 
-/** The way on which a request comes in: the API, or a tool of the MCP endpoint. */
+/** The interface through which a request comes in: the API, or a tool of the MCP endpoint. */
 export type EntryWay = { readonly way: 'api' } | { readonly way: 'mcp'; readonly tool: string }
 
 export const NO_BYTES: Buffer = Buffer.alloc(0)

@@ -27,7 +27,7 @@ export interface RequestExplanation {
   readonly operation: string
   readonly engine: string
   readonly principal: Principal
-  /** If a mode is not `enforce`, a request that is refused here continues all the same. */
+  /** If a mode is not `enforce`, the gateway sends a request to the engine although it is refused here. */
   readonly modes: Pick<EngineDependencies, 'validation' | 'authorization'>
   /** True if `identity.open` permits the operation without credentials. */
   readonly open: boolean
@@ -80,7 +80,9 @@ export type Explain = (question: Question, principal?: Principal) => Promise<Req
 export function questionOf(value: unknown): Question {
   const { user, engine = DEFAULT_ENGINE, request, body } = isRecord(value) ? value : {}
   if (typeof user !== 'string' || typeof engine !== 'string' || typeof request !== 'string')
-    throw new QuestionError('Give user, engine and request ("POST /signal"), and body where there is one')
+    throw new QuestionError(
+      'A question needs user, engine and request (for example "POST /signal"), and body if the request has one',
+    )
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
   return { user, engine, request, body: text === undefined ? null : Buffer.from(text) }
 }
@@ -157,7 +159,9 @@ export function createExplain(dependencies: Dependencies, buildDryRun: BuildDryR
 function unknownUser({ config }: Dependencies, { engine, user }: Question): QuestionError {
   const own = config.engines[engine]
   const takesTokens = own !== undefined && settingsOf(config, own).identity.tokens !== null
-  const hint = takesTokens ? '. Of a user of tokens, ask for somebody here who has the same groups' : ''
+  const hint = takesTokens
+    ? '. For a user that exists only in tokens, use a user of the engine with the same groups'
+    : ''
   return new QuestionError(`Engine ${engine} has no user ${user}${hint}`)
 }
 

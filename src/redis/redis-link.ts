@@ -45,7 +45,7 @@ export class RedisLink {
       },
       onReady: () => {
         if (this.#breaker.closed) this.#setUp(true)
-        // Without this, an idle process would not notice the recovery. In a cluster, the server of the keys must answer.
+        // Without this command, an idle process would not notice the recovery. In a cluster, the server that has the keys must respond.
         else this.#probe = setTimeout(() => void this.run([['exists', prefix]]), PAUSE_MS).unref()
         onReady()
       },

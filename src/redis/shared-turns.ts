@@ -2,7 +2,7 @@ import type { RedisSettings } from '../config/redis-types.ts'
 import { keyPrefixOf } from './key-prefix.ts'
 import { RedisLink } from './redis-link.ts'
 
-/** Limits how often something is done, for each name. */
+/** Limits how often an action is done, for each name. All processes that share the turns count together. */
 export interface TurnTaker {
   /** Takes a turn if the previous turn of the same name began at least `leastMs` ago. Never rejects. */
   readonly take: (name: string, leastMs: number) => Promise<TurnResult>

@@ -3,7 +3,7 @@ interface Flight<Value, State> {
   readonly result: Promise<Value>
 }
 
-/** Running calls by key. A caller can share the result of a running call. Their number is limited by their waiting callers. */
+/** Running calls by key. A caller can share the result of a running call. There are no more calls than callers that wait for them. */
 export class SingleFlight<Value, State = null> {
   readonly #flights = new Map<string, Flight<Value, State>>()
 

@@ -18,7 +18,7 @@ export async function acceptWaiting(accepted: () => number): Promise<void> {
   let before: number
   do {
     before = accepted()
-    // The rest of the first turn may not poll the system any more; the second turn does.
+    // The rest of the first turn may no longer poll the system for connections. The second turn polls it.
     await turn()
     await turn()
   } while (accepted() > before && performance.now() < untilMs)

@@ -20,7 +20,7 @@ export function drainInProcess(
   { drainNodes, runningAt }: Pick<ServingProcess, 'drainNodes' | 'runningAt'>,
   order: unknown,
 ): DrainReport {
-  if (!isDrainOrder(order)) throw new Error('this is no order to drain nodes')
+  if (!isDrainOrder(order)) throw new Error('the parameters are not an order to drain nodes')
   drainNodes(order.drained)
   return { running: runningAt(order.node) }
 }

@@ -96,6 +96,6 @@ export async function openAdmin(
  * continues to serve.
  */
 function withConfiguration({ ready, checks }: Readiness, isApplied: boolean): Readiness {
-  const configuration = isApplied ? 'ok' : 'the file was refused; what it said before is in force'
+  const configuration = isApplied ? 'ok' : 'the file was refused; the previous configuration stays in use'
   return { ready, checks: { configuration, ...checks } }
 }

@@ -15,7 +15,7 @@ export interface ServingProcess {
   readonly replace: (config: Config) => Promise<void>
   /** Reads the files that the configuration in force names. @throws ConfigError if one of them could not be used */
   readonly verify: () => Promise<void>
-  /** Returns as JSON whether a user may do something under the configuration in force. */
+  /** Answers a question of `explain` in JSON, under the configuration in force. */
   readonly explain: Runtime['explain']
   /** Puts the first runtime in force and reads users and records. */
   readonly begin: () => Promise<void>

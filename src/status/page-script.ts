@@ -607,7 +607,7 @@ export function runStatusPage(): void {
     } catch (error) {
       const last = samples[samples.length - 1]
       const age = last === undefined ? '' : ` The page shows the values of ${time(last.nowMs)}.`
-      say(byId('stale'), `No status: ${error instanceof Error ? error.message : 'no answer'}.${age}`)
+      say(byId('stale'), `No status: ${error instanceof Error ? error.message : 'no response'}.${age}`)
       show('stale', true)
     } finally {
       isAsking = false
@@ -650,7 +650,7 @@ export function runStatusPage(): void {
       const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
       showAnswer(responseOf(isJson ? await response.json() : { error: await response.text() }))
     } catch (error) {
-      showAnswer(responseOf({ error: error instanceof Error ? error.message : 'no answer' }))
+      showAnswer(responseOf({ error: error instanceof Error ? error.message : 'no response' }))
     } finally {
       button.removeAttribute('disabled')
     }

@@ -39,7 +39,7 @@ export interface GroupsStatus {
   /** The shares of the group `to`, from 0 to 1. */
   readonly reads: number
   readonly writes: number
-  /** The limit that the group has passed. Null if all requests have not returned by themselves. */
+  /** The limit that the group has passed, so that all requests returned automatically. Null if they did not return automatically. */
   readonly returned: string | null
   /** Why the group `to` gets no requests, whatever its shares are. Null if it may get requests. */
   readonly refused: string | null

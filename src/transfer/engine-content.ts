@@ -13,7 +13,7 @@ export interface IdentifiedRecord extends StoredRecord {
 /** A user, a group or a tenant. */
 export interface EngineEntity {
   readonly id: string
-  /** The other members of its response that are not empty. */
+  /** The other members of the engine's response that are not empty. */
   readonly details: Readonly<Record<string, unknown>>
 }
 

@@ -7,7 +7,7 @@ import type { WorkerProcess } from './worker-process.ts'
 
 /** Lets the workers accept connections from the socket of the primary, for as long as many connections begin and end. */
 export interface Sharing<Worker extends SharingWorker> {
-  /** Notes the numbers of a worker's connections, as it has sent them. Begins or ends the sharing if they require it. */
+  /** Records the connection counts that a worker has sent. Begins or ends the sharing if these counts require it. */
   readonly note: (worker: Worker, answer: unknown) => void
   /** Makes the primary the only process that accepts connections. Called before the set of workers changes, and when a worker drains. */
   readonly end: () => void
@@ -37,8 +37,8 @@ const END_PER_SECOND = 100
 /** Consecutive windows with this rate. Clients that all reconnect once, with connections that stay open, end within one window. */
 const BEGIN_WINDOWS = 3
 /**
- * The primary accepts if one worker has more open connections than this multiple of an even share, and this many more. Otherwise a
- * worker that is always the first to accept could get nearly all connections that stay open.
+ * The primary accepts if one worker has more open connections than this multiple of an even share plus this margin. Otherwise a worker
+ * that is always the first to accept could get nearly all connections that stay open.
  */
 const UNEVEN_FACTOR = 1.5
 const UNEVEN_MARGIN = 64

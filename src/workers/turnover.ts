@@ -7,7 +7,7 @@ export interface Turnover<Worker extends WeakKey> {
   readonly note: (worker: Worker, ended: number) => number | null
 }
 
-/** Long enough for a stable rate. A burst of connections that stay open has no effect, because they do not end. */
+/** The length of a window. It is long enough for a stable rate. A burst of connections that stay open has no effect, because they do not end. */
 const WINDOW_MS = 250
 
 export function createTurnover<Worker extends WeakKey>(nowMs: () => number): Turnover<Worker> {

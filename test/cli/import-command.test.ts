@@ -127,7 +127,10 @@ t.test(
     const { code, out } = await run('--groups', groups)
     t.equal(code, 1)
     t.match(engine.content, { groups: { clerks: ['mary'] }, tenants: { acme: ['mary'] } })
-    t.match(out, /^not imported: user ben, which the engine does not have: create it with a password first$/m)
+    t.match(
+      out,
+      /^not imported: user ben, which the engine does not have: create the user with a password first$/m,
+    )
     t.match(out, /^7 of 7 changes done$/m)
   },
 )

@@ -99,24 +99,27 @@ t.test('with facts, operations that need entities are decided without an engine'
   t.equal(reached, 0, 'no request reaches the engine')
 })
 
-t.test('a fact that is missing is an error that names it, and the engine is not asked', async (t) => {
-  const cases = [
-    [
-      completeOf('mary', 't9', { expect: 'permit' }),
-      /^tests\[0\] .*facts\.task\.t9 is needed; null says that the entity does not exist$/m,
-    ],
-    [
-      { user: 'mary', request: 'POST /signal', body: { name: 'stop' }, expect: 'refuse' },
-      /^tests\[0\] .*no fact replaces GET \/event-subscription/m,
-    ],
-  ] as const
-  for (const [one, problem] of cases) {
-    const { code, out, err } = await test({ facts: FACTS, tests: [one] })
-    t.match({ code, out }, { code: 2, out: '' })
-    t.match(err, problem)
-  }
-  t.equal(reached, 0)
-})
+t.test(
+  'a fact that is missing is an error that names it, and no request is sent to the engine',
+  async (t) => {
+    const cases = [
+      [
+        completeOf('mary', 't9', { expect: 'permit' }),
+        /^tests\[0\] .*facts\.task\.t9 is needed; null says that the entity does not exist$/m,
+      ],
+      [
+        { user: 'mary', request: 'POST /signal', body: { name: 'stop' }, expect: 'refuse' },
+        /^tests\[0\] .*no fact replaces GET \/event-subscription/m,
+      ],
+    ] as const
+    for (const [one, problem] of cases) {
+      const { code, out, err } = await test({ facts: FACTS, tests: [one] })
+      t.match({ code, out }, { code: 2, out: '' })
+      t.match(err, problem)
+    }
+    t.equal(reached, 0)
+  },
+)
 
 t.test('unknown and invalid facts are reported with their paths', async (t) => {
   const tests = [completeOf('mary', 't1', { expect: 'permit' })]

@@ -27,28 +27,31 @@ const job = (retries: number, exceptionMessage: string | null = null) => ({
 })
 const ANY_KIND: readonly Kind[] = ['plain', 'accept', 'spelling', 'selector', 'headers']
 
-t.test('what the gateway shows or permits beyond the engine is wider, whatever it is about', async (t) => {
-  for (const [engine, gateway] of [
-    [seen(200, { count: 0 }), seen(200, { count: 1 })],
-    [seen(200, []), seen(200, [{ tenantId: 'acme' }])],
-    [seen(200, [{ id: 'a' }]), seen(200, [{ id: 'a' }, { id: 'a' }])],
-    [seen(200, [{ id: 'a' }]), seen(200, [{ id: 'b' }])],
-    [seen(200, { a: { b: [] } }), seen(200, { a: { b: [1] } })],
-    [seen(200, { a: null }), seen(200, { a: 'x' })],
-    [seen(200, { totalJobs: 3 }), seen(200, { totalJobs: 11 })],
-    [seen(204, null), seen(200, { id: 'x' })],
-    [seen(404, {}), seen(200, { tenantId: 'acme' })],
-    [seen(400, {}), seen(204, null)],
-    [seen(403, { message: 'belongs to no authenticated tenant' }), seen(200, { count: 0 })],
-    [seen(500, {}), seen(200, null)],
-    [seen(200, [job(1, 'failed')]), seen(200, [job(3), job(3)])],
-  ] as const)
-    for (const kind of ANY_KIND)
-      for (const path of ['/history/user-operation/count', '/process-instance/<new.pi>?tenantIdIn=acme'])
-        t.equal(outcomeOf(engine, gateway, planOf(path, kind)), 'wider', JSON.stringify([engine, gateway]))
-})
+t.test(
+  'a response that shows or permits more than the engine is wider, for every kind of request',
+  async (t) => {
+    for (const [engine, gateway] of [
+      [seen(200, { count: 0 }), seen(200, { count: 1 })],
+      [seen(200, []), seen(200, [{ tenantId: 'acme' }])],
+      [seen(200, [{ id: 'a' }]), seen(200, [{ id: 'a' }, { id: 'a' }])],
+      [seen(200, [{ id: 'a' }]), seen(200, [{ id: 'b' }])],
+      [seen(200, { a: { b: [] } }), seen(200, { a: { b: [1] } })],
+      [seen(200, { a: null }), seen(200, { a: 'x' })],
+      [seen(200, { totalJobs: 3 }), seen(200, { totalJobs: 11 })],
+      [seen(204, null), seen(200, { id: 'x' })],
+      [seen(404, {}), seen(200, { tenantId: 'acme' })],
+      [seen(400, {}), seen(204, null)],
+      [seen(403, { message: 'belongs to no authenticated tenant' }), seen(200, { count: 0 })],
+      [seen(500, {}), seen(200, null)],
+      [seen(200, [job(1, 'failed')]), seen(200, [job(3), job(3)])],
+    ] as const)
+      for (const kind of ANY_KIND)
+        for (const path of ['/history/user-operation/count', '/process-instance/<new.pi>?tenantIdIn=acme'])
+          t.equal(outcomeOf(engine, gateway, planOf(path, kind)), 'wider', JSON.stringify([engine, gateway]))
+  },
+)
 
-t.test('a refusal, and less than the engine shows, are not', async (t) => {
+t.test('a refusal, or fewer items than the engine shows, is not wider', async (t) => {
   const plan = planOf('/history/user-operation/count')
   for (const [engine, gateway, outcome] of [
     [seen(200, []), seen(403, {}, 'GW_ROWS_NOT_EXACT'), 'rows'],
@@ -64,7 +67,7 @@ t.test('a refusal, and less than the engine shows, are not', async (t) => {
 })
 
 t.test(
-  'two refusals of an odd spelling may have words of their own; of a plain request they may not',
+  'two refusals of a request in an odd spelling may have different messages, and those of a plain request may not',
   async (t) => {
     const [engine, gateway] = [seen(400, ''), seen(400, { message: 'ours' }, 'GW_INVALID_BODY')]
     t.equal(outcomeOf(engine, gateway, planOf('/task', 'selector')), 'words')
@@ -72,7 +75,7 @@ t.test(
   },
 )
 
-t.test('one that is wider is counted, in whatever way it was asked, and named', async (t) => {
+t.test('a wider response is counted and named, in every form of the request', async (t) => {
   for (const kind of ANY_KIND) {
     const report = new Report()
     const [plan, engine, gateway] = [planOf('/task', kind), seen(404, {}), seen(200, {})]
@@ -93,7 +96,7 @@ t.test('one that is wider is counted, in whatever way it was asked, and named', 
   }
 })
 
-t.test('an odd spelling leaves no condition out, and the same seed spells the same', async (t) => {
+t.test('an odd spelling omits no condition, and the same seed gives the same spelling', async (t) => {
   const body = { suspended: false, ids: ['<new.pi>', 'a'], retries: 2, query: { key: 'office' } }
   const plan: Plan = { ...planOf('/task/<new.task>/x?a=true&b=office'), body }
   const random = Random.of(7, 1)
@@ -129,7 +132,7 @@ function reportOf(outcomes: Readonly<Record<string, Outcome>>): Report {
   return report
 }
 
-t.test('beside an earlier run nothing may differ anew but rows that are not exact', async (t) => {
+t.test('compared with an earlier run, only a refusal as not exact may be a new difference', async (t) => {
   const before = reportOf({
     a: 'differs',
     b: 'equal',
@@ -164,32 +167,42 @@ t.test('a request after a revocation must be equal, or stricter for a caller who
   t.equal(report.totals().total, 0, 'they are not counted as plain requests')
 })
 
-t.test('one of the nineteen may be refused as filtered only for a caller with a revocation', async (t) => {
-  const queryTasks = OPERATIONS.find(({ id }) => id === 'queryTasks')
-  if (queryTasks === undefined) throw new Error('The table has no queryTasks')
-  const plan: Plan = { ...planOf('/task'), operation: queryTasks }
-  for (const [outcome, type, differs] of [
-    ['rows', 2, false],
-    ['rows', 1, true],
-    ['rows', 0, true],
-    ['differs', 2, true],
-    ['check', 2, true],
-    ['tenants', 2, true],
-  ] as const) {
-    const report = new Report()
-    const record = { type, userId: 'anna', groupId: null, resourceType: 7, resourceId: '*', permissions: [] }
-    report.add(plan, outcome, () => ({
-      operation: queryTasks.id,
-      kind: 'plain',
-      set: 1,
-      caller: { user: 'anna', ownGroups: [], joins: [], tenants: [], links: [] },
-      records: [record],
-      request: { method: 'POST', path: '/task' },
-      engine: seen(200, []),
-      gateway: seen(403, {}),
-      outcome,
-    }))
-    t.equal(report.totals().nineteenDifferBesideRevoked, differs, `${outcome} ${type}`)
-    t.equal(report.totals().nineteenDiffer, true)
-  }
-})
+t.test(
+  'one of the nineteen operations may be refused because of filtering only for a caller with a revocation',
+  async (t) => {
+    const queryTasks = OPERATIONS.find(({ id }) => id === 'queryTasks')
+    if (queryTasks === undefined) throw new Error('The table has no queryTasks')
+    const plan: Plan = { ...planOf('/task'), operation: queryTasks }
+    for (const [outcome, type, differs] of [
+      ['rows', 2, false],
+      ['rows', 1, true],
+      ['rows', 0, true],
+      ['differs', 2, true],
+      ['check', 2, true],
+      ['tenants', 2, true],
+    ] as const) {
+      const report = new Report()
+      const record = {
+        type,
+        userId: 'anna',
+        groupId: null,
+        resourceType: 7,
+        resourceId: '*',
+        permissions: [],
+      }
+      report.add(plan, outcome, () => ({
+        operation: queryTasks.id,
+        kind: 'plain',
+        set: 1,
+        caller: { user: 'anna', ownGroups: [], joins: [], tenants: [], links: [] },
+        records: [record],
+        request: { method: 'POST', path: '/task' },
+        engine: seen(200, []),
+        gateway: seen(403, {}),
+        outcome,
+      }))
+      t.equal(report.totals().nineteenDifferBesideRevoked, differs, `${outcome} ${type}`)
+      t.equal(report.totals().nineteenDiffer, true)
+    }
+  },
+)

@@ -10,7 +10,7 @@ t.test('the same seed gives the same cases, and another seed gives others', asyn
   t.notSame(revocationCases(8, 14), MANY.slice(0, 14))
 })
 
-t.test('every change occurs, and each is a request of the table', async (t) => {
+t.test('every kind of change occurs, and each change is a request of the table', async (t) => {
   const changes = new Set(MANY.map(({ change }) => change))
   t.equal(changes.size, 12)
   for (const one of MANY) {
@@ -29,7 +29,7 @@ t.test('a change of the caller is not a change of records', async (t) => {
   ])
 })
 
-t.test('a caller who leaves a tenant has it, and its definition belongs to it', async (t) => {
+t.test('a caller who leaves a tenant belongs to it before', async (t) => {
   for (const { change, tenant, tenants } of MANY) {
     if (change === 'leave the tenant') t.equal(tenant, 'acme')
     t.same(tenants, tenant === null ? [] : [tenant])

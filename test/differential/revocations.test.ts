@@ -25,7 +25,7 @@ const TASKS = seen(200, [{ topicName: 'waits1' }])
 const NOTHING = seen(200, [])
 const REFUSED = seen(401, null)
 
-t.test('only a caller who has changed may get less than at the engine', async (t) => {
+t.test('only a caller whose permissions have changed may get less than at the engine', async (t) => {
   for (const [change, engine, gateway, outcome] of [
     ['delete a record', TASKS, TASKS, 'equal'],
     ['delete a record', NOTHING, NOTHING, 'equal'],

@@ -76,7 +76,7 @@ async function readObjects(t: Test, family: Family, prefix: string): Promise<voi
   )
   const detailId = textOf(await first('/history/detail?deserializeValues=false&variableUpdates=true'), 'id')
 
-  await t.test('a read of variables returns the text, whatever it asks for', async (t) => {
+  await t.test('a read of variables returns the text, whatever its query requests', async (t) => {
     const reads = [
       ['deserializeValues', `/process-instance/${id}/variables`],
       ['deserializeValue', `/process-instance/${id}/variables/object`],

@@ -6,7 +6,9 @@ import { nineteen } from './nineteen.ts'
 import { normalize } from './normalize.ts'
 import { seed } from './seed.ts'
 
-void test('each of the nineteen operations answers two seeds alike', { skip: javaSkip }, async (t) => {
+void test('each of the nineteen operations gives the same response for two seeds', {
+  skip: javaSkip,
+}, async (t) => {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
   for (const base of [engine.base, `${engine.base}/engine/second`]) {

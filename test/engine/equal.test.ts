@@ -7,7 +7,7 @@ import { nineteen } from './nineteen.ts'
 import { normalize } from './normalize.ts'
 import { seed } from './seed.ts'
 
-void test('through the gateway the nineteen operations answer as they do directly', {
+void test('the nineteen operations give the same responses through the gateway as directly', {
   skip: javaSkip,
 }, async (t) => {
   const engine = await startEngine()

@@ -25,7 +25,7 @@ const CALLERS = [
 
 type Pair = Readonly<Record<string, string>>
 
-void test('two parameters that exclude each other give what a secured engine gives', {
+void test('two parameters that exclude each other get the response of a secured engine', {
   skip: javaSkip,
 }, async (t) => {
   const { admin, open } = await startSecuredPair(t, 'camunda')

@@ -30,7 +30,7 @@ interface Asked {
  * through the gateway in front of an engine without authorization, and directly to a secured engine. Status, type and
  * message must be equal unless docs/deviations.md lists the difference.
  */
-void test('what is foreign to an operation is answered as by the engine', {
+void test('requests with an unexpected Accept, type or body get the response of the engine', {
   skip: javaSkip,
   timeout: 900_000,
 }, async (t) => {

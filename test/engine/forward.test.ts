@@ -7,7 +7,7 @@ import { seed } from './seed.ts'
 
 const DEMO = { authorization: `Basic ${Buffer.from('demo:demo').toString('base64')}` }
 
-void test('an engine that is told the caller keeps the authors of comments', {
+void test('an engine that receives the credentials of the caller stores the authors of comments', {
   skip: javaSkip,
 }, async (t) => {
   const engine = await startEngine({ filter: true })

@@ -4,7 +4,7 @@ import { javaSkip } from '../support/requirements.ts'
 import { runPage } from '../support/run-page.ts'
 import { startEngine } from './engine.ts'
 
-void test('the commands of docs/getting-started.md print what the page says, before a real engine', {
+void test('the commands of docs/getting-started.md print what the page says, in front of a real engine', {
   skip: javaSkip,
   timeout: 900_000,
 }, async (t) => {

@@ -61,7 +61,7 @@ const REQUESTS: Readonly<Record<string, (made: Made) => Ask>> = {
     post('/process-definition/key/tenantReview/tenant-id/acme/submit-form', SUBMITTED),
 }
 
-void test('each operation whose published response has links is asked below', {
+void test('this test requests each operation whose published response has links', {
   skip: javaSkip,
 }, async (t) => {
   const rows = new Map(

@@ -41,7 +41,9 @@ const QUERIES: readonly Readonly<Record<string, unknown>>[] = [
 ]
 
 for (const family of ['camunda-7.24.0', 'operaton'] as const)
-  void test(`lists of tasks of ${family} give what a secured engine gives`, { skip: javaSkip }, async (t) => {
+  void test(`lists of tasks of ${family} have the items of a secured engine`, {
+    skip: javaSkip,
+  }, async (t) => {
     const { admin, open } = await startSecuredPair(t, family)
     await buildWorld(admin, () => undefined)
     const given = await admin.call('POST', '/task/create', { id: 'given', assignee: 'assigned' })

@@ -51,7 +51,7 @@ void t.test('the sandbox has the responses of a real engine', { skip: javaSkip }
     }
   })
 
-  await t.test('a real engine refuses requests as the table of error cases says', async (t) => {
+  await t.test('a real engine refuses requests as the table of error cases expects', async (t) => {
     const { movingFirstId, movingSecondId, reviewInstanceId: instanceId } = seeded
     for (const { ask, status, body } of errorCasesOf({
       instanceId,

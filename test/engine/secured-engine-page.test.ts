@@ -5,7 +5,7 @@ import { javaSkip } from '../support/requirements.ts'
 import { runPage } from '../support/run-page.ts'
 import { startEngine } from './engine.ts'
 
-void test('the commands of docs/from-a-secured-engine.md print what the page says, before a secured engine', {
+void test('the commands of docs/from-a-secured-engine.md print what the page says, in front of a secured engine', {
   skip: javaSkip,
   timeout: 600_000,
 }, async (t) => {

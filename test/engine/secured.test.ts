@@ -13,7 +13,7 @@ const basic = (user: string) => ({
 })
 const DIAGRAM = { method: 'GET', path: '/decision-definition/key/discount/diagram' } as const
 
-void test('before a secured engine a cached answer is given only to whom the engine would give it', {
+void test('in front of a secured engine, a cached response is served only to callers whom the engine would permit', {
   skip: javaSkip,
 }, async (t) => {
   const engine = await startEngine({ secured: true })
@@ -37,7 +37,7 @@ void test('before a secured engine a cached answer is given only to whom the eng
   t.equal(refused.headers.get('cache-status'), null)
 })
 
-void test('what a secured engine makes of Accept is what is read here', { skip: javaSkip }, async (t) => {
+void test('the gateway reads Accept as a secured engine does', { skip: javaSkip }, async (t) => {
   const engine = await startEngine({ secured: true })
   t.teardown(() => engine.stop())
   await seed(engine.base, basic('demo'))
@@ -62,7 +62,7 @@ void test('what a secured engine makes of Accept is what is read here', { skip: 
 
 const HAL = 'application/hal+json'
 
-void test('what a secured engine makes of pages and of topic flags is what is read here', {
+void test('the gateway reads pages and topic flags as a secured engine does', {
   skip: javaSkip,
 }, async (t) => {
   const engine = await startEngine({ secured: true })

@@ -13,7 +13,7 @@ import type { Seeded } from './seed.ts'
 
 const CASES = [...taskQueryCases, ...variableCases, ...otherCases, ...coercionCases]
 
-void test('the engine answers every case of the validation as its table says', {
+void test('the engine responds to every case of the validation tests as the cases expect', {
   skip: javaSkip,
 }, async (t) => {
   const engine = await startEngine()
@@ -31,7 +31,9 @@ void test('the engine answers every case of the validation as its table says', {
   t.same(await (await fetch(`${topics}&withLockedTasks=TRUE`)).json(), [])
 })
 
-void test('each rule stands on its side of permission', { skip: javaSkip }, async (t) => {
+void test('each rule is applied before or after the permission check, as in the engine', {
+  skip: javaSkip,
+}, async (t) => {
   const engine = await startEngine({ secured: true })
   t.teardown(() => engine.stop())
   const demo = basic('demo')

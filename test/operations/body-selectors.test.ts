@@ -23,7 +23,7 @@ t.test('queries are separated from the members whose ids are looked up', (t) => 
 
 t.test('a lookup that cannot be read is refused', (t) => {
   t.throws(() => compileSelectors({ processInstances: 'queryJobs(a,b).id' }), {
-    message: 'The table holds queryJobs(a,b).id, which is no lookup of ids',
+    message: 'The table has the selector queryJobs(a,b).id, which is not a lookup of ids',
   })
   t.end()
 })

@@ -128,7 +128,7 @@ const WRONG: readonly (readonly [claim: string, row: OperationEntry])[] = [
 for (const [claim, row] of WRONG)
   t.test(`an operation with ${claim} and no known tenant is refused, and the error names it`, (t) => {
     t.throws(() => operationsOf({ tag: { newcomer: row } }), {
-      message: new RegExp(`newcomer \\(${row.route}\\), which does not say how the tenant`),
+      message: new RegExp(`newcomer \\(${row.route}\\) of the table does not declare how to find the tenant`),
     })
     t.end()
   })
@@ -231,7 +231,7 @@ t.test('the lookup of the latest version of a key follows from what an operation
   })
   t.same(found, ['processDefinitionOfKey', 'decisionDefinitionOfKey', 'decisionRequirementsDefinitionOfKey'])
   const unknown: OperationEntry = { route: 'GET /novelty/key/:key', actsOnKey: 'latest version', checks: [] }
-  t.throws(() => operationsOf({ tag: { newcomer: unknown } }), { message: /how the tenant/ })
+  t.throws(() => operationsOf({ tag: { newcomer: unknown } }), { message: /how to find the tenant/ })
   t.end()
 })
 

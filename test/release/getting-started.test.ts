@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { freePort } from '../support/free-port.ts'
 import { runPage } from '../support/run-page.ts'
 
-void test('the commands of docs/getting-started.md print what the page says, before the sandbox engine', async (t) => {
+void test('the commands of docs/getting-started.md print what the page says, in front of the sandbox engine', async (t) => {
   const [engine, api, admin, redis] = [await freePort(), await freePort(), await freePort(), await freePort()]
   await runPage(t, {
     page: 'docs/getting-started.md',

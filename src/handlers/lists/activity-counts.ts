@@ -35,8 +35,8 @@ export async function serveActivityCounts(
 }
 
 /**
- * Serves the same for a caller who sees every instance of their tenants. Usually there are no instances of other tenants, and the
- * engine's response is sent unchanged.
+ * Serves the activities of a definition for a caller who sees every instance of their tenants. Usually there are no instances of other
+ * tenants, and the engine's response is sent unchanged.
  */
 export async function serveActivityCountsOfTenants(
   handlerContext: HandlerContext,

@@ -58,7 +58,7 @@ export interface PublishedOperation {
 const FACTS: FactsFile = file
 const JSON_ONLY: readonly string[] = ['application/json']
 
-/** Returns the documents that the facts are from, from the oldest version to the newest. */
+/** The documents that the facts are from, from the oldest version to the newest. */
 export const PUBLISHED_SOURCES = FACTS.sources
 
 /** The ids of all published operations. */

@@ -34,7 +34,7 @@ const FAMILY_MEMBERS: readonly FamilyMembers[] = [
     operations: ['getTasks', 'queryTasks', 'executeFilterList', 'postExecuteFilterList'],
   },
   {
-    // The gateway reads the list in the place of the only result if the caller is restricted.
+    // For a restricted caller, the gateway reads the list of the filter's tasks, and responds with its only item.
     member: 'camundaFormRef',
     places: ['', ...TASK_ITEMS],
     operations: ['executeFilterSingleResult', 'postExecuteFilterSingleResult'],

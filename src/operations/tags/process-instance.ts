@@ -11,7 +11,7 @@ const DELETE_IN_BATCH = {
   selectors: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
 } as const satisfies Partial<OperationEntry>
 
-/** The same for the retries of the jobs of process instances. */
+/** Sets the retries of the jobs of process instances: the engine accepts ids and both queries by both operations. */
 const SET_RETRIES_IN_BATCH = {
   creates: 'answer:id',
   checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],

@@ -173,8 +173,8 @@ export function createCredentialMemory(
     if (renewed !== null && principal !== null && right.peek(key) !== renewed) return principal
     const [memory, other] = principal === null ? [wrong, right] : [right, wrong]
     other.delete(key)
-    // The age of a renewed credential counts from the time when the source was asked, so that a change at the source is noticed as soon
-    // as by a request that waits. If the source is slow, the credential still remains fresh until the next renewal.
+    // The age of a renewed credential counts from the start of its verification. A change at the source then takes effect as early as
+    // if a request had waited for the verification. If the source is slow, the credential still remains fresh until the next renewal.
     const at = renewed === null ? now() : Math.max(startedAt, now() - (1 - RENEWAL_SHARE) * ttlMs)
     const entry = { principal, user, stamp, at, renewal: createRenewalState() }
     memory.set(key, entry)

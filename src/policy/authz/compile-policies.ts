@@ -35,9 +35,12 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
             ),
     }
   } catch (cause) {
-    throw new Error(`The table holds ${id} (${method} ${template}) with a mistake: ${messageOf(cause)}`, {
-      cause,
-    })
+    throw new Error(
+      `The entry ${id} (${method} ${template}) of the table has a mistake: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -6,7 +6,7 @@ export const PRESSURE_KINDS = ['event-loop', 'heap', 'memory'] as const
 export type PressureKind = (typeof PRESSURE_KINDS)[number]
 
 export interface PressureLimits {
-  /** Delay of the event loop; null: no limit. */
+  /** Delay of the event loop. Null if it has no limit. */
   readonly lateMs: number | null
   /** Heap in use by objects that survived their first collections. */
   readonly heapBytes: number

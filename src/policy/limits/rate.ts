@@ -59,7 +59,7 @@ function fullMs(rate: Rate): number {
 /** The GCRA state of each principal, in this process. */
 export interface GcraLimiter {
   readonly consume: (principal: string, rate: Rate) => RateState
-  /** Stores a state that another store knows better. */
+  /** Replaces the state of a principal by that of the store that all replicas share. */
   readonly replace: (principal: string, spent: RateState) => void
 }
 

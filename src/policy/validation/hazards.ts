@@ -43,7 +43,7 @@ export function checkHazards(
   else checkObjectMembers(operation, { query, body })
 }
 
-/** Values of a parameter that every engine reads as false, or does not read. */
+/** Values of a parameter that every engine reads as false or ignores. */
 const NOT_TRUE = /^(?:false)?$/i
 
 function checkObjectMembers(

@@ -31,7 +31,7 @@ export type ValidatedOperation = Pick<Operation, 'id' | 'template' | 'checks' | 
 
 /**
  * Checks the rules that the engine applies before it checks any permission.
- * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineRefusal if the engine's response differs from these
+ * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineRefusal if the engine's response differs from these two errors
  */
 export function checkShape(operation: ValidatedOperation, received: RequestData, isDate = isDateText): void {
   checkAt(0, { operation, received, isDateText: isDate })
@@ -184,7 +184,8 @@ function placeOf(path: readonly PropertyKey[]): string {
 
 function refuse(finding: RuleResult, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
   if (finding === null || finding === DEFER) return
-  if ('body' in finding) throw jsonRefusalOf(finding.status, finding.body, 'the answer is known beforehand')
+  if ('body' in finding)
+    throw jsonRefusalOf(finding.status, finding.body, 'the response does not depend on data of the engine')
   const { status, type, message, code: engineCode } = finding
   if (isOurs(finding)) throw new GatewayError(code, { message })
   throw jsonRefusalOf(status, { type, message, code: engineCode }, message)

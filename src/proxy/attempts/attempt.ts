@@ -97,7 +97,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   /** Aborts the attempt because its client disconnected. */
   cancel(): void {
     this.isCancelled = true
-    this.abort(new errors.RequestAbortedError('the client left'))
+    this.abort(new errors.RequestAbortedError('the client has disconnected'))
   }
 
   abort(reason: Error): void {
@@ -123,7 +123,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
     // Either the attempt was aborted in the queue, or undici writes the request a second time: after an informational error its
     // `onHttpSocketClose` (undici 8.12.4, lib/dispatcher/client-h1.js) queues running requests again. An exception here prevents the
     // write and keeps the connection.
-    if (this.#isOver || this.sent) throw new errors.RequestAbortedError('not to be sent')
+    if (this.#isOver || this.sent) throw new errors.RequestAbortedError('the request must not be sent')
     this.sent = true
     this.isReused = this.#connection?.isFresh === false
     this.#controller = controller

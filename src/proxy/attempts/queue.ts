@@ -33,7 +33,7 @@ export interface QueueOptions {
   readonly schedule?: (work: () => void, ms: number) => () => void
 }
 
-/** A request in the queue. After its end, its nodes are in no list. */
+/** A request in the queue. After its wait has ended, its list nodes are in no list. */
 export class QueueEntry {
   readonly request: QueuedRequest
   readonly user: string | undefined

@@ -55,7 +55,7 @@ export class RenamedResponse<T> implements Receiver<T> {
   }
 }
 
-/** Returns the headers of a request whose response is renamed: it must be complete, and not encoded. */
+/** Returns the headers of a request whose response is renamed. The response must be complete and not encoded. */
 export function renamableHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return { ...wholeHeaders(headers), 'accept-encoding': 'identity' }
 }

@@ -91,7 +91,7 @@ class TryNextNode extends Error {
   readonly next: Node
 
   constructor(next: Node) {
-    super('another node is asked')
+    super('the request is sent to another node')
     this.next = next
   }
 }
@@ -263,7 +263,7 @@ class RetryingSend<T> implements AttemptOwner {
     setTimeout(() => this.#attempt(this.#options.pick(NO_NODES, this.#task.upstreamRequest) ?? last), pauseMs)
   }
 
-  /** Forwards the buffered error, which is not a conflict. */
+  /** Forwards a buffered error that has turned out not to be a conflict. */
   #release(attempt: Attempt): void {
     const buffered = this.#bufferedError
     this.#bufferedError = null

@@ -5,7 +5,7 @@ import { SingleFlight } from '../../request/single-flight.ts'
 import { targetPathOf } from '../../request/target.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
 
-/** `sent`: the request was sent. `joined`: it got the response to a request in progress. `kept`: it got a response from before. */
+/** `sent`: the request was sent. `joined`: it got the response to a request in progress. `kept`: it got a stored response. */
 export type ShareResult = 'sent' | 'joined' | 'kept'
 
 export interface ShareOptions {

@@ -45,7 +45,10 @@ export class Turns<T extends Waiting> {
     if (!this.#isOwnNext) yield* this.#own
   }
 
-  /** Returns the newest request of the user with the most requests. Returns null if this user has hardly more than the user of `waiting`. */
+  /**
+   * Returns the newest request of the user with the most requests. Returns null if no user has more requests than the user of `waiting`
+   * would have.
+   */
   replaceableBy({ user }: T): T | null {
     const mine = user === undefined ? this.#own : this.#byUser.get(user)
     let longest = new Yallist<T>()

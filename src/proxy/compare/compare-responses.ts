@@ -133,7 +133,7 @@ function differentAt(place: string, left: string, right: string): ResponseCompar
   return { result: 'different', difference: { place, left, right } }
 }
 
-/** The name of a file may be personal data. */
+/** `Content-Disposition` is not shown, because the name of a file may be personal data. */
 function shownHeader(response: BufferedResponse, name: (typeof HEADERS)[number]): string {
   const value = headerOf(response, name)
   return name === 'content-disposition' ? shapeOf(value) : value

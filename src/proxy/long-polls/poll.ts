@@ -9,7 +9,7 @@ import type { Node } from '../nodes/node.ts'
 import type { StartAttempt } from '../../request/attempt-span.ts'
 import type { Receiver } from '../attempts/receiver.ts'
 
-/** The owner of a poll. It is notified when the poll ends by itself. */
+/** The owner of a poll. It is notified when the time of the poll is over or its client disconnects. */
 export interface PollOwner {
   readonly dismiss: (poll: Poll, end: 'time' | 'left') => void
 }

@@ -104,7 +104,7 @@ export class GroupComparison {
 
 interface GroupSums {
   readonly sums: Sums
-  /** The last values of the other group with enough attempts. It may have no requests any more. */
+  /** The last values of the other group for which it had enough attempts. The other group may no longer get requests. */
   readonly usual: Sums
 }
 

@@ -1,4 +1,4 @@
-/** After this long, a node is no longer suspected of closing idle connections. */
+/** How long after a broken connection the gateway assumes that a node closes idle connections. */
 const SUSPECT_MS = 10_000
 // Each dedicated connection leaves a port in TIME_WAIT for a minute. One address has 28,000 ports. These limits keep the number below 19,000.
 const MAX_AT_ONCE = 10_000

@@ -107,7 +107,7 @@ export class NodePool {
     return health.isSilent && (this.isProbed || inFlight > 0)
   }
 
-  /** True if no node can process requests. A request should not wait for a node then. */
+  /** True if no node can process requests. A request should then not wait for a node. */
   get isUnreachable(): boolean {
     return this.#live.length === 0 || (this.#hasEjected && this.#used.every((node) => this.isSkipped(node)))
   }

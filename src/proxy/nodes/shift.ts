@@ -22,7 +22,7 @@ export interface ShiftOptions extends ShiftShares {
   readonly operations: readonly string[] | null
   /** The ids of the users whose requests are shifted, or null for all users. */
   readonly callers: readonly string[] | null
-  /** Limits after which all requests return to the other group. Null: they never return by themselves. */
+  /** Limits after which all requests return to the other group. Null: they never return automatically. */
   readonly limits: ReturnLimits | null
   /** The state of the same shift under the previous configuration. Null: it begins with `reads` and `writes`. */
   readonly state?: ShiftState | null

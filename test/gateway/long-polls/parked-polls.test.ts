@@ -60,7 +60,7 @@ t.test('a poll gets its tasks after a review with the same decision', async (t) 
 })
 
 t.test(
-  'a poll ends if it would now ask for other definitions, and the next poll asks for them',
+  'a poll ends if it would now request other definitions, and the next poll requests them',
   async (t) => {
     const gateway = await openParked(t)
     const { answer, held } = await gateway.park('anna')

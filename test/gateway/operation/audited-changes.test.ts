@@ -86,7 +86,7 @@ t.test('a record that the gateway has not read, or has read only partly, is unkn
   })
 })
 
-t.test('a refused attempt to grant is recorded with the record that it asks for', async (t) => {
+t.test('a refused attempt to grant is recorded with the requested record', async (t) => {
   const { gateway } = await openWithRecords(t)
   t.match(await changeBehind(gateway, 'mary', 'POST /authorization/create', { body: GRANT }), {
     action: 'create',
@@ -96,29 +96,36 @@ t.test('a refused attempt to grant is recorded with the record that it asks for'
   t.match(gateway.log.at(-1), { decision: 'refused', status: 403 })
 })
 
-t.test('memberships, users and passwords: the line names who and what, and no secret', async (t) => {
-  const { gateway } = await openWithRecords(t)
-  const user = {
-    profile: { id: 'new', firstName: 'Nora', email: 'n@x.org' },
-    credentials: { password: 'hunter2' },
-  }
-  const password = { password: 'hunter2', authenticatedUserPassword: 'demo-secret' }
-  const cases: readonly (readonly [route: string, body: unknown, change: object])[] = [
-    ['PUT /group/accounting/members/mary', undefined, { action: 'add', user: 'mary', group: 'accounting' }],
-    [
-      'DELETE /group/accounting/members/mary',
-      undefined,
-      { action: 'remove', user: 'mary', group: 'accounting' },
-    ],
-    ['PUT /tenant/acme/user-members/mary', undefined, { action: 'add', user: 'mary', tenant: 'acme' }],
-    ['PUT /tenant/acme/group-members/clerks', undefined, { action: 'add', group: 'clerks', tenant: 'acme' }],
-    ['POST /user/create', user, { action: 'create', user: 'new' }],
-    ['DELETE /user/new', undefined, { action: 'delete', user: 'new' }],
-    ['PUT /user/new/credentials', password, { action: 'set password', user: 'new' }],
-    ['POST /group/create', { id: 'g', name: 'G' }, { action: 'create', group: 'g' }],
-    ['DELETE /tenant/acme', undefined, { action: 'delete', tenant: 'acme' }],
-  ]
-  for (const [route, body, change] of cases)
-    t.same(await changeBehind(gateway, 'demo', route, body === undefined ? {} : { body }), change, route)
-  t.notMatch(JSON.stringify(gateway.log), /hunter2|demo-secret|Nora|n@x/)
-})
+t.test(
+  'the line of a change of memberships, users or passwords names the user and the change, and no secret',
+  async (t) => {
+    const { gateway } = await openWithRecords(t)
+    const user = {
+      profile: { id: 'new', firstName: 'Nora', email: 'n@x.org' },
+      credentials: { password: 'hunter2' },
+    }
+    const password = { password: 'hunter2', authenticatedUserPassword: 'demo-secret' }
+    const cases: readonly (readonly [route: string, body: unknown, change: object])[] = [
+      ['PUT /group/accounting/members/mary', undefined, { action: 'add', user: 'mary', group: 'accounting' }],
+      [
+        'DELETE /group/accounting/members/mary',
+        undefined,
+        { action: 'remove', user: 'mary', group: 'accounting' },
+      ],
+      ['PUT /tenant/acme/user-members/mary', undefined, { action: 'add', user: 'mary', tenant: 'acme' }],
+      [
+        'PUT /tenant/acme/group-members/clerks',
+        undefined,
+        { action: 'add', group: 'clerks', tenant: 'acme' },
+      ],
+      ['POST /user/create', user, { action: 'create', user: 'new' }],
+      ['DELETE /user/new', undefined, { action: 'delete', user: 'new' }],
+      ['PUT /user/new/credentials', password, { action: 'set password', user: 'new' }],
+      ['POST /group/create', { id: 'g', name: 'G' }, { action: 'create', group: 'g' }],
+      ['DELETE /tenant/acme', undefined, { action: 'delete', tenant: 'acme' }],
+    ]
+    for (const [route, body, change] of cases)
+      t.same(await changeBehind(gateway, 'demo', route, body === undefined ? {} : { body }), change, route)
+    t.notMatch(JSON.stringify(gateway.log), /hunter2|demo-secret|Nora|n@x/)
+  },
+)

@@ -35,7 +35,7 @@ t.test('the engine returns objects of variables as text', async (t) => {
   }
 })
 
-t.test('a changed query is counted, and has an audit line if it asked for objects', async (t) => {
+t.test('a changed query is counted, and has an audit line if it requested objects', async (t) => {
   const auditsBefore = changesIn(log).length
   const before = await countOf('getTaskVariables')
   await ask('demo', 'GET /task/a/variables')

@@ -18,16 +18,16 @@ t.test('a link leads back through the gateway, at the address the client used', 
   t.equal(hrefOf(await start('')), `${ORIGIN}/engine-rest/process-instance/`)
 })
 
-t.test('below the name of an engine it keeps that name', async (t) => {
+t.test('a link to a named engine contains the name of the engine', async (t) => {
   for (const name of ['second', 'default'])
     t.equal(hrefOf(await start(`/engine/${name}`)), `${ORIGIN}/engine-rest/engine/${name}/process-instance/`)
 })
 
-t.test('a node that is called by its own name does not show in them', async (t) => {
+t.test('links do not show a node, even if the node receives its own Host', async (t) => {
   t.equal(hrefOf(await start('/engine/aside')), `${ORIGIN}/engine-rest/engine/aside/process-instance/`)
 })
 
-t.test('a base path of its own is in the links, and all else is as the engine wrote it', async (t) => {
+t.test('links contain the configured base path, and everything else is as the engine wrote it', async (t) => {
   const links = '[{"href":"http://public.example/engine-rest/process-instance/1"}]'
   const text = '"n" : 12345678901234567890, "text":"http://public.example/engine-rest/x"'
   const { app } = await openGateway(t, {
@@ -54,7 +54,7 @@ const forwarded = (headers: Readonly<Record<string, string>>) => ({
 })
 const STARTED = '/process-definition/key/review/start'
 
-t.test('with a public address links begin with it, whatever is asked for', async (t) => {
+t.test('with a public address, links begin with it, whatever the headers of the request are', async (t) => {
   const settings = { listen: { port: 0, publicUrl: 'HTTPS://API.example/bpm/' } }
   const { ask: at } = await openGateway(t, { settings, engines: { aside: { host: 'node' } } })
   const heard = forwarded({ 'x-forwarded-proto': 'http', 'x-forwarded-host': 'evil.example' })
@@ -64,30 +64,37 @@ t.test('with a public address links begin with it, whatever is asked for', async
   }
 })
 
-t.test('a trusted proxy says scheme and name, one of each; nobody else does', async (t) => {
-  const heard = async (settings: object, headers: Readonly<Record<string, string>>) => {
-    const { ask: at } = await openGateway(t, { settings: { ...settings } })
-    return hrefOf(await at('demo', `POST ${STARTED}`, forwarded(headers))).replace(/\/engine-rest.*/, '')
-  }
-  const trusted = { listen: { port: 0, trustedProxies: ['127.0.0.1'] } }
-  const both = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'api.example' }
-  t.equal(await heard(trusted, both), 'https://api.example')
-  t.equal(await heard(trusted, { 'x-forwarded-proto': 'https' }), 'https://public.example:8443')
-  t.equal(await heard(trusted, { 'x-forwarded-host': 'api.example' }), 'http://api.example')
-  for (const host of ['a.example, b.example', 'a"b', 'a/b', ''])
-    t.equal(await heard(trusted, { ...both, 'x-forwarded-host': host }), 'https://public.example:8443', host)
-  t.equal(await heard(trusted, { 'x-forwarded-proto': 'https, http' }), ORIGIN)
-  t.equal(await heard({ ...trusted, hosts: ['public.example:8443'] }, both), 'https://public.example:8443')
-  t.equal(
-    await heard({ ...trusted, hosts: ['public.example:8443', 'api.example'] }, both),
-    'https://api.example',
-  )
-  const others = { listen: { port: 0, trustedProxies: ['192.0.2.1'] } }
-  for (const settings of [others, {}]) t.equal(await heard(settings, both), ORIGIN)
-})
+t.test(
+  'a trusted proxy determines scheme and name with one value each, and no other peer does',
+  async (t) => {
+    const heard = async (settings: object, headers: Readonly<Record<string, string>>) => {
+      const { ask: at } = await openGateway(t, { settings: { ...settings } })
+      return hrefOf(await at('demo', `POST ${STARTED}`, forwarded(headers))).replace(/\/engine-rest.*/, '')
+    }
+    const trusted = { listen: { port: 0, trustedProxies: ['127.0.0.1'] } }
+    const both = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'api.example' }
+    t.equal(await heard(trusted, both), 'https://api.example')
+    t.equal(await heard(trusted, { 'x-forwarded-proto': 'https' }), 'https://public.example:8443')
+    t.equal(await heard(trusted, { 'x-forwarded-host': 'api.example' }), 'http://api.example')
+    for (const host of ['a.example, b.example', 'a"b', 'a/b', ''])
+      t.equal(
+        await heard(trusted, { ...both, 'x-forwarded-host': host }),
+        'https://public.example:8443',
+        host,
+      )
+    t.equal(await heard(trusted, { 'x-forwarded-proto': 'https, http' }), ORIGIN)
+    t.equal(await heard({ ...trusted, hosts: ['public.example:8443'] }, both), 'https://public.example:8443')
+    t.equal(
+      await heard({ ...trusted, hosts: ['public.example:8443', 'api.example'] }, both),
+      'https://api.example',
+    )
+    const others = { listen: { port: 0, trustedProxies: ['192.0.2.1'] } }
+    for (const settings of [others, {}]) t.equal(await heard(settings, both), ORIGIN)
+  },
+)
 
 t.test(
-  'an engine that is told the address of clients makes links of it, and they lead through the gateway',
+  'an engine that receives the address of clients writes it into links, and they lead through the gateway',
   async (t) => {
     const seen: unknown[] = []
     const { ask: at } = await openGateway(t, {

@@ -59,7 +59,7 @@ t.test('a user with the right password has groups and tenants', async (t) => {
   ])
 })
 
-t.test('after a wrong password the engine is not asked for groups or tenants', async (t) => {
+t.test('after a wrong password, groups and tenants are not read from the engine', async (t) => {
   const { verify, asked } = open()
   t.equal(await verify('mary', 'wrong'), null)
   t.same(asked, ['POST /identity/verify'])

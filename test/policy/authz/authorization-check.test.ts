@@ -47,23 +47,26 @@ t.test('the type of a resource is read as Java reads an integer', async (t) => {
 })
 
 /** As Camunda 7.22 answers. */
-t.test('a permission of another resource is refused in the words of where it was looked for', async (t) => {
-  t.same(
-    await other('READ_INSTANCE', 7),
-    bad("The permission 'READ_INSTANCE' is not valid for 'TASK' resource type."),
-  )
-  t.same(
-    await other('ACCESS', 6),
-    bad("The permission 'ACCESS' is not valid for 'PROCESS_DEFINITION' resource type."),
-  )
-  t.same(
-    await other('ACCESS', 2),
-    bad("ENGINE-03086 The resource type 'X' is not valid for 'ACCESS' permission."),
-  )
-  t.same(await other('NOSUCH', 2), bad("The permission 'NOSUCH' is not valid for 'GROUP' resource type."))
-})
+t.test(
+  'a permission of another resource is refused with the message of the engine for that resource',
+  async (t) => {
+    t.same(
+      await other('READ_INSTANCE', 7),
+      bad("The permission 'READ_INSTANCE' is not valid for 'TASK' resource type."),
+    )
+    t.same(
+      await other('ACCESS', 6),
+      bad("The permission 'ACCESS' is not valid for 'PROCESS_DEFINITION' resource type."),
+    )
+    t.same(
+      await other('ACCESS', 2),
+      bad("ENGINE-03086 The resource type 'X' is not valid for 'ACCESS' permission."),
+    )
+    t.same(await other('NOSUCH', 2), bad("The permission 'NOSUCH' is not valid for 'GROUP' resource type."))
+  },
+)
 
-t.test('a permission of a type that the engine does not have', async (t) => {
+t.test('a permission of a type that the engine does not have is refused with its message', async (t) => {
   t.same(await other('NOPE', 99), bad("The permission 'NOPE' is not valid for 'null' resource type."))
   t.same(
     await other('READ', 99),
@@ -97,7 +100,7 @@ const about = async (...lines: readonly string[]) => {
   return Object(answer).authorized
 }
 
-t.test('another user is asked about by those of their groups that the caller may read', async (t) => {
+t.test('for another user, only those groups of the user count that the caller may read', async (t) => {
   t.equal(await about('grant anna TASK:* READ'), false, 'the records of the caller say nothing of others')
   t.equal(await about('grant ben TASK:t1 READ'), true)
   t.equal(await about('grant ben TASK:t2 READ'), false)
@@ -112,7 +115,7 @@ const findTask = (_name: string, id: string) => (id === 'done' ? null : { id })
 /** A second user of the same group. */
 const KNOWN = { userId: 'ben', groups: ['clerks'], tenants: ['globex'] }
 
-t.test('the check counts the grants that a secured engine writes by itself', async (t) => {
+t.test('the check counts the grants that a secured engine writes automatically', async (t) => {
   const member = { userId: 'anna', groups: ['clerks'], tenants: ['acme'] }
   const authorized = async (query: string, implied: boolean) => {
     const answer = await answerAuthorizationCheck(

@@ -139,7 +139,7 @@ for (const [claim, wrong, said] of MISTAKES)
   t.test(`an operation with ${claim} is refused, and the error names it`, (t) => {
     const [method = '', template = ''] = wrong.route.split(' ')
     t.throws(() => compile({ newcomer: wrong }), {
-      message: new RegExp(`^The table holds newcomer \\(${method} ${template}\\) with a mistake: `),
+      message: new RegExp(`^The entry newcomer \\(${method} ${template}\\) of the table has a mistake: `),
     })
     t.throws(() => compile({ newcomer: wrong }), { message: said })
     t.end()
@@ -178,7 +178,7 @@ t.test('a misspelt operation is refused by the types and by an error that names 
     [row({ notFound: 'four RestException: gone' }), /"four RestException: gone" does not have the form/],
   ] as const) {
     t.throws(() => compile({ newcomer: wrong }), {
-      message: /^The table holds newcomer \(POST \/user\/:id\/novelty\)/,
+      message: /^The entry newcomer \(POST \/user\/:id\/novelty\) of the table /,
     })
     t.throws(() => compile({ newcomer: wrong }), { message: said })
   }

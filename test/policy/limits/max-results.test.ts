@@ -21,7 +21,7 @@ function refusalOf(search: string, userId = 'mary', groups: readonly string[] = 
   return message
 }
 
-t.test('a query is refused if it asks for more items than the limit or for all items', (t) => {
+t.test('a query is refused if it requests more items than the limit, or all items', (t) => {
   for (const [search, message] of [
     ['', UNBOUND],
     ['?maxResults=', UNBOUND],

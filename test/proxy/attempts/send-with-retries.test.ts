@@ -91,7 +91,7 @@ t.test('a write that is reset is never retried, and its outcome is unknown', asy
 })
 
 t.test(
-  'after a reset on a kept connection, a read is retried even with one node, and a write is not',
+  'after a reset on a keep-alive connection, a read is retried even with one node, and a write is not',
   async (t) => {
     for (const [upstreamRequest, count] of [
       [READ, 3],

@@ -93,7 +93,7 @@ t.test('a request that waits for the places of slow operations is refused with t
   await Promise.all(reports)
 })
 
-t.test('the next place of slow operations is for the user who has none', async (t) => {
+t.test('the next place of slow operations goes to the user who has none', async (t) => {
   const { send, fill, respond, untilHeld, paths } = await openLines(t)
   const reports = await fill()
   reports.push(send('report', 'r3'), send('report', 'r4'), send('report', 'j1', 'john'))

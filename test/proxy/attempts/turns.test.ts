@@ -52,7 +52,7 @@ t.test('a user who had a turn comes after the users who wait', (t) => {
   t.end()
 })
 
-t.test('nothing is remembered of a user without a request, who comes after the users who wait', (t) => {
+t.test('a user without a request is forgotten, and then comes after the users who wait', (t) => {
   const { all, add, leave } = turnsOf('a1', 'a2', 'b1', 'c1')
   leave('a1')
   leave('a2')

@@ -149,7 +149,7 @@ t.test('a known difference is counted by its kind', async (t) => {
   t.same(comparer.report, { results: { 'known: form-reference': 1 }, waiting: 0, differences: [] })
 })
 
-t.test('a group that does not respond is counted, and the next comparison goes on', async (t) => {
+t.test('a group that does not respond is counted, and the next comparison runs', async (t) => {
   const { compare, comparer, results } = open({ left: ['1'], right: ['fails', '1'] })
   t.same(await compare(), ['getTasks unanswered'])
   comparer.offer(READ)

@@ -41,7 +41,7 @@ t.test('a recovered node gets a tenth of its turns at first', (t) => {
   t.end()
 })
 
-t.test('no node qualifies', (t) => {
+t.test('no node is chosen if none qualifies', (t) => {
   const options = { now: () => 0, random: () => 0 }
   for (const create of Object.values(BALANCING_POLICIES)) t.equal(create(options)([]), null)
   t.end()

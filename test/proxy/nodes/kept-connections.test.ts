@@ -78,7 +78,7 @@ t.test(
   },
 )
 
-t.test('a read whose kept connection breaks goes to another node if one exists', async (t) => {
+t.test('a read whose keep-alive connection breaks goes to another node if one exists', async (t) => {
   const node = await startRawNode(t, (socket, count) => {
     if (count === 1) socket.write(OK)
     else socket.resetAndDestroy()

@@ -101,7 +101,7 @@ t.test('one very slow request does not make a fast operation slow, and many do',
   t.end()
 })
 
-t.test('a fast operation is slow while many of its requests are', (t) => {
+t.test('a fast operation counts as slow while many of its requests take long', (t) => {
   const { operations, clock, learn, begin } = openPlaces()
   learn('query', 5)
   times(7, () => begin('query'))

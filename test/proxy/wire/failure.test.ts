@@ -92,7 +92,7 @@ for (const [what, cause, sent, status, fault, read, write] of CASES) {
 const GONE = [coded('ECONNRESET'), coded('EPIPE'), coded('ETIMEDOUT'), coded('HPE_INVALID_CONSTANT')]
 for (const cause of GONE) {
   t.test(
-    `${cause.message} of a kept connection before a byte was written is not a fault of the node`,
+    `${cause.message} of a keep-alive connection before a byte was written is not a fault of the node`,
     (t) => {
       const progress = { sent: false, status: 0, isReused: true }
       t.equal(faultOf(cause, progress), 'reset')
@@ -104,7 +104,7 @@ for (const cause of GONE) {
   )
 }
 
-t.test('a kept connection is stale only after a break, and only before the response', (t) => {
+t.test('a keep-alive connection is stale only after a break, and only before the response', (t) => {
   const kept = { sent: true, status: 0, isReused: true }
   t.ok(isStaleConnection(reset, kept))
   t.notOk(isStaleConnection(reset, { ...kept, status: 200 }))

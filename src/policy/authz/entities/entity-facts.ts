@@ -68,7 +68,7 @@ function requiredMembersOf(kind: LookupName): readonly string[] {
   ]
 }
 
-/** What facts answer instead of the engine. */
+/** The sources that decisions use instead of the engine. They contain facts. */
 export interface FactSources extends LookUps {
   readonly tenantsOfKey: TenantsOfKey
   readonly implicitGrants: ImplicitGrants

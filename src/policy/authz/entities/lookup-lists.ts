@@ -21,7 +21,7 @@ const LISTS: Readonly<Record<ListedName, ListRule>> = {
 
 /** The number of ids in one list. Databases accept at most 1,000 (Oracle) or 2,100 (SQL Server) values in one condition. */
 const IDS_A_LIST = 500
-/** The same for a list without a body, and for a list in which one id may match many items. */
+/** The number of ids in one list without a body, and in a list in which one id may match many items. */
 export const IDS_A_QUERY = 100
 /** The length of a list without a body. Servers accept request lines of 8 KB. */
 export const QUERY_CHARS = 6000

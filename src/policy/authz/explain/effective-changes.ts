@@ -80,7 +80,7 @@ interface ChangedCells {
 /** The id of a user that no record and no source names. */
 const NO_USER = '\u0000no user'
 
-/** Compares the effective permissions of two policies. All decisions are those of requests. */
+/** Compares the effective permissions of two policies. It uses the functions that decide requests. */
 export class EffectiveComparison {
   readonly #policies: ComparedPolicies
   readonly #cells: ChangedCells

@@ -101,7 +101,7 @@ function wordOf(decision: Decision): string {
   return decision.permitted ? (decision.reason ?? 'granted') : 'refused'
 }
 
-/** Returns the verdict of a check without decisions: it had no entities to run over, or the evaluation ended at this check or earlier. */
+/** Returns the reason why a check has no decisions: it had no entities to run over, or the evaluation ended at this check or earlier. */
 function unseenWord(index: number, { seen, end }: TracedDecision): string {
   const last = seen.findLast(({ check }) => !check.after)?.check.index ?? -1
   if (end.permitted || index <= last) return 'there is nothing to ask for'

@@ -178,7 +178,7 @@ function decidePermitted(input: LineInput): LineDecision {
   return open === null ? UNCHANGED : undecidable(open)
 }
 
-/** Returns whether an outcome agrees with the reasons in the line. A check without a reason has not run, or is that of a set. */
+/** Returns whether an outcome agrees with the reasons in the line. A check without a reason has not run, or runs over a set. */
 function isSaid(
   { grounds, isOfSet }: CheckOutcome,
   check: CompiledCheck,

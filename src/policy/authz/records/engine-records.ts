@@ -137,7 +137,7 @@ class EngineRecords {
     // The records are as old as the start of the read: changes after it may be missing.
     const askedAt = now()
     const problem = await this.#read().then(() => null, messageOf)
-    // After the end, a thread that was stopped is not a failure.
+    // After `close`, a stopped parsing thread is not a failure.
     if (this.#closed) return
     this.#problem = problem
     if (this.#problem === null) this.#readAt = askedAt

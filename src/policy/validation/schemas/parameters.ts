@@ -12,7 +12,7 @@ export const activityStatisticsParameters = sortedBy(['activityId'])
 export const schemaLogParameters: QueryContract = {
   ...sortedBy(['timestamp']),
   find: (text, { query }) =>
-    // Both parameters are invalid. The engine reports this one first (7.22).
+    // Both parameters are invalid. The engine reports the error of `sortOrder` first (7.22).
     text.finding === DEFER
       ? invalid(`Cannot set query parameter 'sortOrder' to value '${query.get('sortOrder') ?? ''}'`)
       : (text.finding ?? sortingFinding(text.query)),

@@ -68,7 +68,7 @@ t.test('an entity in use is read again in the background, and no request waits',
   t.match(find(), { tenantId: 'acme' }, 'also after the time of the first read')
 })
 
-t.test('an entity that is gone is forgotten by its renewal', async (t) => {
+t.test('an entity that no longer exists is forgotten by its renewal', async (t) => {
   const { clock, pending, find, loadFirst } = openPending()
   await loadFirst()
   clock.ms += 4_000

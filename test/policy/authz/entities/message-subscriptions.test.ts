@@ -134,12 +134,15 @@ t.test('if a query cannot express the keys, a message for all starts each defini
   t.same(await ask('correlatedDefinitions', body), ['mail'])
 })
 
-t.test('if no execution is a candidate, a message is decided by what it starts', async (t) => {
-  const body = { messageName: 'go', correlationKeys: { a: { value: 5 } } }
-  const { ask } = findIn({ executions: [] })
-  t.same(await ask('correlatedExecutions', body), [])
-  t.same(await ask('correlatedDefinitions', body), ['mail'])
-})
+t.test(
+  'if no execution is a candidate, a message is decided by the definitions that it starts',
+  async (t) => {
+    const body = { messageName: 'go', correlationKeys: { a: { value: 5 } } }
+    const { ask } = findIn({ executions: [] })
+    t.same(await ask('correlatedExecutions', body), [])
+    t.same(await ask('correlatedDefinitions', body), ['mail'])
+  },
+)
 
 t.test('a message without a tenant does not reach executions of tenants', async (t) => {
   const executions = [{ ...WAITING, tenantId: 'acme' }]

@@ -56,13 +56,16 @@ const RESOURCES = [
   { id: 'r2', name: 'model.bpmn' },
 ]
 
-t.test('what an event starts is sought among all definitions, or not at all', async (t) => {
-  const found = await findIn(2000).startedBy()
-  t.match(found, [{ processDefinitionKey: 'd0' }, { processDefinitionKey: 'd1999' }])
-  t.equal(await findIn(2001).startedBy(), null)
-})
+t.test(
+  'the definitions that an event starts are searched in a list of all definitions, or not at all',
+  async (t) => {
+    const found = await findIn(2000).startedBy()
+    t.match(found, [{ processDefinitionKey: 'd0' }, { processDefinitionKey: 'd1999' }])
+    t.equal(await findIn(2001).startedBy(), null)
+  },
+)
 
-t.test('so are all definitions', async (t) => {
+t.test('all definitions are listed, or none if there are too many', async (t) => {
   t.equal((await findIn(2000).finder.definitions())?.length, 2000)
   t.equal(await findIn(2001).finder.definitions(), null)
 })
@@ -93,10 +96,13 @@ async function startedWith(lastSignal: string) {
   return found?.map(({ processDefinitionKey }) => processDefinitionKey)
 }
 
-t.test('a start event of another name is not meant, one whose name is an expression may be', async (t) => {
-  t.same(await startedWith('stop'), ['d0'])
-  t.same(await startedWith('${name}'), ['d0', 'd2'])
-})
+t.test(
+  'a start event with another name does not match, and one whose name is an expression may match',
+  async (t) => {
+    t.same(await startedWith('stop'), ['d0'])
+    t.same(await startedWith('${name}'), ['d0', 'd2'])
+  },
+)
 
 /** A model of `d1` that an event of this name starts, in an encoding that the engine's JSON does not keep. */
 function latinModel(signal: string): Buffer {
