@@ -105,15 +105,12 @@ export function buildChangeBus(
 }
 
 /** Returns how to connect to the values that all gateways with the same engines share. Null if Redis is not configured. */
-export function sharedValuesOf(
-  config: Config,
-  keepMs: number,
-): ((onReady: () => void) => SharedValues) | null {
+export function sharedValuesOf(config: Config): ((onReady: () => void) => SharedValues) | null {
   const { redis, signingKeys } = config.cache
   if (redis === null) return null
   const signer = createSigner(signingKeys)
   const namespace = namespaceOf(config)
-  return (onReady) => createSharedValues({ redis, namespace, signer, now: monotonicMs, keepMs, onReady })
+  return (onReady) => createSharedValues({ redis, namespace, signer, now: monotonicMs, onReady })
 }
 
 /** Creates the turns for nudges. Processes that share a Redis share the turns; otherwise each process has its own. */

@@ -55,7 +55,7 @@ import type { Upstream } from '../proxy/upstream.ts'
 import { type EngineNodes, nodeOptionsOf, probeTimesOf } from './running-nodes.ts'
 import { compareOptionsOf } from './compared-groups.ts'
 import { createGroupGuard, type GroupGuard } from './group-guard.ts'
-import { adoptShift, createEngineShift, SHIFTED, shiftOptionsOf } from './shifts.ts'
+import { adoptAnnounced, createEngineShift, SHIFTED, shiftOptionsOf } from './shifts.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
 import type { SourceFiles } from './source-files.ts'
@@ -193,7 +193,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
       keys: options.issuers.of(setting),
     })),
     handoverState: { ...authenticator.handoverState, version, tokens },
-    sources: withUpstreamMessages(sources, upstream),
+    sources: withUpstreamMessages(sources, options, upstream),
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     guard,
     gauges: engineConfig.gauges,
@@ -498,12 +498,17 @@ function nudgeSettingsOf({
 const WRITTEN = 'written'
 
 /** Returns the sources of an engine, extended so that messages about writes and shifts go to the engine's nodes. */
-function withUpstreamMessages(sources: EngineSources, upstream: Upstream): EngineSources {
+function withUpstreamMessages(
+  sources: EngineSources,
+  { name, engineConfig, log }: Pick<EngineOptions, 'name' | 'engineConfig' | 'log'>,
+  upstream: Upstream,
+): EngineSources {
+  const announced = { settings: engineConfig.shift, shift: upstream.shift, log }
   return {
     ...sources,
     applyChange: (topic, about) => {
       if (topic === WRITTEN) upstream.writtenElsewhere(about)
-      else if (topic === SHIFTED) adoptShift(upstream.shift, about)
+      else if (topic === SHIFTED) adoptAnnounced(name, announced, about)
       else sources.applyChange(topic, about)
     },
   }

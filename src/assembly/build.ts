@@ -32,8 +32,8 @@ import { combined } from './component.ts'
 import { createGroupGuards } from './group-guard.ts'
 import { createModeChecks } from './modes.ts'
 import { moveChecksOf } from './move-checks.ts'
-import { createSharedShifts, SHARED_SHIFT_TIMES_MS } from './shared-shifts.ts'
-import { createShiftGauges, shiftStateFor } from './shifts.ts'
+import { createSharedShifts } from './shared-shifts.ts'
+import { createShiftGauges, formerShiftMsOf, formerShiftTimesOf, shiftStateFor } from './shifts.ts'
 import { createNodeWatch, drainNodes, endPolls } from './running-nodes.ts'
 import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
@@ -79,6 +79,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   }
   const builtEngines = buildEngines(shared, handover.before)
   const engines = new Map(builtEngines.map(({ dependencies }) => [dependencies.name, dependencies]))
+  const formerShiftTimes = formerShiftTimesOf(handover.before)
   const applications = buildApplications({ config, metrics, log, traces })
   const { stores, ...storesComponent } = openStores({ config, metrics, log }, handover)
   const sources = createRunningSources({
@@ -112,8 +113,9 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
         settings: config.engines[name]?.shift ?? null,
         shift: nodes.own.shift,
         isTakenOver: shiftStateFor(name, config, handover.before) !== null,
+        formerMs: formerShiftMsOf(name, config, formerShiftTimes),
       })),
-      openValues: sharedValuesOf(config, SHARED_SHIFT_TIMES_MS.keep),
+      openValues: sharedValuesOf(config),
       wallNow: Date.now,
       log,
     }),
@@ -161,6 +163,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
       admission: admission.handoverState,
       users: new Map(builtEngines.map(({ dependencies: { name }, handoverState }) => [name, handoverState])),
       shifts: new Map(builtEngines.map(({ dependencies: { name }, nodes }) => [name, nodes.own.shift])),
+      formerShiftTimes,
       issuerKeys: issuers.states,
     },
     questions: {

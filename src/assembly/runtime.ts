@@ -17,6 +17,7 @@ import type { EntityFacts } from '../policy/authz/entities/entity-facts.ts'
 import type { Component } from './component.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
 import type { DrainedNode } from './running-nodes.ts'
+import type { FormerShiftTimes } from './shifts.ts'
 import type { IssuerKeyStates } from './token-issuers.ts'
 
 /** A configuration and everything that was built from it. One runtime is in force; replaced runtimes finish their requests. */
@@ -97,6 +98,7 @@ export interface HandoverState
   readonly users: ReadonlyMap<string, UserHandoverState>
   /** The shift of each engine whose nodes have groups. */
   readonly shifts: ReadonlyMap<string, Shift | null>
+  readonly formerShiftTimes: FormerShiftTimes
   readonly issuerKeys: IssuerKeyStates
   readonly ledger: PolicyLedger
 }

@@ -1,22 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import type { EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import type { Shift, ShiftState } from '../proxy/nodes/shift.ts'
+import { isLater, isZero, type Shift } from '../proxy/nodes/shift.ts'
 import type { SharedValues } from '../redis/shared-values.ts'
-import { isRecord } from '../request/value.ts'
 import type { Component } from './component.ts'
-import { parsedOrNull, shiftSettingsId, shiftStateIn } from './shifts.ts'
+import { adoptShared, sharedNameOf, type SharedShiftState, sharedStateIn, shiftSettingsId } from './shifts.ts'
 
 export const SHARED_SHIFT_TIMES_MS = {
   /** How often a process compares its shares with those in Redis. Messages are faster, but may be lost. */
   every: 1000,
   /** How long a start waits for the shares. */
   start: 1000,
-  /** How long Redis keeps the shares after the last process has stopped. */
-  keep: 24 * 3_600_000,
+  /** How long Redis keeps shares after the last process with the same settings has stopped. */
+  keep: 3_600_000,
+  /** The same for shares of zero. They lead requests away from a group that may be broken, so they are kept for longer. */
+  keepZero: 24 * 3_600_000,
   /** How often a process writes unchanged shares again, so that they are kept. */
-  renew: 3_600_000,
+  renew: 600_000,
 } as const
 
 interface SharedShiftsOptions {
@@ -35,11 +35,20 @@ export interface SharedShiftEngine {
   readonly shift: Shift | null
   /** Whether the shares were taken over from the previous configuration of this process. */
   readonly isTakenOver: boolean
+  /** When this process last knew the shares change under the same settings, in a former configuration. 0: it had no such configuration. */
+  readonly formerMs: number
 }
 
 /**
  * Keeps the shares that a command or a return has changed in Redis, so that a process that starts or has missed a message has the shares
- * of the others. The last change wins. Shares that were changed under another `shift` of the configuration do not apply.
+ * of the others. An engine has two kinds of values there:
+ *
+ * - `NAME SETTINGS`: the last change under these settings. During a rollout, processes with the former and with the new file each have
+ *   their own value, and none replaces the shares of the others.
+ * - `NAME`: the last change to shares of zero, under any settings. Processes with other settings apply it too, because it leads requests
+ *   away from a group that may be broken.
+ *
+ * Each value expires. There is one for each `shift` of a file under which the shares were changed within `keepZero`.
  */
 export function createSharedShifts({ engines, openValues, wallNow, log }: SharedShiftsOptions): Component {
   const shifts = engines.flatMap(({ shift, ...engine }) =>
@@ -84,6 +93,8 @@ interface SharedShiftOptions
   readonly shift: Shift
 }
 
+type StoredState = SharedShiftState | 'unavailable' | null
+
 /** The shares of one engine, in this process and in Redis. */
 class SharedShift {
   readonly engine: string
@@ -91,6 +102,7 @@ class SharedShift {
   readonly #settings: string
   readonly #options: SharedShiftOptions
   #isCompared = false
+  #isReadable = true
   #writtenAtMs = -Infinity
 
   constructor(options: SharedShiftOptions) {
@@ -105,49 +117,77 @@ class SharedShift {
   }
 
   async compare(values: SharedValues): Promise<void> {
-    const { name, shift } = this.#options
-    const found = await values.read(name)
-    if (found === 'unavailable') return
-    const stored = found === null ? null : storedShiftIn(found.text)
+    const [found, zero] = await Promise.all([
+      this.#read(values, sharedNameOf(this.engine, this.#settings)),
+      this.#read(values, this.engine),
+    ])
+    if (found === 'unavailable' || zero === 'unavailable') return
+    // Under the same settings, both values have the same meaning.
+    const own = found ?? (zero?.settings === this.#settings ? zero : null)
     const isFirst = !this.#isCompared
     this.#isCompared = true
-    if (stored !== null && stored.settings === this.#settings) this.#adopt(stored.state)
-    // The configuration has changed since the shares were stored. If it changes back, they must not apply again.
-    else if (stored !== null && isFirst && !this.#options.isTakenOver)
-      shift.keepAfter(stored.state.changedAtMs)
-    await this.#write(values, stored?.state.changedAtMs ?? 0)
+    if (isFirst && !this.#options.isTakenOver) this.#begin(own, zero)
+    this.#adopt(own)
+    this.#adopt(zero)
+    await this.#write(values, found, zero)
   }
 
-  #adopt(state: ShiftState): void {
-    const { name: engine, shift, log } = this.#options
-    if (state.changedAtMs < shift.state.changedAtMs || isDeepStrictEqual(state, shift.state)) return
-    shift.adopt(state)
+  async #read(values: SharedValues, name: string): Promise<StoredState> {
+    const found = await values.read(name)
+    if (found === 'unavailable' || found === null) return found
+    const stored = found === 'unsigned' ? null : sharedStateIn(found.text)
+    if (stored === null && this.#isReadable)
+      this.#options.log.warn(
+        { engine: this.engine, value: name },
+        'shares of the groups in Redis have another form or are not signed by a key of cache.signingKeys, and are ignored',
+      )
+    this.#isReadable &&= stored !== null
+    return stored
+  }
+
+  /** Decides whether the shares of the configuration begin, or those that are stored continue. */
+  #begin(own: SharedShiftState | null, zero: SharedShiftState | null): void {
+    const { shift, formerMs } = this.#options
+    if (shift.state.changedAtMs > 0) return
+    const zeroMs = zero?.state.changedAtMs ?? 0
+    // The configuration has changed since the zero was stored: its shares apply, also if they are larger.
+    if (own === null) shift.beginAfter(zeroMs)
+    // The configuration of this process has changed and changed back, so its shares apply again.
+    else if (own.state.changedAtMs <= formerMs) shift.keepAfter(Math.max(own.state.changedAtMs, zeroMs))
+  }
+
+  #adopt(stored: SharedShiftState | null): void {
+    const { shift, log } = this.#options
+    if (stored === null || !adoptShared(shift, this.#settings, stored)) return
+    const { shares, returned } = stored.state
     log.info(
-      { engine, group: shift.to, ...state.shares, returned: state.returned },
+      { engine: this.engine, group: shift.to, ...shares, returned },
       'the shares of the groups were read from Redis',
     )
   }
 
-  /** Writes shares that are later than those in Redis, or that would expire there. */
-  async #write(values: SharedValues, storedAtMs: number): Promise<void> {
-    const { name, shift, wallNow } = this.#options
-    const { state } = shift
-    const isLater = state.changedAtMs > storedAtMs
+  /** Writes shares that replace those in Redis, or that would expire there. */
+  async #write(
+    values: SharedValues,
+    own: SharedShiftState | null,
+    zero: SharedShiftState | null,
+  ): Promise<void> {
+    const { shift, wallNow } = this.#options
+    const { state, to } = shift
+    if (state.changedAtMs === 0) return
+    const isZeroState = isZero(state.shares)
     const isOld = wallNow() - this.#writtenAtMs > SHARED_SHIFT_TIMES_MS.renew
-    if (!isLater && !(isOld && state.changedAtMs === storedAtMs && storedAtMs > 0)) return
-    if (await values.write(name, JSON.stringify({ settings: this.#settings, state })))
-      this.#writtenAtMs = wallNow()
+    const isWritten = (stored: SharedShiftState | null) =>
+      stored !== null &&
+      !isLater(state, stored.state) &&
+      !(isOld && state.changedAtMs === stored.state.changedAtMs)
+    const names = [
+      ...(isWritten(own) ? [] : [sharedNameOf(this.engine, this.#settings)]),
+      ...(!isZeroState || isWritten(zero) ? [] : [this.engine]),
+    ]
+    const text = JSON.stringify({ settings: this.#settings, to, state } satisfies SharedShiftState)
+    const keepMs = isZeroState ? SHARED_SHIFT_TIMES_MS.keepZero : SHARED_SHIFT_TIMES_MS.keep
+    const written = await Promise.all(names.map((name) => values.write(name, text, keepMs)))
+    if (written.length > 0 && written.every(Boolean)) this.#writtenAtMs = wallNow()
   }
-}
-
-interface StoredShift {
-  readonly settings: string
-  readonly state: ShiftState
-}
-
-function storedShiftIn(text: string): StoredShift | null {
-  const stored = parsedOrNull(text)
-  if (!isRecord(stored) || typeof stored['settings'] !== 'string') return null
-  const state = shiftStateIn(stored['state'])
-  return state === null ? null : { settings: stored['settings'], state }
 }

@@ -7,7 +7,7 @@ import type { EngineShift } from '../pipeline/dependencies.ts'
 import { RETURN_REASONS } from '../proxy/nodes/group-comparison.ts'
 import type { Shift, ShiftOptions, ShiftState } from '../proxy/nodes/shift.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
-import { isRecord } from '../request/value.ts'
+import { isObject } from '../request/value.ts'
 import type { Component } from './component.ts'
 import type { GroupGuard } from './group-guard.ts'
 
@@ -38,7 +38,7 @@ export function shiftOptionsOf(
     onReturn: (reason, changed) => {
       metrics.shiftReturned({ engine, reason })
       log.error({ engine, group: shift.to, to: from, reason }, 'all requests return to the other group')
-      announce(engine, changed, changeBus)
+      announce(engine, { settings: shiftSettingsId(shift), to: shift.to, state: changed }, changeBus)
     },
   }
 }
@@ -56,24 +56,38 @@ export function createEngineShift(
 ): EngineShift | null {
   if (shift === null || guard === null) return null
   const { to, from } = shift
+  const settings = shiftSettingsId(engineConfig.shift)
   return {
     to,
     from,
-    settings: shiftSettingsId(engineConfig.shift),
+    settings,
     state: () => shift.state,
-    adopt: (state) => shift.adopt(state),
+    adopt: (state) => void shift.adopt(state),
     refusal: () => guard.refusal,
     recheck: () => guard.recheck(),
     change: (shares) => {
       shift.change(shares)
       log.info({ engine: name, group: to, ...shares }, 'the shares of the groups have changed')
-      announce(name, shift.state, changeBus)
+      announce(name, { settings, to, state: shift.state }, changeBus)
     },
   }
 }
 
-function announce(engine: string, state: ShiftState, changeBus: ShiftDependencies['changeBus']): void {
-  void changeBus?.publish(`${engine} ${SHIFTED}`, JSON.stringify(state))
+/** The state of a shift, as processes send it to each other and keep it in Redis. */
+export interface SharedShiftState {
+  /** Identifies the section `shift` of the configuration of the process. */
+  readonly settings: string
+  /** The group to which requests are shifted. */
+  readonly to: string
+  readonly state: ShiftState
+}
+
+function announce(
+  engine: string,
+  changed: SharedShiftState,
+  changeBus: ShiftDependencies['changeBus'],
+): void {
+  void changeBus?.publish(`${engine} ${SHIFTED}`, JSON.stringify(changed))
 }
 
 /** Returns a text that identifies the section `shift` of an engine. Changed shares apply as long as the section is the same. */
@@ -81,24 +95,70 @@ export function shiftSettingsId(settings: EngineConfig['shift']): string {
   return hash('sha256', JSON.stringify(settings), 'base64url')
 }
 
+interface AnnouncedShift {
+  readonly settings: EngineConfig['shift']
+  /** Null if the nodes of the engine have no groups. */
+  readonly shift: Shift | null
+  readonly log: Pick<Logger, 'warn'>
+}
+
 /** Applies the state that another gateway has announced. A text of another form has no effect. */
-export function adoptShift(shift: Shift | null, about: string): void {
-  const state = shiftStateIn(parsedOrNull(about))
-  if (state !== null) shift?.adopt(state)
+export function adoptAnnounced(
+  engine: string,
+  { settings, shift, log }: AnnouncedShift,
+  about: string,
+): void {
+  const shared = sharedStateIn(about)
+  if (shared === null)
+    log.warn({ engine }, 'a message about the shares of the groups has another form and is ignored')
+  else if (shift !== null) adoptShared(shift, shiftSettingsId(settings), shared)
 }
 
-/** The value comes from another gateway. Without signing keys, everyone who can write to Redis can send it. */
-export function shiftStateIn(state: unknown): ShiftState | null {
-  if (!isRecord(state) || !isRecord(state['shares'])) return null
-  const { reads, writes } = state['shares']
-  const { changedAtMs } = state
+/**
+ * Applies a state unless this process has a later one. Under other settings, only shares of zero apply: the group may be broken, and
+ * that does not depend on the settings. Returns whether the state of the shift changes.
+ */
+export function adoptShared(
+  shift: Shift,
+  settings: string,
+  { to, state, ...shared }: SharedShiftState,
+): boolean {
+  if (to !== shift.to) return false
+  return shared.settings === settings ? shift.adopt(state) : shift.adoptZero(state)
+}
+
+/** Returns null if the text has another form, for example further members. The meaning of such a text is not known. */
+export function sharedStateIn(text: string): SharedShiftState | null {
+  const { settings, to, ...shared } = membersOf(parsedOrNull(text), ['settings', 'to', 'state'])
+  const state = shiftStateIn(shared['state'])
+  if (state === null || typeof settings !== 'string' || typeof to !== 'string') return null
+  return { settings, to, state }
+}
+
+/**
+ * Returns the changed state that another process has sent or stored. Null if the value has another form. Everyone who can write to Redis
+ * can send such a value, unless `cache.signingKeys` is set. Therefore each member is checked.
+ */
+export function shiftStateIn(value: unknown): ShiftState | null {
+  const state = membersOf(value, ['shares', 'returned', 'changedAtMs', 'knownMs'])
+  const { changedAtMs, knownMs } = state
+  const { reads, writes } = membersOf(state['shares'], ['reads', 'writes'])
   const returned = RETURN_REASONS.find((reason) => reason === state['returned']) ?? null
-  return isShare(reads) && isShare(writes) && isTime(changedAtMs)
-    ? { shares: { reads, writes }, returned, changedAtMs }
-    : null
+  if (!isShare(reads) || !isShare(writes) || returned !== state['returned']) return null
+  if (!isTime(changedAtMs) || !isTime(knownMs) || knownMs >= changedAtMs) return null
+  return { shares: { reads, writes }, returned, changedAtMs, knownMs }
 }
 
-export function parsedOrNull(text: string): unknown {
+/** Returns an object that has exactly these members. For any other value, returns an object without members. */
+function membersOf(value: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
+  const isExact =
+    isObject(value) &&
+    Object.keys(value).length === names.length &&
+    names.every((name) => Object.hasOwn(value, name))
+  return isExact ? value : {}
+}
+
+function parsedOrNull(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -110,21 +170,53 @@ function isShare(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 1
 }
 
-/** The last time that a Date can have. A later change must remain possible. */
+/**
+ * The maximum of a time that another process has sent, in milliseconds since 1970: the largest time of a `Date`. The next change gets a
+ * later time than all known ones. Without a maximum, a time near the largest safe integer would leave no room for it.
+ */
 const MAX_TIME_MS = 8.64e15
 
 function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= MAX_TIME_MS
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TIME_MS
+}
+
+interface ShiftsBefore {
+  readonly config: Config
+  readonly shifts: ReadonlyMap<string, Shift | null>
+  readonly formerShiftTimes: FormerShiftTimes
 }
 
 /** Returns the state of the shift of an engine, unless its settings have changed. A reload of other settings does not end a shift. */
-export function shiftStateFor(
-  name: string,
-  config: Config,
-  before: { readonly config: Config; readonly shifts: ReadonlyMap<string, Shift | null> } | null,
-): ShiftState | null {
+export function shiftStateFor(name: string, config: Config, before: ShiftsBefore | null): ShiftState | null {
   const [one, other] = [before?.config.engines[name], config.engines[name]]
   return isDeepStrictEqual(one?.shift, other?.shift) ? (before?.shifts.get(name)?.state ?? null) : null
+}
+
+/** When this process last knew the shares change under former configurations, by the name of the engine and the id of its settings. */
+export type FormerShiftTimes = ReadonlyMap<string, number>
+
+/** Maximum number of times that a process remembers. The oldest is forgotten first. */
+const MAX_FORMER_TIMES = 100
+
+/** Adds the times of the previous configuration to those that were remembered before. */
+export function formerShiftTimesOf(before: ShiftsBefore | null): FormerShiftTimes {
+  if (before === null) return new Map()
+  const { config, shifts } = before
+  const last = [...shifts].map(([name, shift]): [string, number] => [
+    sharedNameOf(name, shiftSettingsId(config.engines[name]?.shift ?? null)),
+    shift?.state.changedAtMs ?? 0,
+  ])
+  return new Map([...before.formerShiftTimes, ...last].slice(-MAX_FORMER_TIMES))
+}
+
+/** Returns 0 if this process had no former configuration with the same shift. */
+export function formerShiftMsOf(name: string, { engines }: Config, times: FormerShiftTimes): number {
+  return times.get(sharedNameOf(name, shiftSettingsId(engines[name]?.shift ?? null))) ?? 0
+}
+
+/** Returns the name of the shares of an engine under some settings. */
+export function sharedNameOf(engine: string, settings: string): string {
+  return `${engine} ${settings}`
 }
 
 interface EngineWithShift {

@@ -10,25 +10,26 @@ interface SharedValuesOptions {
   readonly signer: Signer
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
-  /** How long a value is kept after it was written, in milliseconds. */
-  readonly keepMs: number
   /** Called when the connection is established, for the first time or again. */
   readonly onReady: () => void
 }
 
 /** Short texts that all gateways with the same Redis can read and replace, by name. */
 export interface SharedValues {
-  /** Resolves with `null` if there is no value or no key has signed it, and with `unavailable` if Redis does not respond. Never rejects. */
-  readonly read: (name: string) => Promise<{ readonly text: string } | 'unavailable' | null>
-  /** Resolves with whether Redis has the value. Never rejects. */
-  readonly write: (name: string, text: string) => Promise<boolean>
+  /**
+   * Resolves with `null` if there is no value, with `unsigned` if no key has signed it, and with `unavailable` if Redis does not respond.
+   * Never rejects.
+   */
+  readonly read: (name: string) => Promise<{ readonly text: string } | 'unsigned' | 'unavailable' | null>
+  /** Redis keeps the value for `keepMs` milliseconds. Resolves with whether Redis has the value. Never rejects. */
+  readonly write: (name: string, text: string, keepMs: number) => Promise<boolean>
   readonly close: () => void
 }
 
 const MAX_BYTES = 4096
 
 export function createSharedValues(options: SharedValuesOptions): SharedValues {
-  const { redis, namespace, signer, now, keepMs, onReady } = options
+  const { redis, namespace, signer, now, onReady } = options
   const prefix = `${keyPrefixOf(redis, namespace)}value:`
   // The cache's link logs the state: both connect to the same server.
   const link = new RedisLink({ redis, prefix, now, log: () => undefined, onReady })
@@ -39,10 +40,11 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
       const replies = await link.run([['getrangeBuffer', key, 0, SIGNATURE_BYTES + MAX_BYTES]])
       if (typeof replies === 'string') return 'unavailable'
       const value = replies[0]?.[1]
-      const opened = Buffer.isBuffer(value) && value.length > 0 ? signer.open(key, value) : null
-      return opened === null ? null : { text: opened.toString() }
+      if (!Buffer.isBuffer(value) || value.length === 0) return null
+      const opened = signer.open(key, value)
+      return opened === null ? 'unsigned' : { text: opened.toString() }
     },
-    write: async (name, text) => {
+    write: async (name, text, keepMs) => {
       const key = prefix + name
       const value = Buffer.from(text)
       if (value.length > MAX_BYTES) return false

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createSharedShifts, SHARED_SHIFT_TIMES_MS } from '../../src/assembly/shared-shifts.ts'
-import { Shift } from '../../src/proxy/nodes/shift.ts'
+import { Shift, type ShiftState } from '../../src/proxy/nodes/shift.ts'
 import type { SharedValues } from '../../src/redis/shared-values.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { type Reloadable, startReloadable } from '../support/reloadable.ts'
@@ -23,6 +23,7 @@ const MOVED = { reads: 0.5, writes: 0.25 }
 /** Values that stay in the memory of the test. */
 class StoredValues implements SharedValues {
   readonly texts = new Map<string, string>()
+  readonly keepMs = new Map<string, number>()
   isUp = true
   writes = 0
 
@@ -32,10 +33,11 @@ class StoredValues implements SharedValues {
     return text === undefined ? null : { text }
   }
 
-  readonly write: SharedValues['write'] = async (name, text) => {
+  readonly write: SharedValues['write'] = async (name, text, keepMs) => {
     if (!this.isUp) return false
     this.writes += 1
     this.texts.set(name, text)
+    this.keepMs.set(name, keepMs)
     return true
   }
 
@@ -47,21 +49,37 @@ interface ReplicaOptions {
   readonly reads?: number
   readonly wallNow?: () => number
   readonly isTakenOver?: boolean
+  readonly formerMs?: number
+  readonly to?: string
+  readonly state?: ShiftState
 }
 
 /** Starts the shares of a replica. `compare` compares them with the stored ones, as the timer does. */
 async function startReplica(
   t: Test,
   values: StoredValues,
-  { reads = FILE.reads, wallNow = () => 1000, isTakenOver = false }: ReplicaOptions = {},
+  {
+    reads = FILE.reads,
+    wallNow = () => 1000,
+    isTakenOver = false,
+    formerMs = 0,
+    to = 'new',
+    state,
+  }: ReplicaOptions = {},
 ) {
-  const settings = { ...SETTINGS, reads }
-  const options = { ...settings, from: 'old', limits: null, onReturn: () => undefined }
+  const settings = { ...SETTINGS, reads, to }
+  const options = {
+    ...settings,
+    from: to === 'new' ? 'old' : 'new',
+    limits: null,
+    state: state ?? null,
+    onReturn: () => undefined,
+  }
   const shift = new Shift(options, { random: () => 0.5, now: () => 0, wallNow })
   const warnings: string[] = []
   const timer = { compare: (): void => undefined }
   const component = createSharedShifts({
-    engines: [{ name: 'default', settings, shift, isTakenOver }],
+    engines: [{ name: 'default', settings, shift, isTakenOver, formerMs }],
     openValues: (onReady) => {
       timer.compare = onReady
       setImmediate(onReady)
@@ -80,6 +98,7 @@ async function startReplica(
     warnings,
     compare: async () => {
       timer.compare()
+      await new Promise(setImmediate)
       await new Promise(setImmediate)
     },
     close: async () => {
@@ -115,7 +134,7 @@ t.test('a process stores its last change when it ends', async (t) => {
 t.test('the reason of a return is stored too', async (t) => {
   const values = new StoredValues()
   const first = await startReplica(t, values)
-  first.shift.adopt({ shares: { reads: 0, writes: 0 }, returned: 'errors', changedAtMs: 7 })
+  first.shift.adopt({ shares: { reads: 0, writes: 0 }, returned: 'errors', changedAtMs: 7, knownMs: 0 })
   await first.compare()
   t.equal((await startReplica(t, values)).shift.returned, 'errors')
 })
@@ -150,17 +169,228 @@ t.test('an older value in Redis, and a lost one, is replaced', async (t) => {
   t.same((await startReplica(t, values)).shift.shares, { reads: 0, writes: 0 })
 })
 
-t.test('another shift in the file begins with its own shares, also if the file changes back', async (t) => {
+/** The state after the group has passed a limit. */
+const RETURNED = {
+  shares: { reads: 0, writes: 0 },
+  returned: 'errors',
+  changedAtMs: 2000,
+  knownMs: 0,
+} as const
+const ZERO = { reads: 0, writes: 0 }
+
+t.test('each shift in the file has its own shares', async (t) => {
   const values = new StoredValues()
   const first = await startReplica(t, values)
   first.shift.change(MOVED)
   await first.compare()
   const changed = await startReplica(t, values, { reads: 0.2 })
   t.same(changed.shift.shares, { reads: 0.2, writes: 0 })
+  changed.shift.change({ reads: 0.3, writes: 0.3 })
+  await changed.compare()
   await first.compare()
-  t.same(first.shift.shares, MOVED, 'replicas with the former file keep their shares')
-  t.same((await startReplica(t, values, { reads: 0.2 })).shift.shares, { reads: 0.2, writes: 0 })
-  t.same((await startReplica(t, values)).shift.shares, FILE)
+  t.same(first.shift.shares, MOVED)
+  t.same((await startReplica(t, values, { reads: 0.2 })).shift.shares, { reads: 0.3, writes: 0.3 })
+  t.same((await startReplica(t, values)).shift.shares, MOVED)
+})
+
+t.test(
+  'during a rollout, a return at an old replica applies to new replicas, also to later ones',
+  async (t) => {
+    const values = new StoredValues()
+    const old = await startReplica(t, values)
+    const changed = await startReplica(t, values, { reads: 0.5 })
+    old.shift.adopt(RETURNED)
+    await old.compare()
+    await changed.compare()
+    t.same(changed.shift.state, RETURNED)
+    for (const reads of [0.5, FILE.reads]) {
+      const later = await startReplica(t, values, { reads })
+      t.same(later.shift.state, RETURNED)
+      await later.compare()
+      await old.compare()
+      await changed.compare()
+      t.same([old.shift.state, changed.shift.state], [RETURNED, RETURNED])
+    }
+  },
+)
+
+t.test(
+  'during a rollout, a return at a new replica applies to old replicas, also to later ones',
+  async (t) => {
+    const values = new StoredValues()
+    const old = await startReplica(t, values)
+    old.shift.change(MOVED)
+    await old.compare()
+    const changed = await startReplica(t, values, { reads: 0.5 })
+    const returned = { ...RETURNED, knownMs: 1000 }
+    changed.shift.adopt(returned)
+    await changed.compare()
+    t.same(
+      (await startReplica(t, values)).shift.state,
+      returned,
+      'a replica that starts before an old one has read it',
+    )
+    await old.compare()
+    t.same(old.shift.state, returned)
+    t.same((await startReplica(t, values, { reads: 0.5 })).shift.state, returned)
+  },
+)
+
+t.test('a return reaches a new replica that has received it as a message and one that has not', async (t) => {
+  const values = new StoredValues()
+  const old = await startReplica(t, values)
+  const changed = await startReplica(t, values, { reads: 0.5 })
+  const other = await startReplica(t, values, { reads: 0.5 })
+  for (const { shift } of [old, changed]) shift.adopt(RETURNED)
+  await changed.compare()
+  await old.compare()
+  await other.compare()
+  t.same(other.shift.state, RETURNED)
+  t.same((await startReplica(t, values, { reads: 0.5 })).shift.state, RETURNED)
+})
+
+t.test(
+  'a new file begins with its shares although requests had returned before, and may raise them',
+  async (t) => {
+    const values = new StoredValues()
+    const old = await startReplica(t, values)
+    old.shift.adopt(RETURNED)
+    await old.compare()
+    const changed = await startReplica(t, values, { reads: 0.5 })
+    await changed.compare()
+    t.same(changed.shift.shares, { reads: 0.5, writes: 0 })
+    changed.shift.change(MOVED)
+    await changed.compare()
+    await old.compare()
+    await changed.compare()
+    t.same([changed.shift.shares, old.shift.shares], [MOVED, ZERO])
+    const later = await startReplica(t, values, { reads: 0.5 })
+    await later.compare()
+    t.same(later.shift.shares, MOVED)
+  },
+)
+
+t.test('a reload of other settings does not apply a return that the file has replaced', async (t) => {
+  const values = new StoredValues()
+  const old = await startReplica(t, values)
+  old.shift.adopt(RETURNED)
+  await old.compare()
+  const changed = await startReplica(t, values, { reads: 0.5 })
+  const { state } = changed.shift
+  const reloaded = await startReplica(t, values, { reads: 0.5, isTakenOver: true, state })
+  await reloaded.compare()
+  t.same(reloaded.shift.shares, { reads: 0.5, writes: 0 })
+})
+
+t.test(
+  'after a rollback, a return of the new replicas applies instead of the last shares of the old ones',
+  async (t) => {
+    const values = new StoredValues()
+    const old = await startReplica(t, values)
+    old.shift.change(MOVED)
+    await old.close()
+    const changed = await startReplica(t, values, { reads: 0.5 })
+    const returned = { ...RETURNED, knownMs: 0 }
+    changed.shift.adopt(returned)
+    await changed.close()
+    const back = await startReplica(t, values)
+    t.same(back.shift.state, returned)
+    back.shift.change(MOVED)
+    await back.compare()
+    t.same((await startReplica(t, values)).shift.shares, MOVED)
+  },
+)
+
+t.test(
+  'shares expire an hour after the last replica with the file, and shares of zero after a day',
+  async (t) => {
+    const values = new StoredValues()
+    const replica = await startReplica(t, values)
+    replica.shift.change(MOVED)
+    await replica.compare()
+    t.same([...values.keepMs.values()], [3_600_000])
+    const [name = ''] = values.keepMs.keys()
+    t.match(name, /^default \S{43}$/)
+    replica.shift.change(ZERO)
+    await replica.compare()
+    t.same(
+      values.keepMs,
+      new Map([
+        [name, 24 * 3_600_000],
+        ['default', 24 * 3_600_000],
+      ]),
+    )
+  },
+)
+
+t.test('groups that are shifted in the other direction do not apply a return', async (t) => {
+  const values = new StoredValues()
+  const old = await startReplica(t, values)
+  const other = await startReplica(t, values, { to: 'old' })
+  old.shift.adopt(RETURNED)
+  await old.compare()
+  await other.compare()
+  t.same(other.shift.shares, FILE)
+})
+
+t.test('a process whose file changes and changes back begins with the shares of the file', async (t) => {
+  const values = new StoredValues()
+  const first = await startReplica(t, values)
+  first.shift.change(MOVED)
+  await first.compare()
+  const { changedAtMs } = first.shift.state
+  const changed = await startReplica(t, values, { reads: 0.2 })
+  changed.shift.adopt(RETURNED)
+  await changed.compare()
+  const back = await startReplica(t, values, { formerMs: changedAtMs })
+  t.same(back.shift.shares, FILE)
+  await back.compare()
+  await first.compare()
+  t.same(first.shift.shares, FILE, 'replicas with the same file have the same shares')
+})
+
+t.test('a process whose file changes back has a change that others have made since then', async (t) => {
+  const values = new StoredValues()
+  const other = await startReplica(t, values)
+  other.shift.change(MOVED)
+  const formerMs = other.shift.state.changedAtMs
+  other.shift.change(ZERO)
+  await other.compare()
+  t.same((await startReplica(t, values, { formerMs })).shift.shares, ZERO)
+})
+
+t.test('a return is not replaced by a change that was made without knowledge of it', async (t) => {
+  for (const ahead of [9000, 10]) {
+    const values = new StoredValues()
+    const one = await startReplica(t, values, { wallNow: () => 1000 })
+    const other = await startReplica(t, values, { wallNow: () => ahead })
+    values.isUp = false
+    one.shift.change(ZERO)
+    other.shift.change(MOVED)
+    values.isUp = true
+    for (const replica of ahead > 1000 ? [other, one, other] : [one, other, one]) await replica.compare()
+    t.same([one.shift.shares, other.shift.shares], [ZERO, ZERO], `the other clock is at ${ahead}`)
+    other.shift.change(MOVED)
+    await other.compare()
+    await one.compare()
+    t.same(one.shift.shares, MOVED, 'a change that knew the return replaces it')
+  }
+})
+
+t.test('changes during an outage of Redis: the later time wins when it responds again', async (t) => {
+  const values = new StoredValues()
+  let nowMs = 1000
+  const one = await startReplica(t, values, { wallNow: () => nowMs })
+  const other = await startReplica(t, values, { wallNow: () => nowMs })
+  values.isUp = false
+  one.shift.change({ reads: 0.3, writes: 0.3 })
+  nowMs = 2000
+  other.shift.change(MOVED)
+  await one.compare()
+  values.isUp = true
+  await other.compare()
+  await one.compare()
+  t.same([one.shift.shares, other.shift.shares], [MOVED, MOVED])
 })
 
 t.test('a reload of other settings does not end the shares of replicas with another shift', async (t) => {
@@ -204,18 +434,48 @@ t.test('unchanged shares are written again before they expire', async (t) => {
   t.equal(values.writes, 2)
 })
 
-t.test('a stored text of another form has no effect', async (t) => {
-  for (const text of [
-    '',
-    '{',
-    '[]',
-    '{"settings":"x"}',
-    '{"state":{"shares":{"reads":1,"writes":1},"changedAtMs":5}}',
-  ]) {
+t.test(
+  'a stored value of another form has no effect and is logged once, until a change replaces it',
+  async (t) => {
     const values = new StoredValues()
-    values.texts.set('default', text)
-    t.same((await startReplica(t, values)).shift.shares, FILE, text)
-  }
+    const writer = await startReplica(t, values)
+    writer.shift.change(MOVED)
+    await writer.compare()
+    const [[name = '', stored = '{}'] = []] = values.texts
+    const valid = JSON.parse(stored)
+    for (const text of [
+      '',
+      '{',
+      '[]',
+      '{"settings":"x"}',
+      JSON.stringify({ ...valid, more: 1 }),
+      JSON.stringify({ ...valid, state: { ...valid.state, more: 1 } }),
+      JSON.stringify({ ...valid, to: undefined }),
+      // The form of a release that had one value for all settings.
+      JSON.stringify({ settings: valid.settings, state: { shares: ZERO, returned: null, changedAtMs: 5 } }),
+    ])
+      for (const at of [name, 'default']) {
+        values.texts.clear()
+        values.texts.set(at, text)
+        const replica = await startReplica(t, values)
+        await replica.compare()
+        t.same(replica.shift.shares, FILE, `${at} ${text}`)
+        t.match(replica.warnings, [/^shares of the groups in Redis have another form/])
+        t.equal(values.texts.get(at), text)
+        replica.shift.change(ZERO)
+        await replica.compare()
+        t.same(JSON.parse(values.texts.get(at) ?? '').state, replica.shift.state)
+      }
+  },
+)
+
+t.test('a stored value that no key has signed has no effect and is logged', async (t) => {
+  const values = new StoredValues()
+  const unsigned = Object.assign(values, { read: async () => 'unsigned' as const })
+  const replica = await startReplica(t, unsigned)
+  await replica.compare()
+  t.same(replica.shift.shares, FILE)
+  t.match(replica.warnings, [/are not signed by a key of cache.signingKeys/])
 })
 
 /** Returns the share of the reads that the new group gets. */

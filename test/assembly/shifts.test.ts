@@ -1,5 +1,11 @@
 import t from 'tap'
-import { adoptShift, createEngineShift, shiftOptionsOf } from '../../src/assembly/shifts.ts'
+import {
+  adoptAnnounced,
+  createEngineShift,
+  shiftOptionsOf,
+  shiftSettingsId,
+} from '../../src/assembly/shifts.ts'
+import type { EngineConfig } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
 import { Shift } from '../../src/proxy/nodes/shift.ts'
@@ -40,48 +46,97 @@ function open() {
   return { shift, published, own: createEngineShift('default', dependencies, shift, GUARD) }
 }
 
+/** Applies a message to the shift of a gateway with `settings`. Returns the number of lines in the log. */
+function receive(shift: Shift | null, message: string, settings: EngineConfig['shift'] = SHIFT): number {
+  let lines = 0
+  const log = { warn: () => void (lines += 1) }
+  adoptAnnounced('default', { settings, shift, log }, message.replace('default shift ', ''))
+  return lines
+}
+
+function returnAt({ shift }: Pick<ReturnType<typeof open>, 'shift'>): void {
+  for (let count = 0; count < 20; count += 1)
+    shift.record('new', { operation: undefined, isFailed: true, readMs: null })
+}
+
 t.test('changed shares, and a return, are announced to other gateways', async (t) => {
   const { shift, own, published } = open()
   own?.change({ reads: 0.5, writes: 0.25 })
-  for (let count = 0; count < 20; count += 1)
-    shift.record('new', { operation: undefined, isFailed: true, readMs: null })
+  returnAt({ shift })
+  const about = `"settings":"${shiftSettingsId(SHIFT)}","to":"new"`
   t.same(published, [
-    'default shift {"shares":{"reads":0.5,"writes":0.25},"returned":null,"changedAtMs":1000}',
-    'default shift {"shares":{"reads":0,"writes":0},"returned":"errors","changedAtMs":1001}',
+    `default shift {${about},"state":{"shares":{"reads":0.5,"writes":0.25},"returned":null,"changedAtMs":1000,"knownMs":0}}`,
+    `default shift {${about},"state":{"shares":{"reads":0,"writes":0},"returned":"errors","changedAtMs":1001,"knownMs":1000}}`,
   ])
   const other = open()
-  for (const message of published) adoptShift(other.shift, message.replace('default shift ', ''))
+  for (const message of published) t.equal(receive(other.shift, message), 0)
   t.same(other.shift.state, shift.state)
   t.same(other.published, [], 'what was announced is not announced again')
-  adoptShift(other.shift, published[0]?.replace('default shift ', '') ?? '')
+  receive(other.shift, published[0] ?? '')
   t.same(other.shift.state, shift.state, 'an older change that arrives later has no effect')
 })
 
-t.test('an announcement of another form has no effect', (t) => {
+t.test('gateways with another shift in their file apply a return, and no other change', async (t) => {
+  const sender = open()
+  const receiver = open()
+  const settings = { ...SHIFT, reads: 0.2 }
+  const before = receiver.shift.state
+  sender.own?.change({ reads: 0.5, writes: 0 })
+  receive(receiver.shift, sender.published[0] ?? '', settings)
+  t.same(receiver.shift.state, before)
+  returnAt(sender)
+  const message = sender.published[1] ?? ''
+  receive(receiver.shift, message.replace('"to":"new"', '"to":"old"'), settings)
+  t.same(receiver.shift.state, before, 'the same groups in the other direction')
+  receive(receiver.shift, message, settings)
+  t.same(receiver.shift.state, sender.shift.state)
+})
+
+const messageOf = (state: unknown, more: object = {}) =>
+  JSON.stringify({ settings: shiftSettingsId(SHIFT), to: 'new', state, ...more })
+
+t.test('an announcement of another form has no effect, and is logged', (t) => {
   const { shift } = open()
   const before = shift.state
+  const shares = { reads: 1, writes: 0 }
+  const state = { shares, returned: null, changedAtMs: 1, knownMs: 0 }
   for (const about of [
     '',
     '{',
     'null',
     '[]',
     '{}',
-    '{"shares":null}',
-    '{"shares":{"reads":1}}',
-    '{"shares":{"reads":"1","writes":0},"changedAtMs":1}',
-    '{"shares":{"reads":1.01,"writes":0},"changedAtMs":1}',
-    '{"shares":{"reads":0,"writes":-0.5},"changedAtMs":1}',
-    '{"shares":{"reads":null,"writes":0},"changedAtMs":1}',
-    '{"shares":{"reads":1,"writes":0}}',
-    '{"shares":{"reads":1,"writes":0},"changedAtMs":0}',
-    '{"shares":{"reads":1,"writes":0},"changedAtMs":1e300}',
+    JSON.stringify(state),
+    messageOf(null),
+    messageOf(state, { settings: 1 }),
+    messageOf(state, { to: null }),
+    messageOf(state, { more: 1 }),
+    messageOf({ ...state, more: 1 }),
+    messageOf({ ...state, shares: null }),
+    messageOf({ ...state, shares: { reads: 1 } }),
+    messageOf({ ...state, shares: { ...shares, polls: 1 } }),
+    messageOf({ ...state, shares: { ...shares, reads: '1' } }),
+    messageOf({ ...state, shares: { ...shares, reads: 1.01 } }),
+    messageOf({ ...state, shares: { ...shares, writes: -0.5 } }),
+    messageOf({ ...state, shares: { ...shares, reads: null } }),
+    messageOf({ ...state, returned: 'another reason' }),
+    messageOf({ ...state, returned: undefined }),
+    messageOf({ ...state, changedAtMs: undefined }),
+    messageOf({ ...state, changedAtMs: 0 }),
+    messageOf({ ...state, changedAtMs: 1.5 }),
+    messageOf({ ...state, changedAtMs: 1e300 }),
     // The next change would have a time that is not a safe integer.
-    `{"shares":{"reads":1,"writes":0},"changedAtMs":${Number.MAX_SAFE_INTEGER}}`,
+    messageOf({ ...state, changedAtMs: Number.MAX_SAFE_INTEGER }),
+    messageOf({ ...state, knownMs: 1 }),
+    messageOf({ ...state, knownMs: -1 }),
+    messageOf({ shares, returned: null, changedAtMs: 1 }),
   ]) {
-    adoptShift(shift, about)
+    t.equal(receive(shift, about), 1, about)
     t.same(shift.state, before, about)
   }
-  adoptShift(null, '{"shares":{"reads":1,"writes":1},"returned":null,"changedAtMs":1}')
+  t.equal(receive(null, messageOf(state)), 0)
+  t.equal(receive(shift, messageOf(state)), 0)
+  t.same(shift.state, state)
   t.end()
 })
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { adoptShifts, isKnownShifts } from '../../src/server/known-shifts.ts'
 import { openShifted } from '../support/open-shifted.ts'
 
-const MOVED = { shares: { reads: 0.5, writes: 0.25 }, returned: null, changedAtMs: 5 }
+const MOVED = { shares: { reads: 0.5, writes: 0.25 }, returned: null, changedAtMs: 5, knownMs: 0 }
 
 t.test('a process adopts later shares of the same settings, and reports its own', async (t) => {
   const { engines } = (await openShifted(t, { reads: '10%' })).dependencies

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type GroupAttempt,
   GroupComparison,
@@ -39,6 +40,8 @@ export interface ShiftState {
    * since the configuration was loaded.
    */
   readonly changedAtMs: number
+  /** The time of the latest change that the process knew before it changed the shares. 0: it knew none. */
+  readonly knownMs: number
 }
 
 export interface ShiftContext {
@@ -61,9 +64,9 @@ export class Shift {
   readonly #wallNow: () => number
   readonly #comparison: GroupComparison
   readonly #onReturn: ShiftOptions['onReturn']
-  #shares: ShiftShares
-  #returned: ReturnReason | null = null
-  #changedAtMs: number
+  #state: ShiftState
+  /** The time of the latest change that this process knows, also of one that another change has replaced. */
+  #latestMs: number
 
   constructor(options: ShiftOptions, { random, now, wallNow = Date.now }: ShiftContext) {
     const { to, from, reads, writes, operations, callers, limits, state, onReturn } = options
@@ -71,9 +74,8 @@ export class Shift {
     this.from = from
     this.#operations = operations === null ? null : new Set(operations)
     this.#callers = callers === null ? null : new Set(callers)
-    this.#shares = state?.shares ?? { reads, writes }
-    this.#returned = state?.returned ?? null
-    this.#changedAtMs = state?.changedAtMs ?? 0
+    this.#state = state ?? { shares: { reads, writes }, returned: null, changedAtMs: 0, knownMs: 0 }
+    this.#latestMs = Math.max(this.#state.changedAtMs, this.#state.knownMs)
     this.#random = random
     this.#wallNow = wallNow
     this.#comparison = new GroupComparison(limits, now)
@@ -81,43 +83,61 @@ export class Shift {
   }
 
   get shares(): ShiftShares {
-    return this.#shares
+    return this.#state.shares
   }
 
   /** The reason for which all requests have returned to the other group, or null. */
   get returned(): ReturnReason | null {
-    return this.#returned
+    return this.#state.returned
   }
 
   get state(): ShiftState {
-    return { shares: this.#shares, returned: this.#returned, changedAtMs: this.#changedAtMs }
+    return this.#state
   }
 
   /** Applies from the next request on. Requests that wait for a node keep their group. */
   change(shares: ShiftShares): void {
-    this.#apply({ shares, returned: null, changedAtMs: this.#nextMs(0) })
+    this.#apply(this.#nextState(shares, null))
   }
 
-  /** Applies the state that another process has decided, unless this process knows a later one. */
-  adopt(state: ShiftState): void {
-    if (state.changedAtMs >= this.#changedAtMs) this.#apply(state)
+  /** Applies the state of a process with the same settings, unless this process has a later one. Returns whether the state changes. */
+  adopt(state: ShiftState): boolean {
+    this.#latestMs = Math.max(this.#latestMs, state.changedAtMs)
+    if (isLater(this.#state, state) || isDeepStrictEqual(this.#state, state)) return false
+    this.#apply(state)
+    return true
   }
 
-  /** Makes the current shares later than a change of another process. */
+  /**
+   * Applies the state of a process with other settings for the same group, if the group gets no requests any more. A state that was known
+   * when the current shares began has no effect. Returns whether the state changes.
+   */
+  adoptZero(state: ShiftState): boolean {
+    return isZero(state.shares) && state.changedAtMs > this.#state.knownMs && this.adopt(state)
+  }
+
+  /** Makes the shares of the configuration later than a change of another process. They then replace it at all processes with the same settings. */
   keepAfter(changedAtMs: number): void {
-    this.#changedAtMs = this.#nextMs(changedAtMs)
+    this.#latestMs = Math.max(this.#latestMs, changedAtMs)
+    this.#state = this.#nextState(this.#state.shares, this.#state.returned)
   }
 
-  #apply({ shares, returned, changedAtMs }: ShiftState): void {
-    this.#shares = shares
-    this.#returned = returned
-    this.#changedAtMs = changedAtMs
+  /** Begins with the shares of the configuration although another process has changed the shares under other settings. */
+  beginAfter(changedAtMs: number): void {
+    this.#latestMs = Math.max(this.#latestMs, changedAtMs)
+    this.#state = { ...this.#state, knownMs: this.#latestMs }
+  }
+
+  #apply(state: ShiftState): void {
+    this.#state = state
     this.#comparison.clear()
   }
 
-  /** Returns the current time, or a later one if the clock of another process is ahead. */
-  #nextMs(otherMs: number): number {
-    return Math.max(this.#wallNow(), this.#changedAtMs + 1, otherMs + 1)
+  /** Returns a change at the current time, or at a later one if the clock of another process is ahead. */
+  #nextState(shares: ShiftShares, returned: ReturnReason | null): ShiftState {
+    const knownMs = this.#latestMs
+    this.#latestMs = Math.max(this.#wallNow(), knownMs + 1)
+    return { shares, returned, changedAtMs: this.#latestMs, knownMs }
   }
 
   /** Counts an attempt at a node of one of the groups. Returns all requests to the other group if the attempt passes a limit. */
@@ -131,21 +151,18 @@ export class Shift {
    * Without a share there is nothing to return, and a new share begins to count again.
    */
   recordDifference(): void {
-    const { reads, writes } = this.#shares
-    if (reads > 0 || writes > 0) this.#returnFor(this.#comparison.recordDifference())
+    if (!isZero(this.shares)) this.#returnFor(this.#comparison.recordDifference())
   }
 
   #returnFor(reason: ReturnReason | null): void {
-    if (reason === null || this.#returned !== null) return
-    this.#shares = NOTHING
-    this.#returned = reason
-    this.#changedAtMs = this.#nextMs(0)
-    this.#onReturn(reason, this.state)
+    if (reason === null || this.returned !== null) return
+    this.#state = this.#nextState(NOTHING, reason)
+    this.#onReturn(reason, this.#state)
   }
 
   /** Returns the group for a request. All reads of one entity have the same group as long as the shares do not change, and so do its writes. */
   groupOf({ path, operation, user, retry }: UpstreamRequest): string {
-    const share = retry === 'always' ? this.#shares.reads : this.#shares.writes
+    const share = retry === 'always' ? this.shares.reads : this.shares.writes
     if (share === 0 || !this.#isShifted(operation, user)) return this.from
     if (share === 1) return this.to
     return this.#positionOf(path) < share ? this.to : this.from
@@ -163,6 +180,24 @@ export class Shift {
     const entity = ENTITY.exec(path)?.[1]
     return entity === undefined ? this.#random() : hashOf(entity)
   }
+}
+
+export function isZero({ reads, writes }: ShiftShares): boolean {
+  return reads === 0 && writes === 0
+}
+
+/**
+ * Returns whether a state replaces another one of the same settings. A change replaces those that its process knew. If two processes
+ * changed the shares without knowledge of each other, their clocks do not show the order reliably: shares of zero then win, because they
+ * lead requests away from a group that may be broken. Otherwise the later time wins.
+ */
+export function isLater(one: ShiftState, other: ShiftState): boolean {
+  if (other.changedAtMs === 0) return one.changedAtMs > 0
+  if (one.changedAtMs === 0) return false
+  if (one.knownMs >= other.changedAtMs) return true
+  if (other.knownMs >= one.changedAtMs) return false
+  const [isOneZero, isOtherZero] = [isZero(one.shares), isZero(other.shares)]
+  return isOneZero === isOtherZero ? one.changedAtMs > other.changedAtMs : isOneZero
 }
 
 /**

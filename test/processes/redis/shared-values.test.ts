@@ -16,7 +16,6 @@ async function openValues(t: Test, url: string, keys: readonly string[]): Promis
     namespace: 'test',
     signer: createSigner(keys),
     now: () => performance.now(),
-    keepMs: 60_000,
     onReady: ready.resolve,
   })
   t.teardown(() => values.close())
@@ -33,11 +32,11 @@ t.test('a value is read by other processes, and expires', { skip: redisSkip }, a
     const [one, other] = [await openValues(t, server.url, keys), await openValues(t, server.url, keys)]
     const name = `with ${keys.length} keys`
     t.equal(await other.read(name), null)
-    t.equal(await one.write(name, 'text'), true)
+    t.equal(await one.write(name, 'text', 60_000), true)
     t.same(await other.read(name), { text: 'text' })
     const leftMs = await control.pttl(PREFIX + name)
     t.ok(leftMs > 50_000 && leftMs <= 60_000)
-    t.equal(await one.write(name, 'x'.repeat(4097)), false, 'a long text is not written')
+    t.equal(await one.write(name, 'x'.repeat(4097), 60_000), false, 'a long text is not written')
     t.same(await other.read(name), { text: 'text' })
   }
 })
@@ -52,10 +51,10 @@ t.test(
     t.teardown(() => control.disconnect())
     const values = await openValues(t, server.url, KEYS)
     await control.set(`${PREFIX}default`, 'invented')
-    t.equal(await values.read('default'), null)
-    await values.write('other', 'signed')
+    t.equal(await values.read('default'), 'unsigned')
+    await values.write('other', 'signed', 60_000)
     await control.copy(`${PREFIX}other`, `${PREFIX}default`, 'REPLACE')
-    t.equal(await values.read('default'), null)
+    t.equal(await values.read('default'), 'unsigned')
     t.same(await values.read('other'), { text: 'signed' })
   },
 )
@@ -65,5 +64,5 @@ t.test('without Redis, no value is read or written', { skip: redisSkip }, async 
   const values = await openValues(t, server.url, [])
   await server.stop()
   t.equal(await values.read('default'), 'unavailable')
-  t.equal(await values.write('default', 'text'), false)
+  t.equal(await values.write('default', 'text', 60_000), false)
 })
