@@ -163,9 +163,10 @@ function createServe(
       message,
       signal: abort.signal,
       list: async () => {
-        const caller = callerOf(context)
-        const isAwaited = () => !abort.signal.aborted
-        const visible = await visibleTools(dependencies, tools, { caller, isAwaited })
+        const visible = await visibleTools(dependencies, tools, {
+          caller: callerOf(context),
+          isAwaited: () => !abort.signal.aborted,
+        })
         return visible.map(({ description }) => description)
       },
       call: () => callTool({ request, message, signal: abort.signal, onSent: () => (isSent = true) }),

@@ -92,8 +92,14 @@ t.test('a drain notifies the client and ends its stream', async (t) => {
   t.equal((await openStream(gateway.origin)).status, 503)
 })
 
+interface SentRequest {
+  readonly method?: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
 /** A message that is sent with POST. */
-function messageOf(method: string, params: object): RequestInit {
+function messageOf(method: string, params: object): SentRequest {
   return {
     method: 'POST',
     headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
@@ -142,7 +148,7 @@ t.test('a drain while a stream is opened leaves no stream', async (t) => {
   t.equal(headers.get('x-gateway-error'), 'GW_DRAINING')
 })
 
-for (const [what, init] of Object.entries<RequestInit>({
+for (const [what, init] of Object.entries<SentRequest>({
   'opens a stream': { headers: { accept: 'text/event-stream' } },
   subscribes: messageOf('subscriptions/listen', { notifications: { toolsListChanged: true } }),
   'reads the list': messageOf('tools/list', {}),
