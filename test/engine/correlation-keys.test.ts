@@ -1,6 +1,8 @@
 import { test } from 'tap'
 import { type Admin, idOf, rowsOf } from '../differential/admin.ts'
+import type { Ask } from '../differential/http.ts'
 import { javaSkip } from '../support/requirements.ts'
+import { FAMILIES } from './build.ts'
 import { type AskAs, startSecuredPair } from './secured-pair.ts'
 
 interface Key {
@@ -156,6 +158,51 @@ void test('a message with correlation keys reaches no more than at a secured eng
   })
 })
 
+for (const family of FAMILIES)
+  void test(`a message with an empty name is a message like any other (${family})`, {
+    skip: javaSkip,
+  }, async (t) => {
+    const { admin, open } = await startSecuredPair(t, family)
+    for (const key of ['order', 'offer']) await deploy(admin, key, waiting(key, '${name}'))
+    const { engine, gateway } = await open(CALLERS.filter(({ user }) => user !== 'member'))
+    const start = async (key: string) =>
+      idOf(
+        await admin.call('POST', `/process-definition/key/${key}/start`, {
+          variables: { name: { value: '' } },
+          businessKey: key,
+        }),
+      )
+    const both = async (user: string, body: object) => {
+      const ask: Ask = { method: 'POST', path: '/message', body: { messageName: '', ...body } }
+      const answers = [await engine(user, ask), await gateway(user, ask)]
+      return answers.map(({ status, body: given }) => JSON.stringify({ status, given }))
+    }
+    for (const messageName of ['', ' '])
+      for (const members of [
+        {},
+        { businessKey: 'x' },
+        { all: true },
+        { processInstanceId: 'x' },
+        { tenantId: 'x' },
+      ]) {
+        const [expected, given] = await both('none', { messageName, ...members })
+        t.equal(given, expected, JSON.stringify({ messageName, ...members }))
+      }
+    await start('offer')
+    for (const members of [{}, { businessKey: 'offer' }, { all: true }])
+      for (const user of ['part', 'none']) {
+        const [expected, given] = await both(user, members)
+        t.equal(given, expected, `${user} ${JSON.stringify(members)}`)
+        t.match(given, /"status":403/)
+      }
+    const ask: Ask = { method: 'POST', path: '/message', body: { messageName: '', businessKey: 'order' } }
+    for (const askAs of [engine, gateway]) {
+      await start('order')
+      t.equal((await askAs('part', ask)).status, 204)
+    }
+    t.equal(rowsOf(await admin.call('GET', '/event-subscription')).length, 1, 'only the other instance waits')
+  })
+
 /** The status of the response, or the error code of the gateway. */
 async function statusOf(ask: AskAs, user: string, body: object): Promise<string | number> {
   const { status, code } = await ask(user, { method: 'POST', path: '/message', body })
@@ -170,18 +217,21 @@ async function deploy(admin: Admin, name: string, model: string, tenant?: string
   ])
 }
 
-function modelOf(process: string): string {
+function modelOf(process: string, name = 'go'): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="messages"
-    xmlns:camunda="http://camunda.org/schema/1.0/bpmn"><message id="message" name="go" />${process}</definitions>`
+    xmlns:camunda="http://camunda.org/schema/1.0/bpmn"><message id="message" name="${name}" />${process}</definitions>`
 }
 
 /** Returns a process that waits for the message. */
-function waiting(key: string): string {
-  return modelOf(`<process id="${key}" isExecutable="true" camunda:historyTimeToLive="P1D">
+function waiting(key: string, name?: string): string {
+  return modelOf(
+    `<process id="${key}" isExecutable="true" camunda:historyTimeToLive="P1D">
 <startEvent id="start" /><sequenceFlow id="one" sourceRef="start" targetRef="wait" />
 <intermediateCatchEvent id="wait"><messageEventDefinition messageRef="message" /></intermediateCatchEvent>
-<sequenceFlow id="two" sourceRef="wait" targetRef="end" /><endEvent id="end" /></process>`)
+<sequenceFlow id="two" sourceRef="wait" targetRef="end" /><endEvent id="end" /></process>`,
+    name,
+  )
 }
 
 /** A process that the message starts. */

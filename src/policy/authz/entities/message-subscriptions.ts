@@ -77,10 +77,10 @@ export class MessageFinder {
 
 const EXECUTION = { texts: ['id', 'processInstanceId'], nullable: ['tenantId'] }
 
-/** Returns null if the body names no message. */
+/** Returns null if the body names no message. An empty name is a name: executions wait for it if an expression has no text. */
 function executionQueryOf(body: unknown, dateFormat: DateFormat): ExecutionQuery | null {
   const messageName = bodyText(body, 'messageName')
-  if (messageName === null || messageName === '') return null
+  if (messageName === null) return null
   const tenantId = bodyText(body, 'tenantId')
   const keys = conditionsOf(bodyValue(body, 'correlationKeys'), dateFormat)
   const localKeys = conditionsOf(bodyValue(body, 'localCorrelationKeys'), dateFormat)

@@ -165,9 +165,19 @@ t.test('the definition that a message starts is unknown if its tenant contains a
 })
 
 t.test('without a message name nothing is looked up', async (t) => {
-  for (const messageName of [undefined, null, '']) {
+  for (const messageName of [undefined, null]) {
     const { ask, seen } = findIn()
     t.equal(await ask('correlatedExecutions', { messageName }), null)
     t.same(seen, [])
   }
+})
+
+t.test('an empty message name is looked up as any other', async (t) => {
+  const { ask, queries, seen } = findIn({ executions: [], starts: [] })
+  const body = { messageName: '' }
+  t.same(await ask('correlatedExecutions', body), [])
+  t.same(await ask('correlatedDefinitions', body), [])
+  t.match(queries, [{ ...QUERY, messageEventSubscriptionName: '' }])
+  t.ok(seen.includes('/event-subscription?eventType=message&eventName='))
+  t.same(await findIn().ask('correlatedExecutions', body), ['review'], 'an execution may wait for it')
 })
