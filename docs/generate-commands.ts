@@ -32,7 +32,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   'who-can': 'See [users and groups](explain.md#callers-with-a-permission).',
   suggest: 'See [missing records](explain.md#records-that-are-sufficient).',
   policy:
-    'See [tests of records](explain.md#do-the-records-still-say-what-we-mean) and [changes of a policy](explain.md#what-does-a-change-of-the-policy-change).',
+    'See [tests of a policy](explain.md#tests-of-a-policy) and [changes of a policy](explain.md#comparison-of-two-policies).',
   schema: '[The reference](configuration/reference.md) is generated from the same definitions.',
 }
 

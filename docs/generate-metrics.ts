@@ -28,7 +28,7 @@ const NOTES: Readonly<Record<string, string>> = {
   camunda_external_tasks_oldest_timestamp_seconds:
     'See [gauges](configuration/gauges.md). The age of the task is `time() -` this value',
   camunda_external_tasks_waiting:
-    '`topic`: `_other` combines topics beyond the limit `topics`. If it grows, [tasks pile up](runbooks/GatewayTaskBacklogGrows.md)',
+    '`topic`: `_other` combines topics beyond the limit `topics`. If it grows, [external tasks accumulate](runbooks/GatewayTaskBacklogGrows.md)',
   camunda_incidents_open:
     '`incident_type`: `failedJob`, `failedExternalTask`, `_other`. If it rises, see [incidents](runbooks/GatewayIncidentsRise.md)',
   camunda_jobs_executable: 'If it grows, the job executors execute fewer jobs than become due',
@@ -60,7 +60,7 @@ const NOTES: Readonly<Record<string, string>> = {
     'With `engines.NAME.shift`. If it is 1, the group gets no requests: see [refused groups](runbooks/GatewayGroupRefused.md)',
   gateway_idempotent_requests_total:
     'See [Idempotency-Key](idempotency.md). If `unavailable`, `unstored` or `unreadable` rises, [requests with a key fail](runbooks/GatewayIdempotencyFailing.md)',
-  gateway_info: 'Several versions for a long time: see [two versions](runbooks/GatewayVersionSkew.md)',
+  gateway_info: 'If several versions run for a long time, see [two versions](runbooks/GatewayVersionSkew.md)',
   gateway_log_lines_lost_total:
     '`stream`: `log`, `audit`. The output accepted no lines while 8 MiB were waiting. If it rises, [lines are lost](runbooks/GatewayLinesLost.md)',
   gateway_long_polls:
@@ -97,7 +97,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_decisions_compared_total:
     '`result`: `equal`, `stricter`, `wider`, `unknown`. With `authorization.mode: report` in front of an engine that knows the caller: see [comparing decisions](from-a-secured-engine.md#2-compare)',
   gateway_ceiling_requests_total:
-    '`ceiling`: `read`, `safe`. `result`: `permitted`, `refused`. It counts only requests of callers with a [ceiling](configuration/ceilings.md). If `refused` rises, a client tries what it may not do',
+    '`ceiling`: `read`, `safe`. `result`: `permitted`, `refused`. It counts only requests of callers with a [ceiling](configuration/ceilings.md). If `refused` rises, a client sends requests that its ceiling does not permit',
   gateway_queries_changed_total:
     '`rule`: `deserialization` ([hazards](deviations.md#hazards-refused-with-400-gw_hazard-unless-validationallow-opens-them)), `limits.maxResults` ([limits](configuration/limits.md)). Requests that leave the parameter out are included. A request that named another value has an [audit line](audit.md)',
   gateway_redis_messages_invalid_total:
@@ -115,17 +115,17 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_cache_purges_total:
     '`result`: `purged`, `incomplete` (a worker did not respond), `refused` (the selection is not valid). See [purge](configuration/caching.md#purge)',
   gateway_shared_counts_total:
-    'With `cache.counts`. `result`: `sent`, `joined` (shares a request in progress), `kept` (gets a response from before). See [shared counts](configuration/caching.md#shared-counts)',
+    'With `cache.counts`. `result`: `sent`, `joined` (shares a request in progress), `kept` (gets a stored response). See [shared counts](configuration/caching.md#shared-counts)',
   gateway_slow_queue_wait_seconds:
     '`result`: `sent`, `refused`, `left` (the client disconnected). If `refused` rises, see [slow operations](configuration/balancing.md#slow-operations)',
   gateway_responses_compared_total:
-    'With `engines.NAME.compare`. `result`: `equal`, `known` (a difference between families without a meaning, with its `kind`), `different`, `changed` (the data changed meanwhile), `unconfirmed` (a difference that was found once), `unanswered`, `dropped`. If `different` rises, see [differences](runbooks/GatewayDifferencesFound.md). See [compare](configuration/balancing.md#compare)',
+    'With `engines.NAME.compare`. `result`: `equal`, `known` (a difference between families that has no effect on clients, with its `kind`), `different`, `changed` (the data changed meanwhile), `unconfirmed` (a difference that was found once), `unanswered`, `dropped`. If `different` rises, see [differences](runbooks/GatewayDifferencesFound.md). See [compare](configuration/balancing.md#compare)',
   gateway_shift_returned:
     'With `engines.NAME.shift`. If it is 1, [requests have returned](runbooks/GatewayShiftReturned.md)',
   gateway_shift_returns_total:
     '`reason`: `errors`, `latency`, `differences`. See [two groups of nodes](configuration/balancing.md#two-groups-of-nodes)',
   gateway_shift_share:
-    'With `engines.NAME.shift`. `kind`: `reads`, `writes`. If both groups have a share for days, see [incomplete shifts](runbooks/GatewayShiftIncomplete.md). Replicas with different values have not the same configuration, or one of them has returned its requests',
+    'With `engines.NAME.shift`. `kind`: `reads`, `writes`. If both groups have a share for days, see [incomplete shifts](runbooks/GatewayShiftIncomplete.md). Replicas with different values have different configurations, or one of them has returned its requests',
   gateway_slow_requests:
     '`state`: `running`, `waiting`. If `waiting` is not 0 for a long time, see [backlog](runbooks/GatewayBacklog.md)',
   gateway_source_age_seconds: 'If it approaches `staleAfter`, requests will get 503',

@@ -18,9 +18,10 @@ Paths are below the base path, \`/engine-rest\` by default, and below \`/engine-
 
 **Operation.** The method and the path; the operationId, which settings and lines of the log use; its effect at the engine.
 
-**Permissions.** Each line of a cell is one check. The checks run in this order, and the first refusal ends the request. \`{id}\` is a parameter of the path. Without an id, the
-permission must be granted on \`*\`. Records name process and decision definitions by their key. "Items" are the elements of a list, or the entities that a count counts: a caller sees those that the permissions
-open. A dash means that every authenticated caller may use the operation. An administrator is a user or a member of a group that
+**Permissions.** Each line of a cell is one check. The checks run in this order, and the first refusal ends the request. \`{id}\` is a parameter of the
+path. Without an id, the permission must be granted on \`*\`. Records name process and decision definitions by their key. "Items" are the elements of
+a list, or the entities that a count counts: a caller sees only the items for which the caller has one of these permissions. A dash means that every
+authenticated caller may use the operation. An administrator is a user or a member of a group that
 \`authorization.adminUsers\` or \`authorization.adminGroups\` lists: [identity](configuration/identity.md).
 
 **Refusal.** How a secured engine, and the gateway, respond if the first check refuses. With 404 and 400 the engine hides that the entity exists.
@@ -29,8 +30,8 @@ open. A dash means that every authenticated caller may use the operation. An adm
 that the ceiling \`safe\` permits. *cached*: how long a response is shared between permitted callers.
 *body: types*: the gateway checks the names and types of the members of the body, as the engine reads them. *body: rules*: it also checks the
 engine's rules for them. *query: types* and *query: rules*: the same for the parameters of the query string; *query: page*: only \`firstResult\`
-and \`maxResults\` have a type. *key*: the operation accepts an [\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request. *only*: the releases that have the operation,
-of those that are known. Other operations exist in all of them. An operation with *only* that requires an administrator was not compared with a
+and \`maxResults\` have a type. *key*: the operation accepts an [\`Idempotency-Key\`](idempotency.md). *long poll*: the engine may hold the request.
+*only*: the known releases that have the operation. An operation without *only* exists in all known releases. An operation with *only* that requires an administrator was not compared with a
 running engine.
 `
 
