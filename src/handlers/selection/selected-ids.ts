@@ -17,7 +17,7 @@ import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { SubqueryRefusal } from '../../lists/merge/subquery-request.ts'
-import { eachItem } from '../../lists/merge/read-subqueries.ts'
+import { readItems } from '../../lists/merge/read-subqueries.ts'
 import { passAll, readVisible } from '../../lists/postfilter/visible-items.ts'
 import { MAX_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
@@ -143,19 +143,16 @@ async function plannedIds(
   const plan = await createPlan(planContext)
   if (plan.strategy === 'scan') return null
   if (plan.strategy === 'denied') return idsFound(selectionContext, { list, postfilter: null })
-  const ids: string[] = []
   const { limits } = selectionContext.dependencies.config
   try {
     const listing = { plan, postfilter, limits, member: gives }
-    for await (const { item } of eachItem(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
-      ids.push(...textIn(item, gives))
-      if (ids.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
-    }
+    const items = await readItems(list, listing, Math.min(wanted ?? MAX_IDS + 1, MAX_IDS + 1))
+    if (items.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    return items.flatMap(({ item }) => textIn(item, gives))
   } catch (error) {
     if (error instanceof SubqueryRefusal) return null
     throw error
   }
-  return ids
 }
 
 function textIn(item: ListItem, member: string): readonly string[] {

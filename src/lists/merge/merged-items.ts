@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListOrder } from '../list-plan.ts'
-import type { MaybePromise } from '../../request/maybe-promise.ts'
+import { MAX_READ_BYTES } from '../../request/buffered-response.ts'
 import { SubqueryReader, type PlacedItem } from './subquery-reader.ts'
 import { startAll } from './reader-positions.ts'
 import { scanPage } from './scan-page.ts'
@@ -52,16 +52,16 @@ export class MergedItems {
   }
 
   /**
-   * Yields the items of one page. For a page far down the list, the items before it are counted instead of read.
-   * @throws as `upTo`
+   * Returns the items of one page. For a page far down the list, the items before it are counted instead of read.
+   * @throws UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT if too many items are left out, or the page is too long
    */
-  async *page({ first, max, sizing }: MergedPageRequest): AsyncGenerator<PageItem> {
+  async page({ first, max, sizing }: MergedPageRequest): Promise<readonly PageItem[]> {
     const isFar = this.#isMerged && first > Math.min(STEP_ITEMS, FIRST_READ_ITEMS * this.#readers.length)
-    let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing() }) : 0
-    for await (const item of this.upTo(first + max - at)) {
-      at += 1
-      if (at > first) yield item
-    }
+    const before = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing() }) : 0
+    const pages = this.#isMerged ? this.#readers.length : 1
+    const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_READ_ITEMS / pages))
+    for (const reader of this.#readers) reader.expect((first + max - before) / this.#readers.length, most)
+    return this.#take(first - before, max)
   }
 
   /** Moves the readers to the page. Returns how many items are before the readers. */
@@ -80,52 +80,47 @@ export class MergedItems {
     return (await scanPage(this.#readers, { first, max })) ?? startAll(this.#readers, [])
   }
 
-  /**
-   * Yields the first `wanted` items. It reads from each subquery only as much as that takes.
-   * @throws UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
-   */
-  async *upTo(wanted: number): AsyncGenerator<PageItem> {
-    const pages = this.#isMerged ? this.#readers.length : 1
-    const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_READ_ITEMS / pages))
-    for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
-    if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
-    let last: unknown
-    let reader: SubqueryReader | null = null
-    for (let count = 0; count < wanted; ) {
-      const next: MaybePromise<SubqueryReader | null> = this.#next(reader)
-      reader = next instanceof Promise ? await next : next
-      const held = reader?.held ?? null
-      if (held === null) return
-      reader?.take()
-      // An item that has moved from one subquery to another meanwhile is in both.
-      if (typeof held.item['id'] === 'string' && held.item['id'] === last) continue
-      last = held.item['id']
-      count += 1
-      yield held
+  /** Returns the next `max` items after those that are skipped. It reads from each subquery only as much as that takes. */
+  async #take(skipped: number, max: number): Promise<readonly PageItem[]> {
+    const taken: PageItem[] = []
+    let [count, length] = [0, 0]
+    let last: PageItem | null = null
+    for (const readers of this.#isMerged ? [this.#readers] : this.#readers.map((reader) => [reader])) {
+      if (count >= skipped + max) break
+      await mapSideBySide(readers, (reader) => reader.head())
+      for (let next = leastOf(readers); next !== null && count < skipped + max; next = leastOf(readers)) {
+        const item = next.take()
+        if (item !== null && !isSame(item, last)) {
+          last = item
+          count += 1
+          if (count > skipped) {
+            taken.push(item)
+            length += item.bytes.length
+          }
+          if (length > MAX_READ_BYTES) throw new GatewayError('GW_ROWS_NOT_EXACT')
+        }
+        // Most items are already in memory.
+        if (next.held === null && count < skipped + max) await next.head()
+      }
     }
+    return taken
   }
+}
 
-  /** Returns the reader of the next item. It waits only if all items that were read from a subquery are taken: most items are already in memory. */
-  #next(current: SubqueryReader | null): MaybePromise<SubqueryReader | null> {
-    if (!this.#isMerged) return current?.held ? current : this.#firstLeft()
-    return current?.held === null ? current.head().then(() => this.#least()) : this.#least()
-  }
+/** Returns whether two successive items are one. An item that has moved from one subquery to another meanwhile is in both. */
+function isSame({ item: { id } }: PageItem, last: PageItem | null): boolean {
+  return typeof id === 'string' && id === last?.item['id']
+}
 
-  /** Returns the reader whose current item comes first. */
-  #least(): SubqueryReader | null {
-    let first: SubqueryReader | null = null
-    let least: PlacedItem | null = null
-    for (const reader of this.#readers) {
-      const item = reader.held
-      if (item === null || (least !== null && reader.compare(least, item) <= 0)) continue
-      first = reader
-      least = item
-    }
-    return first
+/** Returns the reader whose current item comes first. Null if no reader has an item. */
+function leastOf(readers: readonly SubqueryReader[]): SubqueryReader | null {
+  let first: SubqueryReader | null = null
+  let least: PlacedItem | null = null
+  for (const reader of readers) {
+    const item = reader.held
+    if (item === null || (least !== null && reader.compare(least, item) <= 0)) continue
+    first = reader
+    least = item
   }
-
-  async #firstLeft(): Promise<SubqueryReader | null> {
-    for (const reader of this.#readers) if ((await reader.head()) !== null) return reader
-    return null
-  }
+  return first
 }

@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { Postfilter } from '../item-decision.ts'
 import type { SubqueryPlan, Subquery } from '../list-plan.ts'
-import { type BufferedResponse, MAX_READ_BYTES } from '../../request/buffered-response.ts'
+import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { joinItems } from '../../request/json-items.ts'
 import type { Paging } from '../../request/paging.ts'
 import { createReader, type ReaderOptions, subqueryRequestOf, SubqueryRefusal } from './subquery-request.ts'
@@ -40,9 +40,7 @@ export async function countSubqueries(
       postfilter,
       limits,
     }
-    let seen = 0
-    for await (const _ of eachItem(listRequest, few, Number.POSITIVE_INFINITY)) seen += 1
-    return responseOf(seen)
+    return responseOf((await readItems(listRequest, few, Number.POSITIVE_INFINITY)).length)
   }
   const reading = { postfilter, maxItems: limits.filteredRows, idsOnly: true, onResponse }
   const others = nullGroup === null ? 0 : await countNullGroup(listRequest, { ...reading, nullGroup })
@@ -132,21 +130,15 @@ async function listMerged(
   const merged = new MergedItems(readers, { order: readers.length > 1 ? order : null, maxHidden: maxItems })
   const sizing = () =>
     createSizeSource(listRequest, { subqueries, postForm, first: paging.first, otherSize: others.length })
-  const bytes: Buffer[] = []
-  let length = 0
-  for await (const item of merged.page({ ...paging, ...(plan.isExact && { sizing }) })) {
-    bytes.push(item.bytes)
-    length += item.bytes.length
-    if (length > MAX_READ_BYTES) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  }
-  return head.with(joinItems(bytes))
+  const items = await merged.page({ ...paging, ...(plan.isExact && { sizing }) })
+  return head.with(joinItems(items.map(({ bytes }) => bytes)))
 }
 
 /**
- * Yields the visible items of all subqueries, one subquery after another. Each item has only its id and `member`.
+ * Returns the visible items of all subqueries, one subquery after another. Each item has only its id and `member`.
  * @throws SubqueryRefusal; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
-export async function* eachItem(
+export async function readItems(
   listRequest: ListRequest,
   {
     plan,
@@ -155,17 +147,18 @@ export async function* eachItem(
     member,
   }: Omit<SubqueryListInput, 'paging'> & Pick<ReaderOptions, 'member'>,
   wanted: number,
-): AsyncGenerator<PageItem> {
+): Promise<readonly PageItem[]> {
   const { nullGroup, postForm } = plan
   const reading = { postForm, postfilter, member, idsOnly: true }
   const others =
     nullGroup === null ? [] : await readNullGroup(listRequest, { ...reading, nullGroup, maxItems })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  yield* others.slice(0, wanted)
   const readers = [...plan.subqueries, ...plan.instances].map((subquery) =>
     createReader(listRequest, subquery, reading),
   )
-  yield* new MergedItems(readers, { order: null, maxHidden: maxItems }).upTo(wanted - others.length)
+  const merged = new MergedItems(readers, { order: null, maxHidden: maxItems })
+  const items = await merged.page({ first: 0, max: Math.max(0, wanted - others.length) })
+  return [...others.slice(0, wanted), ...items]
 }
 
 /** Returns a holder for the status and headers of the first of several responses. It does not keep their bodies. */

@@ -102,10 +102,12 @@ export class SubqueryReader {
     return this.held
   }
 
-  /** Takes the item. A page whose items are all taken is released before the next page is read. */
-  take(): void {
+  /** Takes the next item that is already read. A page whose items are all taken is released before the next page is read. */
+  take(): PlacedItem | null {
+    const item = this.held
     this.#next += 1
     if (this.#next >= this.#items.length) this.#hold([])
+    return item
   }
 
   /** Number of items of the subquery that were left out. */

@@ -27,14 +27,12 @@ function readOf({ id, priority, isVisible }: PartRow): PageItem {
   return { item: { id, priority }, bytes: Buffer.from(id), isVisible }
 }
 
-async function idsIn(items: AsyncIterable<PageItem>): Promise<readonly string[]> {
-  const ids: string[] = []
-  for await (const { bytes } of items) ids.push(bytes.toString())
-  return ids
+async function idsIn(items: Promise<readonly PageItem[]>): Promise<readonly string[]> {
+  return (await items).map(({ bytes }) => bytes.toString())
 }
 
 function failureOf(merged: MergedItems): Promise<unknown> {
-  return idsIn(merged.upTo(10)).catch((error: unknown) => error)
+  return idsIn(merged.page({ first: 0, max: 10 })).catch((error: unknown) => error)
 }
 
 function partsOf(random: Random): readonly (readonly PartRow[])[] {
@@ -89,7 +87,9 @@ t.test('a far page has the same items as in the whole list', async (t) => {
     } as const
     const sorted = parts.map((items) => sortedBy(items, (item) => item[isById ? 'id' : 'priority'] ?? 0))
     const lists = () => sorted.map((items) => partOf(items))
-    const whole = await idsIn(new MergedItems(lists(), { order, maxHidden: 0 }).upTo(10_000))
+    const whole = await idsIn(
+      new MergedItems(lists(), { order, maxHidden: 0 }).page({ first: 0, max: 10_000 }),
+    )
     for (const first of [0, 0.2, 0.5, 0.9, 1, 1.2].map((share) => Math.floor(share * whole.length))) {
       const merged = new MergedItems(lists(), { order, maxHidden: 0 })
       const isOld = random.below(3) === 0
@@ -362,7 +362,7 @@ t.test('pages of merged parts form the whole list, without gaps or repetitions',
         parts.map((items) => partOf(items)),
         { order: BY_ID, maxHidden: 10_000 },
       )
-      paged.push(...(await idsIn(merged.upTo(first + size))).slice(first))
+      paged.push(...(await idsIn(merged.page({ first: 0, max: first + size }))).slice(first))
     }
     const ids = whole.map(({ id }) => id)
     if (parts.length > 1) t.same(paged, ids, `seed ${seed}`)
@@ -379,7 +379,7 @@ t.test('pages of merged parts form the whole list if the values of the sort are 
       new MergedItems(
         parts.map((items) => partOf(items)),
         { order, maxHidden: 10_000 },
-      ).upTo(10_000),
+      ).page({ first: 0, max: 10_000 }),
     )
     const size = 5 + random.below(60)
     const paged: string[] = []
@@ -388,7 +388,7 @@ t.test('pages of merged parts form the whole list if the values of the sort are 
         parts.map((items) => partOf(items)),
         { order, maxHidden: 10_000 },
       )
-      paged.push(...(await idsIn(merged.upTo(first + size))).slice(first))
+      paged.push(...(await idsIn(merged.page({ first: 0, max: first + size }))).slice(first))
     }
     t.same(paged, whole, `seed ${seed}`)
   }
@@ -402,7 +402,7 @@ t.test('no more of a part is read than a page needs', async (t) => {
     isVisible: true,
   }))
   const merged = new MergedItems([partOf(items, reads), partOf([], reads)], { order: BY_ID, maxHidden: 10 })
-  t.equal((await idsIn(merged.upTo(20))).length, 20)
+  t.equal((await idsIn(merged.page({ first: 0, max: 20 }))).length, 20)
   t.ok(sum(reads) <= 60)
 })
 
@@ -423,17 +423,25 @@ t.test('parts in another order or with null values are not merged', async (t) =>
 
 t.test('a query is refused once too many items are left out', async (t) => {
   const hidden = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, priority: 0, isVisible: false }))
-  await t.rejects(idsIn(new MergedItems([partOf(hidden)], { order: null, maxHidden: 29 }).upTo(10)), {
-    code: 'GW_ROWS_NOT_EXACT',
-  })
-  t.same(await idsIn(new MergedItems([partOf(hidden)], { order: null, maxHidden: 30 }).upTo(10)), [])
+  await t.rejects(
+    idsIn(new MergedItems([partOf(hidden)], { order: null, maxHidden: 29 }).page({ first: 0, max: 10 })),
+    {
+      code: 'GW_ROWS_NOT_EXACT',
+    },
+  )
+  t.same(
+    await idsIn(
+      new MergedItems([partOf(hidden)], { order: null, maxHidden: 30 }).page({ first: 0, max: 10 }),
+    ),
+    [],
+  )
 })
 
 t.test('parts without an order are read one after the other', async (t) => {
   const reads: number[] = []
   const some = Array.from({ length: 30 }, (_, index) => rowOf(`${index}`))
   const merged = new MergedItems([partOf(some, reads), partOf(some, reads)], { order: null, maxHidden: 0 })
-  t.equal((await idsIn(merged.upTo(10))).length, 10)
+  t.equal((await idsIn(merged.page({ first: 0, max: 10 }))).length, 10)
   t.same(reads, [20])
 })
 
@@ -558,5 +566,5 @@ t.test('an item that moves from one part to another during the reading is return
     order: BY_ID,
     maxHidden: 0,
   })
-  t.same(await idsIn(merged.upTo(10)), ['a', 'b'])
+  t.same(await idsIn(merged.page({ first: 0, max: 10 })), ['a', 'b'])
 })
