@@ -1,10 +1,10 @@
 import type { Postfilter } from '../item-decision.ts'
-import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Subquery, NullGroup } from '../list-plan.ts'
 import type { ListRequest } from '../list-request.ts'
 import { findEnd } from './find-end.ts'
 import { createReader, type ReaderOptions } from './subquery-request.ts'
 import type { PageItem } from '../postfilter/stable-scan.ts'
+import { passAll } from '../postfilter/visible-items.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import { FIRST_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
 
@@ -33,12 +33,9 @@ async function countFirst(
   orders: readonly Subquery[],
 ): Promise<number> {
   for (const subquery of orders) {
-    const lackingFrom = async (from: number, size: number) => {
-      const postfilter = createNullFilter(reading)
-      const read = createReader(listRequest, subquery, { ...reading, postForm: null, postfilter })
-      const { items } = await read(from, size)
-      return items.filter(({ isVisible }) => isVisible).length
-    }
+    const counted = { ...reading, postfilter: passAll }
+    const lackingFrom = async (from: number, size: number) =>
+      (await readLacking(listRequest, subquery, counted, { from, size })).count
     const few = await lackingFrom(0, FIRST_READ_ITEMS)
     if (few === FIRST_READ_ITEMS)
       return findEnd(lackingFrom, {
@@ -71,26 +68,13 @@ async function readFirst(
   reading: NullGroupReading,
   orders: readonly Subquery[],
 ): Promise<readonly PageItem[] | null> {
-  const { postfilter, maxItems } = reading
+  const { maxItems } = reading
   for (const subquery of orders) {
     // All of them come from one read: items of equal value may change their places between two reads.
     for (const size of [FIRST_READ_ITEMS, STEP_ITEMS, maxItems + 1]) {
-      let count = 0
-      const isLacking = createNullFilter(reading)
-      const postfilterBoth: Postfilter = async (template, items) => {
-        const lacking = await isLacking(template, items)
-        count += lacking.filter(Boolean).length
-        const visible = await postfilter(
-          template,
-          items.filter((_, index) => lacking[index]),
-        )
-        let at = 0
-        return lacking.map((one) => one && visible[at++] === true)
-      }
-      const options = { ...reading, postForm: null, postfilter: postfilterBoth }
-      const page = await createReader(listRequest, subquery, options)(0, size)
+      const { count, visible } = await readLacking(listRequest, subquery, reading, { from: 0, size })
       if (count === 0) break
-      if (count < size) return page.items.filter(({ isVisible }) => isVisible)
+      if (count < size) return visible
       if (size > maxItems) return null
     }
   }
@@ -98,14 +82,26 @@ async function readFirst(
 }
 
 /**
- * Returns a filter that keeps the items of a page before the first item that has the member. In the other order, some of them may
+ * Reads the items of a page before the first item that has the member, and decides only these. In the other order, some of them may
  * be at the end of the page.
  */
-function createNullFilter({ nullGroup: { member } }: NullGroupReading): Postfilter {
-  let isLacking = true
-  return async (_, items) =>
-    items.map((item: ListItem) => {
-      isLacking &&= typeof item[member] !== 'string'
-      return isLacking
-    })
+async function readLacking(
+  listRequest: ListRequest,
+  subquery: Subquery,
+  reading: NullGroupReading,
+  { from, size }: { readonly from: number; readonly size: number },
+): Promise<{ readonly count: number; readonly visible: readonly PageItem[] }> {
+  let count = 0
+  let hasEnded = false
+  const postfilter: Postfilter = async (template, items) => {
+    const end = items.findIndex((item) => typeof item[reading.nullGroup.member] === 'string')
+    const lacking = hasEnded ? [] : end < 0 ? items : items.slice(0, end)
+    hasEnded ||= end >= 0
+    count += lacking.length
+    const visible = await reading.postfilter(template, lacking)
+    return items.map((_, at) => visible[at] === true)
+  }
+  const read = createReader(listRequest, subquery, { ...reading, postForm: null, postfilter })
+  const { items } = await read(from, size)
+  return { count, visible: items.filter(({ isVisible }) => isVisible) }
 }
