@@ -5,7 +5,7 @@ import { MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_READ_ITEMS, FEW_ITEMS } from 
 import type { Method } from '../../operations/table.ts'
 import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import { isOfTenants } from '../visibility/visibility.ts'
-import type { DefinitionVersion } from '../facts/definition-lists.ts'
+import type { DefinitionLists, DefinitionVersion } from '../facts/definition-lists.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { pagingOf } from '../../request/paging.ts'
@@ -89,18 +89,32 @@ async function ownDefinition(context: PlanContext, id: string): Promise<readonly
 async function definitionSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
   const { query } = context
   if (query.definition === undefined) return null
-  const visible = await visibleDefinitions(context)
+  const { definitions, limits } = context.options
+  const visible = await visibleDefinitions(context, definitions, limits.rowParts)
   if (visible !== null) return ofDefinitions(context, visible)
   return query.key === undefined || !context.selectsTenants ? null : keyedSubqueries(context)
 }
 
-/** Returns the visible definitions, including deleted ones. Null if there are more than the maximum number of subqueries, or too many are deleted. */
-async function visibleDefinitions(context: PlanContext): Promise<readonly DefinitionVersion[] | null> {
-  const { definitions, limits } = context.options
+/** Returns the keys of visible process definitions, including deleted ones. Null if items have other keys, or there are too many. */
+async function visibleKeys(context: PlanContext): Promise<ReadonlySet<string> | null> {
+  if (context.query.definition === undefined) return null
+  const { latestDefinitions } = context.options
+  const visible = await visibleDefinitions(context, latestDefinitions, MAX_READ_ITEMS)
+  return visible === null ? null : new Set(visible.map(({ key }) => key))
+}
+
+/** Returns the visible definitions, including deleted ones. Null if there are more than `max`, or too many are deleted. */
+async function visibleDefinitions(
+  context: PlanContext,
+  read: DefinitionLists['definitions'],
+  max: number,
+): Promise<readonly DefinitionVersion[] | null> {
+  const { keys } = context
   const deleted = await deletedOf(context)
-  const found = deleted === null ? null : await definitions(keysAskedFor(context), limits.rowParts)
+  const found = deleted === null ? null : await read(keys.isAllBut ? null : [...keys.ids], max)
   if (deleted === null || found === null) return null
-  return [...found, ...goneOf(deleted, found)].filter(isVisibleIn(context))
+  const ids = new Set(found.map(({ id }) => id))
+  return [...found, ...deleted.filter(({ id }) => !ids.has(id))].filter(isVisibleIn(context))
 }
 
 /** Returns the deleted definitions whose items still exist. */
@@ -108,29 +122,8 @@ function deletedOf({ query, options }: PlanContext): MaybePromise<readonly Defin
   return query.isHistory === true ? options.deleted() : []
 }
 
-/** Returns the keys of visible process definitions, including deleted ones. Null if items have other keys, or there are too many. */
-async function visibleKeys(context: PlanContext): Promise<ReadonlySet<string> | null> {
-  if (context.query.definition === undefined) return null
-  const deleted = await deletedOf(context)
-  const found = await context.options.latestDefinitions(keysAskedFor(context), MAX_READ_ITEMS)
-  if (deleted === null || found === null) return null
-  return new Set([...found, ...deleted].filter(isVisibleIn(context)).map(({ key }) => key))
-}
-
-function keysAskedFor({ keys }: PlanContext): readonly string[] | null {
-  return keys.isAllBut ? null : [...keys.ids]
-}
-
 function isVisibleIn({ keys, subject }: PlanContext): (definition: DefinitionVersion) => boolean {
   return ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, subject.tenants)
-}
-
-function goneOf(
-  deleted: readonly DefinitionVersion[],
-  found: readonly DefinitionVersion[],
-): readonly DefinitionVersion[] {
-  const ids = new Set(found.map(({ id }) => id))
-  return deleted.filter(({ id }) => !ids.has(id))
 }
 
 /**

@@ -44,9 +44,8 @@ export interface OwnSort {
   readonly isDescending: boolean
 }
 
-/** Marks a value that the engine may read differently. There is no plan for a query that contains it. */
-const UNREADABLE = Symbol('unreadable')
-type ParsedValue<T> = T | null | typeof UNREADABLE
+/** The conditions of a query. The table has the names of their members. */
+const CONDITIONS = ['key', 'keys', 'exceptKeys', 'definition', 'instances', 'instance'] as const
 
 /** Reads a query before a plan sets members in it. Returns null if a part of it cannot be read with certainty. */
 export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequest): OwnQuery | null {
@@ -55,36 +54,36 @@ export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequ
   if (members === null) return null
   const names = new Set([...members.keys()].filter((name) => !isPaging(name)))
   if (names.size === 0) return NO_CONDITION
-  let isReadable = true
-  const read = <T>(value: ParsedValue<T>): T | null => {
-    if (value !== UNREADABLE) return value
-    isReadable = false
-    return null
-  }
-  const text = (name = '') => read(readText(members.get(name)))
-  const list = (name = '') => read(readList(members.get(name), isBody))
-  const known = [query.key, query.keys, query.exceptKeys, query.definition, query.instances, query.instance]
+  const withoutTenantId = members.get('withoutTenantId')
   const own: OwnQuery = {
-    key: text(query.key),
-    keys: list(query.keys),
-    exceptKeys: list(query.exceptKeys),
-    definition: text(query.definition),
-    instances: list(query.instances),
-    instance: text(query.instance),
-    tenantIds: list('tenantIdIn'),
-    isWithoutTenant: read(readFlag(members.get('withoutTenantId'))) === true,
+    key: textIn(members, query.key),
+    keys: listIn(members, query.keys, isBody),
+    exceptKeys: listIn(members, query.exceptKeys, isBody),
+    definition: textIn(members, query.definition),
+    instances: listIn(members, query.instances, isBody),
+    instance: textIn(members, query.instance),
+    tenantIds: listIn(members, 'tenantIdIn', isBody),
+    isWithoutTenant: withoutTenantId === true || withoutTenantId === 'true',
     sort: sortIn(members),
     names,
-    isPlain: [...names].every((name) => known.includes(name)),
+    isPlain: [...names].every((name) => CONDITIONS.some((condition) => query[condition] === name)),
   }
-  const isKnown = isReadable && !names.has('orQueries') && !names.has(query.tenants)
+  // The engine may read a value differently that is not read here. There is no plan for a query that contains it.
+  const isUnread =
+    CONDITIONS.some((condition) => own[condition] === null && names.has(query[condition] ?? '')) ||
+    (own.tenantIds === null && names.has('tenantIdIn')) ||
+    !FLAGS.has(withoutTenantId)
   /*
    * The query may select both items of named tenants and items without a tenant. The engine applies one of the two conditions
    * (Camunda 7.22): `tenantIdIn` in the reports of cleanable instances, and `withoutTenantId` in other lists.
    */
   const isOfTwoTenants = own.tenantIds !== null && own.isWithoutTenant
-  return isKnown && !isOfTwoTenants ? own : null
+  return isUnread || isOfTwoTenants || ['orQueries', query.tenants].some((name) => names.has(name))
+    ? null
+    : own
 }
+
+const FLAGS: ReadonlySet<unknown> = new Set([undefined, true, false, 'true', 'false'])
 
 /** Returns the members of a body. A member that is null counts as absent. */
 function membersOf(body: unknown): ReadonlyMap<string, unknown> | null {
@@ -98,24 +97,23 @@ function membersOf(body: unknown): ReadonlyMap<string, unknown> | null {
   )
 }
 
-function readText(value: unknown): ParsedValue<string> {
-  if (value === undefined) return null
-  return typeof value === 'string' && value !== '' ? value : UNREADABLE
+/** Returns a text. Null if the query has no such member, or if the engine may read it differently. */
+function textIn(members: ReadonlyMap<string, unknown>, name: string | undefined): string | null {
+  const value = name === undefined ? undefined : members.get(name)
+  return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** Reads a comma-separated text, or a list of texts in a body. An empty list is unreadable, because the engine ignores it. */
-function readList(value: unknown, isBody: boolean): ParsedValue<readonly string[]> {
-  if (value === undefined) return null
+/** Returns the parts of a comma-separated text, or the texts of a list in a body. Null as for a text, and for an empty list, which the engine ignores. */
+function listIn(
+  members: ReadonlyMap<string, unknown>,
+  name: string | undefined,
+  isBody: boolean,
+): readonly string[] | null {
+  const value = name === undefined ? undefined : members.get(name)
   const split = typeof value === 'string' && !isBody ? splitAt(value, ',') : []
   const list: readonly unknown[] = isBody && Array.isArray(value) ? value : split
   const texts = list.filter((one): one is string => typeof one === 'string' && one !== '')
-  return texts.length === list.length && texts.length > 0 ? texts : UNREADABLE
-}
-
-function readFlag(value: unknown): ParsedValue<boolean> {
-  if (value === undefined) return null
-  if (typeof value === 'boolean') return value
-  return value === 'true' ? true : value === 'false' ? false : UNREADABLE
+  return texts.length === list.length && texts.length > 0 ? texts : null
 }
 
 function sortIn(members: ReadonlyMap<string, unknown>): OwnQuery['sort'] {

@@ -95,6 +95,8 @@ export function planContextOf(planning: Planner & PlanInput): PlanContext | null
   const own = ownQueryOf(query, method, accessRequest)
   if (own === null) return null
   const visible = visibleSetOf(restriction, permissions, subject)
+  const keys = keysOf(visible, own)
+  if (own.instance === null && ![...keys.ids, ...(subject.tenants ?? [])].every(isListable)) return null
   const postForm = method === 'POST' ? null : postFormOf(query, own, accessRequest)
   const isInBody = method === 'POST' || postForm !== null
   return {
@@ -102,7 +104,7 @@ export function planContextOf(planning: Planner & PlanInput): PlanContext | null
     ...tenantSelectionOf(planning, query, own),
     own,
     instances: visible.instances,
-    keys: keysOf(visible, own),
+    keys,
     order: orderOf(query, own, planning.options.dateFormat),
     postForm,
     maxChars: isInBody

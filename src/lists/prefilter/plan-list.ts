@@ -5,7 +5,6 @@ import {
   type PlannerInput,
   type PlanStep,
   EMPTY,
-  isListable,
   constantsOf,
   queryLengthOf,
 } from './plan-context.ts'
@@ -23,13 +22,15 @@ export function createPlanner(input: PlannerInput): Planner {
 
 /** All steps in their order, each with the operations that need it. */
 const STEPS: readonly (readonly [step: PlanStep, isNeeded: (planner: PlannerInput) => boolean])[] = [
+  // It often shows without a request that there is no plan.
+  [addNullGroup, (planner) => hasNullGroup(planner) && !maySubtract(planner)],
   [subtractInstances, (planner) => isByInstances(planner) && maySubtract(planner)],
   [addVisibleInstances, isByInstances],
   [addKeys, (planner) => !isByInstances(planner)],
   [subtractKeys, (planner) => !isByInstances(planner) && maySubtract(planner) && !isOfHistory(planner)],
   [addCases, ({ restriction }) => restriction.exempt === 'case'],
   [addNamedInstances, (planner) => !isByInstances(planner) && planner.permissions.instance !== null],
-  [addNullGroup, hasNullGroup],
+  [addNullGroup, maySubtract],
 ]
 
 function isByInstances({ query }: PlannerInput): boolean {
@@ -79,10 +80,8 @@ export async function createPlan(context: PlanContext): Promise<ListPlan> {
 }
 
 async function addSteps(context: PlanContext): Promise<PlanContent | null> {
-  const { keys, subject, steps } = context
-  if ([...keys.ids, ...(subject.tenants ?? [])].some((id) => !isListable(id))) return null
   let content: PlanContent | null = EMPTY
-  for (const step of steps) {
+  for (const step of context.steps) {
     content = await step(context, content)
     if (content === null || content.isComplete === true) break
   }
