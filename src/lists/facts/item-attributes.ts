@@ -16,7 +16,8 @@ export function createItemAttributes({ lookUp, lookUpAll }: LookUps): ReadItemAt
       const definition = definitions.get(definitionIds[index] ?? '')
       return (name) => {
         if (name === 'tenantId' && tenants !== null) return tenants.get(item) ?? null
-        const value = attributeOf(template, item, name) ?? inheritedAttribute(item, name, definition)
+        const own = isOwnId(template, name) ? item['id'] : (SPECIAL.get(name)?.(item) ?? item[name])
+        const value = stringOf(own) ?? inheritedAttribute(item, name, definition)
         const isOfDefinition = name === 'tenantId' && definition !== undefined
         if (value === null && !isOfDefinition) requireMember(template, item, name)
         return value
@@ -97,11 +98,6 @@ const OWN_ID: ReadonlyMap<string, readonly string[]> = new Map([
 
 function isOwnId(template: string, name: string): boolean {
   return OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true
-}
-
-function attributeOf(template: string, item: ListItem, name: string): string | null {
-  if (isOwnId(template, name)) return stringOf(item['id'])
-  return SPECIAL.get(name)?.(item) ?? stringOf(item[name])
 }
 
 /** Attributes that have different names in the items of different lists. */
