@@ -54,7 +54,7 @@ export const OWN = 'engine-gateway'
 export interface Part {
   readonly name: string
   readonly title: string
-  /** What is measured and how, as a paragraph of the page. */
+  /** Says what the part measures, and how. It is a paragraph of the page. */
   readonly measures: string
   readonly columns: readonly Column[]
   /** The column by which servers are compared, in the table and in the chart. */

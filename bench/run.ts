@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     if (rows === null) continue
     process.stdout.write(`\n## ${part.title}\n\n${rowsText(part, rows)}\n\n`)
     results.set(part.name, resultOf(rows, values.quick))
-    // After each part, so that an interrupted run keeps what it has measured.
+    // Written after each part, so that an interrupted run loses no result.
     if (values.write) writePages(merged(results))
   }
   plan.log(`${Math.round((performance.now() - startedAt) / 1000)} s`)

@@ -49,7 +49,7 @@ class Generator {
     for (let count = 0; count < this.#options.connections; count += 1) this.#free.push(await this.#connect())
   }
 
-  /** Sends a request that is due at this time. Without a free connection it waits, and the wait counts. */
+  /** Sends a request that is due at this time. If no connection is free, the request waits, and the measured time includes the wait. */
   send(dueAt: number): void {
     // In turn, because the server closes a connection without requests.
     const socket = this.#free.shift()

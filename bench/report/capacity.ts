@@ -54,7 +54,7 @@ export interface Capacity {
   readonly container: number
 }
 
-/** Calculates what a load needs. One replica may be missing. */
+/** Calculates the replicas and the memory for a load, with one replica more than the load needs. */
 export function capacityOf(slopes: Slopes, { perSecond, engines, records, polls }: Load): Capacity {
   const cores = (perSecond * meanMicros(slopes)) / 1e6
   const needed = Math.max(1, Math.ceil(cores / CORE_SHARE))

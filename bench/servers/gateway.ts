@@ -20,10 +20,7 @@ const USERS = [
   },
 ]
 
-/**
- * What the user may do, and no more: no grant on `*` shortens a decision. Tasks are for all users, so that a query for tasks is
- * forwarded unchanged, in one request.
- */
+/** The permissions of the user. With the grant on all tasks, a query for tasks is forwarded unchanged, in one request. */
 export const RECORDS: readonly Settings[] = [
   { resourceType: 6, resourceId: 'invoice', permissions: ['READ', 'CREATE_INSTANCE'] },
   { resourceType: 8, resourceId: '*', permissions: ['CREATE', 'READ', 'UPDATE'] },

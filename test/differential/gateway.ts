@@ -43,7 +43,7 @@ interface Contents {
   readonly allowedHazards?: readonly HazardRule[]
 }
 
-/** Users of the world who send no request. The engine has them all the same. */
+/** Users who exist in the engine, but send no request in the scenarios. */
 const OTHERS = ['anna', 'ben', 'carl'].map((id) => ({ id, passwordHash: HASH, groups: [], tenants: [] }))
 
 /** The gateway before the bare engine, with these callers and records. */
