@@ -33,6 +33,7 @@ import { createGroupGuards } from './group-guard.ts'
 import { createModeChecks } from './modes.ts'
 import { moveChecksOf } from './move-checks.ts'
 import { createSharedShifts } from './shared-shifts.ts'
+import { createShiftHandover } from './shift-handover.ts'
 import { createShiftGauges, formerShiftMsOf, formerShiftTimesOf, shiftStateFor } from './shifts.ts'
 import { createNodeWatch, drainNodes, endPolls } from './running-nodes.ts'
 import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
@@ -119,6 +120,12 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
       wallNow: Date.now,
       log,
     }),
+    createShiftHandover(
+      builtEngines.map(({ dependencies: { name }, nodes }) => ({
+        shift: nodes.own.shift,
+        previous: () => shiftStateFor(name, config, handover.before),
+      })),
+    ),
     createGroupGuards(builtEngines.flatMap(({ guard }) => (guard === null ? [] : [guard]))),
     createModeChecks([...engines.values()]),
     ...builtEngines.map(({ close }) => ({ close })),

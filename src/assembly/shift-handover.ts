@@ -1,0 +1,24 @@
+import type { Shift, ShiftState } from '../proxy/nodes/shift.ts'
+import type { Component } from './component.ts'
+
+interface ShiftHandover {
+  /** Null if the nodes of the engine have no groups. */
+  readonly shift: Shift | null
+  /** Returns the state of the same shift under the previous configuration. Null if its settings were others. */
+  readonly previous: () => ShiftState | null
+}
+
+/**
+ * Creates the component that takes over the shares that a command or a return has changed while this configuration started. The
+ * previous configuration was in force until then.
+ */
+export function createShiftHandover(engines: readonly ShiftHandover[]): Component {
+  return {
+    activate: () => {
+      for (const { shift, previous } of engines) {
+        const state = previous()
+        if (state !== null) shift?.adopt(state)
+      }
+    },
+  }
+}
