@@ -11,6 +11,7 @@ t.test('every start command passes the flags of V8', async (t) => {
   t.equal(scripts.start, `exec node ${FLAGS.join(' ')} src/main.ts`)
   const entry = /^ENTRYPOINT (.*)$/m.exec(textOf('Dockerfile'))?.[1] ?? '[]'
   t.match(JSON.parse(entry), ['node', ...FLAGS, 'dist/main.js'])
+  t.match(textOf('examples/systemd/engine-gateway.service'), `node ${FLAGS.join(' ')} dist/main.js`)
   t.match(textOf('README.md'), `\`node ${FLAGS.join(' ')} dist/main.js --config gateway.yaml\``)
 })
 
@@ -19,7 +20,7 @@ t.test('Node.js accepts the flags, and workers inherit them from the primary', a
     if (process.send === undefined) fork(import.meta.filename, ['worker'])
     else { console.log(JSON.stringify(process.execArgv)); process.exit() }`
   const file = join(t.testdir({ 'workers.mjs': script }), 'workers.mjs')
-  for (const flags of [FLAGS, [...FLAGS, '--single-threaded-gc']]) {
+  for (const flags of [FLAGS, [...FLAGS, '--single-threaded-gc', '--no-separate-gc-phases']]) {
     const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...flags, file])
     t.same(JSON.parse(stdout.toString()), flags)
   }
