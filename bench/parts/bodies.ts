@@ -12,7 +12,7 @@ export const bodies: Part = {
   name: 'bodies',
   title: 'Large bodies',
   measures:
-    'The same with large bodies: a start with 900 variables (57 KB), a task query with 40,000 business keys (950 KB), and a download of ' +
+    'The CPU time of the server for each request with a large body: a start with 900 variables (57 KB), a task query with 40,000 business keys (950 KB), and a download of ' +
     '1 MiB. The gateway validates the two JSON bodies member by member. The other servers forward the bytes.',
   columns: COST_COLUMNS,
   compared: 'cpuMicros',
