@@ -39,6 +39,40 @@ t.test('the gauge of missing deployments is absent unless deploymentAware is set
   t.equal(await metric('gateway_redis_up'), null, 'nor of Redis, where none is configured')
 })
 
+t.test('each node has a limit, and a drained node has no health', async (t) => {
+  const node = await startRegistered(t, () => [])
+  const [used, drained] = [`${node.url}/used`, `${node.url}/drained`]
+  const { metric } = await startReloadable(t, {
+    engines: { default: { nodes: [used, { url: drained, drain: true }] } },
+    health: { probe: false },
+  })
+  const valuesAt = (url: string) =>
+    Promise.all(
+      ['healthy', 'drained', 'concurrency_limit'].map((name) =>
+        metric(`gateway_node_${name}{engine="default",node="${url}"}`),
+      ),
+    )
+  t.match(await valuesAt(used), [1, 0, Number])
+  t.match(await valuesAt(drained), [null, 1, Number])
+})
+
+t.test(
+  'queues, slow requests and long polls have a gauge for each state, also without requests',
+  async (t) => {
+    const node = await startRegistered(t, () => [])
+    const { metric } = await startReloadable(t, { engines: { default: { nodes: [node.url] } } })
+    for (const series of [
+      'gateway_upstream_queue{engine="default"}',
+      'gateway_upstream_queue_standing{engine="default"}',
+      ...['running', 'waiting'].map((state) => `gateway_slow_requests{engine="default",state="${state}"}`),
+      ...['open', 'waiting', 'abandoned'].map(
+        (state) => `gateway_long_polls{engine="default",state="${state}"}`,
+      ),
+    ])
+      t.equal(await metric(series), 0, series)
+  },
+)
+
 t.test('lost log lines are counted from 0, so that the first loss is an increase', async (t) => {
   const node = await startRegistered(t, () => [])
   const { metric } = await startReloadable(t, { engines: { default: { nodes: [node.url] } } })
