@@ -99,6 +99,9 @@ t.test('an operation has the names and types of the published API, and the texts
     type: 'string',
     nullable: true,
   })
+  const sent = valueAt(document, 'components', 'schemas', 'CompleteTaskDto', 'properties')
+  t.match(valueAt(sent, 'withVariablesInReturn'), { type: 'boolean' })
+  t.notMatch(JSON.stringify(sent), /nullable/, 'only members of responses may be null')
   t.end()
 })
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { GatewayError } from '../../../src/errors.ts'
 import { redeployedModels } from '../../../src/policy/validation/deployed-models.ts'
 import type { AskEngine } from '../../../src/request/engine-request.ts'
 
@@ -29,4 +30,19 @@ t.test('after the deadline of the request no further model is read', async (t) =
   }, late)
   t.same(models, ['a', 'b'])
   t.same(read, ['a', 'b'])
+})
+
+t.test('an engine that does not respond is no reason to refuse the models', async (t) => {
+  const { ask } = openNode()
+  for (const failing of ['/resources', '/resources/b/data']) {
+    const options = { deploymentId: 'd', body: {}, limitBytes: 100, checkDeadline: undefined }
+    const models = redeployedModels(async (request) => {
+      if (request.path.endsWith(failing)) throw new GatewayError('GW_NO_NODE')
+      return ask(request)
+    }, options)
+    const readAll = async () => {
+      for await (const model of models) t.ok(model.length > 0)
+    }
+    await t.rejects(readAll(), { code: 'GW_NO_NODE' }, failing)
+  }
 })
