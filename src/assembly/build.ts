@@ -95,6 +95,18 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   const isReplaced = () => successor() !== null
   const toolEndpoint = await buildToolEndpoint({ config, log, version: options.version, isReplaced })
   const apiDocuments = await buildApiDocuments(config, stores.idempotencyStore !== null)
+  const sharedShifts = createSharedShifts({
+    engines: builtEngines.map(({ dependencies: { name }, nodes }) => ({
+      name,
+      settings: config.engines[name]?.shift ?? null,
+      shift: nodes.own.shift,
+      isTakenOver: shiftStateFor(name, config, handover.before) !== null,
+      formerMs: formerShiftMsOf(name, config, formerShiftTimes),
+    })),
+    openValues: sharedValuesOf(config),
+    wallNow: Date.now,
+    log,
+  })
   // Every part that lives as long as the runtime. They are released in this order: traces before the audit file.
   const components = combined([
     sources,
@@ -108,18 +120,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createShiftGauges(
       builtEngines.map(({ dependencies: { name }, nodes }) => ({ name, shift: nodes.own.shift })),
     ),
-    createSharedShifts({
-      engines: builtEngines.map(({ dependencies: { name }, nodes }) => ({
-        name,
-        settings: config.engines[name]?.shift ?? null,
-        shift: nodes.own.shift,
-        isTakenOver: shiftStateFor(name, config, handover.before) !== null,
-        formerMs: formerShiftMsOf(name, config, formerShiftTimes),
-      })),
-      openValues: sharedValuesOf(config),
-      wallNow: Date.now,
-      log,
-    }),
+    sharedShifts,
     createShiftHandover(
       builtEngines.map(({ dependencies: { name }, nodes }) => ({
         shift: nodes.own.shift,
@@ -153,6 +154,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     ceilingOf: createCeilingOf(config.limits.ceilings),
     pressure,
     parked: new ParkedRequests(),
+    compareShares: sharedShifts.compare,
     toolEndpoint,
     metrics,
     log,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
+import type { Dependencies } from '../pipeline/dependencies.ts'
 import { isLater, isZero, type Shift } from '../proxy/nodes/shift.ts'
 import type { SharedValues } from '../redis/shared-values.ts'
 import type { Component } from './component.ts'
@@ -39,6 +40,11 @@ export interface SharedShiftEngine {
   readonly formerMs: number
 }
 
+interface SharedShifts extends Component {
+  /** Compares the shares of this process with those in Redis now. Without Redis, resolves at once. Never rejects. */
+  readonly compare: Dependencies['compareShares']
+}
+
 /**
  * Keeps the shares that a command or a return has changed in Redis, so that a process that starts or has missed a message has the shares
  * of the others. An engine has two kinds of values there:
@@ -50,11 +56,11 @@ export interface SharedShiftEngine {
  *
  * Each value expires. There is one for each `shift` of a file under which the shares were changed within `keepZero`.
  */
-export function createSharedShifts({ engines, openValues, wallNow, log }: SharedShiftsOptions): Component {
+export function createSharedShifts({ engines, openValues, wallNow, log }: SharedShiftsOptions): SharedShifts {
   const shifts = engines.flatMap(({ shift, ...engine }) =>
     shift === null ? [] : [new SharedShift({ ...engine, shift, wallNow, log })],
   )
-  if (openValues === null || shifts.length === 0) return {}
+  if (openValues === null || shifts.length === 0) return { compare: async () => undefined }
   let values: SharedValues | null = null
   let timer: NodeJS.Timeout | undefined
   let running: Promise<unknown> | null = null
@@ -64,6 +70,11 @@ export function createSharedShifts({ engines, openValues, wallNow, log }: Shared
     if (opened === null) return
     running ??= Promise.all(shifts.map((shift) => shift.compare(opened))).finally(() => (running = null))
     await running
+  }
+  /** Begins a comparison after one that is running, because that may have read the shares before they changed. */
+  const compareAgain = async () => {
+    await running
+    await compare()
   }
   return {
     start: async () => {
@@ -80,10 +91,10 @@ export function createSharedShifts({ engines, openValues, wallNow, log }: Shared
     stop: () => clearInterval(timer),
     close: async () => {
       // The last change of this process may be younger than the last comparison.
-      await running
-      await compare()
+      await compareAgain()
       values?.close()
     },
+    compare: compareAgain,
   }
 }
 

@@ -162,6 +162,11 @@ export interface Dependencies {
   readonly pressure: Pressure
   /** Requests that wait for tasks. */
   readonly parked: ParkedRequests
+  /**
+   * Applies later shares of two groups that other processes have stored in Redis, and stores those of this process. Resolves at once
+   * without Redis, and in less than a second if it does not respond. Never rejects.
+   */
+  readonly compareShares: () => Promise<void>
   /** The tools for agents. Null if they are not configured. */
   readonly toolEndpoint: ToolEndpoint | null
   readonly metrics: Metrics

@@ -1,6 +1,6 @@
 import { percent } from '../config/values.ts'
 import type { Dependencies, EngineShift } from '../pipeline/dependencies.ts'
-import type { ShiftShares } from '../proxy/nodes/shift.ts'
+import { isZero, type ShiftShares } from '../proxy/nodes/shift.ts'
 import { isObject } from '../request/value.ts'
 import type { GroupsStatus } from '../status/process-status.ts'
 
@@ -22,34 +22,38 @@ const MEMBERS: ReadonlySet<string> = new Set(['engine', 'reads', 'writes'])
  * Changes the shares that `change` contains, in this process. Without shares, it changes nothing and reports the current ones. A group
  * that is refused gets no shares.
  */
-export async function changeShift(engines: Dependencies['engines'], change: unknown): Promise<ShiftResult> {
+export async function changeShift(
+  { engines, compareShares }: Pick<Dependencies, 'engines' | 'compareShares'>,
+  change: unknown,
+): Promise<ShiftResult> {
   const given = change ?? {}
   if (!isObject(given) || Object.keys(given).some((name) => !MEMBERS.has(name)))
     return { problem: 'The body must be a JSON object with the members engine, reads and writes, or empty' }
   const engine = shiftedEngineOf(given, engines)
   if (engine === null)
     return { problem: 'The engine has no groups of nodes. Name an engine with engines.NAME.shift' }
-  const shares = changedShares(engine.shift.state().shares, given)
+  const shares = givenShares(given)
   if ('problem' in shares) return shares
   if (given['reads'] === undefined && given['writes'] === undefined) return reportOf(engine)
-  const refusal = shares.reads + shares.writes === 0 ? null : await engine.shift.recheck()
+  const { shift } = engine
+  const refusal = isZero({ ...shift.state().shares, ...shares }) ? null : await shift.recheck()
   if (refusal !== null) return { problem: refusal }
-  engine.shift.change(shares)
+  // The change gets a later time than changes of processes whose clocks are ahead of the clock of this process.
+  await compareShares()
+  shift.change({ ...shift.state().shares, ...shares })
+  void compareShares()
   return reportOf(engine)
 }
 
-function changedShares(
-  shares: ShiftShares,
-  given: Readonly<Record<string, unknown>>,
-): ShiftShares | InvalidChange {
-  const changed = { ...shares }
+function givenShares(given: Readonly<Record<string, unknown>>): Partial<ShiftShares> | InvalidChange {
+  const shares: { -readonly [Kind in keyof ShiftShares]?: number } = {}
   for (const kind of ['reads', 'writes'] as const) {
     if (given[kind] === undefined) continue
     const share = percent().safeParse(given[kind])
     if (!share.success) return { problem: `${kind}: a share from 0% to 100% is needed, for example 25%` }
-    changed[kind] = share.data
+    shares[kind] = share.data
   }
-  return changed
+  return shares
 }
 
 interface ShiftedEngine {

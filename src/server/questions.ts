@@ -102,7 +102,7 @@ export const PURGE: ProcessQuestion<PurgeResult> = {
 export const SHIFT: ProcessQuestion<ShiftResult> = {
   name: 'shift',
   withinMs: 2000,
-  answer: (serving, change) => changeShift(serving.current().gateway.engines, change),
+  answer: (serving, change) => changeShift(serving.current().gateway, change),
   isAnswer: isShiftResult,
 }
 

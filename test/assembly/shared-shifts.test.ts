@@ -96,6 +96,7 @@ async function startReplica(
   return {
     shift,
     warnings,
+    compareNow: component.compare,
     compare: async () => {
       timer.compare()
       await new Promise(setImmediate)
@@ -150,6 +151,52 @@ t.test('the last change wins, also if the clock of its replica is behind', async
   await behind.compare()
   await ahead.compare()
   t.same(ahead.shift.shares, { reads: 0, writes: 0 })
+})
+
+t.test(
+  'a change after a comparison is the last one, although a clock was ahead and no message arrived',
+  async (t) => {
+    const values = new StoredValues()
+    const ahead = await startReplica(t, values, { wallNow: () => 9000 })
+    const behind = await startReplica(t, values, { wallNow: () => 1000 })
+    ahead.shift.change(MOVED)
+    await ahead.compareNow()
+    await behind.compareNow()
+    behind.shift.change({ reads: 0.3, writes: 0.3 })
+    await behind.compareNow()
+    await ahead.compareNow()
+    for (const { shift } of [ahead, behind]) t.same(shift.shares, { reads: 0.3, writes: 0.3 })
+  },
+)
+
+t.test('shares that change while a comparison writes are written by the next comparison', async (t) => {
+  const values = new StoredValues()
+  const replica = await startReplica(t, values)
+  const { write } = values
+  const next: Promise<void>[] = []
+  Object.assign(values, {
+    write: async (...written: Parameters<SharedValues['write']>) => {
+      if (next.length === 0) {
+        replica.shift.change(MOVED)
+        next.push(replica.compareNow())
+      }
+      return write(...written)
+    },
+  })
+  replica.shift.change({ reads: 0.3, writes: 0.3 })
+  await replica.compareNow()
+  await Promise.all(next)
+  t.same((await startReplica(t, values)).shift.shares, MOVED)
+})
+
+t.test('without Redis, a comparison resolves at once', async (t) => {
+  const component = createSharedShifts({
+    engines: [],
+    openValues: null,
+    wallNow: () => 1000,
+    log: { info: () => undefined, warn: () => undefined },
+  })
+  t.equal(await component.compare(), undefined)
 })
 
 t.test('an older value in Redis, and a lost one, is replaced', async (t) => {
