@@ -60,11 +60,13 @@ function itemsText({ anyOf, allOf, and, exempt }: ItemRestriction): string {
   const needed = [termsText(anyOf ?? [], 'or'), termsText(allOf ?? [], 'and'), furtherText(and)].filter(
     (text) => text !== '',
   )
-  const open = exempt === undefined ? '' : ` (all items with ${EXEMPT[exempt] ?? exempt} are visible)`
+  const open = exempt === undefined ? '' : ` (all items with ${EXEMPT_TEXTS[exempt] ?? exempt} are visible)`
   return needed.length === 0 ? `items of the caller's tenants` : `items: ${needed.join('; and ')}${open}`
 }
 
-const EXEMPT: Readonly<Partial<Record<NonNullable<ItemRestriction['exempt']>, string>>> = { case: 'a case' }
+const EXEMPT_TEXTS: Readonly<Partial<Record<NonNullable<ItemRestriction['exempt']>, string>>> = {
+  case: 'a case',
+}
 
 function furtherText(and: ItemRestriction['and']): string {
   if (and === undefined) return ''
@@ -154,13 +156,13 @@ const FIXED: Readonly<Record<string, string>> = {
 /** `processDefinition(body:processDefinitionId)`: the process definition that `processDefinitionId` names. */
 function entityText(entity: string): string {
   const [name = '', source = ''] = entity.split('(')
-  const words = (SAME[name] ?? name).replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  const words = (ENTITY_NAMES[name] ?? name).replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   const member = source.slice(source.indexOf(':') + 1, -1)
   return member === '' ? `the ${words}` : `the ${words} that ${code(member)} names`
 }
 
 /** Look-ups that find the same entity as another one, under other rules. */
-const SAME: Readonly<Partial<Record<string, string>>> = { jobOfInstance: 'job' }
+const ENTITY_NAMES: Readonly<Partial<Record<string, string>>> = { jobOfInstance: 'job' }
 
 function code(text: string): string {
   return `\`${text}\``

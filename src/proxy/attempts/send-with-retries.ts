@@ -202,7 +202,7 @@ class RetryingSend<T> implements AttemptOwner {
     const refuse = (): void => reject(new GatewayError('GW_OVERLOADED', isApart ? SLOW_REFUSAL : REFUSAL))
     const isPassed = (): boolean =>
       isApart ? slow.operations.isUntried(upstreamRequest.operation) : this.#waitsApart()
-    const waiter: QueuedRequest = {
+    const queued: QueuedRequest = {
       user: upstreamRequest.user,
       waitMs: request.headersMs,
       // The requests of slow operations wait for the same places, unless one of them also needs a certain node. A function and not a
@@ -212,7 +212,7 @@ class RetryingSend<T> implements AttemptOwner {
       start: () => this.#startOnFreeNode() || this.#rejectIfUnreachable(),
       expire: refuse,
     }
-    const entry = queue.add(waiter)
+    const entry = queue.add(queued)
     if (entry === null) return refuse()
     receiver.onQueued?.((result) => {
       queue.remove(entry)
