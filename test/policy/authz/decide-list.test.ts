@@ -5,6 +5,7 @@ import type { ItemRestriction } from '../../../src/operations/notation.ts'
 import type { OperationEntry } from '../../../src/operations/table.ts'
 import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
 import { createPermit, type PermitOptions } from '../../../src/policy/authz/create-permit.ts'
+import { EMPTY_ENGINE } from '../../support/empty-engine.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
 const COUNTS: ItemRestriction = {
@@ -36,12 +37,10 @@ async function decisionOf(
   if (policy === undefined) throw new Error('no row')
   const records = recordsOf(lines)
   const permit = createPermit(policy, {
+    ...EMPTY_ENGINE,
     records: () => records,
-    adminGroups: [],
-    adminUsers: [],
     lookUp: (name, id) =>
       `${name} ${id}` === 'processDefinition d1' ? { key: 'review', tenantId: null } : null,
-    lookUpAll: async () => new Map(),
     definitions: async () => [],
     latestDefinitions: async () => [],
     deleted: async () => [],
@@ -51,13 +50,6 @@ async function decisionOf(
     countInstances: async () => 0,
     limits: { filteredRows: 0, rowParts: 0 },
     dateFormat: createDateFormat(),
-    findTargets: async () => null,
-    isOwn: async () => false,
-    findCondition: async () => null,
-    tenantsOfKey: async () => [],
-    implicitGrants: null,
-    impliesIdentity: false,
-    checksTenants: false,
     readItemAttributes: async (_template, list) => list.map(() => () => null),
     caseKeys: async () => [],
     groupsOf: async () => [],

@@ -7,6 +7,7 @@ import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.t
 import type { AuthorizeOptions } from '../../../../src/policy/authz/checks/authorize-options.ts'
 import { compileChecks } from '../../../../src/policy/authz/checks/compile-check.ts'
 import type { Attributes } from '../../../../src/request/attributes.ts'
+import { EMPTY_ENGINE } from '../../../support/empty-engine.ts'
 import { recordsOf } from '../../../support/record-lines.ts'
 
 interface World extends Partial<Omit<AuthorizeOptions, 'records'>> {
@@ -34,20 +35,12 @@ async function decide(row: Partial<OperationEntry>, world: World = {}): Promise<
   const lookedUp: string[] = []
   const records = recordsOf(lines)
   const { authorize: before } = createAuthorize(compileChecks(operation), {
+    ...EMPTY_ENGINE,
     records: () => records,
-    adminGroups: [],
-    adminUsers: [],
     lookUp: (name, id) => {
       lookedUp.push(`${name} ${id}`)
       return entities[`${name} ${id}`] ?? null
     },
-    lookUpAll: async () => new Map(),
-    findTargets: async () => null,
-    isOwn: async () => false,
-    findCondition: async () => null,
-    tenantsOfKey: async () => [],
-    implicitGrants: null,
-    impliesIdentity: false,
     checksTenants: true,
     ...options,
   })

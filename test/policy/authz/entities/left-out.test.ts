@@ -3,6 +3,7 @@ import type { Check, CheckCondition } from '../../../../src/operations/notation.
 import { operationsOf } from '../../../../src/operations/compile-table.ts'
 import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
 import { compileChecks } from '../../../../src/policy/authz/checks/compile-check.ts'
+import { EMPTY_ENGINE } from '../../../support/empty-engine.ts'
 import { recordsOf } from '../../../support/record-lines.ts'
 
 /** Decides an operation with one check, for a caller without a record, if nothing can be read from the engine. */
@@ -10,18 +11,9 @@ async function decide(check: Check): Promise<unknown> {
   const [operation] = operationsOf({ tag: { row: { route: 'POST /novelty', checks: [check] } } })
   if (operation === undefined) throw new Error('no row')
   const { authorize: before } = createAuthorize(compileChecks(operation), {
+    ...EMPTY_ENGINE,
     records: () => recordsOf([]),
-    adminGroups: [],
-    adminUsers: [],
-    lookUp: () => null,
-    lookUpAll: async () => new Map(),
-    findTargets: async () => null,
     isOwn: async () => true,
-    findCondition: async () => null,
-    tenantsOfKey: async () => [],
-    implicitGrants: null,
-    impliesIdentity: false,
-    checksTenants: false,
   })
   const principal = { userId: 'anna', groups: [], tenants: [] }
   const { permitted } = await before({ principal, params: { id: 'x' }, query: new Map(), body: {} })
