@@ -4,10 +4,10 @@ import { isMapping } from '../src/config/mapping.ts'
 
 const FILE = new URL('engine-gateway/values.schema.json', import.meta.url)
 
-/** Members that the chart itself fills in where a source is a file. */
+/** The member that the chart itself sets if users or records come from a file. */
 const FILLED_IN = 'file'
 
-/** The chart's schema with the configuration's in it: a mistake in `config` is refused before anything is rendered. */
+/** Returns the schema of the chart. It contains the schema of the configuration, so that Helm refuses a mistake in `config` before it renders anything. */
 export function valuesSchema(): unknown {
   const values: unknown = JSON.parse(readFileSync(FILE, 'utf8'))
   if (!isMapping(values) || !isMapping(values['properties'])) throw new Error('values.schema.json has no properties')
@@ -22,7 +22,7 @@ function chartConfigSchema(): unknown {
   return { ...rest, properties: { ...properties, engines: withNull(properties['engines']) } }
 }
 
-/** Returns the schema of engines, each of which may be null: Helm then removes an engine that another file of values has added. */
+/** Returns the schema of engines. Each engine may also be null: Helm then removes an engine that another file of values has added. */
 function withNull(engines: Readonly<Record<string, unknown>>): unknown {
   const engine = engines['additionalProperties']
   if (!isMapping(engine)) throw new Error('the engines have no schema')

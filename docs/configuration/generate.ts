@@ -164,7 +164,7 @@ function isRequired(type: z.core.$ZodType): boolean {
   return !isLeftOut
 }
 
-/** The first description and title from outside in. */
+/** Returns the description or the title of the outermost type that has one. */
 function metaOf(type: z.core.$ZodType, member: 'description' | 'title'): string {
   const own = z.globalRegistry.get(type)?.[member]
   const inner = innerOf(type)
@@ -188,7 +188,7 @@ function plainValueOf(at: z.core.$ZodType): string {
   return 'text'
 }
 
-/** In the words of the file. */
+/** Returns the default as an operator writes it in the file. */
 function defaultOf(type: z.core.$ZodType): string {
   if (type instanceof z.ZodOptional) return 'default: none'
   if (!(type instanceof z.ZodDefault)) return isRequired(type) ? 'required' : ''

@@ -12,7 +12,7 @@ import { openPage } from '../../test/support/chromium.ts'
 
 const CONFIG = join(import.meta.dirname, '../../config')
 const TOKEN = 'a-token-for-pictures'
-/** Nothing listens there. */
+/** A URL at which no server listens. */
 const AWAY = 'http://127.0.0.1:9/engine-rest'
 
 const ends: (() => unknown)[] = []
@@ -46,7 +46,7 @@ function authorizationOf(mode: string) {
   return { mode, records: { source: 'file', file: join(CONFIG, 'authorizations.yaml') } }
 }
 
-/** Some traffic of two users, a reading of the file that is refused among it. */
+/** Sends requests of two users. Meanwhile, the gateway reads a file that it refuses. */
 async function visit(): Promise<void> {
   const paths = [
     '/task',

@@ -14,7 +14,7 @@ const FULL_REFUSAL =
 
 type Responses = Readonly<Record<string, StubResponse>> | null
 
-/** Opens a guard. Null as responses: the group does not respond. */
+/** Opens a guard. If `responses` is null, the group does not respond. */
 function open(isInUse = false, other: Responses = null, release: Release | null = null) {
   const lines: string[] = []
   const changes: boolean[] = []

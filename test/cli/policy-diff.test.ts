@@ -475,7 +475,7 @@ t.test('a setting that changes decisions is named, and is a change without any o
     [{ adminUsers: ['john'] }, ['authorization.adminUsers'], 1],
     [{ implied: { tasks: false } }, ['authorization.implied.tasks'], 1],
     [{ specificVariablePermissions: true }, ['authorization.specificVariablePermissions'], 1],
-    // Its effect on permissions is compared, and there is none.
+    // For this setting, the effect on permissions is compared. Here it has no effect.
     [{ revokes: 'never' }, ['authorization.revokes'], 0],
   ] as const
   for (const [authorization, settings, code] of cases)

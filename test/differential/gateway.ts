@@ -46,7 +46,7 @@ interface Contents {
 /** Users who exist in the engine, but send no request in the scenarios. */
 const OTHERS = ['anna', 'ben', 'carl'].map((id) => ({ id, passwordHash: HASH, groups: [], tenants: [] }))
 
-/** The gateway before the bare engine, with these callers and records. */
+/** Opens the gateway in front of the bare engine, with these callers and records. */
 export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
   const { sets, records, implied, adminGroup, filteredRows, engineSettings = DEFAULT_SETTINGS } = contents
   const { source = 'file', allowedHazards = [] } = contents

@@ -192,7 +192,7 @@ export class Report {
     readonly total: number
     readonly equal: number
     readonly nineteenDiffer: boolean
-    /** The same, except for lists that are refused because a revocation lets them only be filtered (docs/deviations.md). */
+    /** As `nineteenDiffer`, but without lists that are refused because the gateway can only filter them after a revocation (docs/deviations.md). */
     readonly nineteenDifferBesideRevoked: boolean
     readonly wider: number
     readonly revokedDiffer: number

@@ -86,8 +86,8 @@ t.test(
 )
 
 /**
- * Returns the requests that create records. `creator` sends only bodies that are refused, because a record created at
- * one side would be a duplicate for the other.
+ * Returns the requests that create records. The user `creator` may create records, and therefore sends only bodies that are refused.
+ * Otherwise the request to the second side would create a duplicate of the record of the first side.
  */
 function createsFor(user: string): readonly Ask[] {
   const bodies = user === 'creator' ? BODIES.filter((body) => !CREATED.includes(body)) : BODIES

@@ -8,8 +8,8 @@ import { javaSkip } from '../support/requirements.ts'
 import { type PairAnswer, type PairCaller, startSecuredPair } from './secured-pair.ts'
 
 /*
- * `GET /authorization/check` of the gateway, in front of an engine that checks nothing, and of a secured engine on the same
- * database: the same questions, chosen at random with a fixed seed, have the same responses.
+ * Sends random questions, from a fixed seed, to `GET /authorization/check` of a secured engine and of a gateway in front of an engine
+ * without authorization. Both engines use one database, and the responses must be equal.
  */
 
 const SEED = 20_261
@@ -17,7 +17,7 @@ const QUESTIONS = 1200
 const RECORDS = 70
 const GROUPS = ['editors', 'readers', 'clerks']
 const TENANTS = ['acme', 'globex']
-/** Tasks of no process, as requests of the administrator that follow their creation. */
+/** Tasks without a process, with the requests that the administrator sends after their creation. */
 const TASKS: Readonly<Record<string, readonly (readonly [path: string, body: unknown])[]>> = {
   assigned: [['assignee', { userId: 'ben' }]],
   reassigned: [
@@ -82,7 +82,7 @@ const CALLERS: readonly PairCaller[] = [
     ],
   },
 ]
-/** Resources of which the engine writes records by itself. */
+/** Resources for which the engine creates records automatically. */
 const OWN = ['USER', 'GROUP', 'TENANT', 'TASK'] as const
 const USERS = CALLERS.map(({ user }) => user)
 
@@ -109,7 +109,7 @@ void test('each response about permissions is that of a secured engine', { skip:
   for (const [outcome, count] of Object.entries(counts)) t.ok(count > QUESTIONS / 10, `${count} ${outcome}`)
 })
 
-/** Whether each user may read what the engine writes records of, asked by an administrator. */
+/** Questions of an administrator: may each user read the entities for which the engine creates records automatically? */
 function questionsOfOwn(tasks: readonly string[]): (readonly [user: string, ask: Ask])[] {
   const ids = { USER: USERS, GROUP: GROUPS, TENANT: TENANTS, TASK: tasks }
   return OWN.flatMap((resource) =>
@@ -182,20 +182,20 @@ async function addRecords(admin: Admin, random: Random, tasks: readonly string[]
     const permissions = random.sample(Object.keys(RESOURCES[resource].permissions), 2)
     const record = { type, ...holder, resourceType: RESOURCES[resource].id, resourceId, permissions }
     const key = JSON.stringify([type, holder, record.resourceType, resourceId])
-    // The engine has one record for each of them, and has written some by itself.
+    // The engine accepts only one record for each key, and has created some records automatically.
     if (seen.has(key) || isWrittenByEngine(record) || resource === 'AUTHORIZATION') continue
     seen.add(key)
     await admin.call('POST', '/authorization/create', record)
   }
 }
 
-/** Whether a secured engine writes such records by itself: for users, groups, members of tenants, and users of tasks. */
+/** Returns whether a secured engine creates such records automatically: for users, groups, members of tenants, and users of tasks. */
 function isWrittenByEngine({ type, resourceType, resourceId }: Json): boolean {
   const isOf = [USER.id, GROUP.id, TENANT.id, TASK.id].some((id) => id === resourceType)
   return type === 1 && isOf && resourceId !== '*' && resourceId !== 'free'
 }
 
-/** The gateway marks a refusal of its own by a code in a header. */
+/** Returns the part of a response that is compared. A refusal of the gateway itself has a code in a header. */
 function shownOf({ status, body }: PairAnswer): unknown {
   return [status, body]
 }

@@ -18,7 +18,7 @@ import { RELEASES, type Release } from '../../src/operations/published/releases.
 export const FAMILIES = ['camunda', 'camunda-7.24.0', 'operaton'] as const
 export type Family = (typeof FAMILIES)[number]
 
-/** The engine of a test that names none. */
+/** The engine of a test that does not choose one. */
 export const DEFAULT_FAMILY: Family = 'camunda'
 
 /** The version of each engine, as on Maven Central. */
@@ -75,7 +75,7 @@ export async function buildEngine(family: Family, hasWeb = false): Promise<Built
   return { jar, classes }
 }
 
-/** The web applications need the jar as Maven packs it: from an unpacked jar, their pages do not get as far as the login. */
+/** The web applications need the jar as Maven packs it: from an unpacked jar, their pages fail before the login. */
 function buildWebEngine(family: Family): Promise<string> {
   const folder = join(target, `${family}-web`)
   const args = [...argsOf(family, folder), '-Pweb']

@@ -20,7 +20,7 @@ const ROUNDS = Number(process.env['COMPARED_ROUNDS'] ?? 6)
 /** Fewer than the requests that may wait to be compared, so that none is dropped. */
 const IN_FLIGHT = 8
 
-/** Differences between the families that have a meaning: the operation, and the place in the response. */
+/** Known differences between the families, which are not faults: the operation, and the place in the response. */
 const EXPLAINED: readonly string[] = []
 
 void t.test(

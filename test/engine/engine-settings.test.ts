@@ -13,7 +13,7 @@ const DEMO = { username: 'demo', password: 'demo' }
 const SETTINGS: EngineSettings = { specificVariables: true, taskPermission: 'TASK_WORK' }
 const [DEFINITION, TASK, INSTANCE] = [6, 7, 8]
 
-/** The records of each caller. `general` has what makes variables readable without the settings. */
+/** The records of each caller. `general` has the permissions with which variables can be read if the settings are off. */
 const CALLERS = {
   nothing: [],
   general: [
@@ -30,7 +30,7 @@ const CALLERS = {
   ],
   reader: [{ resourceType: TASK, permissions: ['READ_VARIABLE'] }],
   everything: [{ resourceType: DEFINITION, permissions: ['ALL'] }],
-  /** A candidate of the task. The engine grants the permissions by itself. */
+  /** A candidate of the task, to whom the engine grants the permissions automatically. */
   linked: [],
 } as const
 

@@ -15,7 +15,7 @@ export async function startRecordedNode(t: Test, node: string): Promise<Recorded
   const completed = new Set<string>()
   const proxy = await startChangingProxy(node, (path, body) => {
     const [, id] = /^\/external-task\/([^/]+)\/complete$/.exec(path) ?? []
-    // An error has a body.
+    // A successful completion has no body, and an error has one.
     if (id !== undefined && body === '') completed.add(id)
     if (path === '/external-task/fetchAndLock') for (const task of tasksIn(body)) locked.add(task)
     return null
@@ -25,7 +25,7 @@ export async function startRecordedNode(t: Test, node: string): Promise<Recorded
 }
 
 function tasksIn(body: string): readonly string[] {
-  // A node that is stopped responds with a page.
+  // A node that is shutting down responds with an HTML page.
   const tasks: unknown = body.startsWith('[') ? JSON.parse(body) : null
   return Array.isArray(tasks) ? tasks.flatMap((task) => (isRecord(task) ? [String(task['id'])] : [])) : []
 }

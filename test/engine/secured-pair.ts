@@ -39,7 +39,7 @@ export interface SecuredPair {
 }
 
 export interface PairOptions {
-  /** The records of the gateway; default: all of the secured engine, with those that it has written by itself. */
+  /** Selects the records that the gateway gets. Default: all records of the secured engine, including those that it has created automatically. */
   readonly isKept?: (record: Json) => boolean
   /** Hazards that the gateway accepts; default: none. */
   readonly allowedHazards?: readonly HazardRule[]

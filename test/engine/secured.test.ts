@@ -55,7 +55,7 @@ void test('the gateway reads Accept as a secured engine does', { skip: javaSkip 
     for (const path of ['/task', '/task/count']) t.equal((await ask(path, accept)).status, 400, accept)
   for (const accept of AMBIGUOUS_ACCEPTS)
     t.match(await ask('/task', accept), { status: 200, type: HAL }, accept)
-  // The gateway does not repeat a parameter that could end in two places.
+  // The gateway does not forward a parameter whose end two parsers may see at different places.
   for (const [accept] of ACCEPTS.filter(([one]) => !/"[^"]*[,\\]/.test(one)))
     t.same(await ask('/task', decidedAcceptOf(accept)), await ask('/task', accept), accept)
 })

@@ -84,7 +84,7 @@ t.test('a busy process that uses Redis', { skip: redisSkip }, async (t) => {
       consume(),
       idempotencyStore.claim(ONCE),
     ] as const
-    // They first wait for something else, which needs its own turn of the event loop.
+    // These calls first wait for something else, which needs another turn of the event loop.
     await Promise.resolve().then(() => block(400))
     const [hit, spent, claiming] = await Promise.all(all)
     t.match(hit, { from: 'redis' })

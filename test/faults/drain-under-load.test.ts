@@ -18,7 +18,7 @@ const BYTES = `GET ${PATH} HTTP/1.1\r\nHost: gateway\r\nAuthorization: ${HEADERS
 
 /** How a client's request ended. `refused` means that no connection was accepted, so nothing was sent. */
 type End = number | 'refused' | 'lost'
-/** Sends one request, on a kept connection if there is one. */
+/** Sends one request, on an existing connection if one is free. */
 type Client = () => Promise<End>
 
 function isRefused(error: Error): boolean {

@@ -31,7 +31,7 @@ interface Load {
   readonly refused: number
 }
 
-/** Sends reads and writes on kept connections until it is stopped. */
+/** Sends reads and writes on persistent connections until it is stopped. */
 function load(address: string, isKeyed: boolean) {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   const lost: string[] = []

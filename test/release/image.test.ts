@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const REPOSITORY = 'registry.example/team/engine-gateway'
 const DIGEST = `sha256:${'d'.repeat(64)}`
 const BASE_DIGEST = `sha256:${'b'.repeat(64)}`
-/** What the scripts read. */
+/** The files that the scripts read. */
 const FILES = [
   'Dockerfile',
   'package.json',
@@ -21,8 +21,8 @@ const FILES = [
 const { version }: { readonly version: string } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /**
- * A program `docker` that records its arguments, one a line, and reports digests. `PUBLISHED` is the tag that its registry has. No test
- * machine has a daemon with several platforms.
+ * A program `docker` that records its arguments, one on each line, and reports digests. `PUBLISHED` is the tag that exists in its
+ * registry. No test machine has a daemon with several platforms.
  */
 const DOCKER = `#!/usr/bin/env bash
 printf '%s\\n' "$@" >>"$DOCKER_LOG"

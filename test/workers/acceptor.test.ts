@@ -43,7 +43,7 @@ t.test('a drain accepts the connections that wait', async (t) => {
   const { server, served, acceptor, connectTo } = await listen(t)
   acceptor.start(server)
   const sockets = Array.from({ length: 20 }, connectTo)
-  // No turn of the event loop has accepted one of them.
+  // The event loop has not accepted any of these connections yet.
   await Promise.all([acceptor.drain(), ...sockets.map((socket) => once(socket, 'connect'))])
   t.equal(served.length, sockets.length)
   const [error] = await once(connectTo(), 'error')

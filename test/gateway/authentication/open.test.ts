@@ -144,7 +144,8 @@ t.test(
       ).status
     t.equal(await basic('a'), 401)
     const asked = gateway.engine.requests
-    // The engine locks the user for some seconds after the first failure. During this time it is not asked again.
+    // The engine locks the user for some seconds after the first failure. During this time the gateway sends it no further password of
+    // this user.
     const refused = await gateway.ask(null, 'POST /identity/verify', verify('mary', 'b'))
     t.match(refused, { status: 429, headers: { 'x-gateway-error': 'GW_THROTTLED', 'retry-after': /\d/ } })
     t.equal(gateway.engine.requests, asked)

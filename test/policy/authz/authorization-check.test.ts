@@ -110,7 +110,7 @@ t.test('for another user, only those groups of the user count that the caller ma
 
 /** READ and UPDATE on two tasks, of which one is completed. */
 const linkedToTwo = async (taskId: string) => ({ user: ['t1', 'done'].includes(taskId) ? 6 : 0, groups: 0 })
-/** Every task but that one exists. */
+/** Every task except `done` exists. */
 const findTask = (_name: string, id: string) => (id === 'done' ? null : { id })
 /** A second user of the same group. */
 const KNOWN = { userId: 'ben', groups: ['clerks'], tenants: ['globex'] }

@@ -100,7 +100,7 @@ t.test('all workers change the shares of a group of nodes', async (t) => {
   t.match((await shifting.admin('/metrics')).text, share)
   t.match(await shifting.admin('/shift', { ...init, body: '{"reads":"half"}' }), { status: 400 })
 
-  // The report is that of the first worker.
+  // Only the first worker reports.
   const [[number, pid] = [0, 0]] = shifting.pids()
   process.kill(pid, 'SIGKILL')
   await until(() => (shifting.pids().get(number) ?? pid) !== pid)

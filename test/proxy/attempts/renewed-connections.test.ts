@@ -10,8 +10,8 @@ import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.t
 import { READ, WRITE } from '../../support/fake-engine.ts'
 
 /**
- * The outcome of one attempt. `unwritten`: the kept connection breaks before a byte is written. `stale`: it breaks afterwards. `reset`: a new
- * connection breaks.
+ * The outcome of one attempt. `unwritten`: the reused connection breaks before a byte is written. `stale`: it breaks afterwards.
+ * `reset`: a new connection breaks.
  */
 type Step = 'unwritten' | 'stale' | 'reset' | 'ok'
 

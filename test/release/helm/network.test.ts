@@ -14,12 +14,12 @@ function egressOf(...sets: readonly string[]): unknown {
   return at(find(render(...ON, ...sets), 'NetworkPolicy'), 'spec.egress')
 }
 
-/** Returns the ports of the second rule. */
+/** Returns the ports of the egress rule for engines. */
 function enginePortsOf(...sets: readonly string[]): unknown {
   return at(egressOf(...sets), '1.ports')
 }
 
-/** Returns the first port of the third rule. */
+/** Returns the port of the egress rule for Redis. */
 function redisPortOf(...sets: readonly string[]): unknown {
   return at(egressOf(...sets), '2.ports.0.port')
 }

@@ -24,7 +24,7 @@ t.test('each of the twelve steps decides if no earlier step does', async (t) => 
     'global * TASK:* CREATE',
   ]
   for (const [above, line] of ladder.entries()) {
-    // A GLOBAL record has the bit or lacks it, because its id exists only once.
+    // Only one GLOBAL record can exist for an id, with or without the permission.
     const below = ladder.slice(above).filter((other, at) => at === 0 || keyOf(other) !== keyOf(line))
     const records = recordsOf(below, { revokes: 'always' })
     t.equal(stepOf(records, anna, readTask), above + 1, `step ${above + 1}: ${line}`)

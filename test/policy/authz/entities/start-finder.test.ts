@@ -8,15 +8,15 @@ const modelOf = (key: string | undefined, start: string, signal: string) =>
 interface Odd {
   /** The id of a definition whose model cannot be read. */
   readonly unreadable?: string
-  /** The id of one that is suspended. */
+  /** The id of a suspended definition. */
   readonly suspended?: string
-  /** What the signal of the last definition is called. */
+  /** The name of the signal that starts the last definition. */
   readonly lastSignal?: string
-  /** The bytes of the model of the definition `d1`, and their resource. */
+  /** The bytes of the model of the definition `d1`, which its deployment contains as a resource. */
   readonly bytes?: Buffer
 }
 
-/** An engine with so many definitions, of which the first and the last are started by a signal. */
+/** Opens a finder in front of an engine with `count` definitions. A signal starts the first and the last of them. */
 function findIn(count: number, { unreadable, suspended, lastSignal = 'go', bytes }: Odd = {}) {
   const definitions = Array.from({ length: count }, (_, at) => ({
     id: `d${at}`,
@@ -70,7 +70,7 @@ t.test('all definitions are listed, or none if there are too many', async (t) =>
   t.equal(await findIn(2001).finder.definitions(), null)
 })
 
-/** The keys of the definitions that a signal starts, of three of which one may have an unreadable model. */
+/** Returns the keys of the definitions that the signal `go` starts. The engine has three definitions, one of which may have an unreadable model. */
 async function keysOf(unreadable?: string) {
   const found = await findIn(3, unreadable === undefined ? {} : { unreadable }).startedBy()
   return found?.map(({ processDefinitionKey }) => processDefinitionKey)
@@ -90,7 +90,7 @@ t.test('a suspended definition is not started', async (t) => {
   )
 })
 
-/** The keys of those that the signal `go` starts, where the last one's signal has another name. */
+/** Returns the keys of the definitions that the signal `go` starts if the last definition has a signal with this name. */
 async function startedWith(lastSignal: string) {
   const found = await findIn(3, { lastSignal }).startedBy()
   return found?.map(({ processDefinitionKey }) => processDefinitionKey)
@@ -104,7 +104,7 @@ t.test(
   },
 )
 
-/** A model of `d1` that an event of this name starts, in an encoding that the engine's JSON does not keep. */
+/** Returns a model of `d1` that a signal with this name starts. It has an encoding that is lost in the engine's JSON. */
 function latinModel(signal: string): Buffer {
   const model = modelOf('d1', START, signal).replace('<process', '<message id="b\u00e4r"/><process')
   return Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?>${model}`, 'latin1')

@@ -141,7 +141,7 @@ function optionsOf({ engine, policy }: World, compared: ComparedPolicy): Authori
 
 interface DecidedRequest {
   readonly decision: Decision
-  /** Why the checks before the request have passed, as an audit line names it. */
+  /** The reasons for which the checks have passed, in the form of an audit line. */
   readonly grounds: readonly AuditedGround[]
 }
 
