@@ -99,8 +99,11 @@ function walk(node: JsonMembers, path: string, look: HazardOptions): void {
 }
 
 function checkVariables(variables: JsonMembers, path: string, look: HazardOptions): void {
-  for (const [name, value] of Object.entries(variables))
-    if (isRecord(value)) checkTyped(value, `${path}.${name}`, look)
+  for (const name of Object.keys(variables)) {
+    const value = variables[name]
+    // Most variables have no `valueInfo`, and the path of a variable is text that only a refusal needs.
+    if (isRecord(value) && isRecord(value['valueInfo'])) checkTyped(value, `${path}.${name}`, look)
+  }
 }
 
 function checkTyped({ valueInfo }: JsonMembers, path: string, { allowedHazards }: HazardOptions): void {
