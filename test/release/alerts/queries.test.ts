@@ -141,9 +141,10 @@ t.test('the dashboard shows every metric of the gateway or a more detailed one',
   )
 })
 
-t.test('panels of the dashboard have unique ids and do not overlap', (t) => {
+t.test('panels of the dashboard have unique ids and titles, and do not overlap', (t) => {
   const { panels } = dashboard
   t.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+  t.equal(new Set(panels.map(({ title }) => title)).size, panels.length)
   const cells = panels.flatMap(({ gridPos: { h, w, x, y } }) =>
     Array.from({ length: h * w }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
   )
