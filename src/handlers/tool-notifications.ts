@@ -58,11 +58,11 @@ export function createOpenNotifications(
       review: async () => {
         version = null
         caller = await identifyAgain({ authenticator, identify }, caller, request)
-        if (!isOpen()) return
         setPrincipal(request.context, caller)
         const current = engine.recordsVersion()
         const digest = await digestOf({ engine, principal: caller }, isOpen)
         version = current
+        // A stream that has ended meanwhile accepts no message.
         if (digest === seen || !isOpen()) return
         seen = digest
         notify()

@@ -1,5 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { PassThrough } from 'node:stream'
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { GatewayError } from '../../../src/errors.ts'
+import type { EngineDependencies } from '../../../src/pipeline/dependencies.ts'
 import { replaceRecords } from '../../support/both-ways.ts'
 import { authorizationOf, openGateway, type OpenGateway } from '../../support/open-gateway.ts'
 import { connectTools } from '../../support/tool-client.ts'
@@ -107,35 +110,81 @@ function messageOf(method: string, params: object): SentRequest {
   }
 }
 
-/** Opens a gateway whose searches for tools do not begin. `begun` resolves to the function that says if the first is awaited. */
-async function openWaitingSearches(t: Test) {
-  const { promise: begun, resolve: begin } = Promise.withResolvers<() => boolean>()
-  const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const gateway = await openGateway(t, {
+type Find = EngineDependencies['possiblePermits']['find']
+
+/** Opens a gateway with another search for the operations of a caller. */
+function openWithSearch(t: Test, searchWith: (find: Find) => Find): Promise<OpenGateway> {
+  return openGateway(t, {
     settings: { mcp: {} },
+    records: GRANTS,
+    watch: true,
     listen: true,
     wrap: (dependencies) => ({
       ...dependencies,
       engines: new Map(
-        [...dependencies.engines].map(([name, engine]) => [
-          name,
-          {
-            ...engine,
-            possiblePermits: {
-              ...engine.possiblePermits,
-              find: async (principal, isAwaited = () => true) => {
-                begin(isAwaited)
-                await released
-                return engine.possiblePermits.find(principal)
-              },
-            },
-          },
-        ]),
+        [...dependencies.engines].map(([name, engine]) => {
+          const { find } = engine.possiblePermits
+          return [name, { ...engine, possiblePermits: { ...engine.possiblePermits, find: searchWith(find) } }]
+        }),
       ),
     }),
   })
+}
+
+/** Opens a gateway whose searches for tools do not begin. `begun` resolves to the function that says if the first is awaited. */
+async function openWaitingSearches(t: Test) {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<() => boolean>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const gateway = await openWithSearch(t, (find) => async (principal, isAwaited = () => true) => {
+    begin(isAwaited)
+    await released
+    return find(principal)
+  })
   return { gateway, begun, release }
 }
+
+t.test('a stream that is drained during its review is not notified again', async (t) => {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
+  let searches = 0
+  const gateway = await openWithSearch(t, (find) => async (principal) => {
+    searches += 1
+    if (searches === 1) return find(principal)
+    begin()
+    await released
+    return find(principal).finally(finish)
+  })
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with the stream as `this`
+  const write = t.capture(PassThrough.prototype, 'write', PassThrough.prototype.write)
+  const stream = await openStream(gateway.origin)
+  await replaceRecords(gateway, OTHERS)
+  await begun
+  gateway.dependencies.toolEndpoint?.streams.drain()
+  const before = write().length
+  release()
+  t.match(await stream.until('never'), /list_changed.*\(end\)$/s)
+  await finished
+  await setImmediate()
+  t.equal(before + write().length, 2, 'the event with the id, and one notification')
+})
+
+for (const [error, isLogged] of [
+  [new Error('failed'), true],
+  [new GatewayError('GW_RECORDS_UNAVAILABLE'), false],
+] as const)
+  t.test(`a stream ends if its review fails with ${error.message}`, async (t) => {
+    let searches = 0
+    const gateway = await openWithSearch(t, (find) => async (principal) => {
+      searches += 1
+      if (searches > 1) throw error
+      return find(principal)
+    })
+    const stream = await openStream(gateway.origin)
+    await replaceRecords(gateway, OTHERS)
+    t.match(await stream.until('never'), /list_changed.*\(end\)$/s)
+    t.equal(gateway.log.filter(({ level }) => level === 'error').length, isLogged ? 1 : 0)
+  })
 
 t.test('a drain while a stream is opened leaves no stream', async (t) => {
   const { gateway, begun, release } = await openWaitingSearches(t)
