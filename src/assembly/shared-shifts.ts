@@ -76,6 +76,8 @@ export function createSharedShifts({ engines, openValues, wallNow, log }: Shared
     await running
     await compare()
   }
+  // A process that starts, or fails, right after a change then finds or leaves the change in Redis.
+  for (const shift of shifts) shift.listen(() => void compareAgain())
   return {
     start: async () => {
       const connected = Promise.withResolvers<void>()
@@ -125,6 +127,10 @@ class SharedShift {
   /** Whether the shares were compared once. */
   get isCompared(): boolean {
     return this.#isCompared
+  }
+
+  listen(listener: () => void): void {
+    this.#options.shift.listen(listener)
   }
 
   async compare(values: SharedValues): Promise<void> {

@@ -41,7 +41,6 @@ export async function changeShift(
   // The change gets a later time than changes of processes whose clocks are ahead of the clock of this process.
   await compareShares()
   shift.change({ ...shift.state().shares, ...shares })
-  void compareShares()
   return reportOf(engine)
 }
 

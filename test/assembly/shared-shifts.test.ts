@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { createSharedShifts, SHARED_SHIFT_TIMES_MS } from '../../src/assembly/shared-shifts.ts'
+import type { ReturnLimits } from '../../src/proxy/nodes/group-comparison.ts'
 import { Shift, type ShiftState } from '../../src/proxy/nodes/shift.ts'
 import type { SharedValues } from '../../src/redis/shared-values.ts'
 import { startNode } from '../support/fake-engine.ts'
@@ -19,6 +20,15 @@ const SETTINGS = {
 }
 const FILE = { reads: 0.1, writes: 0 }
 const MOVED = { reads: 0.5, writes: 0.25 }
+
+/** The state after the group has passed a limit. */
+const RETURNED = {
+  shares: { reads: 0, writes: 0 },
+  returned: 'errors',
+  changedAtMs: 2000,
+  knownMs: 0,
+} as const
+const ZERO = { reads: 0, writes: 0 }
 
 /** Values that stay in the memory of the test. */
 class StoredValues implements SharedValues {
@@ -52,6 +62,7 @@ interface ReplicaOptions {
   readonly formerMs?: number
   readonly to?: string
   readonly state?: ShiftState
+  readonly limits?: ReturnLimits
 }
 
 /** Starts the shares of a replica. `compare` compares them with the stored ones, as the timer does. */
@@ -65,13 +76,14 @@ async function startReplica(
     formerMs = 0,
     to = 'new',
     state,
+    limits,
   }: ReplicaOptions = {},
 ) {
   const settings = { ...SETTINGS, reads, to }
   const options = {
     ...settings,
     from: to === 'new' ? 'old' : 'new',
-    limits: null,
+    limits: limits ?? null,
     state: state ?? null,
     onReturn: () => undefined,
   }
@@ -189,6 +201,24 @@ t.test('shares that change while a comparison writes are written by the next com
   t.same((await startReplica(t, values)).shift.shares, MOVED)
 })
 
+t.test('a command, a return and the change of another process are stored at once', async (t) => {
+  const failed = { operation: undefined, isFailed: true, readMs: null }
+  const limits = { errors: 0.05, slower: null, differences: null }
+  for (const change of [
+    (shift: Shift) => shift.change(MOVED),
+    (shift: Shift) => shift.adopt(RETURNED),
+    (shift: Shift) => {
+      for (let count = 0; count < 20; count += 1) shift.record('new', failed)
+    },
+  ]) {
+    const values = new StoredValues()
+    const { shift } = await startReplica(t, values, { limits })
+    change(shift)
+    await new Promise(setImmediate)
+    t.same((await startReplica(t, values)).shift.state, shift.state)
+  }
+})
+
 t.test('without Redis, a comparison resolves at once', async (t) => {
   const component = createSharedShifts({
     engines: [],
@@ -215,15 +245,6 @@ t.test('an older value in Redis, and a lost one, is replaced', async (t) => {
   await replica.compare()
   t.same((await startReplica(t, values)).shift.shares, { reads: 0, writes: 0 })
 })
-
-/** The state after the group has passed a limit. */
-const RETURNED = {
-  shares: { reads: 0, writes: 0 },
-  returned: 'errors',
-  changedAtMs: 2000,
-  knownMs: 0,
-} as const
-const ZERO = { reads: 0, writes: 0 }
 
 t.test('each shift in the file has its own shares', async (t) => {
   const values = new StoredValues()
@@ -414,6 +435,7 @@ t.test('a return is not replaced by a change that was made without knowledge of 
     values.isUp = false
     one.shift.change(ZERO)
     other.shift.change(MOVED)
+    await new Promise(setImmediate)
     values.isUp = true
     for (const replica of ahead > 1000 ? [other, one, other] : [one, other, one]) await replica.compare()
     t.same([one.shift.shares, other.shift.shares], [ZERO, ZERO], `the other clock is at ${ahead}`)
@@ -530,6 +552,15 @@ function shareOf({ metric }: Pick<Reloadable, 'metric'>): Promise<number | null>
   return metric('gateway_shift_share{engine="default",group="new",kind="reads"}')
 }
 
+/** Sends a command that sets the share of the reads, and no share of the writes. */
+function command({ running }: Pick<Reloadable, 'running'>, reads: string): Promise<Response> {
+  return fetch(`${running.adminAddress}/shift`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-requested-by': 'test' },
+    body: JSON.stringify({ reads, writes: '0%' }),
+  })
+}
+
 for (const signingKeys of [[], ['a key of at least thirty-two bytes, for signatures']])
   t.test(
     `a restarted replica has the shares of the others, with ${signingKeys.length} signing keys`,
@@ -563,3 +594,38 @@ for (const signingKeys of [[], ['a key of at least thirty-two bytes, for signatu
       await until(async () => (await shareOf(restarted)) === 0.1)
     },
   )
+
+t.test(
+  'replicas with two files and a Redis that restarts: shares above zero stay apart, and zero applies to all',
+  { skip: redisSkip },
+  async (t) => {
+    const redis = await startRedis()
+    t.teardown(() => redis.stop())
+    const node = await startNode(t, (_request, response) => response.end('{}'))
+    const nodes = ['old', 'new'].map((group) => ({ url: `${node.url}/${group}`, group }))
+    const startWith = (reads: string) =>
+      startReloadable(t, {
+        engines: { default: { nodes, shift: { to: 'new', reads } } },
+        health: { probe: false },
+        cache: { redis: redis.url },
+      })
+    const [former, changed] = [await startWith('10%'), await startWith('20%')]
+    await command(former, '50%')
+    t.equal(await shareOf(await startWith('10%')), 0.5)
+    t.equal(await shareOf(changed), 0.2)
+    await command(former, '0%')
+    await until(async () => (await shareOf(changed)) === 0)
+    const later = await startWith('20%')
+    t.equal(await shareOf(later), 0)
+    await command(changed, '40%')
+    await until(async () => (await shareOf(later)) === 0.4)
+    t.equal(await shareOf(former), 0)
+    await redis.stop()
+    await command(later, '0%')
+    t.same([await shareOf(later), await shareOf(changed)], [0, 0.4], 'without Redis, replicas change alone')
+    const restarted = await startRedis({ port: redis.port })
+    t.teardown(() => restarted.stop())
+    await until(async () => (await shareOf(changed)) === 0)
+    t.equal(await shareOf(await startWith('20%')), 0, 'the empty Redis has the shares again')
+  },
+)

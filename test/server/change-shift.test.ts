@@ -62,31 +62,25 @@ t.test('a group that is refused gets no shares, and can lose them', async (t) =>
   t.same(await ask({}), { ...BEGIN, reads: 0, refused: 'old' })
 })
 
-t.test(
-  'a command knows the changes in Redis before it changes a share, and stores the result at once',
-  async (t) => {
-    const shift = dependencies.engines.get('default')?.shift ?? null
-    if (shift === null) throw new Error('there are no groups')
-    const { changedAtMs } = shift.state()
-    const ahead = { changedAtMs: changedAtMs + 10_000_000, knownMs: changedAtMs }
-    const compared: unknown[] = []
-    const compareShares = async () => {
-      if (compared.length === 0) shift.adopt({ shares: { reads: 1, writes: 0.5 }, returned: null, ...ahead })
-      compared.push(shift.state().shares)
-    }
-    t.match(await changeShift({ ...dependencies, compareShares }, { reads: '20%' }), {
-      reads: 0.2,
-      writes: 0.5,
-    })
-    t.same(compared, [
-      { reads: 1, writes: 0.5 },
-      { reads: 0.2, writes: 0.5 },
-    ])
-    t.match(shift.state(), { changedAtMs: ahead.changedAtMs + 1, knownMs: ahead.changedAtMs })
-    await changeShift({ ...dependencies, compareShares }, {})
-    t.equal(compared.length, 2, 'a report reads nothing')
-  },
-)
+t.test('a command knows the changes in Redis before it changes a share', async (t) => {
+  const shift = dependencies.engines.get('default')?.shift ?? null
+  if (shift === null) throw new Error('there are no groups')
+  const { changedAtMs } = shift.state()
+  const ahead = { changedAtMs: changedAtMs + 10_000_000, knownMs: changedAtMs }
+  const compared: unknown[] = []
+  const compareShares = async () => {
+    if (compared.length === 0) shift.adopt({ shares: { reads: 1, writes: 0.5 }, returned: null, ...ahead })
+    compared.push(shift.state().shares)
+  }
+  t.match(await changeShift({ ...dependencies, compareShares }, { reads: '20%' }), {
+    reads: 0.2,
+    writes: 0.5,
+  })
+  t.same(compared, [{ reads: 1, writes: 0.5 }])
+  t.match(shift.state(), { changedAtMs: ahead.changedAtMs + 1, knownMs: ahead.changedAtMs })
+  await changeShift({ ...dependencies, compareShares }, {})
+  t.equal(compared.length, 1, 'a report reads nothing')
+})
 
 /** Returns the response if two processes are configured and give these answers. */
 const reportOf = (answers: readonly unknown[]) =>

@@ -67,6 +67,7 @@ export class Shift {
   #state: ShiftState
   /** The time of the latest change that this process knows, also of one that another change has replaced. */
   #latestMs: number
+  #listener: () => void = () => undefined
 
   constructor(options: ShiftOptions, { random, now, wallNow = Date.now }: ShiftContext) {
     const { to, from, reads, writes, operations, callers, limits, state, onReturn } = options
@@ -93,6 +94,11 @@ export class Shift {
 
   get state(): ShiftState {
     return this.#state
+  }
+
+  /** Calls the listener after each change of the state by a command, a return or another process. */
+  listen(listener: () => void): void {
+    this.#listener = listener
   }
 
   /** Applies from the next request on. Requests that wait for a node keep their group. */
@@ -131,6 +137,7 @@ export class Shift {
   #apply(state: ShiftState): void {
     this.#state = state
     this.#comparison.clear()
+    this.#listener()
   }
 
   /** Returns a change at the current time, or at a later one if the clock of another process is ahead. */
@@ -158,6 +165,7 @@ export class Shift {
     if (reason === null || this.returned !== null) return
     this.#state = this.#nextState(NOTHING, reason)
     this.#onReturn(reason, this.#state)
+    this.#listener()
   }
 
   /** Returns the group for a request. All reads of one entity have the same group as long as the shares do not change, and so do its writes. */
