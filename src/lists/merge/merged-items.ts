@@ -40,15 +40,14 @@ export interface SizeSource {
 export class MergedItems {
   readonly #readers: readonly SubqueryReader[]
   readonly #isMerged: boolean
+  /** The subqueries that are merged with each other. The groups are read one after another. */
+  readonly #groups: readonly (readonly SubqueryReader[])[]
 
   constructor(subqueries: readonly ReadList[], { order, maxHidden }: MergeOptions) {
-    let left = maxHidden
-    const onHidden = (count: number): void => {
-      left -= count
-      if (left < 0) throw new GatewayError('GW_ROWS_NOT_EXACT')
-    }
+    const hiddenBudget = { left: maxHidden }
     this.#isMerged = order !== null
-    this.#readers = subqueries.map((read) => new SubqueryReader({ read, order, onHidden }))
+    this.#readers = subqueries.map((read) => new SubqueryReader({ read, order, hiddenBudget }))
+    this.#groups = this.#isMerged ? [this.#readers] : this.#readers.map((reader) => [reader])
   }
 
   /**
@@ -58,9 +57,6 @@ export class MergedItems {
   async page({ first, max, sizing }: MergedPageRequest): Promise<readonly PageItem[]> {
     const isFar = this.#isMerged && first > Math.min(STEP_ITEMS, FIRST_READ_ITEMS * this.#readers.length)
     const before = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing() }) : 0
-    const pages = this.#isMerged ? this.#readers.length : 1
-    const most = Math.max(MIN_READ_ITEMS, Math.floor(MAX_READ_ITEMS / pages))
-    for (const reader of this.#readers) reader.expect((first + max - before) / this.#readers.length, most)
     return this.#take(first - before, max)
   }
 
@@ -82,10 +78,15 @@ export class MergedItems {
 
   /** Returns the next `max` items after those that are skipped. It reads from each subquery only as much as that takes. */
   async #take(skipped: number, max: number): Promise<readonly PageItem[]> {
+    const most = Math.max(
+      MIN_READ_ITEMS,
+      Math.floor((MAX_READ_ITEMS * this.#groups.length) / this.#readers.length),
+    )
+    for (const reader of this.#readers) reader.expect((skipped + max) / this.#readers.length, most)
     const taken: PageItem[] = []
     let [count, length] = [0, 0]
     let last: PageItem | null = null
-    for (const readers of this.#isMerged ? [this.#readers] : this.#readers.map((reader) => [reader])) {
+    for (const readers of this.#groups) {
       if (count >= skipped + max) break
       await mapSideBySide(readers, (reader) => reader.head())
       for (let next = leastOf(readers); next !== null && count < skipped + max; next = leastOf(readers)) {

@@ -5,7 +5,13 @@ import type { SubqueryPlan, Subquery } from '../list-plan.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { joinItems } from '../../request/json-items.ts'
 import type { Paging } from '../../request/paging.ts'
-import { createReader, type ReaderOptions, subqueryRequestOf, SubqueryRefusal } from './subquery-request.ts'
+import {
+  createReader,
+  type FirstResponse,
+  type ReaderOptions,
+  subqueryRequestOf,
+  SubqueryRefusal,
+} from './subquery-request.ts'
 import { findEnd } from './find-end.ts'
 import { MergedItems } from './merged-items.ts'
 import { readSorted } from './subquery-reader.ts'
@@ -26,13 +32,12 @@ export async function countSubqueries(
 ): Promise<BufferedResponse | null> {
   const { plan, postfilter, limits } = listing
   const { subqueries, instances, excluded, nullGroup, postForm } = plan
-  const head = firstHead()
-  const { onResponse } = head
-  const countSubquery = createSubqueryCount(listRequest, { postForm, onResponse })
+  const firstResponse: FirstResponse = {}
+  const countSubquery = createSubqueryCount(listRequest, { postForm, firstResponse })
   const sum = async (some: readonly Subquery[]): Promise<number> =>
     (await mapSideBySide(some, countSubquery)).reduce((all, one) => all + one, 0)
   // Items may be added or removed between two counts.
-  const responseOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
+  const responseOf = (count: number) => withBody(firstResponse, json({ count: Math.max(0, count) }))
   const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > MAX_PARALLEL_READS
   if (isMany && (await sum(nullGroup.all)) <= Math.min(FEW_ITEMS, limits.filteredRows)) {
     const few = {
@@ -42,7 +47,7 @@ export async function countSubqueries(
     }
     return responseOf((await readItems(listRequest, few, Number.POSITIVE_INFINITY)).length)
   }
-  const reading = { postfilter, maxItems: limits.filteredRows, idsOnly: true, onResponse }
+  const reading = { postfilter, maxItems: limits.filteredRows, idsOnly: true, firstResponse }
   const others = nullGroup === null ? 0 : await countNullGroup(listRequest, { ...reading, nullGroup })
   if (others === null) return null
   return responseOf(others + (await sum([...subqueries, ...instances])) - (await sum(excluded)))
@@ -54,22 +59,24 @@ export async function countSubqueries(
  */
 function createSubqueryCount(
   listRequest: ListRequest,
-  { postForm, onResponse }: Pick<ReaderOptions, 'postForm' | 'onResponse'>,
+  { postForm, firstResponse }: Pick<ReaderOptions, 'postForm'> & { readonly firstResponse: FirstResponse },
 ): (subquery: Subquery) => Promise<number> {
   /** Items for one unit of the estimated share, from the subquery that was counted last. */
   let itemsOfOne = 0
   return async (subquery) => {
     const { estimatedShare } = subquery
     if (estimatedShare === undefined || postForm?.counts !== false) {
-      const counted = await readCount(subqueryRequestOf(listRequest, subquery, countedBy(postForm)))
-      onResponse?.(counted.response)
-      return counted.count
+      const { count, response } = await readCount(
+        subqueryRequestOf(listRequest, subquery, countedBy(postForm)),
+      )
+      firstResponse.head ??= { status: response.status, headers: response.headers }
+      return count
     }
     const read = createReader(listRequest, subquery, {
       postForm,
       postfilter: passAll,
       idsOnly: true,
-      onResponse,
+      firstResponse,
     })
     const lengthAt = async (from: number, size: number) => (await read(from, size)).items.length
     const likely = Math.floor((1 - SPARE_SHARE) * itemsOfOne * estimatedShare)
@@ -120,8 +127,8 @@ async function listMerged(
 ): Promise<BufferedResponse | null> {
   const { nullGroup, order, postForm } = plan
   const subqueries = [...plan.subqueries, ...plan.instances]
-  const head = firstHead()
-  const reading = { postForm, postfilter, member: order?.member, onResponse: head.onResponse }
+  const firstResponse: FirstResponse = {}
+  const reading = { postForm, postfilter, member: order?.member, firstResponse }
   const others =
     nullGroup === null ? [] : await readNullGroup(listRequest, { ...reading, nullGroup, maxItems })
   if (others === null) return null
@@ -131,7 +138,7 @@ async function listMerged(
   const sizing = () =>
     createSizeSource(listRequest, { subqueries, postForm, first: paging.first, otherSize: others.length })
   const items = await merged.page({ ...paging, ...(plan.isExact && { sizing }) })
-  return head.with(joinItems(items.map(({ bytes }) => bytes)))
+  return withBody(firstResponse, joinItems(items.map(({ bytes }) => bytes)))
 }
 
 /**
@@ -161,13 +168,7 @@ export async function readItems(
   return [...others.slice(0, wanted), ...items]
 }
 
-/** Returns a holder for the status and headers of the first of several responses. It does not keep their bodies. */
-function firstHead() {
-  let head: Omit<BufferedResponse, 'body'> | null = null
-  return {
-    onResponse: ({ status, headers }: BufferedResponse) => {
-      head ??= { status, headers }
-    },
-    with: (body: Buffer): BufferedResponse | null => (head === null ? null : { ...head, body }),
-  }
+/** Returns null if there was no response. */
+function withBody({ head }: FirstResponse, body: Buffer): BufferedResponse | null {
+  return head === undefined ? null : { ...head, body }
 }

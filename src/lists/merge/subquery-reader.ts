@@ -1,3 +1,4 @@
+import { GatewayError } from '../../errors.ts'
 import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { ListOrder } from '../list-plan.ts'
 import { type ListPage, type ReadList, type PageItem, StableScan } from '../postfilter/stable-scan.ts'
@@ -26,8 +27,8 @@ export function readSorted(items: readonly PageItem[], order: ListOrder): ReadLi
 interface SubqueryReaderOptions {
   readonly read: ReadList
   readonly order: ListOrder | null
-  /** Called with the number of items of a page that are left out. Throws if too many are. */
-  readonly onHidden: (count: number) => void
+  /** How many more items of all subqueries together may be left out. */
+  readonly hiddenBudget: { left: number }
 }
 
 interface SkipResult {
@@ -116,12 +117,13 @@ export class SubqueryReader {
   }
 
   async #read(idsOnly = false): Promise<void> {
-    const { order, onHidden } = this.#reading
+    const { order, hiddenBudget } = this.#reading
     const last = this.#last
     const { page, items, isLast, hasMoved } = await this.#list.next(this.#size, idsOnly)
     const seen = items.filter(({ isVisible }) => isVisible)
     this.#hidden += items.length - seen.length
-    onHidden(items.length - seen.length)
+    hiddenBudget.left -= items.length - seen.length
+    if (hiddenBudget.left < 0) throw new GatewayError('GW_ROWS_NOT_EXACT')
     const placed = seen.map((read) => ({ ...read, value: order === null ? 0 : valueOf(read.item, order) }))
     // An item that was inserted before the last item is not in order any more, so it is left out.
     this.#hold(hasMoved && last !== null ? placed.filter((item) => this.compare(last, item) <= 0) : placed)

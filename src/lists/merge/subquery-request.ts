@@ -40,6 +40,11 @@ export function subqueryRequestOf(
   }
 }
 
+/** Receives the status and headers of the first of several responses. Their bodies are not kept. */
+export interface FirstResponse {
+  head?: Omit<BufferedResponse, 'body'>
+}
+
 export interface ReaderOptions {
   /** How the GET is sent as a POST; null if it is not. */
   readonly postForm: PostForm | null
@@ -48,14 +53,14 @@ export interface ReaderOptions {
   readonly member?: string | undefined
   /** As for ReadList. */
   readonly idsOnly?: boolean
-  readonly onResponse?: ((response: BufferedResponse) => void) | undefined
+  readonly firstResponse?: FirstResponse
 }
 
 /** Returns a reader of the list of a subquery, or of the list that its count counts. The reader throws SubqueryRefusal. */
 export function createReader(
   listRequest: ListRequest,
   subquery: Subquery,
-  { postForm, postfilter, member, idsOnly = false, onResponse }: ReaderOptions,
+  { postForm, postfilter, member, idsOnly = false, firstResponse = {} }: ReaderOptions,
 ): ReadList {
   const form = listRequest.context.operation.items?.form === 'count' ? 'count' : 'list'
   const subqueryRequest = subqueryRequestOf(listRequest, subquery, postForm)
@@ -69,8 +74,9 @@ export function createReader(
       idsOnly: idsOnly || isPassedOver,
       page: { from, size },
     })
-    if (page.response.status !== 200) throw new SubqueryRefusal()
-    onResponse?.(page.response)
+    const { status, headers } = page.response
+    if (status !== 200) throw new SubqueryRefusal()
+    firstResponse.head ??= { status, headers }
     return page
   }
 }

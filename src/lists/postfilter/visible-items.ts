@@ -9,7 +9,6 @@ import { type JsonItem, itemBatches } from '../../request/json-items.ts'
 import type { Postfilter } from '../item-decision.ts'
 import type { Strategy } from '../list-plan.ts'
 import type { PlanContext } from '../prefilter/plan-context.ts'
-import type { ListItem } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type PageItem, StableScan } from './stable-scan.ts'
 import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/buffered-response.ts'
 import { FIRST_READ_ITEMS, MAX_READ_ITEMS, READ_BYTES, STEP_ITEMS, type ListLimits } from '../limits.ts'
@@ -64,23 +63,32 @@ export async function readPage(listRequest: ListRequest, reading: PageRequest): 
   const response = await readWhole({ context, upstreamRequest: { ...upstreamRequest, headers, path } })
   const { byteLength } = response.body
   if (response.status !== 200 || postfilter === null) return { response, byteLength, items: [] }
-  const template = templateOf(context.operation.template, form)
-  const items = await itemsOf(response, reading, (some) => postfilter(template, some))
+  const items = await itemsOf(response.body, {
+    ...reading,
+    postfilter,
+    template: templateOf(context.operation.template, form),
+  })
   if (reading.idsOnly === true) releaseBody(response)
   return { response, byteLength, items }
 }
 
+interface DecidedReading extends ItemReading {
+  readonly postfilter: Postfilter
+  /** Names the kind of the items for the postfilter. */
+  readonly template: string
+}
+
 /** Returns the items of a page. Only the needed data of each item stays in memory. */
 async function itemsOf(
-  { body }: BufferedResponse,
-  { constants, member = 'id', idsOnly = false }: ItemReading,
-  postfilter: (items: readonly ListItem[]) => Promise<readonly boolean[]>,
+  body: Buffer,
+  { postfilter, template, constants, member = 'id', idsOnly = false }: DecidedReading,
 ): Promise<readonly PageItem[]> {
   const read: PageItem[] = []
   for (const batch of batchesOf(body)) {
     // Other requests are served between two batches. Parsing 50 MiB takes up to half a second.
     if (read.length > 0) await setImmediate()
     const visible = await postfilter(
+      template,
       batch.map(({ item }) => (constants === undefined ? item : { ...constants, ...item })),
     )
     // Without a copy, a few items would keep the whole body in memory.
