@@ -51,7 +51,13 @@ async function withDeleted(
   subqueries: readonly Subquery[],
 ): Promise<readonly Subquery[] | null> {
   const deleted = await deletedOf(context)
-  const others = deleted === null ? null : await ofDefinitions(context, deleted.filter(isVisibleIn(context)))
+  const others =
+    deleted === null
+      ? null
+      : await ofDefinitions(
+          context,
+          deleted.filter((one) => isVisibleIn(context, one)),
+        )
   return others === null ? null : [...subqueries, ...others]
 }
 
@@ -75,14 +81,12 @@ export function listsOf(ids: readonly string[], method: Method): Iterable<readon
 
 /** Plans a query for one definition. */
 async function ownDefinition(context: PlanContext, id: string): Promise<readonly Subquery[] | null> {
-  const { keys, subject, options } = context
-  const found = await options.lookUp('processDefinition', id)
+  const found = await context.options.lookUp('processDefinition', id)
   const key = found?.['key'] ?? null
   // The definition may be deleted while its items still exist.
   if (found === null || key === null) return null
   const definition = { id, key, tenantId: found['tenantId'] ?? null }
-  if (!has(keys, key) || !isOfTenants(definition.tenantId, subject.tenants)) return []
-  return ofDefinitions(context, [definition], {})
+  return isVisibleIn(context, definition) ? ofDefinitions(context, [definition], {}) : []
 }
 
 /** Returns one subquery for each visible definition, or for each key if there are too many definitions. */
@@ -114,7 +118,7 @@ async function visibleDefinitions(
   const found = deleted === null ? null : await read(keys.isAllBut ? null : [...keys.ids], max)
   if (deleted === null || found === null) return null
   const ids = new Set(found.map(({ id }) => id))
-  return [...found, ...deleted.filter(({ id }) => !ids.has(id))].filter(isVisibleIn(context))
+  return [...found, ...deleted.filter(({ id }) => !ids.has(id))].filter((one) => isVisibleIn(context, one))
 }
 
 /** Returns the deleted definitions whose items still exist. */
@@ -122,8 +126,8 @@ function deletedOf({ query, options }: PlanContext): MaybePromise<readonly Defin
   return query.isHistory === true ? options.deleted() : []
 }
 
-function isVisibleIn({ keys, subject }: PlanContext): (definition: DefinitionVersion) => boolean {
-  return ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, subject.tenants)
+function isVisibleIn({ keys, subject }: PlanContext, { key, tenantId }: DefinitionVersion): boolean {
+  return has(keys, key) && isOfTenants(tenantId, subject.tenants)
 }
 
 /**

@@ -61,9 +61,10 @@ function conditionVisibility(condition: ItemCondition, principal: Principal, rec
   // Listing the ids of a caller that has many takes milliseconds.
   if (!revokes) {
     if (permissions.some((one) => isOpen(one, null))) return 'all'
-    const opensId = (one: Permission) =>
-      someNamedId(records, principal, RESOURCES[one.resource].id, (id) => isOpen(one, id))
-    return permissions.some(opensId) ? 'conditional' : 'none'
+    const isAnyOpen = permissions.some((one) =>
+      someNamedId(records, principal, RESOURCES[one.resource].id, (id) => isOpen(one, id)),
+    )
+    return isAnyOpen ? 'conditional' : 'none'
   }
   const all = permissions.map((permission) => grantedIds(records, principal, permission))
   const last = all.findIndex(({ any }) => any !== null)

@@ -69,7 +69,11 @@ function createListDecision(
     const subject = subjectOf(accessRequest, options)
     const visibility = visibilityOf(restriction, subject.principal, subject.records)
     const planner = planners.get(restriction) ?? null
-    const input = { operation, restriction, planner, options, accessRequest, other }
+    // Only the engine knows whether it supports another response form and this paging, and which dates it accepts in a custom
+    // format.
+    const isAnswerable =
+      other !== 'neither' && pagingOf(accessRequest.query) !== null && options.dateFormat.isDefault
+    const input = { operation, restriction, planner, options, accessRequest, other, isAnswerable }
     return decideList(input, { visibility, subject })
   }
 }
@@ -83,6 +87,8 @@ interface ListDecisionInput {
   readonly accessRequest: AccessRequest
   /** As for `Permit.decideList`. */
   readonly other: OtherForm | false
+  /** Whether the engine supports the response form and the paging of the request. */
+  readonly isAnswerable: boolean
 }
 
 /** The visible part of a query's result, with the facts about the caller. */
@@ -205,21 +211,8 @@ function visibleDecision(
   return narrowed ?? filterDecision(input, subject, hasCases)
 }
 
-function noneDecision({ operation, options, accessRequest, other }: ListDecisionInput): ListDecision {
-  const valid = isAnswerable(accessRequest, other, options) && isFullyJudged(operation, accessRequest)
-  return { visibility: 'none', valid }
-}
-
-/**
- * Returns whether the engine supports the response form and the paging of a request. Only the engine knows this for other forms, and
- * which dates it accepts in a custom format.
- */
-function isAnswerable(
-  { query }: AccessRequest,
-  other: OtherForm | false,
-  { dateFormat }: ListDecisionOptions,
-): boolean {
-  return other !== 'neither' && pagingOf(query) !== null && dateFormat.isDefault
+function noneDecision({ operation, accessRequest, isAnswerable }: ListDecisionInput): ListDecision {
+  return { visibility: 'none', valid: isAnswerable && isFullyJudged(operation, accessRequest) }
 }
 
 /** Returns a rewritten task query, or null if no task query selects the visible tasks. */
@@ -245,7 +238,7 @@ function narrowedTasks(
  * sees.
  */
 function filterDecision(
-  { planner, restriction, options, accessRequest, other }: ListDecisionInput,
+  { planner, restriction, options, accessRequest, isAnswerable }: ListDecisionInput,
   subject: ListSubject,
   hasCases: boolean,
 ): ListDecision {
@@ -258,15 +251,7 @@ function filterDecision(
     })
   }
   const planContext =
-    planner === null
-      ? null
-      : planContextOf({
-          ...planner,
-          subject,
-          accessRequest,
-          isAnswerable: isAnswerable(accessRequest, other, options),
-          hasCases,
-        })
+    planner === null ? null : planContextOf({ ...planner, subject, accessRequest, isAnswerable, hasCases })
   return {
     visibility: 'conditional',
     strategy: 'scan',
