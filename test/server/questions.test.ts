@@ -1,4 +1,5 @@
 import t from 'tap'
+import * as declarations from '../../src/server/questions.ts'
 import { EXPLAIN, questionNamed, READINESS, REOPEN_AUDIT } from '../../src/server/questions.ts'
 
 t.test('an answer of another form is rejected', async (t) => {
@@ -12,4 +13,10 @@ t.test('an answer of another form is rejected', async (t) => {
 t.test('a worker finds a question by its name', async (t) => {
   t.equal(questionNamed('reopenAudit'), REOPEN_AUDIT)
   t.equal(questionNamed('toString'), null)
+})
+
+t.test('a worker finds every declared question', async (t) => {
+  const declared = Object.values(declarations).filter((one) => typeof one === 'object')
+  t.ok(declared.length > 0)
+  for (const question of declared) t.equal(questionNamed(question.name), question, question.name)
 })

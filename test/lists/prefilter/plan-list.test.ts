@@ -1,4 +1,5 @@
 import t from 'tap'
+import { limits } from '../../../src/config/limit-settings.ts'
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
 import { createPlan, createPlanner } from '../../../src/lists/prefilter/plan-list.ts'
@@ -27,7 +28,7 @@ const OPTIONS: PlanOptions = {
   countInstances: async (_kind, query) => (isHidden(query) ? 1 : 2),
   lookUp: async () => null,
   lookUpAll: async () => new Map(),
-  limits: { filteredRows: 1000, rowParts: 200 },
+  limits: limits.parse({ filteredRows: 1000 }),
   dateFormat: createDateFormat(),
 }
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { limits } from '../../../src/config/limit-settings.ts'
 import { createDateFormat } from '../../../src/request/date-format.ts'
 import { operationsOf } from '../../../src/operations/compile-table.ts'
 import type { ItemRestriction } from '../../../src/operations/notation.ts'
@@ -48,7 +49,7 @@ async function decisionOf(
     nullsFirst: async () => null,
     instanceIds: async () => [],
     countInstances: async () => 0,
-    limits: { filteredRows: 0, rowParts: 0 },
+    limits: { ...limits.parse({}), filteredRows: 0, rowParts: 0 },
     dateFormat: createDateFormat(),
     readItemAttributes: async (_template, list) => list.map(() => () => null),
     caseKeys: async () => [],
