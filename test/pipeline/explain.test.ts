@@ -212,7 +212,7 @@ t.test('a question that cannot be answered is rejected', async (t) => {
     message: 'There is no engine third, but default, second',
   })
   for (const value of [null, 1, {}, { user: 'mary' }, { user: 1, request: 'GET /task' }])
-    t.throws(() => questionOf(value), /^Give user/)
+    t.throws(() => questionOf(value), /^A question needs user/)
 })
 
 t.test(
