@@ -4,7 +4,7 @@ import t from 'tap'
 import { helmSkip } from '../../support/requirements.ts'
 import { at, find, listAt, podOf, render, renderWith } from './render.ts'
 
-const ONE_CORE = '"--single-threaded-gc", "--no-separate-gc-phases"'
+const ONE_CORE = '"--single-threaded-gc", "--no-separate-gc-phases", "--heap-growing-percent=150"'
 const DOCKERFILE = new URL('../../../Dockerfile', import.meta.url)
 
 const container = (...sets: readonly string[]) => at(podOf(render(...sets)), 'spec.containers.0')
@@ -179,7 +179,7 @@ t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
     const commandOf = (cpu: string) => at(container(`resources.limits.cpu=${cpu}`), 'command')
     const entry = /^ENTRYPOINT (.*)$/m.exec(readFileSync(DOCKERFILE, 'utf8'))?.[1] ?? '[]'
     const expected = JSON.parse(entry.replace('"dist/main.js"', `${ONE_CORE}, "dist/main.js"`))
-    t.match(expected, { length: 8 })
+    t.match(expected, { length: 9 })
     for (const cpu of ['1', '0.5', '1000m', '250m']) t.same(commandOf(cpu), expected, cpu)
     for (const cpu of ['2', '1.5', '1001m']) t.equal(commandOf(cpu), undefined, cpu)
     t.equal(at(container(), 'command'), undefined, 'without a limit of processor time')
