@@ -32,5 +32,9 @@ EXPOSE 8080 9090
 # soon, but all objects that they reference stay in memory until the whole heap is collected. A third of the processes got into this
 # state in their first seconds and never left it: a collection of the young generation took 30 ms instead of 1 ms, and each request
 # added 8 KB to the old generation.
+# --no-separate-gc-phases: new objects are also collected while V8 marks the old heap, as in Node.js 22. Otherwise, the new space grows
+# during a marking, and the end of the marking moves it to the old heap: a pause of up to 80 ms at 10,000 requests a second.
+# --heap-growing-percent=150: V8 marks the heap when it is 2.5 times as large as after the last marking, or half of the way to its limit
+# is used. By default, it marks about three times as often.
 # Workers inherit the flags of the process that starts them. NODE_OPTIONS accepts only the first flag.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "--no-allocation-site-pretenuring", "dist/main.js", "--config", "/etc/engine-gateway/gateway.yaml"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "--no-allocation-site-pretenuring", "--no-separate-gc-phases", "--heap-growing-percent=150", "dist/main.js", "--config", "/etc/engine-gateway/gateway.yaml"]

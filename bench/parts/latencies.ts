@@ -10,8 +10,8 @@ const CONNECTIONS = 128
 const WARM_UP_RATE = 3000
 /** The waits of the first requests are longer by far, because their code is not compiled yet. */
 const WARM_UPS = 3
-/** The flags with which the chart starts a container with one core: docs/capacity.md. */
-const ONE_CORE_FLAGS = ['--single-threaded-gc', '--no-separate-gc-phases', '--heap-growing-percent=150']
+/** The flag with which the chart starts a container with one core: docs/capacity.md. */
+const ONE_CORE_FLAG = '--single-threaded-gc'
 
 /** Latencies of reads at constant rates. */
 export const latencies: Part = {
@@ -20,7 +20,7 @@ export const latencies: Part = {
   measures:
     'Reads at a constant rate over 128 connections. A wait begins at the moment at which the request was due, also if no connection was ' +
     'free, so that a stall counts for every request that it delayed. With one core, the server is bound to a core of its own, and the gateway ' +
-    'has the flags of V8 for one core (docs/capacity.md). With all cores, it may also use the core of the load and of the engine. Each server ' +
+    'has the flag of V8 for one core (docs/capacity.md). With all cores, it may also use the core of the load and of the engine. Each server ' +
     'has had 27,000 requests before.',
   columns: [
     { key: 'p50', title: 'p50', unit: 'ms' },
@@ -48,7 +48,7 @@ async function measureOn(plan: Plan, cores: string): Promise<readonly Row[]> {
   const listed = options['rates'] || (isQuick ? '1000' : '1000,5000,10000')
   const rates = listed.split(',').map((one) => numberOf('rates', one))
   const flags = (options['flags'] ?? '').split(',').filter((set) => set !== '')
-  const [core, gatewayFlags] = cores === 'one' ? [CORES.server, ONE_CORE_FLAGS] : [ANY_CORE, []]
+  const [core, gatewayFlags] = cores === 'one' ? [CORES.server, [ONE_CORE_FLAG]] : [ANY_CORE, []]
   const { gateways, peers, nginx } = await startContenders(plan, { core, gatewayFlags, flags })
   const servers = [
     ...gateways,

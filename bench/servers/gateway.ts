@@ -7,7 +7,12 @@ import { USER } from '../scenario.ts'
 import { freePorts, type Server, startServer } from './processes.ts'
 
 /** The flags of the image. */
-export const FLAGS = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring']
+export const FLAGS = [
+  '--max-semi-space-size=8',
+  '--no-allocation-site-pretenuring',
+  '--no-separate-gc-phases',
+  '--heap-growing-percent=150',
+]
 const READY_MS = 60_000
 
 /** The only user. The password is the user's name, with the hash that `hash-password` creates. */

@@ -192,16 +192,15 @@ container has no memory limit, because the limit would then depend on the node, 
 {{- end -}}
 
 {{- /*
-The command of a container with a limit of at most one core: that of the image, with three flags of V8 (docs/capacity.md). Empty with another limit, or without
+The command of a container with a limit of at most one core: that of the image, with a flag of V8 (docs/capacity.md). Empty with another limit, or without
 one.
 */ -}}
 {{- define "engine-gateway.command" -}}
 {{- $cpu := toString (dig "limits" "cpu" "" .Values.resources) -}}
 {{- $cores := hasSuffix "m" $cpu | ternary (divf (trimSuffix "m" $cpu) 1000) (float64 $cpu) -}}
 {{- if and (gt $cores 0.0) (le $cores 1.0) -}}
-{{- $flags := list "--max-semi-space-size=8" "--no-allocation-site-pretenuring" -}}
-{{- $oneCore := list "--single-threaded-gc" "--no-separate-gc-phases" "--heap-growing-percent=150" -}}
-{{- concat (list "node") $flags $oneCore (list "dist/main.js" "--config" "/etc/engine-gateway/gateway.yaml") | toJson -}}
+{{- $flags := list "--max-semi-space-size=8" "--no-allocation-site-pretenuring" "--no-separate-gc-phases" "--heap-growing-percent=150" -}}
+{{- concat (list "node") $flags (list "--single-threaded-gc") (list "dist/main.js" "--config" "/etc/engine-gateway/gateway.yaml") | toJson -}}
 {{- end -}}
 {{- end -}}
 

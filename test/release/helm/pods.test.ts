@@ -4,7 +4,7 @@ import t from 'tap'
 import { helmSkip } from '../../support/requirements.ts'
 import { at, find, listAt, podOf, render, renderWith } from './render.ts'
 
-const ONE_CORE = '"--single-threaded-gc", "--no-separate-gc-phases", "--heap-growing-percent=150"'
+const ONE_CORE = '"--single-threaded-gc"'
 const DOCKERFILE = new URL('../../../Dockerfile', import.meta.url)
 
 const container = (...sets: readonly string[]) => at(podOf(render(...sets)), 'spec.containers.0')
@@ -175,7 +175,7 @@ t.test('the pods of the chart', { skip: helmSkip }, async (t) => {
     }
   })
 
-  await t.test('a container with at most one core has the flags for one core', async (t) => {
+  await t.test('a container with at most one core has the flag for one core', async (t) => {
     const commandOf = (cpu: string) => at(container(`resources.limits.cpu=${cpu}`), 'command')
     const entry = /^ENTRYPOINT (.*)$/m.exec(readFileSync(DOCKERFILE, 'utf8'))?.[1] ?? '[]'
     const expected = JSON.parse(entry.replace('"dist/main.js"', `${ONE_CORE}, "dist/main.js"`))
