@@ -22,7 +22,7 @@ export function createPlanner(input: PlannerInput): Planner {
 
 /** All steps in their order, each with the operations that need it. */
 const STEPS: readonly (readonly [step: PlanStep, isNeeded: (planner: PlannerInput) => boolean])[] = [
-  // It often shows without a request that there is no plan.
+  // First, because it can find without a request to the engine that a query has no plan.
   [addNullGroup, (planner) => hasNullGroup(planner) && !maySubtract(planner)],
   [subtractInstances, (planner) => isByInstances(planner) && maySubtract(planner)],
   [addVisibleInstances, isByInstances],
