@@ -37,13 +37,9 @@ interface ListReading extends ItemFilter {
   readonly paging: Paging
 }
 
-/** A query with items that the caller may see, and with other items. */
-interface SubqueryReading extends ListReading {
+/** A query with items that the caller may see, with the facts for a plan that requests only these. */
+interface PlannedReading extends ListReading {
   readonly postfilter: Postfilter
-}
-
-/** The same query with the facts for its plan. */
-interface PlannedReading extends SubqueryReading {
   readonly planContext: PlanContext
 }
 
@@ -84,19 +80,21 @@ async function answerPage(
   planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
   const { planContext } = planned
-  const isByInstance = readsInstances(planContext)
-  const early = isByInstance ? await answerTop(listRequest, planned, STEP_ITEMS) : null
-  if (early !== null) return early
+  // The plan first reads the ids of instances, and there may be many.
+  if (readsInstances(planContext)) {
+    const top = await answerTop(listRequest, planned, STEP_ITEMS)
+    return top ?? answerByPlan(listRequest, planned, await createPlan(planContext))
+  }
   const plan = await createPlan(planContext)
-  const most = plan.strategy === 'union' && !isByInstance ? topOf(plan, listRequest) : 0
-  const top = most > 0 ? await answerTop(listRequest, planned, most) : null
+  const limit = plan.strategy === 'union' ? topOf(plan, listRequest) : 0
+  const top = limit > 0 ? await answerTop(listRequest, planned, limit) : null
   return top ?? answerByPlan(listRequest, planned, plan)
 }
 
 /** Executes a plan. Returns null if all items have to be read and filtered. */
 async function answerByPlan(
   listRequest: ListRequest,
-  { postfilter, limits, paging, onPlan }: SubqueryReading,
+  { postfilter, limits, paging, onPlan }: PlannedReading,
   plan: ListPlan,
 ): Promise<BufferedResponse | null> {
   const { context, upstreamRequest } = listRequest
@@ -140,17 +138,14 @@ function mayBeFew({ context: { engine, operation, accessRequest } }: ListRequest
 }
 
 /** Counts a short list by reading its items. Returns null if the list is long. */
-async function countFew(
-  listRequest: ListRequest,
-  reading: SubqueryReading,
-): Promise<BufferedResponse | null> {
+async function countFew(listRequest: ListRequest, planned: PlannedReading): Promise<BufferedResponse | null> {
   const { engine, operation } = listRequest.context
   const response = await readWhole(listRequest)
   if (response.status !== 200) return response
   const count = bodyValue(jsonIn(response.body), 'count')
-  if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, reading.limits.filteredRows)) {
-    reading.onPlan?.('scan')
-    return answerFiltered(listRequest, reading)
+  if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, planned.limits.filteredRows)) {
+    planned.onPlan?.('scan')
+    return answerFiltered(listRequest, planned)
   }
   observationsOf(engine).longCounts.set(operation.id, true)
   return null
@@ -162,7 +157,7 @@ async function countFew(
  */
 async function answerTop(
   listRequest: ListRequest,
-  { postfilter, paging: { first, max }, onPlan, limits }: SubqueryReading,
+  { postfilter, paging: { first, max }, onPlan, limits }: PlannedReading,
   limit: number,
 ): Promise<BufferedResponse | null> {
   const most = Math.min(limit, limits.filteredRows)

@@ -14,15 +14,18 @@ export interface DefinitionVersion {
   readonly tenantId: string | null
 }
 
+interface DefinitionQuery {
+  /** Null if definitions of all keys are requested. */
+  readonly keys: readonly string[] | null
+  /** Whether only the latest version of each key and tenant is requested. */
+  readonly isLatest: boolean
+  readonly max: number
+}
+
 /** Lists of definitions by which items are requested. */
 export interface DefinitionLists {
-  /** Returns all versions of these keys, or of all keys. Null if there are more than `max`. */
-  readonly definitions: (
-    keys: readonly string[] | null,
-    max: number,
-  ) => Promise<readonly DefinitionVersion[] | null>
-  /** Returns the same for the latest version of each key and tenant. */
-  readonly latestDefinitions: DefinitionLists['definitions']
+  /** Returns the definitions that a query finds. Null if there are more than `max`. */
+  readonly definitions: (query: DefinitionQuery) => Promise<readonly DefinitionVersion[] | null>
   /** Returns the deleted definitions with process instances in the history. Null if there are too many. */
   readonly deleted: () => Promise<readonly DefinitionVersion[] | null>
   /** Returns whether instances of definitions without a tenant may belong to a tenant, which an engine may be configured to choose. */
@@ -47,8 +50,7 @@ export function createDefinitionLists({ read, nowMs }: DefinitionListsOptions): 
       nulls = { first, untilMs: first === null ? nowMs() + OBSERVATION_MS : Number.POSITIVE_INFINITY }
       return first
     },
-    definitions: (keys, max) => definitionsOf(read, { keys, max }),
-    latestDefinitions: (keys, max) => definitionsOf(read, { keys, max, isLatest: true }),
+    definitions: (query) => definitionsOf(read, query),
     deleted: lookedForAgain(() => deletedDefinitions(read), nowMs),
     hasOwnTenants: (keys) => hasOwnTenants(read, keys),
   }
@@ -83,11 +85,7 @@ function lookedForAgain<T>(find: () => Promise<T>, nowMs: () => number): () => P
 
 async function definitionsOf(
   read: ReadEngine,
-  {
-    keys,
-    max,
-    isLatest = false,
-  }: { readonly keys: readonly string[] | null; readonly max: number; readonly isLatest?: boolean },
+  { keys, isLatest, max }: DefinitionQuery,
 ): Promise<readonly DefinitionVersion[] | null> {
   const found: DefinitionVersion[] = []
   for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, IDS_A_QUERY)) {

@@ -51,63 +51,35 @@ export class StableScan<Page extends ListPage = ListPage> {
     this.#from = from
   }
 
-  /** @param idsOnly as for ReadList */
+  /**
+   * Reads the next `size` items.
+   * @param idsOnly as for ReadList
+   */
   async next(size: number, idsOnly = false): Promise<PageContinuation<Page>> {
-    const last = this.#known.at(-1)
     const known = new Set(this.#known)
-    const reading = { size, idsOnly }
-    const found =
-      last === undefined ? await this.#readAt(this.#from, reading) : await this.#readOn(last, known, reading)
-    const { page, start, isLast, hasMoved = false } = found
+    const last = this.#known.at(-1)
+    let start = last === undefined ? this.#from : this.#from - 1
+    let page = await this.#readFrom(start, size, idsOnly)
+    const hasMoved = last !== undefined && page.items[0]?.item['id'] !== last
+    if (hasMoved)
+      // Reads further and further back until an item is known.
+      for (let back = MIN_READ_ITEMS; start > 0 && back <= MAX_READ_ITEMS; back *= 2) {
+        if (page.items.some((item) => isAmong(known, item))) break
+        start = Math.max(0, this.#from - back)
+        page = await this.#readFrom(start, size, idsOnly)
+      }
+    const end = this.#from + size
+    this.#from = start + page.items.length
     const items = page.items.filter((item) => !isAmong(known, item))
     const ids = items.map(({ item: { id } }) => id).filter((id) => typeof id === 'string')
-    this.#from = start + page.items.length
     this.#known = [...this.#known, ...ids].slice(-MAX_READ_ITEMS)
-    return { page, items, isLast, hasMoved }
-  }
-
-  async #readOn(
-    last: string,
-    known: ReadonlySet<string>,
-    reading: PageReadOptions,
-  ): Promise<PagePosition<Page>> {
-    const found = await this.#readAt(this.#from - 1, reading)
-    if (found.page.items[0]?.item['id'] === last) return found
-    return { ...(await this.#searched(found, known, reading)), hasMoved: true }
-  }
-
-  /** Reads further and further back until an item is known. */
-  async #searched(
-    first: PagePosition<Page>,
-    known: ReadonlySet<string>,
-    reading: PageReadOptions,
-  ): Promise<PagePosition<Page>> {
-    let found = first
-    for (let back = MIN_READ_ITEMS; found.start > 0 && back <= MAX_READ_ITEMS; back *= 2) {
-      if (found.page.items.some((item) => isAmong(known, item))) break
-      found = await this.#readAt(Math.max(0, this.#from - back), reading)
-    }
-    return found
+    return { page, items, isLast: this.#from !== end, hasMoved }
   }
 
   /** Reads from `start` to `size` items after those that were already read. */
-  async #readAt(start: number, { size, idsOnly }: PageReadOptions): Promise<PagePosition<Page>> {
-    const asked = this.#from - start + size
-    const page = await this.#read(start, asked, idsOnly)
-    return { page, start, isLast: page.items.length !== asked }
+  #readFrom(start: number, size: number, idsOnly: boolean): Promise<Page> {
+    return this.#read(start, this.#from - start + size, idsOnly)
   }
-}
-
-interface PageReadOptions {
-  readonly size: number
-  readonly idsOnly: boolean
-}
-
-interface PagePosition<Page extends ListPage> {
-  readonly page: Page
-  readonly start: number
-  readonly isLast: boolean
-  readonly hasMoved?: true
 }
 
 function isAmong(ids: ReadonlySet<string>, { item: { id } }: PageItem): boolean {

@@ -5,7 +5,7 @@ import { MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_READ_ITEMS, FEW_ITEMS } from 
 import type { Method } from '../../operations/table.ts'
 import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import { isOfTenants } from '../visibility/visibility.ts'
-import type { DefinitionLists, DefinitionVersion } from '../facts/definition-lists.ts'
+import type { DefinitionVersion } from '../facts/definition-lists.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { pagingOf } from '../../request/paging.ts'
@@ -93,8 +93,8 @@ async function ownDefinition(context: PlanContext, id: string): Promise<readonly
 async function definitionSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
   const { query } = context
   if (query.definition === undefined) return null
-  const { definitions, limits } = context.options
-  const visible = await visibleDefinitions(context, definitions, limits.rowParts)
+  const { rowParts } = context.options.limits
+  const visible = await visibleDefinitions(context, { isLatest: false, max: rowParts })
   if (visible !== null) return ofDefinitions(context, visible)
   return query.key === undefined || !context.selectsTenants ? null : keyedSubqueries(context)
 }
@@ -102,21 +102,20 @@ async function definitionSubqueries(context: PlanContext): Promise<readonly Subq
 /** Returns the keys of visible process definitions, including deleted ones. Null if items have other keys, or there are too many. */
 async function visibleKeys(context: PlanContext): Promise<ReadonlySet<string> | null> {
   if (context.query.definition === undefined) return null
-  const { latestDefinitions } = context.options
-  const visible = await visibleDefinitions(context, latestDefinitions, MAX_READ_ITEMS)
+  const visible = await visibleDefinitions(context, { isLatest: true, max: MAX_READ_ITEMS })
   return visible === null ? null : new Set(visible.map(({ key }) => key))
 }
 
 /** Returns the visible definitions, including deleted ones. Null if there are more than `max`, or too many are deleted. */
 async function visibleDefinitions(
   context: PlanContext,
-  read: DefinitionLists['definitions'],
-  max: number,
+  selection: { readonly isLatest: boolean; readonly max: number },
 ): Promise<readonly DefinitionVersion[] | null> {
-  const { keys } = context
+  const { keys, options } = context
   const deleted = await deletedOf(context)
-  const found = deleted === null ? null : await read(keys.isAllBut ? null : [...keys.ids], max)
-  if (deleted === null || found === null) return null
+  if (deleted === null) return null
+  const found = await options.definitions({ ...selection, keys: keys.isAllBut ? null : [...keys.ids] })
+  if (found === null) return null
   const ids = new Set(found.map(({ id }) => id))
   return [...found, ...deleted.filter(({ id }) => !ids.has(id))].filter((one) => isVisibleIn(context, one))
 }

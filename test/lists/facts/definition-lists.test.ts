@@ -28,7 +28,7 @@ const definition = (id: string, tenantId: string | null = null) => ({ id, key: `
 t.test('definitions are read by keys, a hundred in one request', async (t) => {
   const keys = Array.from({ length: 220 }, (_, at) => `k${at}`)
   const { lists, reads } = open({ answer: ({ query }) => [definition(query.get('keysIn') ?? '', 'acme')] })
-  const found = await lists.definitions(keys, 200)
+  const found = await lists.definitions({ keys, isLatest: false, max: 200 })
   t.same(
     reads.map(({ path, query }) => [path, query.get('keysIn')?.split(',').length, query.get('maxResults')]),
     [
@@ -50,8 +50,8 @@ t.test('definitions are read by keys, a hundred in one request', async (t) => {
 t.test('all definitions are read in one request, and one more than the limit is refused', async (t) => {
   const items = ['a', 'b', 'c'].map((id) => definition(id))
   const { lists, reads } = open({ answer: () => items })
-  t.same(await lists.definitions(null, 3), items)
-  t.equal(await lists.definitions(null, 2), null)
+  t.same(await lists.definitions({ keys: null, isLatest: false, max: 3 }), items)
+  t.equal(await lists.definitions({ keys: null, isLatest: false, max: 2 }), null)
   t.same(
     reads.map(({ query }) => query.toString()),
     ['maxResults=4', 'maxResults=3'],
@@ -60,7 +60,7 @@ t.test('all definitions are read in one request, and one more than the limit is 
 
 t.test('only the latest version of each key and tenant is read if requested', async (t) => {
   const { lists, reads } = open({ answer: () => [definition('a')] })
-  t.same(await lists.latestDefinitions(['a'], 3), [definition('a')])
+  t.same(await lists.definitions({ keys: ['a'], isLatest: true, max: 3 }), [definition('a')])
   t.same(
     reads.map(({ query }) => query.toString()),
     ['maxResults=4&keysIn=a&latestVersion=true'],
@@ -70,7 +70,9 @@ t.test('only the latest version of each key and tenant is read if requested', as
 t.test('a definition without an id or a key, or a response that is not a list, is invalid', async (t) => {
   for (const answer of [[{ id: 'a' }], [{ key: 'a' }], null, {}]) {
     const { lists } = open({ answer: () => answer })
-    await t.rejects(lists.definitions(null, 5), { code: 'GW_UPSTREAM_INVALID' })
+    await t.rejects(lists.definitions({ keys: null, isLatest: false, max: 5 }), {
+      code: 'GW_UPSTREAM_INVALID',
+    })
   }
 })
 

@@ -11,7 +11,7 @@ import { recordsOf } from '../../support/record-lines.ts'
 const KEYS = ['a', 'b', 'c', 'd', 'e']
 const DEFINITIONS = KEYS.map((key) => ({ id: `${key}:1`, key, tenantId: null }))
 
-const definitions: PlanOptions['definitions'] = async (keys) =>
+const definitions: PlanOptions['definitions'] = async ({ keys }) =>
   DEFINITIONS.filter(({ key }) => keys === null || keys.includes(key))
 
 /** Returns whether a query for instances selects only those of the hidden key. */
@@ -20,7 +20,6 @@ const isHidden = (query: Readonly<Record<string, unknown>>) =>
 
 const OPTIONS: PlanOptions = {
   definitions,
-  latestDefinitions: definitions,
   deleted: async () => [],
   hasOwnTenants: async () => false,
   nullsFirst: async () => 'asc',

@@ -43,7 +43,6 @@ async function decisionOf(
     lookUp: (name, id) =>
       `${name} ${id}` === 'processDefinition d1' ? { key: 'review', tenantId: null } : null,
     definitions: async () => [],
-    latestDefinitions: async () => [],
     deleted: async () => [],
     hasOwnTenants: async () => false,
     nullsFirst: async () => null,
