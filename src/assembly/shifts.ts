@@ -136,8 +136,8 @@ export function sharedStateIn(text: string): SharedShiftState | null {
 }
 
 /**
- * Returns the changed state that another process has sent or stored. Null if the value has another form. Everyone who can write to Redis
- * can send such a value, unless `cache.signingKeys` is set. Therefore each member is checked.
+ * Returns the changed state that another process has sent or stored. Returns null if the value has another form. Each member is checked,
+ * because any client that can write to Redis can send such a value, unless `cache.signingKeys` is set.
  */
 export function shiftStateIn(value: unknown): ShiftState | null {
   const state = membersOf(value, ['shares', 'returned', 'changedAtMs', 'knownMs'])

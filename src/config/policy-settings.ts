@@ -52,7 +52,7 @@ const ofEveryFile = {
     .default(ONE_HOUR_MS)
     .describe(
       `${REMEMBER}Each request is compared with the user in the file, so a user who is changed or removed is refused as soon as ` +
-        `the file has been read. A shorter time only computes more password hashes. ${REMEMBER_NONE}`,
+        `the file has been read. A shorter time does not make this faster, and more password hashes are computed. ${REMEMBER_NONE}`,
     ),
 }
 const SOURCE_NEEDED = '{ source: file, file } or { source: engine } is needed'
