@@ -1,11 +1,9 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
-import type { RedisSettings } from '../config/redis-types.ts'
 import { keyPrefixOf } from '../redis/key-prefix.ts'
 import type { RedisCommand } from '../redis/redis-client.ts'
 import type { CacheRule } from './entry.ts'
 import { MAX_ENCODED_BYTES, encode } from './envelope.ts'
-import { RedisLink } from '../redis/redis-link.ts'
-import type { RedisLog } from '../redis/redis-link.ts'
+import { RedisLink, type RedisLog, type SharedStateOptions } from '../redis/redis-link.ts'
 import { RedisSubscription } from '../redis/subscription.ts'
 import {
   ALL,
@@ -19,12 +17,8 @@ import {
 import type { SharedEntry, SharedReading, SharedTier, TierListener } from './shared-tier.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 
-interface RedisTierOptions {
-  readonly redis: RedisSettings
-  /** Separates deployments that share a Redis and have engines of the same name. */
-  readonly namespace: string
+interface RedisTierOptions extends SharedStateOptions {
   readonly signer: Signer
-  readonly now: () => number
   /** The wall clock, in milliseconds since 1970. Default: `Date.now`. */
   readonly wallNow?: () => number
   readonly log: RedisLog

@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto'
-import type { RedisSettings } from '../config/redis-types.ts'
 import {
   type CompletedOutcome,
   MAX_KEPT_BYTES,
@@ -10,19 +9,14 @@ import {
   decodeRecord,
 } from './record.ts'
 import type { RedisCommand, RedisReply } from '../redis/redis-client.ts'
-import { RedisLink } from '../redis/redis-link.ts'
+import { RedisLink, type SharedStateOptions } from '../redis/redis-link.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-response.ts'
 
-interface IdempotencyStoreOptions {
-  readonly redis: RedisSettings
-  /** Separates deployments that share a Redis and have different engines of the same name. */
-  readonly namespace: string
+interface IdempotencyStoreOptions extends SharedStateOptions {
   readonly signer: Signer
   /** How long an outcome is stored. */
   readonly keepMs: number
-  /** The monotonic clock, in milliseconds, for example `performance.now`. */
-  readonly now: () => number
   /** The claims of the store that this one replaces in the same process. */
   readonly openClaims?: OpenClaims
 }
@@ -141,8 +135,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
       this.#onConnected?.()
       void this.#flush()
     }
-    // The connection of the cache logs the state. Both connect to the same server.
-    this.#link = new RedisLink({ redis, prefix: this.#prefix, now, log: () => undefined, onReady })
+    this.#link = new RedisLink({ redis, prefix: this.#prefix, now, onReady })
   }
 
   async claim({ key, fingerprint, underWayMs }: KeyedRequest): Promise<ClaimResult> {

@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { RedisSettings } from '../config/redis-types.ts'
 import { createMessages } from './change-messages.ts'
-import { RedisLink } from './redis-link.ts'
+import { RedisLink, type SharedStateOptions } from './redis-link.ts'
 import { RedisSubscription } from './subscription.ts'
 import type { Signer } from './signature.ts'
 
-interface ChangeBusOptions {
-  readonly redis: RedisSettings
-  /** Separates deployments that share a Redis and have engines of the same name. */
-  readonly namespace: string
+interface ChangeBusOptions extends SharedStateOptions {
   readonly signer: Signer
-  /** Monotonic milliseconds, as `performance.now`. */
-  readonly now: () => number
   /** Called if messages arrive that are not signed by a key, or that are repeated. Users and records must then be read again. */
   readonly onInvalidMessages: () => void
 }
@@ -53,14 +47,7 @@ export function createChangeBus({
   let listener: ChangeListener | null = null
   let rereadTimer: NodeJS.Timeout | null = null
   let rereadAt = -Infinity
-  // The cache's link logs the state: both connect to the same server.
-  const link = new RedisLink({
-    redis,
-    prefix: channel,
-    now,
-    log: () => undefined,
-    onReady: () => void flush(),
-  })
+  const link = new RedisLink({ redis, prefix: channel, now, onReady: () => void flush() })
   const subscription = new RedisSubscription({
     redis,
     channel,

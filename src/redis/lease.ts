@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { RedisSettings } from '../config/redis-types.ts'
 import { keyPrefixOf } from './key-prefix.ts'
-import { RedisLink } from './redis-link.ts'
+import { RedisLink, type SharedStateOptions } from './redis-link.ts'
 
-interface LeaseOptions {
-  readonly redis: RedisSettings
-  /** Separates deployments that share a Redis and have engines of the same name. */
-  readonly namespace: string
+interface LeaseOptions extends SharedStateOptions {
   /** The names, each with one lease. */
   readonly names: readonly string[]
-  /** Monotonic milliseconds, as `performance.now`. */
-  readonly now: () => number
   /**
    * Time without a renewal after which another process is elected, in milliseconds; default: 6 s. Leases are renewed three times
    * in this time.
@@ -52,8 +46,7 @@ export function createLeases({ redis, namespace, names, now, leaseMs = LEASE_MS 
   const self = randomUUID()
   const prefix = `${keyPrefixOf(redis, namespace)}lease:`
   const heldUntilMs = new Map<string, number>()
-  // The cache's link logs the state: both connect to the same server.
-  const link = new RedisLink({ redis, prefix, now, log: () => undefined, onReady: () => void take() })
+  const link = new RedisLink({ redis, prefix, now, onReady: () => void take() })
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
 

@@ -1,13 +1,5 @@
 import { hash } from 'node:crypto'
-import type { RedisSettings } from '../config/redis-types.ts'
-import { RedisLink } from './redis-link.ts'
-
-interface RateStoreOptions {
-  readonly redis: RedisSettings
-  /** Separates deployments that share a Redis and have engines of the same name. */
-  readonly namespace: string
-  readonly now: () => number
-}
+import { RedisLink, type SharedStateOptions } from './redis-link.ts'
 
 export interface SharedRate {
   /** Time between two requests at the limit. */
@@ -47,10 +39,9 @@ redis.call('SET', KEYS[1], string.format('%.3f', now + debt), 'PX', math.ceil(de
 return { 1, tostring(debt) }
 `
 
-export function createRateStore({ redis, namespace, now }: RateStoreOptions): RateStore {
+export function createRateStore({ redis, namespace, now }: SharedStateOptions): RateStore {
   const prefix = `engine-gateway:${namespace}:rate:`
-  // The cache's link logs the state: both connect to the same server.
-  const link = new RedisLink({ redis, prefix, now, log: () => undefined, onReady: () => undefined })
+  const link = new RedisLink({ redis, prefix, now })
   return {
     consume: async (principal, { intervalMs, burst }) => {
       const key = prefix + hash('sha256', principal, 'base64url')

@@ -7,14 +7,22 @@ import { openClient, type RedisClient, type RedisCommand, type RedisReply } from
 /** Logs a change of state, once per change. `why` never contains a credential. */
 export type RedisLog = (level: 'info' | 'warn', message: string, why: string | null) => void
 
-interface LinkOptions {
+/** The options of everything that gateways share in Redis. */
+export interface SharedStateOptions {
   readonly redis: RedisSettings
+  /** Separates deployments that share a Redis and have engines of the same name. */
+  readonly namespace: string
+  /** Monotonic milliseconds, as `performance.now`. */
+  readonly now: () => number
+}
+
+interface LinkOptions extends Omit<SharedStateOptions, 'namespace'> {
   /** The prefix of the keys of this link. */
   readonly prefix: string
-  readonly now: () => number
-  readonly log: RedisLog
+  /** Default: nothing is logged, because the link of the cache logs the state, and all links connect to the same server. */
+  readonly log?: RedisLog
   /** Called when the connection is established, for the first time or again. */
-  readonly onReady: () => void
+  readonly onReady?: () => void
 }
 
 /** Timeout of a command. It is checked after pending data has been read. */
@@ -29,7 +37,7 @@ const DECISIVE: ReadonlySet<string> = new Set(['READONLY', 'NOREPLICAS', 'CLUSTE
 export class RedisLink {
   readonly #client: RedisClient
   readonly #breaker: Breaker
-  readonly #log: RedisLog
+  readonly #log: RedisLog | undefined
   #up: boolean | null = null
   #reason: string | null = null
   #probe: NodeJS.Timeout | null = null
@@ -47,7 +55,7 @@ export class RedisLink {
         if (this.#breaker.closed) this.#setUp(true)
         // Without this command, an idle process would not notice the recovery. In a cluster, the server that has the keys must respond.
         else this.#probe = setTimeout(() => void this.run([['exists', prefix]]), PAUSE_MS).unref()
-        onReady()
+        onReady?.()
       },
     })
   }
@@ -106,8 +114,8 @@ export class RedisLink {
   #setUp(up: boolean): void {
     if (this.#up === up) return
     this.#up = up
-    if (up) this.#log('info', 'Redis responds; the shared cache is in use', null)
-    else this.#log('warn', 'Redis does not respond; each process uses only its own cache', this.#reason)
+    if (up) this.#log?.('info', 'Redis responds; the shared cache is in use', null)
+    else this.#log?.('warn', 'Redis does not respond; each process uses only its own cache', this.#reason)
   }
 }
 

@@ -1,6 +1,5 @@
-import type { RedisSettings } from '../config/redis-types.ts'
 import { keyPrefixOf } from './key-prefix.ts'
-import { RedisLink } from './redis-link.ts'
+import { RedisLink, type SharedStateOptions } from './redis-link.ts'
 
 /** Limits how often an action is done, for each name. All processes that share the turns count together. */
 export interface TurnTaker {
@@ -20,14 +19,6 @@ export type TurnResult =
        */
       readonly previous: number
     }
-
-interface SharedTurnsOptions {
-  readonly redis: RedisSettings
-  /** Separates deployments that share a Redis and have engines of the same name. */
-  readonly namespace: string
-  /** Monotonic milliseconds, as `performance.now`. */
-  readonly now: () => number
-}
 
 /** An entry expires after this time without a turn, or after twice `leastMs` if that is longer. */
 const KEPT_MS = 600_000
@@ -62,11 +53,10 @@ export function createOwnTurns(now: () => number): TurnTaker {
 }
 
 /** Creates turns that all processes with the same Redis share. While Redis does not respond, each process has its own turns. */
-export function createSharedTurns({ redis, namespace, now }: SharedTurnsOptions): TurnTaker {
+export function createSharedTurns({ redis, namespace, now }: SharedStateOptions): TurnTaker {
   const prefix = `${keyPrefixOf(redis, namespace)}turn:`
   const own = createOwnTurns(now)
-  // The cache's link logs the state: both connect to the same server.
-  const link = new RedisLink({ redis, prefix, now, log: () => undefined, onReady: () => undefined })
+  const link = new RedisLink({ redis, prefix, now })
   return {
     take: async (name, leastMs) => {
       const least = Math.ceil(leastMs)

@@ -1,15 +1,9 @@
-import type { RedisSettings } from '../config/redis-types.ts'
 import { keyPrefixOf } from './key-prefix.ts'
-import { RedisLink } from './redis-link.ts'
+import { RedisLink, type SharedStateOptions } from './redis-link.ts'
 import { SIGNATURE_BYTES, type Signer } from './signature.ts'
 
-interface SharedValuesOptions {
-  readonly redis: RedisSettings
-  /** Separates deployments that share a Redis and have engines of the same name. */
-  readonly namespace: string
+interface SharedValuesOptions extends SharedStateOptions {
   readonly signer: Signer
-  /** Monotonic milliseconds, as `performance.now`. */
-  readonly now: () => number
   /** Called when the connection is established, for the first time or again. */
   readonly onReady: () => void
 }
@@ -31,8 +25,7 @@ const MAX_BYTES = 4096
 export function createSharedValues(options: SharedValuesOptions): SharedValues {
   const { redis, namespace, signer, now, onReady } = options
   const prefix = `${keyPrefixOf(redis, namespace)}value:`
-  // The cache's link logs the state: both connect to the same server.
-  const link = new RedisLink({ redis, prefix, now, log: () => undefined, onReady })
+  const link = new RedisLink({ redis, prefix, now, onReady })
   return {
     read: async (name) => {
       const key = prefix + name

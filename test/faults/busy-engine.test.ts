@@ -126,8 +126,6 @@ t.test('a Redis connection that is accepted but silent is replaced by another on
     redis: { url: fake.url },
     prefix: t.name,
     now,
-    log: () => undefined,
-    onReady: () => undefined,
   })
   t.teardown(() => link.close())
   await until(() => fake.connections > 1, 10_000)

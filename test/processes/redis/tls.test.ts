@@ -18,7 +18,6 @@ function openLink(t: Test, redis: RedisSettings) {
     prefix: t.name,
     now: () => performance.now(),
     log: (level, _message, why) => void lines.push(`${level} ${why ?? ''}`),
-    onReady: () => undefined,
   })
   t.teardown(() => link.close())
   return { link, lines }
