@@ -7,7 +7,7 @@ import type { EngineShift } from '../pipeline/dependencies.ts'
 import { RETURN_REASONS } from '../proxy/nodes/group-comparison.ts'
 import type { Shift, ShiftOptions, ShiftState } from '../proxy/nodes/shift.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
-import { isObject } from '../request/value.ts'
+import { isObject, jsonValueOf } from '../request/value.ts'
 import type { Component } from './component.ts'
 import type { GroupGuard } from './group-guard.ts'
 
@@ -129,7 +129,7 @@ export function adoptShared(
 
 /** Returns null if the text has another form, for example further members. The meaning of such a text is not known. */
 export function sharedStateIn(text: string): SharedShiftState | null {
-  const { settings, to, ...shared } = membersOf(parsedOrNull(text), ['settings', 'to', 'state'])
+  const { settings, to, ...shared } = membersOf(jsonValueOf(text), ['settings', 'to', 'state'])
   const state = shiftStateIn(shared['state'])
   if (state === null || typeof settings !== 'string' || typeof to !== 'string') return null
   return { settings, to, state }
@@ -156,14 +156,6 @@ function membersOf(value: unknown, names: readonly string[]): Readonly<Record<st
     Object.keys(value).length === names.length &&
     names.every((name) => Object.hasOwn(value, name))
   return isExact ? value : {}
-}
-
-function parsedOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function isShare(value: unknown): value is number {

@@ -1,6 +1,6 @@
 import type { CachedContent } from '../operations/cached-content.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
-import { isObject } from '../request/value.ts'
+import { isObject, jsonValueOf } from '../request/value.ts'
 
 /**
  * Returns true if a response has this content. An error page with the status 200 does not have it. If such a page were stored, it
@@ -14,7 +14,7 @@ export function hasContent(
   const mediaType = type.trim().toLowerCase()
   if (content === 'diagram') return isImage(mediaType)
   if (!isJson(mediaType)) return false
-  const value = jsonOf(body)
+  const value = jsonValueOf(body)
   if (content === 'names') return Array.isArray(value) && value.every((name) => typeof name === 'string')
   return isObject(value) && ['bpmn20Xml', 'dmnXml'].some((name) => typeof value[name] === 'string')
 }
@@ -26,12 +26,4 @@ function isImage(mediaType: string): boolean {
 
 function isJson(mediaType: string): boolean {
   return mediaType === 'application/json' || mediaType.endsWith('+json')
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return null
-  }
 }

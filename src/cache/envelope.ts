@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { BufferedResponse } from '../request/buffered-response.ts'
+import { isRecord, jsonValueOf } from '../request/value.ts'
 import { isStorable } from './storable.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-response.ts'
 
@@ -49,9 +50,9 @@ export function decode(key: string, value: Buffer): DecodedEntry | null {
   const headBytes = value.readUInt32BE(8)
   if (headBytes > MAX_HEAD_BYTES) return null
   const bodyAt = HEAD_AT + headBytes
-  const head = headOf(value.subarray(HEAD_AT, bodyAt))
+  const head = jsonValueOf(value.subarray(HEAD_AT, bodyAt))
   const body = value.subarray(bodyAt)
-  if (head === null || head.key !== key || head.length !== body.length) return null
+  if (!isHead(head) || head.key !== key || head.length !== body.length) return null
   const { tokens, seconds, atMs, status, headers } = head
   return { response: { status, headers, body }, seconds, tokens, atMs }
 }
@@ -61,19 +62,10 @@ interface EntryHead extends Omit<DecodedEntry, 'response'>, Omit<BufferedRespons
   readonly length: number
 }
 
-function headOf(bytes: Buffer): EntryHead | null {
-  try {
-    const head: unknown = JSON.parse(bytes.toString())
-    return isHead(head) ? head : null
-  } catch {
-    return null
-  }
-}
-
 // The checksum only detects damage. A client that can write to Redis can also write a valid checksum, so the members are checked.
 function isHead(head: unknown): head is EntryHead {
-  if (typeof head !== 'object' || head === null) return false
-  const { key, tokens, seconds, atMs, length } = head as Partial<Record<keyof EntryHead, unknown>>
+  if (!isRecord(head)) return false
+  const { key, tokens, seconds, atMs, length } = head
   return (
     typeof key === 'string' &&
     typeof tokens === 'string' &&

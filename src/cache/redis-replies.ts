@@ -1,8 +1,8 @@
-import { decode } from './envelope.ts'
-import type { DecodedEntry } from './envelope.ts'
+import { decode, type DecodedEntry } from './envelope.ts'
 import type { RedisReply } from '../redis/redis-client.ts'
 import { replyCodeOf } from '../redis/redis-link.ts'
 import type { Signer } from '../redis/signature.ts'
+import { isRecord, jsonValueOf } from '../request/value.ts'
 
 /** The expectations for a stored value. */
 interface EntryExpectation {
@@ -84,14 +84,9 @@ export const MAX_TAGS = 1000
 export function parseMessage(
   text: string,
 ): { readonly from: string; readonly tags: readonly string[] } | null {
-  try {
-    const message: unknown = JSON.parse(text)
-    if (typeof message !== 'object' || message === null || !('from' in message) || !('tags' in message))
-      return null
-    const { from, tags } = message
-    if (typeof from !== 'string' || !Array.isArray(tags)) return null
-    return { from, tags: tags.length > MAX_TAGS ? [ALL] : tags.filter((tag) => typeof tag === 'string') }
-  } catch {
-    return null
-  }
+  const message = jsonValueOf(text)
+  if (!isRecord(message)) return null
+  const { from, tags } = message
+  if (typeof from !== 'string' || !Array.isArray(tags)) return null
+  return { from, tags: tags.length > MAX_TAGS ? [ALL] : tags.filter((tag) => typeof tag === 'string') }
 }

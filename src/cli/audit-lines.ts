@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { fileReasonOf } from '../config/file-text.ts'
 import { messageOf, type MissingPermission } from '../errors.ts'
-import { isRecord } from '../request/value.ts'
+import { isObject, isRecord, jsonValueOf } from '../request/value.ts'
 import { CommandError } from './command-failure.ts'
 
 /** Counts of lines that were read. */
@@ -45,22 +45,15 @@ export async function readAuditLines(
   let unreadable = 0
   for await (const text of linesOf(from)) {
     if (text.trim() === '') continue
-    const value = valueOf(text)
-    if (value === null) unreadable += 1
-    else readable += 1
-    if (value?.['stream'] === 'audit') add(value)
+    const value = jsonValueOf(text)
+    if (!isObject(value)) {
+      unreadable += 1
+      continue
+    }
+    readable += 1
+    if (value['stream'] === 'audit') add(value)
   }
   return { readable, unreadable }
-}
-
-/** Returns null if the text is not a JSON object. */
-function valueOf(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) && !Array.isArray(value) ? value : null
-  } catch {
-    return null
-  }
 }
 
 /** Returns whether a value of an audit line is a missing permission. */

@@ -9,6 +9,7 @@ import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { type BufferedResponse, KEPT_RESPONSE_BYTES, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { bodyText } from '../request/body.ts'
 import { targetPathOf } from '../request/target.ts'
+import { jsonValueOf } from '../request/value.ts'
 import { tagsOf } from './cached.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
 import { DEPLOYMENT_TAG } from '../operations/cached-content.ts'
@@ -130,11 +131,7 @@ async function fetchResponse({
  * permits the response.
  */
 function createdId({ body }: BufferedResponse): string {
-  try {
-    return bodyText(JSON.parse(body.toString('utf8')), 'id') ?? ''
-  } catch {
-    return ''
-  }
+  return bodyText(jsonValueOf(body), 'id') ?? ''
 }
 
 /** Resolves to undefined: a reply is thenable, and a promise that resolves to it would wait for it. */

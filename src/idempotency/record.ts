@@ -1,5 +1,5 @@
 import type { BufferedResponse } from '../request/buffered-response.ts'
-import { isRecord } from '../request/value.ts'
+import { isRecord, jsonValueOf } from '../request/value.ts'
 import { isStoredHead, isStoredStatus } from '../redis/stored-response.ts'
 
 /** The value in Redis under an idempotency key. */
@@ -49,9 +49,10 @@ export function encodeRecord(stored: IdempotencyRecord): Buffer {
 export function decodeRecord(value: Buffer): IdempotencyRecord | null {
   const end = value.indexOf('\n')
   if (end > MAX_LINE_BYTES || value.length > MAX_RECORD_BYTES) return null
-  const head = end === -1 ? null : parseHead(value.subarray(0, end))
-  const { state, fingerprint, status } = head ?? {}
-  if (head === null || typeof fingerprint !== 'string') return null
+  const head = end === -1 ? undefined : jsonValueOf(value.subarray(0, end))
+  if (!isRecord(head)) return null
+  const { state, fingerprint, status } = head
+  if (typeof fingerprint !== 'string') return null
   if (state === 'unknown') return { state, fingerprint }
   if (state === 'not kept') return isStoredStatus(status) ? { state, fingerprint, status } : null
   if (state === 'done') return doneIn(head, fingerprint, value.subarray(end + 1))
@@ -83,13 +84,4 @@ function doneIn(
 
 function isMs(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MAX_MS
-}
-
-function parseHead(bytes: Buffer): RecordHead | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'))
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
 }

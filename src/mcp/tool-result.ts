@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { CHAR, endOfString } from '../request/json-text.ts'
-import { isObject, stringIn } from '../request/value.ts'
+import { isObject, jsonValueOf, stringIn } from '../request/value.ts'
 import { type InProcessResponse, isText } from './in-process-client.ts'
 
 /** The result of a call, as `tools/call` returns it. */
@@ -65,22 +65,14 @@ function structuredContentOf(
   if (mediaType?.startsWith('application/json') !== true) return {}
   const withoutStrings = text.replaceAll(STRINGS, '""')
   if (ROUNDED_NUMBER.test(withoutStrings) || isTooDeep(withoutStrings)) return {}
-  const value = parsed(text)
+  const value = jsonValueOf(text)
   if (Array.isArray(value)) return { structuredContent: { items: value } }
   return isObject(value) ? { structuredContent: { ...value } } : {}
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Returns the refusal or error in one line: the status, the code of the gateway, and the message for the caller. */
 function errorTextOf({ status, headers, body }: InProcessResponse): string {
-  const error = parsed(body.toString('utf8'))
+  const error = jsonValueOf(body)
   const type = stringIn(error, 'type')
   const message = stringIn(error, 'message')
   const code = headers['x-gateway-error']

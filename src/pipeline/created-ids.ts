@@ -1,5 +1,5 @@
 import type { Operation } from '../operations/table.ts'
-import { isRecord } from '../request/value.ts'
+import { isRecord, jsonValueOf } from '../request/value.ts'
 
 interface CompletedWrite {
   /** The body of the response. Null if it was too long to be kept, is encoded, or is empty. */
@@ -31,11 +31,7 @@ function idsAt(value: unknown, [name, ...rest]: readonly string[]): readonly str
   return isRecord(value) && Object.hasOwn(value, name) ? idsAt(value[name], rest) : []
 }
 
-/** Returns the value in the kept body of a response. Null if no body was kept, or if it is not JSON. */
+/** Returns the value in the kept body of a response. Undefined if no body was kept, or if it is not JSON. */
 export function keptResponseOf(response: Buffer | null): unknown {
-  try {
-    return response === null ? null : JSON.parse(response.toString('utf8'))
-  } catch {
-    return null
-  }
+  return response === null ? undefined : jsonValueOf(response)
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { jsonValueOf } from '../request/value.ts'
 import type { Signer } from './signature.ts'
 
 interface MessagesOptions {
@@ -53,9 +54,9 @@ export function createMessages({ self, channel, signer, wallNow = Date.now }: Me
       return `${mac.toString('base64url')} ${body.toString()}`
     },
     read: (text) => {
-      if (!signer.signs) return asMessage(parseJson(text))
+      if (!signer.signs) return asMessage(jsonValueOf(text))
       const body = openText(signer, channel, text)
-      const [number, atMs, content] = listOf(body === null ? null : parseJson(body))
+      const [number, atMs, content] = listOf(body === null ? null : jsonValueOf(body))
       const message = asMessage(content)
       if (message === null || typeof number !== 'number' || typeof atMs !== 'number') return 'unsigned'
       if (message.from === self) return message
@@ -65,11 +66,10 @@ export function createMessages({ self, channel, signer, wallNow = Date.now }: Me
   }
 }
 
-function openText(signer: Signer, channel: string, text: string): string | null {
+function openText(signer: Signer, channel: string, text: string): Buffer | null {
   const space = text.indexOf(' ')
   const mac = Buffer.from(text.slice(0, Math.max(0, space)), 'base64url')
-  const opened = signer.open(channel, Buffer.concat([mac, Buffer.from(text.slice(space + 1))]))
-  return opened === null ? null : opened.toString()
+  return signer.open(channel, Buffer.concat([mac, Buffer.from(text.slice(space + 1))]))
 }
 
 function asMessage(value: unknown): Message | null {
@@ -80,12 +80,4 @@ function asMessage(value: unknown): Message | null {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { BufferedResponse } from '../request/buffered-response.ts'
+import { isObject, isRecord } from '../request/value.ts'
 
 /**
  * Headers that describe a body. Only these are stored in Redis: no connection headers (RFC 9110 section 7.6.1), no length, no
@@ -41,10 +42,9 @@ export function storedHeadersOf({ headers }: Pick<BufferedResponse, 'headers'>):
 
 /** Returns whether a value from Redis can be the status and headers of a response that a gateway stored. */
 export function isStoredHead(head: unknown, bodyBytes: number): head is StoredResponseHead {
-  if (typeof head !== 'object' || head === null) return false
-  const { status, headers } = head as Partial<Record<keyof StoredResponseHead, unknown>>
-  if (!isStoredStatus(status) || typeof headers !== 'object' || headers === null || Array.isArray(headers))
-    return false
+  if (!isRecord(head)) return false
+  const { status, headers } = head
+  if (!isStoredStatus(status) || !isObject(headers)) return false
   if (bodyBytes > 0 && BODILESS.has(status)) return false
   const fields = Object.entries(headers)
   return fields.every(([name, value]) => isStoredHeader(name, value)) && charsOf(fields) <= MAX_HEADER_CHARS

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
 import type { CertificateName, ClientCertificates } from '../config/tls-types.ts'
+import { jsonValueOf, stringOf } from './value.ts'
 
 /** Returns the user that the certificate of a connection names. Null if it names no user, or has expired. */
 export type CertificateUser = (socket: Socket) => string | null
@@ -73,18 +74,10 @@ export function alternativeNamesIn(text: string): readonly (readonly [kind: stri
   while (pattern.lastIndex < text.length) {
     const [, kind = '', written = ''] = pattern.exec(text) ?? []
     if (kind === '') return []
-    found.push([kind, written.startsWith('"') ? unquoted(written) : written])
+    // An empty text, which names no user, if the text is not JSON.
+    found.push([kind, written.startsWith('"') ? (stringOf(jsonValueOf(written)) ?? '') : written])
   }
   return found
-}
-
-/** Returns an empty text, which names no user, if the text is not JSON. */
-function unquoted(written: string): string {
-  try {
-    return String(JSON.parse(written))
-  } catch {
-    return ''
-  }
 }
 
 /** Returns whether a text can be a user id: the engine's column holds 255 characters, and no user is named with invisible characters. */

@@ -1,3 +1,5 @@
+import { jsonValueOf, stringOf } from './value.ts'
+
 /** Codes of the characters of the JSON syntax. */
 export const CHAR = {
   quote: 0x22,
@@ -40,11 +42,7 @@ export function nameOf(quoted: string): string {
 export function readQuoted(text: string): string | null {
   const quoted = `"${text}"`
   const end = endOfString(quoted, 0)
-  try {
-    return String(JSON.parse(quoted.slice(0, end + 1)))
-  } catch {
-    return null
-  }
+  return stringOf(jsonValueOf(quoted.slice(0, end + 1)))
 }
 
 export function isSpace(char: number): boolean {

@@ -8,6 +8,15 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null
 }
 
+/** Returns the value of a text in JSON, or undefined if the text is not JSON. */
+export function jsonValueOf(text: string | Buffer): unknown {
+  try {
+    return JSON.parse(text.toString())
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns a text unchanged, or null for any other value. */
 export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null

@@ -1,6 +1,6 @@
 import { GatewayError, messageOf } from '../errors.ts'
 import type { AskEngine } from '../request/engine-request.ts'
-import { stringIn } from '../request/value.ts'
+import { jsonValueOf, stringIn } from '../request/value.ts'
 import type { ImportStep } from './import-plan.ts'
 import { TransferError } from './read-list.ts'
 
@@ -55,9 +55,5 @@ function isUnsent(error: unknown): boolean {
 }
 
 function messageIn(body: Buffer): string {
-  try {
-    return (stringIn(JSON.parse(body.toString('utf8')), 'message') ?? '').slice(0, MAX_REASON)
-  } catch {
-    return ''
-  }
+  return (stringIn(jsonValueOf(body), 'message') ?? '').slice(0, MAX_REASON)
 }

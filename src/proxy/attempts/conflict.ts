@@ -1,4 +1,4 @@
-import { isRecord } from '../../request/value.ts'
+import { isRecord, jsonValueOf } from '../../request/value.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
 /** The code of an OptimisticLockingException (BuiltinExceptionCode, since 7.16): another transaction was faster, and this one was rolled back. */
@@ -33,12 +33,8 @@ export class BufferedError {
 
 /** Returns true if the body of an engine's 500 reports an OptimisticLockingException. The transaction then had no effect. */
 export function isConflict(body: Buffer): boolean {
-  try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'))
-    return isRecord(parsed) && parsed['code'] === OPTIMISTIC_LOCKING
-  } catch {
-    return false
-  }
+  const error = jsonValueOf(body)
+  return isRecord(error) && error['code'] === OPTIMISTIC_LOCKING
 }
 
 /** Returns the pause before a repeat. It varies, so that the same transactions do not collide again. `random` is from 0 to 1. */

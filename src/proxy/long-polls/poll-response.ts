@@ -1,4 +1,5 @@
 import type { BufferedResponse } from '../../request/buffered-response.ts'
+import { jsonValueOf } from '../../request/value.ts'
 import type { LockedTask } from './unlocks.ts'
 
 /** The response of an engine that found no task to lock. */
@@ -31,13 +32,8 @@ export function isEmptyList({ status, body }: BufferedResponse): boolean {
 
 /** Returns the tasks that are locked according to a response. Returns an empty list if the response is not a list of tasks. */
 export function lockedTasksIn({ status, body }: BufferedResponse): readonly LockedTask[] {
-  if (status !== 200) return []
-  try {
-    const tasks: unknown = JSON.parse(body.toString('utf8'))
-    return Array.isArray(tasks) ? tasks.flatMap(lockedTaskOf) : []
-  } catch {
-    return []
-  }
+  const tasks = status === 200 ? jsonValueOf(body) : undefined
+  return Array.isArray(tasks) ? tasks.flatMap(lockedTaskOf) : []
 }
 
 function lockedTaskOf(task: unknown): readonly LockedTask[] {

@@ -1,5 +1,5 @@
 import type { Client } from 'undici'
-import { stringIn } from '../../request/value.ts'
+import { jsonValueOf, stringIn } from '../../request/value.ts'
 import { connectionProblemOf, isConnectTimeout, isUnsent } from '../wire/failure.ts'
 import type { ProbeResult } from './health.ts'
 
@@ -77,16 +77,7 @@ export async function readVersion(
   if (statusCode === 401 || statusCode === 403)
     throw new Error(`the node refuses the gateway's credentials: response status ${statusCode}`)
   if (statusCode !== 200) throw new Error(`response status ${statusCode} for /version`)
-  return stringIn(parsedJson(text), 'version')?.slice(0, MAX_VERSION_CHARS) ?? null
-}
-
-/** Returns null if the text is not JSON. */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  return stringIn(jsonValueOf(text), 'version')?.slice(0, MAX_VERSION_CHARS) ?? null
 }
 
 /** Returns the result for an application. A redirect leads to a login or to the first page, so it counts as `ok`. At most `MAX_BYTES` are read. */

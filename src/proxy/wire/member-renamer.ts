@@ -1,4 +1,5 @@
 import type { MemberPlace } from '../../operations/published/family-members.ts'
+import { jsonValueOf, stringOf } from '../../request/value.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -143,9 +144,5 @@ function endOfString(bytes: Buffer, opening: number): number {
 function nameIn(bytes: Buffer, start: number, end: number): string {
   const name = bytes.toString('latin1', start + 1, end - 1)
   if (!name.includes('\\')) return name
-  try {
-    return String(JSON.parse(`"${name}"`))
-  } catch {
-    return ''
-  }
+  return stringOf(jsonValueOf(`"${name}"`)) ?? ''
 }

@@ -4,6 +4,7 @@ import type { RuleResult, IsDateText, Members, RequestData } from './engine-erro
 import { DEFER, invalid, restFailure } from './engine-error.ts'
 import { javaTrim, splitAt } from '../../../request/java-text.ts'
 import { integerOf } from '../../../request/paging.ts'
+import { jsonValueOf, stringOf } from '../../../request/value.ts'
 import { ORDERS } from './sorting.ts'
 
 /** The query of a query string in the form of a body, or the engine's refusal of a bad parameter. */
@@ -112,7 +113,7 @@ function convertDate(text: string, isDateText: IsDateText): ConversionResult {
   if (text.startsWith('"') || text.endsWith('"'))
     return { why: `${unfit(text, 'date')} because of double quotes` }
   const token = QUOTED.exec(`"${text}"`)?.[0] ?? ''
-  const read = jsonTextOf(token)
+  const read = stringOf(jsonValueOf(token))
   const isTold = read !== null && (isDateText(read) || !token.includes('\\'))
   if (!isTold) return { finding: DEFER }
   return isDateText(read) ? { value: read } : { why: unfit(`"${text}"`, 'date') }
@@ -120,15 +121,6 @@ function convertDate(text: string, isDateText: IsDateText): ConversionResult {
 
 /** A JSON string. Other text may follow it. */
 const QUOTED = /^"(?:[^"\\]|\\.)*"/s
-
-/** Returns the text that the engine's JSON reader reads from a string, or null if it fails. */
-function jsonTextOf(token: string): string | null {
-  try {
-    return String(JSON.parse(token))
-  } catch {
-    return null
-  }
-}
 
 const TOKEN =
   /^[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=[ \t\r\n]|$)|(true|false|null)(?![\w\p{L}\p{N}])|("(?:[^"\\]|\\.)*"))/su
@@ -140,7 +132,7 @@ function convertScalar(text: string, kind: 'integer' | 'long' | 'boolean'): Conv
     .find((group) => group !== undefined)
   if (token === undefined) return { why: unfit(text, kind) }
   const isQuoted = token.startsWith('"')
-  const inner = isQuoted ? jsonTextOf(token) : null
+  const inner = isQuoted ? stringOf(jsonValueOf(token)) : null
   if (isQuoted && inner === null) return { finding: DEFER }
   const fits =
     inner === null
