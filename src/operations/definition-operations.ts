@@ -1,4 +1,5 @@
 import type { AttributePath, Check } from './notation.ts'
+import { formEntryOf, type OperationForm } from './operation-form.ts'
 import type { PermissionName } from './permissions.ts'
 import type { Method, OperationEntry, WrittenOperations } from './table.ts'
 
@@ -37,18 +38,15 @@ const KINDS = {
   },
 } as const satisfies Readonly<Record<string, DefinitionKind>>
 
-/** The id of an operation, with the fields that only this form has. */
-type DefinitionForm = string | (Partial<Omit<OperationEntry, 'route' | 'checks'>> & { readonly id: string })
-
 /** An operation on a definition that the API has three times. All three have the other fields in common. */
 interface DefinitionOperation
   extends Omit<OperationEntry, 'route' | 'checks' | 'notFound' | 'crossTenant' | 'actsOnKey' | 'loads' | 'starts'> {
   readonly method: Method
   /** The path below the definition. Default: the path of the definition itself. */
   readonly path?: `/${string}`
-  readonly byId: DefinitionForm
-  readonly byKey: DefinitionForm
-  readonly byKeyAndTenant: DefinitionForm
+  readonly byId: OperationForm
+  readonly byKey: OperationForm
+  readonly byKeyAndTenant: OperationForm
   /** The checks of the command. `key` is the key of the definition, as each form finds it. */
   readonly checks: (key: AttributePath) => readonly Check[]
   /** The `notFound` of the form by id. */
@@ -74,7 +72,7 @@ export function definitionOperations(kindName: keyof typeof KINDS, operation: De
   }
   const missing = `404 RestException: No matching ${kind.name} with key: {key} and` as const
   return [
-    entryOf(byId, {
+    formEntryOf(byId, {
       ...shared,
       ...(starts === true && { starts: 'processDefinition' as const }),
       route: `${method} /${kindName}/:id${path}`,
@@ -82,12 +80,12 @@ export function definitionOperations(kindName: keyof typeof KINDS, operation: De
       notFound,
       ...(crossTenant !== undefined && { crossTenant }),
     }),
-    entryOf(byKey, {
+    formEntryOf(byKey, {
       ...ofKey,
       route: `${method} /${kindName}/key/:key${path}`,
       notFound: `${missing} no tenant-id`,
     }),
-    entryOf(byKeyAndTenant, {
+    formEntryOf(byKeyAndTenant, {
       ...ofKey,
       route: `${method} /${kindName}/key/:key/tenant-id/:tenantId${path}`,
       notFound: `${missing} tenant-id: {tenantId}`,
@@ -99,9 +97,4 @@ function checksByKey({ read, readsAgain }: DefinitionKind, checks: readonly Chec
   const find: Check = { name: 'read', anyOf: [`${read} path:key`], denied: 404 }
   const isRead = ({ anyOf }: Check): boolean => anyOf?.length === 1 && anyOf[0] === `${read} path:key`
   return [find, ...checks.filter((check) => !isRead(check) || (readsAgain && check.denied !== find.denied))]
-}
-
-function entryOf(form: DefinitionForm, entry: OperationEntry): readonly [string, OperationEntry] {
-  const { id, ...own } = typeof form === 'string' ? { id: form } : form
-  return [id, { ...entry, ...own }]
 }

@@ -1,11 +1,9 @@
 import type { Check, ItemRestriction } from './notation.ts'
+import { formEntryOf, type OperationForm } from './operation-form.ts'
 import type { OperationEntry, WrittenOperations } from './table.ts'
 
 /** A form of a list: its items or their count, with the query in the query string (GET) or in the body (POST). */
 type ListForm = 'GET' | 'POST' | 'GET count' | 'POST count'
-
-/** The id of an operation, with the fields that only this form of the list has. */
-type ListOperation = string | (Partial<Omit<OperationEntry, 'route' | 'items' | 'checks'>> & { readonly id: string })
 
 /** The fields that all operations of a list have in common. */
 interface ListFields extends Omit<OperationEntry, 'route' | 'items' | 'checks'> {
@@ -13,7 +11,7 @@ interface ListFields extends Omit<OperationEntry, 'route' | 'items' | 'checks'> 
   /** Default: the path of the list, with `/count`. */
   readonly countPath?: `/${string}`
   /** The operations of the list, by form. The API does not have every form of every list. */
-  readonly operations: Readonly<Partial<Record<ListForm, ListOperation>>>
+  readonly operations: Readonly<Partial<Record<ListForm, OperationForm>>>
 }
 
 /** A list of the API. Its items, its checks or both restrict it. */
@@ -27,18 +25,13 @@ type List = ListFields &
 export function listOperations(list: List): WrittenOperations {
   const { path, countPath = `${path}/count`, operations, checks = [], items, ...shared } = list
   return Object.entries(operations).map(([form, operation]) => {
-    const { id, ...own } = typeof operation === 'string' ? { id: operation } : operation
     const method = form.startsWith('GET') ? 'GET' : 'POST'
     const isCount = form.endsWith(' count')
-    return [
-      id,
-      {
-        ...shared,
-        ...own,
-        route: `${method} ${isCount ? countPath : path}`,
-        checks,
-        ...(items !== undefined && { items: isCount ? { ...items, form: 'count' } : items }),
-      },
-    ]
+    return formEntryOf(operation, {
+      ...shared,
+      route: `${method} ${isCount ? countPath : path}`,
+      checks,
+      ...(items !== undefined && { items: isCount ? { ...items, form: 'count' } : items }),
+    })
   })
 }

@@ -1,9 +1,7 @@
 import { instancePermissions, READ_TASK } from './common-permissions.ts'
 import type { Check, PermissionTerm } from './notation.ts'
-import type { OperationEntry, WrittenOperations } from './table.ts'
-
-/** The id of an operation, with the fields that only this one has. */
-type VariableOperation = string | (Partial<Omit<OperationEntry, 'route' | 'checks'>> & { readonly id: string })
+import { formEntryOf, type OperationForm } from './operation-form.ts'
+import type { WrittenOperations } from './table.ts'
 
 /** The variables of a task or an execution. The API has them in two scopes each, with the same operations. */
 interface VariableScope {
@@ -15,13 +13,13 @@ interface VariableScope {
   readonly name?: string
   /** The operations on all variables, on one variable, and on its binary data. */
   readonly operations: {
-    readonly list: VariableOperation
-    readonly modify: VariableOperation
-    readonly get: VariableOperation
-    readonly put: VariableOperation
-    readonly remove: VariableOperation
-    readonly getData: VariableOperation
-    readonly postData: VariableOperation
+    readonly list: OperationForm
+    readonly modify: OperationForm
+    readonly get: OperationForm
+    readonly put: OperationForm
+    readonly remove: OperationForm
+    readonly getData: OperationForm
+    readonly postData: OperationForm
   }
 }
 
@@ -78,26 +76,21 @@ export function variableOperations({ path, entity, name = entity, operations }: 
   const put = { ...updates, ...failing(`put ${name} variable {varName}`, 'update') }
   const removal = failing(`delete ${name} variable {varName}`, 'update', missingInRemoval)
   return [
-    entryOf(operations.list, {
+    formEntryOf(operations.list, {
       route: `GET ${path}`,
       ...reads,
       notFound: `500 NullValueException 0: ${missing}`,
       crossTenant: `500 ProcessEngineException 0: ${foreign('read')}`,
     }),
-    entryOf(operations.modify, {
+    formEntryOf(operations.modify, {
       route: `POST ${path}`,
       ...updates,
       ...failing(`modify variables for ${name} {id}`, 'update'),
     }),
-    entryOf(operations.get, { route: `GET ${one}`, ...get }),
-    entryOf(operations.put, { route: `PUT ${one}`, ...put }),
-    entryOf(operations.remove, { route: `DELETE ${one}`, body: 'none', ...updates, ...removal }),
-    entryOf(operations.getData, { route: `GET ${one}/data`, ...get }),
-    entryOf(operations.postData, { route: `POST ${one}/data`, body: 'multipart', ...put }),
+    formEntryOf(operations.get, { route: `GET ${one}`, ...get }),
+    formEntryOf(operations.put, { route: `PUT ${one}`, ...put }),
+    formEntryOf(operations.remove, { route: `DELETE ${one}`, body: 'none', ...updates, ...removal }),
+    formEntryOf(operations.getData, { route: `GET ${one}/data`, ...get }),
+    formEntryOf(operations.postData, { route: `POST ${one}/data`, body: 'multipart', ...put }),
   ]
-}
-
-function entryOf(operation: VariableOperation, entry: OperationEntry): readonly [string, OperationEntry] {
-  const { id, ...own } = typeof operation === 'string' ? { id: operation } : operation
-  return [id, { ...entry, ...own }]
 }
