@@ -1,4 +1,4 @@
-import { targetSearchOf } from './target.ts'
+import { decodedPart, targetSearchOf } from './target.ts'
 import { HOST } from '../config/host-pattern.ts'
 import type { IncomingMessage } from 'node:http'
 import type { GatewayCode } from '../errors.ts'
@@ -11,7 +11,6 @@ const QUERY = /^[A-Za-z0-9._~!$&'()*+,;=:@%/?[\]-]*$/
 const FORBIDDEN_IN_PATH = /%(?:2[Ff]|5[Cc]|3[Bb]|[01][0-9A-Fa-f]|7[Ff]|25[0-9A-Fa-f]{2})/
 // Node's own limit does not refuse the request: it hides the further headers in only one of its two views of the headers.
 const MAX_HEADERS = 128
-const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 const MALFORMED_ESCAPES = /%(?![0-9A-Fa-f]{2})/g
 /** Methods that are routed. */
 export const METHODS: ReadonlySet<string> = new Set([
@@ -59,22 +58,13 @@ export function canonicalOf(request: IncomingMessage, served: HostPolicy): Canon
 function targetFault(path: string, query: string): GatewayCode | null {
   const isPath = path === '/' || PATH.test(path)
   if (!isPath || !QUERY.test(query) || hasOtherReading(path)) return 'GW_BAD_TARGET'
-  return query.includes('%') && decoded(query) === null ? 'GW_BAD_TARGET' : null
+  return query.includes('%') && decodedPart(query) === null ? 'GW_BAD_TARGET' : null
 }
 
 function hasOtherReading(path: string): boolean {
   if (!path.includes('%') && !path.includes('/.')) return false
-  const text = FORBIDDEN_IN_PATH.test(path) ? null : decoded(path)
+  const text = FORBIDDEN_IN_PATH.test(path) ? null : decodedPart(path)
   return text === null || text.split('/').some((segment) => segment === '.' || segment === '..')
-}
-
-function decoded(text: string): string | null {
-  if (MALFORMED_ESCAPE.test(text)) return null
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return null
-  }
 }
 
 /**
@@ -94,7 +84,7 @@ export function headFaultOf(
   if (placeOf('authorization', rawHeaders) === TWICE) return 'GW_BAD_HEADER'
   if (headers['transfer-encoding'] !== undefined && httpVersion !== '1.1') return 'GW_BAD_REQUEST'
   const host = rawHeaders[place]
-  if (!isServed(host, hosts)) return 'GW_BAD_HOST'
+  if (!isServedHost(host, hosts)) return 'GW_BAD_HOST'
   return isCrossOriginRequest(request, host, allowedOrigins) ? 'GW_FOREIGN_ORIGIN' : null
 }
 
@@ -114,7 +104,8 @@ function placeOf(field: string, rawHeaders: readonly string[]): number {
   return place
 }
 
-function isServed(host: string | undefined, hosts: ReadonlySet<string>): host is string {
+/** Returns whether a value of Host is valid, and accepted by the configuration. */
+export function isServedHost(host: string | undefined, hosts: ReadonlySet<string>): host is string {
   return host !== undefined && HOST.test(host) && (hosts.size === 0 || hosts.has(host.toLowerCase()))
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config/schema.ts'
-import { HOST } from '../config/host-pattern.ts'
+import { isServedHost } from './canonical.ts'
 import { createIsTrustedPeer } from './client-address.ts'
 
 /**
@@ -26,10 +26,7 @@ export function createPublicAddress({ listen, hosts }: Pick<Config, 'listen' | '
     const { 'x-forwarded-proto': proto, 'x-forwarded-host': forwarded, host = '' } = request.headers
     if ((proto === undefined && forwarded === undefined) || !isTrusted(request)) return ownAddress(request)
     const scheme = proto === undefined ? ownScheme : proto === 'https' ? 'https' : 'http'
-    return `${scheme}://${typeof forwarded === 'string' && isServed(forwarded, served) ? forwarded : host}`
+    const isAccepted = typeof forwarded === 'string' && isServedHost(forwarded, served)
+    return `${scheme}://${isAccepted ? forwarded : host}`
   }
-}
-
-function isServed(host: string, served: ReadonlySet<string>): boolean {
-  return HOST.test(host) && (served.size === 0 || served.has(host.toLowerCase()))
 }

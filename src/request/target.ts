@@ -17,12 +17,13 @@ const LIST = /^\/engine(?:\?|$)/
 export function namedTargetOf(target: string, basePath: string): NamedTarget | null {
   if (!target.startsWith(`${basePath}/engine/`)) return null
   const [, name = '', below = ''] = NAMED.exec(target.slice(basePath.length)) ?? []
-  const engine = decoded(name)
+  const engine = decodedPart(name)
   if (below === '' || engine === null) return null
   return { engine, target: LIST.test(below) ? target : basePath + below }
 }
 
-function decoded(text: string): string | null {
+/** Returns a decoded part of a target. Null if it has a malformed escape, or bytes that are not UTF-8. */
+export function decodedPart(text: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {

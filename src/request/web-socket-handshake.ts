@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { pickHeaders } from './picked-headers.ts'
 
 /** Headers of the handshake that the application receives. The gateway sets `Connection` and `Upgrade` itself. */
 const HANDSHAKE_HEADERS = [
@@ -38,12 +39,7 @@ export function isWebSocketHandshake({ method, httpVersion, headers }: Handshake
 
 /** Returns the headers of a handshake for the application. */
 export function handshakeHeadersOf(headers: IncomingHttpHeaders): Record<string, string> {
-  const sent: Record<string, string> = {}
-  for (const name of HANDSHAKE_HEADERS) {
-    const value = headers[name]
-    if (value !== undefined) sent[name] = value
-  }
-  return sent
+  return pickHeaders(headers, HANDSHAKE_HEADERS)
 }
 
 type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>

@@ -1,10 +1,11 @@
 import { targetPathOf } from '../../request/target.ts'
-import { GatewayError, messageOf } from '../../errors.ts'
+import { messageOf } from '../../errors.ts'
 import { isRecord } from '../../request/value.ts'
 import { type AskEngine, invalidResponse, jsonOf } from '../../request/engine-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { createConstantTime, type ConstantTimeOptions } from './constant-time.ts'
 import type { IdentitySource } from './identity-source.ts'
+import { isThrottled } from './throttled.ts'
 import { isSameName } from '../../request/same-name.ts'
 import { createLockout, type Lockout, type LockoutOptions } from './lockout.ts'
 
@@ -118,10 +119,6 @@ async function findUser(ask: AskEngine, user: string): Promise<FoundUser> {
   if (listed === null && users.length > 0)
     throw invalidResponse("The engine's response to /user contains only other users")
   return { listed, groups, tenants }
-}
-
-function isThrottled(error: unknown): boolean {
-  return error instanceof GatewayError && error.code === 'GW_THROTTLED'
 }
 
 async function readIds(ask: AskEngine, path: string): Promise<readonly string[]> {

@@ -2,7 +2,12 @@ import { isIPv6 } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { throttled } from './throttled.ts'
-import { createAttemptPacer, type AttemptPacer, type AttemptPacerOptions } from './attempt-pacer.ts'
+import {
+  createAttemptPacer,
+  type AttemptOrigin,
+  type AttemptPacer,
+  type AttemptPacerOptions,
+} from './attempt-pacer.ts'
 
 export interface ThrottleOptions extends Pick<AttemptPacerOptions, 'schedule'> {
   /** How long failures count, from the first one. Default: 30,000 ms. */
@@ -48,14 +53,9 @@ export interface ThrottleOptions extends Pick<AttemptPacerOptions, 'schedule'> {
   readonly delay?: (ms: number) => Promise<unknown>
 }
 
-export interface ThrottleAttempt {
-  readonly user: string
-  readonly address: string
-}
-
 export interface Throttle {
   /** Runs `verify`, delayed after many failures. A null result counts as a failure. @throws GatewayError GW_THROTTLED if too many attempts wait */
-  readonly attempt: <T>(who: ThrottleAttempt, verify: () => Promise<T | null>) => Promise<T | null>
+  readonly attempt: <T>(who: AttemptOrigin, verify: () => Promise<T | null>) => Promise<T | null>
 }
 
 /**
@@ -117,7 +117,7 @@ interface Failures {
   readonly ofAddress: number
 }
 
-type PaceAttempt = (who: ThrottleAttempt, failures: Failures) => ReturnType<AttemptPacer['take']> | null
+type PaceAttempt = (who: AttemptOrigin, failures: Failures) => ReturnType<AttemptPacer['take']> | null
 
 /** Creates a function that takes a turn in the queue. It returns null if there are too few failures for a queue. */
 function createPaceAttempt(options: ThrottleOptions): PaceAttempt {

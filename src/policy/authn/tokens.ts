@@ -5,7 +5,8 @@ import type { IdentitySource } from './identity-source.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import { RENEWAL_SHARE } from '../../request/renewal-share.ts'
 import { createRenewalState, type Renewals } from './renewals.ts'
-import { networkOf, type Throttle, type ThrottleAttempt, type ThrottleOptions } from './throttle.ts'
+import type { AttemptOrigin } from './attempt-pacer.ts'
+import { networkOf, type Throttle, type ThrottleOptions } from './throttle.ts'
 import { outcomeOf } from './throttled.ts'
 import { type ClaimSettings, principalIn } from './token-claims.ts'
 import { type TokenFault, tokenRefusalOf } from './token-faults.ts'
@@ -211,7 +212,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
       : renewals.orLastGood(known.renewal, verification, () => lastGood(key))
   }
 
-  async function attempt(look: () => Promise<boolean>, who: ThrottleAttempt): Promise<boolean> {
+  async function attempt(look: () => Promise<boolean>, who: AttemptOrigin): Promise<boolean> {
     return (await options.throttle.attempt(who, async () => (await look()) || null)) === true
   }
 

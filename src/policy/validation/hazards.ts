@@ -5,7 +5,7 @@ import { isRecord } from '../../request/value.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { bodyValue } from '../../request/body.ts'
-import { itemsOf, membersOf } from './schemas/engine-error.ts'
+import { isGiven, itemsOf, membersOf } from './schemas/engine-error.ts'
 
 /** Members that contain variables by name. Every entry is a typed value, whatever its name. */
 const VARIABLE_MAPS: ReadonlySet<string> = new Set([
@@ -111,10 +111,6 @@ function checkTyped({ valueInfo }: JsonMembers, path: string, { allowedHazards }
   const { serializationDataFormat: format, objectTypeName } = valueInfo
   if (typeof format === 'string' && /java-serialized/i.test(format) && !allowedHazards.has('java-serialized'))
     throw hazard('java-serialized', `${path}.valueInfo.serializationDataFormat`)
-  if (isPresent(objectTypeName) && !allowedHazards.has('object-type-name'))
+  if (isGiven(objectTypeName) && !allowedHazards.has('object-type-name'))
     throw hazard('object-type-name', `${path}.valueInfo.objectTypeName`)
-}
-
-function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null
 }

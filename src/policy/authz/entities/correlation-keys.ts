@@ -1,8 +1,8 @@
 import type { DateFormat } from '../../../request/date-format.ts'
-import { javaTrim } from '../../../request/java-text.ts'
 import { withNumerals } from '../../../request/json.ts'
 import { readQuoted } from '../../../request/json-text.ts'
 import { isObject } from '../../../request/value.ts'
+import { isNullText, typeNameOf } from '../../validation/schemas/jackson.ts'
 
 /** Conditions on variables for a query of executions. */
 export interface KeyConditions {
@@ -45,19 +45,14 @@ export function conditionsOf(keys: unknown, dateFormat: DateFormat): KeyConditio
 function conditionValueOf(key: unknown, dateFormat: DateFormat): ConditionValue {
   if (!isObject(key)) return null
   const { value = null, type = null } = key
-  const isOfType = (...names: readonly string[]): boolean =>
-    type === null || names.includes(typeNameOf(type) ?? '')
+  const typeName = typeof type === 'string' ? typeNameOf(type) : ''
+  const isOfType = (...names: readonly string[]): boolean => type === null || names.includes(typeName)
   if (typeof value === 'string')
-    return isOfType('string') ? textValueOf(value, dateFormat) : dateValueOf(value, type)
+    return isOfType('string') ? textValueOf(value, dateFormat) : dateValueOf(value, typeName)
   if (typeof value === 'number')
     return isOfType(...NUMBER_TYPES) ? { value: withNumerals(key, 'value'), isExact: false } : null
   const isSame = typeof value === 'boolean' ? isOfType('boolean') : value === null && type === null
   return isSame ? { value, isExact: true } : null
-}
-
-/** The engine's name of a type: only its first letter may be written as a capital. */
-function typeNameOf(type: unknown): string | null {
-  return typeof type === 'string' ? type.charAt(0).toLowerCase() + type.slice(1) : null
 }
 
 /** A query reads a text as a date if it can. An empty text and `null` are read as a date that is null. */
@@ -68,12 +63,8 @@ function textValueOf(value: string, dateFormat: DateFormat): ConditionValue {
 }
 
 /** A message and a query read the text of a date in the same way, unless it means null. */
-function dateValueOf(value: string, type: unknown): ConditionValue {
+function dateValueOf(value: string, typeName: string): ConditionValue {
   const read = readQuoted(value)
-  const isDate = typeNameOf(type) === 'date' && read !== null && !isNullText(read)
+  const isDate = typeName === 'date' && read !== null && !isNullText(read)
   return isDate ? { value, isExact: true } : null
-}
-
-function isNullText(text: string): boolean {
-  return ['', 'null'].includes(javaTrim(text))
 }

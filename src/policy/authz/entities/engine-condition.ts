@@ -74,7 +74,7 @@ async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boo
 }
 
 interface Instructions {
-  readonly cancelling: readonly ActivityNode[]
+  readonly cancelling: readonly Item[]
   /** An activity that starts before the last cancellation may be cancelled as well, or may have ended by then. Only the engine knows. */
   readonly startsBefore: boolean
 }
@@ -92,14 +92,12 @@ function instructionsIn(body: unknown): Instructions | null {
 }
 
 /** Returns whether the instructions cancel every active activity. The engine then deletes the instance. */
-function isEmptied(tree: Item | null, cancelled: readonly ActivityNode[]): boolean {
+function isEmptied(tree: Item | null, cancelled: readonly Item[]): boolean {
   return tree !== null && leavesOf(tree, []).every((path) => cancelled.some((one) => cancels(one, path)))
 }
 
-type ActivityNode = Readonly<Record<string, unknown>>
-
 /** Returns each innermost activity or transition with the scopes around it. The outermost scope is the instance. */
-function leavesOf(node: ActivityNode, around: readonly ActivityNode[]): readonly (readonly ActivityNode[])[] {
+function leavesOf(node: Item, around: readonly Item[]): readonly (readonly Item[])[] {
   const path = [...around, node]
   const inner = [
     ...childrenOf(node, 'childActivityInstances').flatMap((child) => leavesOf(child, path)),
@@ -109,13 +107,13 @@ function leavesOf(node: ActivityNode, around: readonly ActivityNode[]): readonly
 }
 
 /** Returns the children. @throws GatewayError GW_UPSTREAM_INVALID if there is no list: an activity that is not read could still be active */
-function childrenOf(node: ActivityNode, name: string): readonly ActivityNode[] {
+function childrenOf(node: Item, name: string): readonly Item[] {
   const list = node[name]
   if (Array.isArray(list) && list.every(isObject)) return list
   throw invalidLookUp(`has no ${name}`, '/process-instance/…/activity-instances')
 }
 
-function cancels(instruction: ActivityNode, path: readonly ActivityNode[]): boolean {
+function cancels(instruction: Item, path: readonly Item[]): boolean {
   const activity = bodyText(instruction, 'activityId')
   const instances = [
     bodyText(instruction, 'activityInstanceId'),

@@ -2,9 +2,8 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import type { LookUps } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { inLists } from './lookup-lists.ts'
+import type { Item } from './lookup-response.ts'
 import { stringOf } from '../../../request/value.ts'
-
-type ExecutionItem = Readonly<Record<string, unknown>>
 
 /** Looks up instances in their order, with one request for each list. A caller that stops early causes no further requests. */
 export async function* instancesNamed(
@@ -20,7 +19,7 @@ export async function* instancesNamed(
 
 /** Returns the attributes of executions in a list whose items name their instances. Executions that no longer exist are left out. */
 export async function executionsIn(
-  items: readonly ExecutionItem[],
+  items: readonly Item[],
   member: 'executionId' | 'id',
   { lookUp, lookUpAll, checkDeadline }: LookUps & Pick<AccessRequest, 'checkDeadline'>,
 ): Promise<readonly Attributes[]> {

@@ -1,9 +1,7 @@
 import { UNKNOWN_COMMAND } from '../../../operations/job-command-names.ts'
 import { stringIn, stringOf } from '../../../request/value.ts'
-import { entityIn } from './lookup-response.ts'
-
-type JobItem = Readonly<Record<string, unknown>>
-type ReadItem = (path: string) => Promise<unknown>
+import type { ReadEngine } from './look-ups.ts'
+import { entityIn, type Item } from './lookup-response.ts'
 
 /**
  * Returns the command of a job without a process definition, by the type of its handler. Returns `unknown` if nothing in the
@@ -11,7 +9,7 @@ type ReadItem = (path: string) => Promise<unknown>
  * of a batch has a job definition, whose type is that of the handler. The command of any other job is only in the job log,
  * which the engine writes at history level full.
  */
-export async function jobCommandOf(job: JobItem, read: ReadItem): Promise<string | null> {
+export async function jobCommandOf(job: Item, read: ReadEngine): Promise<string | null> {
   if (stringOf(job['processDefinitionKey']) !== null) return null
   const definitionId = stringOf(job['jobDefinitionId'])
   const command =
@@ -21,13 +19,13 @@ export async function jobCommandOf(job: JobItem, read: ReadItem): Promise<string
   return command ?? UNKNOWN_COMMAND
 }
 
-async function definedCommand(id: string, read: ReadItem): Promise<string | null> {
+async function definedCommand(id: string, read: ReadEngine): Promise<string | null> {
   const path = `/job-definition/${encodeURIComponent(id)}`
   const shape = { named: { id }, texts: ['jobType'] }
   return stringIn(entityIn(await read(path), { path, shape }), 'jobType')
 }
 
-async function loggedCommand(jobId: string | null, read: ReadItem): Promise<string | null> {
+async function loggedCommand(jobId: string | null, read: ReadEngine): Promise<string | null> {
   if (jobId === null) return null
   const items = await read(`/history/job-log?jobId=${encodeURIComponent(jobId)}&maxResults=1`)
   const item: unknown = Array.isArray(items) ? items[0] : null

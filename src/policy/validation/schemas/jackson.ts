@@ -1,13 +1,13 @@
 import { type IsDateText, isGiven } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
 import { javaTrim } from '../../../request/java-text.ts'
+import { JAVA_INTEGER } from '../../../request/paging.ts'
 
 /*
  * The values that the engine's JSON reader (Jackson) accepts for each Java type, as measured. If the parsed copy does not
  * show a difference (5.0 and 5), or the reader's tolerance depends on its locale, the rule here accepts more, because the
  * engine checks the bytes itself.
  */
-const INT = { min: -2_147_483_648, max: 2_147_483_647 }
 const LONG = { min: -9_223_372_036_854_775_808n, max: 9_223_372_036_854_775_807n }
 const SHORT = { min: -32_768, max: 32_767 }
 const BOOLEANS: ReadonlySet<string> = new Set(['true', 'True', 'TRUE', 'false', 'False', 'FALSE'])
@@ -40,7 +40,7 @@ const MAX_DEPTH = 250
 
 /** Accepts any scalar: numbers and booleans become text. */
 export const string = scalar((value) => typeof value !== 'object', 'a string')
-export const integer = scalar((value) => isWhole(value, INT), 'an integer')
+export const integer = scalar((value) => isWhole(value, JAVA_INTEGER), 'an integer')
 export const long = scalar((value) => isWhole(value, LONG), 'a long integer')
 export const boolean = scalar(isBoolean, 'a boolean')
 export const date: JavaType = (value, _depth, isDate = isDateText) =>
@@ -136,7 +136,7 @@ function isWhole(value: unknown, range: NumberRange): boolean {
  * After parsing, the largest long is 2^63.
  */
 export function isWholeNumber(value: number, type: NumberRange | 'integer' | 'long'): boolean {
-  const { min, max } = type === 'integer' ? INT : type === 'long' ? LONG : type
+  const { min, max } = type === 'integer' ? JAVA_INTEGER : type === 'long' ? LONG : type
   return value >= Number(min) && value <= Number(max)
 }
 
@@ -148,7 +148,7 @@ const WHOLE = new RegExp(`^([+-]?(?:${DIGIT})+)$`, 'u')
 export function isWholeText(text: string, type: NumberRange | 'integer' | 'long' | 'short'): boolean {
   if (isNullText(text)) return true
   const [, digits] = WHOLE.exec(javaTrim(text)) ?? []
-  const range = type === 'integer' ? INT : type === 'long' ? LONG : type === 'short' ? SHORT : type
+  const range = type === 'integer' ? JAVA_INTEGER : type === 'long' ? LONG : type === 'short' ? SHORT : type
   return (
     digits !== undefined &&
     (!/^[+-]?\d{1,40}$/.test(digits) || isInRange(BigInt(digits.replace('+', '')), range))
