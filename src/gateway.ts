@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { admit, shedLoad } from './pipeline/admit.ts'
+import { checkRedeployment } from './pipeline/check-redeployment.ts'
 import { collectGrounds, traceOf } from './pipeline/collected-grounds.ts'
 import { respondToPreflights, shareResponses } from './pipeline/share-responses.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
@@ -29,10 +30,9 @@ import { createCors } from './request/cors.ts'
 import { namedTargetOf } from './request/target.ts'
 import { ANONYMOUS } from './request/principal.ts'
 import type { Upgrades } from './request/upgrades.ts'
-import { redeployedModels } from './policy/validation/deployed-models.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { checkMedia } from './policy/validation/media.ts'
-import { checkNamespaces, haveOneFamily } from './policy/validation/model-namespaces.ts'
+import { checkNamespaces } from './policy/validation/model-namespaces.ts'
 import { checkScripts } from './policy/validation/model-scripts.ts'
 import { checkMultipart, type MultipartContent, readMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
@@ -467,26 +467,11 @@ function checkLateRules(dependencies: Dependencies): RequestStage {
       checkRules(operation, accessRequest, { isDateText: engine.isDateText }),
     )
     checkMaxResults(dependencies, context)
-    const checked = redeploysModels(operation) ? checkRedeployed(dependencies, context) : undefined
+    const checked = redeploysModels(operation) ? checkRedeployment(dependencies, context, request) : undefined
     return chain(checked, () => {
       context.stage = 'forward'
     })
   }
-}
-
-/** Checks the namespaces of models that the request deploys again. They are read after the permission to read them is known. */
-function checkRedeployed(dependencies: Dependencies, context: CheckedContext): MaybePromise<void> {
-  const { engine, accessRequest } = context
-  const { ask } = engine
-  const families = engine.groupFamilies()
-  if (ask === null || haveOneFamily(families)) return undefined
-  const { params, body, checkDeadline } = accessRequest
-  const { deploymentBody: limitBytes } = dependencies.config.limits
-  const redeployment = { deploymentId: params['id'] ?? '', body, limitBytes, checkDeadline }
-  return enforce(dependencies, engine.validation, context, async () => {
-    for await (const model of redeployedModels(ask, redeployment))
-      await checkNamespaces([model], families, checkDeadline)
-  })
 }
 
 /**

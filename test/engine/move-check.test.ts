@@ -4,6 +4,7 @@ import { javaSkip } from '../support/requirements.ts'
 import { writeSetup } from '../support/reloadable.ts'
 import { runInProcess } from '../support/run-command.ts'
 import { exchange } from './exchange.ts'
+import { basicOf } from '../differential/http.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 import { startTwoFamilies } from './two-families.ts'
 
@@ -119,6 +120,62 @@ void t.test(
   },
 )
 
+const ACCESS = `
+identity: { source: engine }
+authorization: { mode: engine, records: { source: engine } }
+`
+
+void t.test(
+  'if engines decide, the check of a redeployment tells a caller nothing about models that the caller may not read',
+  { skip: javaSkip, timeout: 600_000 },
+  async (t) => {
+    const { old, next, gateway } = await startTwoFamilies(t, {
+      engine:
+        'shift: { to: new, reads: 1% }, credentials: forward, service: { username: demo, password: demo }',
+      settings: '',
+      secured: true,
+      access: ACCESS,
+    })
+    const admin = { authorization: basicOf('demo', 'demo') }
+    const mary = { authorization: basicOf('mary', 'mary') }
+    const send = (path: string, body: object) => exchange(old.base, { method: 'POST', path, body }, admin)
+    const profile = { id: 'mary', firstName: 'Mary', lastName: 'Mary', email: 'mary@localhost' }
+    await send('/user/create', { profile, credentials: { password: 'mary' } })
+    const forked = await deploy(next.base, 'forked.bpmn', OPERATON_MODEL, admin)
+    const waiting = await deploy(old.base, 'waiting.bpmn', WAITING, admin)
+    const countOf = async () =>
+      (await exchange(old.base, { method: 'GET', path: '/deployment/count' }, admin)).body
+    const before = await countOf()
+    for (const id of [forked, waiting, 'missing']) {
+      const direct = await redeploy(old.base, id, mary)
+      t.match(direct, { status: 404, body: { message: `Deployment with id '${id}' does not exist` } })
+      t.same(await redeploy(gateway.base, id, mary), direct, 'the gateway returns the response of the engine')
+    }
+    for (const resourceId of [forked, waiting])
+      await send('/authorization/create', {
+        type: 1,
+        permissions: ['READ'],
+        userId: 'mary',
+        resourceType: 9,
+        resourceId,
+      })
+    const refused = { status: 400, body: { message: /the namespace http:\/\/operaton\.org/ } }
+    t.match(await redeploy(gateway.base, forked, mary), refused, 'a model that the caller may read')
+    const direct = await redeploy(old.base, waiting, mary)
+    t.match(direct, { status: 403, body: { type: 'AuthorizationException' } })
+    t.same(await redeploy(gateway.base, waiting, mary), direct)
+    t.match(await redeploy(gateway.base, forked, admin), refused)
+    t.same(await countOf(), before, 'the engines have no new deployment')
+    t.equal((await redeploy(gateway.base, waiting, admin)).status, 200)
+  },
+)
+
+async function redeploy(base: string, id: string, headers: Readonly<Record<string, string>>) {
+  const path = `/deployment/${id}/redeploy`
+  const { status, body } = await exchange(base, { method: 'POST', path, body: {} }, headers)
+  return { status, body }
+}
+
 /** Checks that the gateway reads the models that an engine would deploy again, and that they cannot change afterwards. */
 async function checkRedeployments(
   t: Test,
@@ -130,18 +187,16 @@ async function checkRedeployments(
     const [first]: readonly unknown[] = Array.isArray(body) ? body : []
     return isRecord(first) ? String(first['id']) : ''
   }
-  const redeploy = async (name: string) => {
-    const path = `/deployment/${await idOf(`/deployment?name=${name}`)}/redeploy`
-    return exchange(base, { method: 'POST', path, body: {} }, headers)
-  }
+  const redeployNamed = async (name: string) =>
+    redeploy(base, await idOf(`/deployment?name=${name}`), headers)
   const countOf = async () => (await exchange(engine, { method: 'GET', path: '/deployment/count' })).body
   const before = await countOf()
-  t.match(await redeploy('forked.bpmn'), {
+  t.match(await redeployNamed('forked.bpmn'), {
     status: 400,
     body: { message: /the namespace http:\/\/operaton\.org\/schema\/1\.0\/bpmn/ },
   })
   t.same(await countOf(), before, 'the engine has no new deployment')
-  t.match(await redeploy('waiting.bpmn'), { status: 200, body: { id: /./ } })
+  t.match(await redeployNamed('waiting.bpmn'), { status: 200, body: { id: /./ } })
 
   const deployment = `/deployment/${await idOf('/deployment?name=forked.bpmn')}`
   const resource = `${deployment}/resources/${await idOf(`${deployment}/resources`)}`
@@ -159,10 +214,17 @@ function formOf(name: string, model: string): FormData {
   return form
 }
 
-async function deploy(base: string, name: string, model: string): Promise<void> {
-  const form = formOf(name, model)
-  const { status, body } = await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
+/** Returns the id of the deployment. */
+async function deploy(
+  base: string,
+  name: string,
+  model: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const request = { method: 'POST', path: '/deployment/create', body: formOf(name, model) } as const
+  const { status, body } = await exchange(base, request, headers)
   if (status !== 200) throw new Error(`The deployment of ${name} failed: ${status} ${JSON.stringify(body)}`)
+  return isRecord(body) ? String(body['id']) : ''
 }
 
 async function statusOfStart(base: string, key: string): Promise<number> {

@@ -27,6 +27,10 @@ interface TwoFamiliesOptions {
   readonly engine: string
   /** Further members of the configuration, as YAML. */
   readonly settings: string
+  /** Whether both engines check authorizations. Default: no. */
+  readonly secured?: boolean
+  /** The members `identity` and `authorization` of the configuration, as YAML. Default: users and records of the demo. */
+  readonly access?: string
   /** Returns the base URL at which the gateway reaches an engine. Default: the engine's own. */
   readonly inFront?: (base: string, group: Group) => Promise<string>
   /** Called when the old engine runs, before the new one starts. Default: nothing is done. */
@@ -46,6 +50,8 @@ export async function startTwoFamilies(
     families: [oldFamily, newFamily] = ['camunda-7.24.0', 'operaton'],
     engine,
     settings,
+    secured = false,
+    access,
     inFront = async (base) => base,
     prepare,
     tablesOf,
@@ -62,7 +68,14 @@ export async function startTwoFamilies(
   const start = async (group: Group, options: { readonly jobs: boolean; readonly port?: number }) => {
     const family = group === 'old' ? oldFamily : newFamily
     const args = jobSettings(family, group)
-    const started = await startEngine({ family, db: database.url, jvm: ['-Xmx512m'], args, ...options })
+    const started = await startEngine({
+      family,
+      db: database.url,
+      jvm: ['-Xmx512m'],
+      args,
+      secured,
+      ...options,
+    })
     engines.set(group, started)
     return started
   }
@@ -76,6 +89,7 @@ export async function startTwoFamilies(
     ],
     engine,
     settings,
+    ...(access === undefined ? {} : { access }),
   })
   t.teardown(() => gateway.stop())
   const restart: TwoFamilies['restart'] = async (group, { jobs }) => {

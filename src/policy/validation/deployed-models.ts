@@ -1,9 +1,10 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, jsonRefusalOf } from '../../errors.ts'
 import { bodyTexts } from '../../request/body.ts'
 import {
   type AskEngine,
   type EngineResponse,
   invalidResponse,
+  jsonIn,
   jsonOf,
   okBodyOf,
 } from '../../request/engine-request.ts'
@@ -49,6 +50,21 @@ export function askForResource(
 
 function resourcesPathOf(deploymentId: string): string {
   return `/deployment/${encodeURIComponent(deploymentId)}/resources`
+}
+
+/**
+ * Lets the engine decide whether a caller may read a deployment. If not, its 404 has the same form as for a redeployment.
+ * @throws EngineRefusal the engine's 404
+ * @throws GatewayError GW_FOREIGN_NAMESPACE if the 404 is not the engine's
+ */
+export function requireShown(ask: AskEngine, deploymentId: string): Promise<void> {
+  return orUnreadable(requireFound(ask, `/deployment/${encodeURIComponent(deploymentId)}`))
+}
+
+async function requireFound(ask: AskEngine, path: string): Promise<void> {
+  const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES })
+  if (status === 404)
+    throw jsonRefusalOf(404, jsonIn(body, path), 'the engine does not show the deployment to the caller')
 }
 
 export interface Redeployment {

@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
 import { aboutEngine, type StubResponse } from '../../move/stub-engine.ts'
 import { startNode } from '../../support/fake-engine.ts'
-import { openGateway } from '../../support/open-gateway.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { type GatewayOptions, openGateway } from '../../support/open-gateway.ts'
 
 const NAMESPACE = 'http://operaton.org/schema/1.0/bpmn'
 const OPERATON_MODEL = `<definitions xmlns:operaton="${NAMESPACE}"><process/></definitions>`
@@ -18,6 +19,11 @@ function upload(content: string) {
   return { headers, body: `--B\r\n${part}\r\n--B--\r\n` }
 }
 
+function bodyOf(fact: StubResponse): Buffer | string {
+  if (Buffer.isBuffer(fact)) return fact
+  return typeof fact === 'number' ? '' : JSON.stringify(fact)
+}
+
 type Facts = Readonly<Record<string, StubResponse>>
 
 interface Groups {
@@ -26,10 +32,11 @@ interface Groups {
   /** Further members of the engine. */
   readonly engine?: Readonly<Record<string, unknown>>
   readonly isOldDrained?: boolean
+  readonly wrap?: GatewayOptions['wrap']
 }
 
 /** Opens a gateway in front of two groups. Returns a function that deploys a model, and the deployments that reached a node. */
-async function openGroups(t: Test, { old, next, engine = {}, isOldDrained = false }: Groups) {
+async function openGroups(t: Test, { old, next, engine = {}, isOldDrained = false, wrap }: Groups) {
   const deployments: string[] = []
   const reads: string[] = []
   const startGroup = (facts: Facts) =>
@@ -39,7 +46,7 @@ async function openGroups(t: Test, { old, next, engine = {}, isOldDrained = fals
       const fact = facts[url] ?? { id: 'd1' }
       response.statusCode = typeof fact === 'number' ? fact : 200
       response.setHeader('content-type', 'application/json')
-      response.end(Buffer.isBuffer(fact) ? fact : JSON.stringify(fact))
+      response.end(bodyOf(fact))
     })
   const nodes = [
     { url: (await startGroup(old)).url, group: 'old', drain: isOldDrained },
@@ -49,6 +56,7 @@ async function openGroups(t: Test, { old, next, engine = {}, isOldDrained = fals
     engines: { default: { nodes, shift: { to: 'new' }, ...engine } },
     settings: { health: { probe: false }, limits: { deploymentBody: '1MiB' } },
     watch: true,
+    ...(wrap === undefined ? {} : { wrap }),
   })
   return {
     deploy: (model: string) => ask('demo', 'POST /deployment/create', upload(model)),
@@ -218,3 +226,144 @@ t.test('report mode counts the refusal of a redeployment, and sends the request'
   t.equal((await redeploy({})).status, 200)
   t.match(await dependencies.metrics.text(), /gateway_refusals_total\{[^}]*reason="GW_FOREIGN_NAMESPACE"\} 1/)
 })
+
+t.test('the checks of redeployments reserve memory, and are refused if there is not enough', async (t) => {
+  let reserved = 0
+  let isFull = false
+  const { redeploy, reads, deployments } = await openDeployed(t, {
+    wrap: (dependencies) => ({
+      ...dependencies,
+      pressure: {
+        ...dependencies.pressure,
+        reserve: (bytes) => {
+          if (isFull) return new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 2 })
+          reserved += bytes
+          t.equal(bytes, 1024 ** 2, 'all models together have at most this size')
+          return null
+        },
+        release: (bytes) => {
+          t.ok(
+            reads.some((url) => url.endsWith('/r1/data')),
+            'after the models were read',
+          )
+          reserved -= bytes
+        },
+      },
+    }),
+  })
+  t.equal((await redeploy({ resourceIds: ['r1'] })).status, 200)
+  t.equal(reserved, 0, 'released after the check')
+  t.match(await redeploy({}), REFUSED)
+  t.equal(reserved, 0, 'released after a refusal')
+  isFull = true
+  reads.length = 0
+  t.match(await redeploy({ resourceIds: ['r1'] }), {
+    status: 503,
+    headers: { 'x-gateway-error': 'GW_OVERLOADED', 'retry-after': '2' },
+  })
+  t.same([reads.filter((url) => url.includes('/resources')), deployments.length], [[], 1])
+})
+
+const MODES = ['off', 'report', 'engine'] as const
+
+function userOf(authorization = ''): string {
+  const [user = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':')
+  return user
+}
+
+/** Opens two groups of a deployment that only `demo` may read. The engine decides, and the gateway reads the engine with another account. */
+async function openDecidingEngine(t: Test, mode: (typeof MODES)[number], facts: Facts = {}) {
+  const missing = {
+    type: 'InvalidRequestException',
+    message: "Deployment with id 'd1' does not exist",
+    code: 0,
+  }
+  const reads: string[] = []
+  const deployments: string[] = []
+  const startGroup = (group: Facts) =>
+    startNode(t, ({ method, url, headers: { authorization } }, response) => {
+      const user = userOf(authorization)
+      if (method === 'POST') deployments.push(`${user} ${url}`)
+      else if (url.startsWith('/deployment/d1/resources')) reads.push(user)
+      const isHidden = url.startsWith('/deployment/d1') && user !== 'demo' && user !== 'service'
+      const fact = isHidden ? missing : (group[url] ?? { id: 'd2' })
+      const status = typeof fact === 'number' ? fact : 200
+      response.writeHead(isHidden ? 404 : status, { 'content-type': 'application/json' })
+      response.end(bodyOf(fact))
+    })
+  const nodes = [
+    { url: (await startGroup({ ...CAMUNDA, ...RESOURCES, ...facts })).url, group: 'old' },
+    { url: (await startGroup({ ...OPERATON, ...RESOURCES, ...facts })).url, group: 'new' },
+  ]
+  const { ask } = await openGateway(t, {
+    engines: {
+      default: {
+        nodes,
+        shift: { to: 'new' },
+        credentials: 'forward',
+        service: { username: 'service', password: 'service' },
+        authorization: { mode, records: RECORDS_FILE },
+      },
+    },
+    settings: {
+      health: { probe: false },
+    },
+    watch: true,
+  })
+  return {
+    redeploy: (user: string, body: object) => ask(user, REDEPLOY, { body }),
+    missing,
+    reads,
+    deployments,
+  }
+}
+
+const RECORDS_FILE = { source: 'file', file: 'records.yaml' } as const
+const REDEPLOY = 'POST /deployment/d1/redeploy'
+
+t.test(
+  'if the engine decides, a caller who may not read the deployment gets the response of the engine',
+  async (t) => {
+    for (const mode of MODES) {
+      const { redeploy, missing, reads, deployments } = await openDecidingEngine(t, mode)
+      for (const body of [{}, { resourceIds: ['r1'] }, { resourceIds: ['r2'] }, { resourceIds: ['none'] }]) {
+        const { status, headers: sent, body: shown } = await redeploy('mary', body)
+        t.same(
+          { status, error: sent['x-gateway-error'], shown },
+          { status: 404, error: undefined, shown: missing },
+          mode,
+        )
+      }
+      t.same([reads, deployments], [[], []], mode)
+    }
+  },
+)
+
+t.test('if the engine decides, the models are read with the credentials of the caller', async (t) => {
+  for (const mode of MODES) {
+    const { redeploy, reads, deployments } = await openDecidingEngine(t, mode)
+    t.match(await redeploy('demo', {}), { ...REFUSED, body: { message: new RegExp(NAMESPACE) } }, mode)
+    t.same(deployments, [])
+    t.equal((await redeploy('demo', { resourceIds: ['r1'] })).status, 200, mode)
+    t.same(deployments, ['demo /deployment/d1/redeploy'])
+    t.same(new Set(reads), new Set(['demo']), mode)
+  }
+})
+
+t.test(
+  'if the engine hides the models of a deployment from the caller, the refusal does not describe them',
+  async (t) => {
+    for (const facts of [
+      { '/deployment/d1': 404 },
+      { '/deployment/d1/resources': 403 },
+      { '/deployment/d1/resources': 404 },
+      { '/deployment/d1/resources/r2/data': 403 },
+    ]) {
+      const { redeploy, deployments } = await openDecidingEngine(t, 'engine', facts)
+      const { status, headers: sent, bytes } = await redeploy('demo', { resourceIds: ['r2'] })
+      t.same([status, sent['x-gateway-error']], [400, 'GW_FOREIGN_NAMESPACE'])
+      t.notMatch(bytes.toString(), NAMESPACE)
+      t.same(deployments, [])
+    }
+  },
+)
