@@ -536,6 +536,19 @@ t.test('the tenants of instances are queried only if their definition has no ten
   }
 })
 
+t.test('a page without items of several subqueries takes one read of the list', async (t) => {
+  const { ask, dependencies } = await openGateway(t, {
+    records: ['a', 'b'].map((key) => `grant anna PROCESS_DEFINITION:${key} READ_INSTANCE`),
+    engine: listEngine(() => ONE_EACH),
+  })
+  const { status, body, forwarded } = await ask('anna', 'GET /execution?maxResults=0')
+  t.same([status, body], [200, []])
+  const reads = forwarded.map(({ url }) => url).filter((url) => url.startsWith(`${BASE}/execution`))
+  t.same(reads, [`${BASE}/execution?maxResults=100&firstResult=0`])
+  const plans = (await dependencies.metrics.text()).match(/^gateway_rows_plan_total.*$/gm)
+  t.same(plans, ['gateway_rows_plan_total{operation="getExecutions",plan="filter"} 1'])
+})
+
 /** Lists of variables have a parameter for the form of the values. */
 const OF_VALUES = new Set(['/variable-instance', '/history/variable-instance', '/history/detail'])
 

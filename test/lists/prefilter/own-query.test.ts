@@ -84,3 +84,9 @@ t.test('a query with subqueries is not planned, and one with other filters is no
   t.match(ofBody({ active: true }), { isPlain: false })
   t.end()
 })
+
+t.test('a query with a parameter without a name is not planned', (t) => {
+  t.equal(ofQuery({ '': 'x' }), null)
+  t.equal(ofQuery({ '': '', processDefinitionKey: 'a' }), null)
+  t.end()
+})

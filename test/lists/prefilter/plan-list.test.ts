@@ -3,9 +3,14 @@ import { limits } from '../../../src/config/limit-settings.ts'
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
 import { createPlan, createPlanner } from '../../../src/lists/prefilter/plan-list.ts'
-import { type PlanOptions, planContextOf } from '../../../src/lists/prefilter/plan-context.ts'
+import {
+  type PlanContext,
+  type PlanOptions,
+  planContextOf,
+} from '../../../src/lists/prefilter/plan-context.ts'
 import { FILTER, type ListPlan } from '../../../src/lists/list-plan.ts'
 import { createDateFormat } from '../../../src/request/date-format.ts'
+import type { ImplicitTasks } from '../../../src/policy/authz/entities/implicit-bits.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e']
@@ -37,7 +42,16 @@ const ALL_BUT_E = [
   'revoke mary PROCESS_DEFINITION:e READ_INSTANCE,READ_HISTORY',
 ]
 
-async function planOf(id: string, lines: readonly string[]): Promise<ListPlan> {
+interface Caller {
+  readonly lines: readonly string[]
+  readonly disabledPermissions?: readonly string[]
+  readonly implicitGrants?: ImplicitTasks | null
+}
+
+function contextOf(
+  id: string,
+  { lines, disabledPermissions = [], implicitGrants = null }: Caller,
+): PlanContext | null {
   const operation = OPERATIONS.find((one) => one.id === id)
   if (operation?.items === undefined) throw new Error(`${id} lists no items`)
   const restriction = compileRestriction(operation.items)
@@ -51,13 +65,17 @@ async function planOf(id: string, lines: readonly string[]): Promise<ListPlan> {
   const principal = { userId: 'mary', groups: [], tenants: [] }
   const subject = {
     principal,
-    records: recordsOf(lines),
+    records: recordsOf(lines, { disabledPermissions }),
     tenants: null,
-    implicitGrants: null,
+    implicitGrants,
     impliesIdentity: false,
   }
   const accessRequest = { principal, params: {}, query: new Map<string, string>(), body: undefined }
-  const context = planContextOf({ ...planner, subject, accessRequest, isAnswerable: true, hasCases: false })
+  return planContextOf({ ...planner, subject, accessRequest, isAnswerable: true, hasCases: false })
+}
+
+async function planOf(id: string, lines: readonly string[]): Promise<ListPlan> {
+  const context = contextOf(id, { lines })
   return context === null ? FILTER : createPlan(context)
 }
 
@@ -121,4 +139,25 @@ t.test('a plan of items that cannot lack a definition has no null group', async 
   })
   const none = await planOf('getProcessInstances', [])
   t.same(none, { strategy: 'denied', isValid: true })
+})
+
+t.test('a list has no plan if one of its permissions is disabled', (t) => {
+  const lines = ['grant mary PROCESS_DEFINITION:a READ_INSTANCE']
+  const hasPlan = (disabledPermissions: readonly string[]) =>
+    contextOf('getProcessInstances', { lines, disabledPermissions }) !== null
+  t.ok(hasPlan([]))
+  t.ok(hasPlan(['READ_TASK']), 'a permission of other lists')
+  t.notOk(hasPlan(['READ_INSTANCE']))
+  t.end()
+})
+
+t.test('a list has no plan if records or links of the caller name tasks', (t) => {
+  const lines = ['grant mary PROCESS_DEFINITION:a READ_INSTANCE,READ_TASK']
+  const task = 'grant mary TASK:t1 READ'
+  const linked = { user: new Set(['t1']), groups: new Set<string>(), bits: 0 }
+  t.ok(contextOf('getVariableInstances', { lines }))
+  t.equal(contextOf('getVariableInstances', { lines: [...lines, task] }), null)
+  t.equal(contextOf('getVariableInstances', { lines, implicitGrants: linked }), null)
+  t.ok(contextOf('getProcessInstances', { lines: [...lines, task] }), 'tasks decide no instance')
+  t.end()
 })
