@@ -47,6 +47,11 @@ export const opensslSkip = () => skipOf('certificates that end soon', ['openssl'
 /** Seed of the generated inputs. To generate other inputs, set another seed: `GATEWAY_TEST_SEED=7 npx tap run …`. */
 export const seed = Number(process.env['GATEWAY_TEST_SEED'] ?? 1)
 
+/** Returns the seeds of `count` generated inputs. Two values of GATEWAY_TEST_SEED have no seed in common. */
+export function seedsOf(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, at) => (seed - 1) * count + at + 1)
+}
+
 function skipOf(
   what: string,
   programs: readonly string[],

@@ -13,6 +13,7 @@ import {
   SORTS,
   type StoredItem,
 } from '../../support/list-engine.ts'
+import { seedsOf } from '../../support/requirements.ts'
 
 /* A plan returns the same items as filtering. Two gateways are in front of one engine, and one of them may not use plans. */
 
@@ -47,7 +48,7 @@ const ONE_EACH: ListWorld = (() => {
   return { definitions, items: Object.fromEntries(LISTS.map((list) => [list, items])) }
 })()
 
-for (let seed = 1; seed <= SEEDS; seed += 1) {
+for (const seed of seedsOf(SEEDS)) {
   t.test(`seed ${seed}: a plan lists and counts the same items as filtering`, async (t) => {
     const random = createRandom(seed)
     const world = worldOf(random)
@@ -389,7 +390,7 @@ class BusyWorld {
 }
 
 t.test('concurrent writes repeat no item of a page, and lose no item that exists all the time', async (t) => {
-  for (let seed = 1; seed <= SEEDS; seed += 1) {
+  for (const seed of seedsOf(SEEDS)) {
     const random = createRandom(seed)
     const world = new BusyWorld(random)
     const records = recordsOf(random, world.start)

@@ -5,6 +5,7 @@ import { grantedTasks } from '../../../src/lists/rewrite/granted-tasks.ts'
 import { isVisible, visibilityOf } from '../../../src/lists/visibility/visibility.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 import { Random } from '../../differential/random.ts'
+import { seedsOf } from '../../support/requirements.ts'
 
 const SEEDS = 2000
 const LINK_BITS = linkBitsOf({ taskPermission: 'UPDATE', specificVariables: false })
@@ -33,7 +34,7 @@ function linesOf(random: Random): readonly string[] {
 
 t.test('the keys and ids of a query select exactly the visible tasks', (t) => {
   const narrowed = { plain: 0, revoked: 0 }
-  for (let seed = 1; seed <= SEEDS; seed += 1) {
+  for (const seed of seedsOf(SEEDS)) {
     const random = new Random(seed)
     const lines = linesOf(random)
     const linked = random.chance(0.3) ? random.sample(TASKS, 1) : []

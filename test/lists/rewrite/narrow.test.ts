@@ -1,5 +1,6 @@
 import t from 'tap'
 import { appendTo, memberBytes, spliceElements, spliceMember } from '../../../src/lists/rewrite/narrow.ts'
+import { seedsOf } from '../../support/requirements.ts'
 
 const NAMES = ['a', 'b', 'orQueries', String.raw`\u0061\n`, '', 'é😀', String.raw`x\"},[`, '7']
 const SCALARS = [
@@ -42,7 +43,7 @@ const name = (random: (below: number) => number): string =>
   JSON.parse(`"${NAMES[random(NAMES.length)] ?? ''}"`)
 
 t.test('a body is changed like its value, and unchanged parts keep their bytes', async (t) => {
-  for (let seed = 1; seed <= 2000; seed += 1) {
+  for (const seed of seedsOf(2000)) {
     const random = randomOf(seed)
     const mark = random(10) === 0 ? '\ufeff' : ''
     const text = `${SPACES[random(5)]}${jsonOf(random, 'object')}${SPACES[random(5)]}`
@@ -66,7 +67,7 @@ t.test('a body is changed like its value, and unchanged parts keep their bytes',
 })
 
 t.test('each item of a list is changed separately', async (t) => {
-  for (let seed = 1; seed <= 2000; seed += 1) {
+  for (const seed of seedsOf(2000)) {
     const random = randomOf(seed)
     const array = jsonOf(random, 'array')
     const elements: readonly unknown[] = JSON.parse(array)

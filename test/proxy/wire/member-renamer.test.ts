@@ -4,6 +4,7 @@ import { CAMUNDA_PLACES } from '../../../src/operations/published/family-members
 import { MemberRenamer } from '../../../src/proxy/wire/member-renamer.ts'
 import { isRecord } from '../../../src/request/value.ts'
 import { Random } from '../../differential/random.ts'
+import { seedsOf } from '../../support/requirements.ts'
 
 const TASKS = placesOf('executeFilterSingleResult')
 
@@ -64,7 +65,7 @@ t.test('the same text at any other place is not changed', async (t) => {
 
 t.test('a generated document has the names of a renamed copy, however it is split into chunks', async (t) => {
   let count = 0
-  for (let seed = 0; seed < 600; seed += 1) {
+  for (const seed of seedsOf(600)) {
     const random = Random.of(7, seed)
     const { text, expected } = writeValue(random, TASKS, 0)
     count += Number(text !== expected)
@@ -92,7 +93,7 @@ t.test('a generated document has the names of a renamed copy, however it is spli
 })
 
 t.test('a damaged document keeps its length, and nothing is thrown', async (t) => {
-  for (let seed = 0; seed < 300; seed += 1) {
+  for (const seed of seedsOf(300)) {
     const random = Random.of(11, seed)
     const bytes = Buffer.from(writeValue(random, TASKS, 0).text)
     for (let times = 0; times < 3; times += 1)

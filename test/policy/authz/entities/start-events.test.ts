@@ -2,6 +2,7 @@ import t from 'tap'
 import { startEventsOf, type StartEvent } from '../../../../src/policy/authz/entities/start-events.ts'
 import { Random } from '../../../differential/random.ts'
 import { cpuMs } from '../../../support/cpu-time.ts'
+import { seedsOf } from '../../../support/requirements.ts'
 
 /** Reads the start events of the process `p`. */
 const read = (xml: string) => startEventsOf(xml, 'p')
@@ -124,7 +125,7 @@ t.test('10 MB of any content takes bounded time and does not block other work', 
 })
 
 t.test('each process of generated models has its own start events', async (t) => {
-  for (let seed = 0; seed < 500; seed += 1) {
+  for (const seed of seedsOf(500)) {
     const { xml, expected } = generatedModel(new Random(seed))
     for (const [processId, events] of expected)
       t.same(await startEventsOf(xml, processId), events, `seed ${seed}`)
