@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
   type GroupAttempt,
   GroupComparison,
+  RETURN_REASONS,
   type ReturnLimits,
   type ReturnReason,
 } from './group-comparison.ts'
@@ -109,7 +109,7 @@ export class Shift {
   /** Applies the state of a process with the same settings, unless this process has a later one. Returns whether the state changes. */
   adopt(state: ShiftState): boolean {
     this.#latestMs = Math.max(this.#latestMs, state.changedAtMs)
-    if (isLater(this.#state, state) || isDeepStrictEqual(this.#state, state)) return false
+    if (!isLater(state, this.#state)) return false
     this.#apply(state)
     return true
   }
@@ -197,15 +197,25 @@ export function isZero({ reads, writes }: ShiftShares): boolean {
 /**
  * Returns whether a state replaces another one of the same settings. A change replaces those that its process knew. If two processes
  * changed the shares without knowledge of each other, their clocks do not show the order reliably: shares of zero then win, because they
- * lead requests away from a group that may be broken. Otherwise the later time wins.
+ * lead requests away from a group that may be broken. Otherwise the later time wins. Of two different states, one always replaces the
+ * other. Without this rule, a process that reads both would apply one after the other without end.
  */
 export function isLater(one: ShiftState, other: ShiftState): boolean {
-  if (other.changedAtMs === 0) return one.changedAtMs > 0
-  if (one.changedAtMs === 0) return false
-  if (one.knownMs >= other.changedAtMs) return true
-  if (other.knownMs >= one.changedAtMs) return false
-  const [isOneZero, isOtherZero] = [isZero(one.shares), isZero(other.shares)]
-  return isOneZero === isOtherZero ? one.changedAtMs > other.changedAtMs : isOneZero
+  if (one.changedAtMs > 0 && other.changedAtMs > 0) {
+    if (one.knownMs >= other.changedAtMs) return true
+    if (other.knownMs >= one.changedAtMs) return false
+    const [isOneZero, isOtherZero] = [isZero(one.shares), isZero(other.shares)]
+    if (isOneZero !== isOtherZero) return isOneZero
+  }
+  const right = orderOf(other)
+  const differences = orderOf(one).map((value, at) => value - (right[at] ?? 0))
+  return (differences.find((difference) => difference !== 0) ?? 0) > 0
+}
+
+/** Returns numbers that differ if the states differ. The first ones are the times. */
+function orderOf({ changedAtMs, knownMs, shares, returned }: ShiftState): readonly number[] {
+  const reason = returned === null ? -1 : RETURN_REASONS.indexOf(returned)
+  return [changedAtMs, knownMs, shares.reads, shares.writes, reason]
 }
 
 /**

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Shift, type ShiftOptions } from '../../../src/proxy/nodes/shift.ts'
+import { isLater, Shift, type ShiftOptions, type ShiftState } from '../../../src/proxy/nodes/shift.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 
 const READ = { method: 'GET', path: '/task', headers: {}, body: null, retry: 'always' } as const
@@ -123,5 +123,51 @@ t.test('a shift continues with the state that it had under the previous configur
   for (let at = 0; at < 20; at += 1) before.record('new', FAILED)
   const after = shiftOf({ reads: 1, state: before.state })
   t.same([after.shares, after.returned], [{ reads: 0, writes: 0 }, 'errors'])
+  t.end()
+})
+
+t.test('of two different states, exactly one replaces the other', (t) => {
+  const zero = { reads: 0, writes: 0 }
+  const states = [zero, { reads: 0.5, writes: 0 }, { reads: 0, writes: 0.5 }].flatMap((shares) =>
+    ([null, 'errors', 'latency'] as const).flatMap((returned) =>
+      [
+        [0, 0],
+        [0, 5],
+        [9, 0],
+        [9, 5],
+        [20, 9],
+      ].map(([changedAtMs = 0, knownMs = 0]): ShiftState => ({ shares, returned, changedAtMs, knownMs })),
+    ),
+  )
+  for (const one of states)
+    for (const other of states)
+      t.equal(isLater(one, other), one !== other && !isLater(other, one), JSON.stringify([one, other]))
+  t.end()
+})
+
+t.test('a change replaces those that its process knew, then zero wins, then the later time', (t) => {
+  const [zero, half] = [
+    { reads: 0, writes: 0 },
+    { reads: 0.5, writes: 0 },
+  ]
+  const stateOf = (shares: typeof zero, changedAtMs: number, knownMs = 0): ShiftState => ({
+    shares,
+    returned: null,
+    changedAtMs,
+    knownMs,
+  })
+  for (const [later, earlier] of [
+    [stateOf(half, 10, 9), stateOf(zero, 9)],
+    [stateOf(zero, 8), stateOf(half, 10, 7)],
+    [stateOf(zero, 9), stateOf(half, 9)],
+    [stateOf(half, 10), stateOf(half, 9, 8)],
+    [stateOf(zero, 10), stateOf(zero, 9, 8)],
+    [stateOf(half, 9, 8), stateOf(half, 9, 7)],
+    [stateOf(half, 1), stateOf(zero, 0, 5)],
+    [stateOf(half, 0, 10), stateOf(zero, 0, 9)],
+  ] as const) {
+    t.equal(isLater(later, earlier), true, JSON.stringify([later, earlier]))
+    t.equal(isLater(earlier, later), false)
+  }
   t.end()
 })
