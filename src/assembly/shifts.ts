@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type Config, type EngineConfig, groupsOf } from '../config/config.ts'
+import { type EngineConfig, groupsOf } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { EngineShift } from '../pipeline/dependencies.ts'
@@ -172,14 +172,23 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TIME_MS
 }
 
+/** The part of a configuration that has the settings of shifts. */
+interface ShiftSettings {
+  readonly engines: Readonly<Record<string, Pick<EngineConfig, 'shift'>>>
+}
+
 interface ShiftsBefore {
-  readonly config: Config
+  readonly config: ShiftSettings
   readonly shifts: ReadonlyMap<string, Shift | null>
   readonly formerShiftTimes: FormerShiftTimes
 }
 
 /** Returns the state of the shift of an engine, unless its settings have changed. A reload of other settings does not end a shift. */
-export function shiftStateFor(name: string, config: Config, before: ShiftsBefore | null): ShiftState | null {
+export function shiftStateFor(
+  name: string,
+  config: ShiftSettings,
+  before: ShiftsBefore | null,
+): ShiftState | null {
   const [one, other] = [before?.config.engines[name], config.engines[name]]
   return isDeepStrictEqual(one?.shift, other?.shift) ? (before?.shifts.get(name)?.state ?? null) : null
 }
@@ -194,15 +203,20 @@ const MAX_FORMER_TIMES = 100
 export function formerShiftTimesOf(before: ShiftsBefore | null): FormerShiftTimes {
   if (before === null) return new Map()
   const { config, shifts } = before
-  const last = [...shifts].map(([name, shift]): [string, number] => [
-    sharedNameOf(name, shiftSettingsId(config.engines[name]?.shift ?? null)),
-    shift?.state.changedAtMs ?? 0,
-  ])
-  return new Map([...before.formerShiftTimes, ...last].slice(-MAX_FORMER_TIMES))
+  const times = new Map(before.formerShiftTimes)
+  for (const [name, shift] of shifts) {
+    if (shift === null) continue
+    const id = sharedNameOf(name, shiftSettingsId(config.engines[name]?.shift ?? null))
+    const former = times.get(id) ?? 0
+    // The last entry is the newest one.
+    times.delete(id)
+    times.set(id, Math.max(former, shift.state.changedAtMs))
+  }
+  return new Map([...times].slice(-MAX_FORMER_TIMES))
 }
 
 /** Returns 0 if this process had no former configuration with the same shift. */
-export function formerShiftMsOf(name: string, { engines }: Config, times: FormerShiftTimes): number {
+export function formerShiftMsOf(name: string, { engines }: ShiftSettings, times: FormerShiftTimes): number {
   return times.get(sharedNameOf(name, shiftSettingsId(engines[name]?.shift ?? null))) ?? 0
 }
 

@@ -2,6 +2,8 @@ import t from 'tap'
 import {
   adoptAnnounced,
   createEngineShift,
+  formerShiftMsOf,
+  formerShiftTimesOf,
   shiftOptionsOf,
   shiftSettingsId,
 } from '../../src/assembly/shifts.ts'
@@ -137,6 +139,62 @@ t.test('an announcement of another form has no effect, and is logged', (t) => {
   t.equal(receive(null, messageOf(state)), 0)
   t.equal(receive(shift, messageOf(state)), 0)
   t.same(shift.state, state)
+  t.end()
+})
+
+/** Returns the settings of a file with a share of the reads. */
+const fileWith = (reads: number) => ({ engines: { default: { shift: { ...SHIFT, reads } } } })
+
+t.test(
+  'a process remembers when shares changed under former files, also if a later one did not change them',
+  (t) => {
+    const [first, second] = [fileWith(0.1), fileWith(0.2)]
+    const { shift, own } = open()
+    own?.change({ reads: 0.5, writes: 0 })
+    const unchanged = open().shift
+    // Engines without groups have no times that could replace others.
+    const others = Array.from({ length: 200 }, (_, at): [string, null] => [`engine${at}`, null])
+    let times = formerShiftTimesOf(null)
+    for (const [config, last] of [
+      [first, shift],
+      [second, unchanged],
+      [first, unchanged],
+      [second, unchanged],
+    ] as const) {
+      const shifts = new Map([['default', last], ...others])
+      times = formerShiftTimesOf({ config, shifts, formerShiftTimes: times })
+    }
+    t.equal(formerShiftMsOf('default', first, times), 1000)
+    t.equal(formerShiftMsOf('default', second, times), 0)
+    t.equal(times.size, 2)
+    t.end()
+  },
+)
+
+t.test('a process remembers the newest times, at most a hundred', (t) => {
+  const { shift, own } = open()
+  own?.change({ reads: 0.5, writes: 0 })
+  let times = formerShiftTimesOf(null)
+  // The first file is used again and again, without another change.
+  const unchanged = open().shift
+  for (let at = 1; at <= 150; at += 1)
+    for (const [reads, last] of [
+      [0.001, at === 1 ? shift : unchanged],
+      [0.001 + at / 1000, shift],
+    ] as const)
+      times = formerShiftTimesOf({
+        config: fileWith(reads),
+        shifts: new Map([['default', last]]),
+        formerShiftTimes: times,
+      })
+  t.equal(times.size, 100)
+  for (const [reads, expected] of [
+    [0.001, 1000],
+    [0.151, 1000],
+    [0.053, 1000],
+    [0.051, 0],
+  ] as const)
+    t.equal(formerShiftMsOf('default', fileWith(reads), times), expected, `${reads}`)
   t.end()
 })
 
