@@ -237,7 +237,8 @@ export function createPossiblePermits(options: PossiblePermitsOptions): Possible
       remembered.set(key, found)
       return found
     } finally {
-      searches.delete(key)
+      // After a search that was left out, another one may have begun.
+      if (searches.get(key)?.isAwaited === isAwaited) searches.delete(key)
     }
   }
 
