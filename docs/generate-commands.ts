@@ -47,6 +47,7 @@ export function commandsPage(): string {
     stdout,
     stderr: process.stderr,
     exits: () => async () => undefined,
+    exitsOr2: () => async () => undefined,
   })
   const commands = program.commands.filter((command) =>
     program.createHelp().visibleCommands(program).includes(command),

@@ -17,14 +17,11 @@ export function addAuditCommand(program: Command, context: CommandContext): void
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async (_, files, { partial = false, format }) => {
-          const verified = await verify(files, partial)
-          printResponse(context, format, { text: () => textOf(verified), json: () => verified })
-          return verified.problems.length === 0 ? 0 : 1
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async (_, files, { partial = false, format }) => {
+        const verified = await verify(files, partial)
+        printResponse(context, format, { text: () => textOf(verified), json: () => verified })
+        return verified.problems.length === 0 ? 0 : 1
+      }),
     )
 }
 

@@ -14,17 +14,22 @@ export async function runCommand(
 ): Promise<number> {
   let exitCode = 0
   const exits: CommandContext['exits'] =
-    (action, { failure } = {}) =>
+    (action) =>
+    async (...args) => {
+      exitCode = await action(...args)
+    }
+  const exitsOr2: CommandContext['exitsOr2'] =
+    (action) =>
     async (...args) => {
       try {
         exitCode = await action(...args)
       } catch (error) {
-        if (failure === undefined || error instanceof InvalidArgumentError) throw error
+        if (error instanceof InvalidArgumentError) throw error
         stderr.write(complaintOf(error))
-        exitCode = failure
+        exitCode = 2
       }
     }
-  const program = createProgram(argv, { ...dependencies, stdin, stdout, stderr, exits })
+  const program = createProgram(argv, { ...dependencies, stdin, stdout, stderr, exits, exitsOr2 })
   try {
     await program.parseAsync(withCommand(argv, program), { from: 'user' })
     return exitCode

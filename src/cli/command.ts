@@ -19,17 +19,15 @@ export interface CommandStreams {
   readonly stderr: Writable
 }
 
-interface ExitSettings {
-  /** The exit code of a failure, which is then written to standard error. If absent, the failure rejects the run. */
-  readonly failure?: 2
-}
+type MakeAction = <A extends readonly unknown[]>(
+  action: (...args: A) => Promise<number> | number,
+) => (...args: A) => Promise<void>
 
 export interface CommandContext extends CommandDependencies, CommandStreams {
-  /** Makes an action whose result is the exit code of the process. */
-  readonly exits: <A extends readonly unknown[]>(
-    action: (...args: A) => Promise<number> | number,
-    settings?: ExitSettings,
-  ) => (...args: A) => Promise<void>
+  /** Makes an action whose result is the exit code of the process. A failure rejects the run. */
+  readonly exits: MakeAction
+  /** Like `exits`, but a failure is written to standard error, and gives exit code 2. */
+  readonly exitsOr2: MakeAction
 }
 
 interface HelpNotes {

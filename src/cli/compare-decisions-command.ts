@@ -15,22 +15,19 @@ export function addCompareDecisionsCommand(program: Command, context: CommandCon
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async ({ file, format }) => {
-          const differences = new Map<string, DecisionDifference>()
-          const { readable, unreadable } = await readAuditLines(file ?? context.stdin, (line) =>
-            addLine(differences, line),
-          )
-          if (readable === 0 && unreadable > 0) throw new CommandError('There is no audit line')
-          const sorted = [...differences.values()].toSorted((one, other) => other.times - one.times)
-          printResponse(context, format, {
-            text: () => textOf(sorted),
-            json: () => ({ differences: sorted, unreadable }),
-          })
-          return sorted.length === 0 ? 0 : 1
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async ({ file, format }) => {
+        const differences = new Map<string, DecisionDifference>()
+        const { readable, unreadable } = await readAuditLines(file ?? context.stdin, (line) =>
+          addLine(differences, line),
+        )
+        if (readable === 0 && unreadable > 0) throw new CommandError('There is no audit line')
+        const sorted = [...differences.values()].toSorted((one, other) => other.times - one.times)
+        printResponse(context, format, {
+          text: () => textOf(sorted),
+          json: () => ({ differences: sorted, unreadable }),
+        })
+        return sorted.length === 0 ? 0 : 1
+      }),
     )
 }
 

@@ -21,27 +21,24 @@ export function addDiffCommand(program: Command, context: CommandContext): void 
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async ({ config: file, format, ...given }) => {
-          const config = loadConfig(file)
-          const address = adminAddressOf(given, config)
-          const running = runningOf(await askAdmin(address, ADMIN_ROUTES.configuration))
-          const differences = await differencesBetween(running, config, address)
-          if (running.secrets === null)
-            context.stderr.write('secrets were not compared: the running gateway has no admin.token\n')
-          printResponse(context, format, {
-            text: () => formatDifferences(differences, file),
-            json: () => ({
-              file,
-              admin: address.origin,
-              secretsCompared: running.secrets !== null,
-              differences,
-            }),
-          })
-          return differences.length === 0 ? 0 : 1
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async ({ config: file, format, ...given }) => {
+        const config = loadConfig(file)
+        const address = adminAddressOf(given, config)
+        const running = runningOf(await askAdmin(address, ADMIN_ROUTES.configuration))
+        const differences = await differencesBetween(running, config, address)
+        if (running.secrets === null)
+          context.stderr.write('secrets were not compared: the running gateway has no admin.token\n')
+        printResponse(context, format, {
+          text: () => formatDifferences(differences, file),
+          json: () => ({
+            file,
+            admin: address.origin,
+            secretsCompared: running.secrets !== null,
+            differences,
+          }),
+        })
+        return differences.length === 0 ? 0 : 1
+      }),
     )
 }
 

@@ -24,14 +24,13 @@ export function addDrainCommand(program: Command, context: CommandContext): void
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
+      context.exitsOr2(
         async (node, { config: file, engine, back, force, wait: seconds, format, ...given }) => {
           const address = adminAddressOf(given, loadConfig(file))
           const result = await drainNode(address, { node, engine, back, force }, back ? 0 : seconds)
           printResponse(context, format, { text: () => linesText([textOf(result)]), json: () => result })
           return seconds > 0 && !back && !isIdle(result) ? 1 : 0
         },
-        { failure: 2 },
       ),
     )
 }

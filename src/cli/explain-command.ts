@@ -27,17 +27,12 @@ export function addExplainCommand(program: Command, context: CommandContext): vo
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async (request, { config, user, engine, body, format }) => {
-          const question = { user, engine, request, body: body === undefined ? null : readBody(body) }
-          const explained = await withExplain({ file: config, ...context }, ({ explain }) =>
-            explain(question),
-          )
-          printResponse(context, format, { text: () => textOfExplained(explained), json: () => explained })
-          return explained.decision === 'permitted' && !showsNothing(explained) ? 0 : 1
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async (request, { config, user, engine, body, format }) => {
+        const question = { user, engine, request, body: body === undefined ? null : readBody(body) }
+        const explained = await withExplain({ file: config, ...context }, ({ explain }) => explain(question))
+        printResponse(context, format, { text: () => textOfExplained(explained), json: () => explained })
+        return explained.decision === 'permitted' && !showsNothing(explained) ? 0 : 1
+      }),
     )
 }
 

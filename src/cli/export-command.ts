@@ -26,28 +26,25 @@ export function addExportCommand(program: Command, context: CommandContext): voi
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async ({ out, force, format, ...flags }) => {
-          const paths = [FILES.users, FILES.records].map((name) => join(out, name))
-          await prepareFolder(out, paths, force === true)
-          const files = await withEngine(flags, context, async ({ reading }) => {
-            const identities = await readIdentities(reading)
-            const stored = await readRecords(reading)
-            return {
-              counts: { users: identities.users.length, records: stored.length },
-              exported: [exportUsers(identities), exportRecords(stored)],
-            }
-          })
-          for (const [at, file] of files.exported.entries()) await writeChecked(paths[at] ?? '', file)
-          const omissions = files.exported.flatMap((file) => file.omissions)
-          printResponse(context, format, {
-            text: () => formatExport(paths, files.counts, omissions),
-            json: () => ({ files: paths, ...files.counts, passwords: false, omissions }),
-          })
-          return 0
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async ({ out, force, format, ...flags }) => {
+        const paths = [FILES.users, FILES.records].map((name) => join(out, name))
+        await prepareFolder(out, paths, force === true)
+        const files = await withEngine(flags, context, async ({ reading }) => {
+          const identities = await readIdentities(reading)
+          const stored = await readRecords(reading)
+          return {
+            counts: { users: identities.users.length, records: stored.length },
+            exported: [exportUsers(identities), exportRecords(stored)],
+          }
+        })
+        for (const [at, file] of files.exported.entries()) await writeChecked(paths[at] ?? '', file)
+        const omissions = files.exported.flatMap((file) => file.omissions)
+        printResponse(context, format, {
+          text: () => formatExport(paths, files.counts, omissions),
+          json: () => ({ files: paths, ...files.counts, passwords: false, omissions }),
+        })
+        return 0
+      }),
     )
 }
 

@@ -23,27 +23,24 @@ export function addImportCommand(program: Command, context: CommandContext): voi
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async (file, { groups, remove, dryRun, format, ...flags }) => {
-          const wanted = {
-            records: recordsOf(readText(file), file),
-            memberships: groups === undefined ? null : membershipsOf(readText(groups), groups),
-          }
-          // A line for each change that is done: it is visible even if the command is killed.
-          const onDone = (step: ImportStep) => {
-            if (format === 'text') context.stdout.write(linesText([lineOf(step)]))
-          }
-          const report = await withEngine(flags, context, (connection) =>
-            importContent(connection, wanted, { remove: remove === true, dryRun: dryRun === true, onDone }),
-          )
-          printResponse(context, format, {
-            text: () => formatImport(report),
-            json: () => jsonOf(report),
-          })
-          return report.result?.failure == null && report.missingUsers.length === 0 ? 0 : 1
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async (file, { groups, remove, dryRun, format, ...flags }) => {
+        const wanted = {
+          records: recordsOf(readText(file), file),
+          memberships: groups === undefined ? null : membershipsOf(readText(groups), groups),
+        }
+        // A line for each change that is done: it is visible even if the command is killed.
+        const onDone = (step: ImportStep) => {
+          if (format === 'text') context.stdout.write(linesText([lineOf(step)]))
+        }
+        const report = await withEngine(flags, context, (connection) =>
+          importContent(connection, wanted, { remove: remove === true, dryRun: dryRun === true, onDone }),
+        )
+        printResponse(context, format, {
+          text: () => formatImport(report),
+          json: () => jsonOf(report),
+        })
+        return report.result?.failure == null && report.missingUsers.length === 0 ? 0 : 1
+      }),
     )
 }
 

@@ -40,33 +40,30 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async (action, kind, share, { config: file, engine, format, timeout, ...given }) => {
-          const change = changeOf(action, kind, share)
-          const config = loadConfig(file)
-          if (action === 'check') {
-            const findings = await checkGroups({ config, engine, withinMs: timeout * 1000 }, context)
-            printResponse(context, format, {
-              text: () => linesText(findingLines(findings)),
-              json: () => ({ file, good: !hasObstacle(findings), findings }),
-            })
-            return hasObstacle(findings) ? 1 : 0
-          }
-          const address = adminAddressOf(given, config)
-          if (action === 'report') {
-            const reports = comparisonsOf(await askAdmin(address, ADMIN_ROUTES.compared), engine)
-            printResponse(context, format, {
-              text: () => linesText(comparisonLines(reports)),
-              json: () => reports,
-            })
-            return hasDifferences(reports) ? 1 : 0
-          }
-          const report = reportOf(await askAdmin(address, ADMIN_ROUTES.shift, { engine, ...change }))
-          printResponse(context, format, { text: () => linesText(linesOf(report)), json: () => report })
-          return 0
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async (action, kind, share, { config: file, engine, format, timeout, ...given }) => {
+        const change = changeOf(action, kind, share)
+        const config = loadConfig(file)
+        if (action === 'check') {
+          const findings = await checkGroups({ config, engine, withinMs: timeout * 1000 }, context)
+          printResponse(context, format, {
+            text: () => linesText(findingLines(findings)),
+            json: () => ({ file, good: !hasObstacle(findings), findings }),
+          })
+          return hasObstacle(findings) ? 1 : 0
+        }
+        const address = adminAddressOf(given, config)
+        if (action === 'report') {
+          const reports = comparisonsOf(await askAdmin(address, ADMIN_ROUTES.compared), engine)
+          printResponse(context, format, {
+            text: () => linesText(comparisonLines(reports)),
+            json: () => reports,
+          })
+          return hasDifferences(reports) ? 1 : 0
+        }
+        const report = reportOf(await askAdmin(address, ADMIN_ROUTES.shift, { engine, ...change }))
+        printResponse(context, format, { text: () => linesText(linesOf(report)), json: () => report })
+        return 0
+      }),
     )
 }
 

@@ -45,27 +45,22 @@ export function addPolicyCommand(program: Command, context: CommandContext): voi
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async (action, file, fresh, { config, engine, users, audit, format }) => {
-          if (action === 'test') {
-            if (fresh !== undefined)
-              throw new InvalidArgumentError(
-                "too many arguments for 'policy'. Expected 2 arguments but got 3",
-              )
-            if (config === undefined)
-              throw new InvalidArgumentError("required option '-c, --config <FILE>' not specified")
-            return runTests(file, { config, format }, context)
-          }
-          if (fresh === undefined) throw new InvalidArgumentError("missing required argument 'NEW'")
-          const diff = await comparePolicies({ before: file, after: fresh }, { config, engine, users, audit })
-          printResponse(context, format, {
-            text: () => policyDiffText(diff),
-            json: () => policyDiffJson(diff),
-          })
-          return changesDecisions(diff) ? 1 : 0
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async (action, file, fresh, { config, engine, users, audit, format }) => {
+        if (action === 'test') {
+          if (fresh !== undefined)
+            throw new InvalidArgumentError("too many arguments for 'policy'. Expected 2 arguments but got 3")
+          if (config === undefined)
+            throw new InvalidArgumentError("required option '-c, --config <FILE>' not specified")
+          return runTests(file, { config, format }, context)
+        }
+        if (fresh === undefined) throw new InvalidArgumentError("missing required argument 'NEW'")
+        const diff = await comparePolicies({ before: file, after: fresh }, { config, engine, users, audit })
+        printResponse(context, format, {
+          text: () => policyDiffText(diff),
+          json: () => policyDiffJson(diff),
+        })
+        return changesDecisions(diff) ? 1 : 0
+      }),
     )
 }
 

@@ -23,18 +23,15 @@ export function addPurgeCommand(program: Command, context: CommandContext): void
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async ({ config: file, engine, tag, format, ...given }) => {
-          const address = adminAddressOf(given, loadConfig(file))
-          const purged = purgedOf(await askAdmin(address, ADMIN_ROUTES.purge, { engine, tag }))
-          printResponse(context, format, {
-            text: () => linesText([textOf(purged)]),
-            json: () => purged,
-          })
-          return 0
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async ({ config: file, engine, tag, format, ...given }) => {
+        const address = adminAddressOf(given, loadConfig(file))
+        const purged = purgedOf(await askAdmin(address, ADMIN_ROUTES.purge, { engine, tag }))
+        printResponse(context, format, {
+          text: () => linesText([textOf(purged)]),
+          json: () => purged,
+        })
+        return 0
+      }),
     )
 }
 

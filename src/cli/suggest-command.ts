@@ -20,7 +20,7 @@ export function addSuggestCommand(program: Command, context: CommandContext): vo
     .option('-g, --group <ID>', 'grant to this group instead of to each user; assumes that they are members')
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
-    .action(context.exits(({ format, ...options }) => suggest(format, options, context), { failure: 2 }))
+    .action(context.exitsOr2(({ format, ...options }) => suggest(format, options, context)))
 }
 
 const NOTES = {

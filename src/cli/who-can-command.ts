@@ -38,25 +38,22 @@ export function addWhoCanCommand(program: Command, context: CommandContext): voi
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
-      context.exits(
-        async (operation, { config, path = [], body, engine, all = false, format }) => {
-          const request = requestOf(operation, path)
-          const question = { engine, request, body: body === undefined ? null : readBody(body) }
-          const { subjects, answers } = await withExplain(
-            { file: config, ...context },
-            async ({ explain, subjectsOf }) => {
-              const known = subjectsOf(engine)
-              return { subjects: known, answers: await askAs(known, question, explain) }
-            },
-          )
-          printResponse(context, format, {
-            text: () => formatSubjects(subjects, answers, all),
-            json: () => jsonOf(subjects, answers),
-          })
-          return answers.some(({ may }) => may) ? 0 : 1
-        },
-        { failure: 2 },
-      ),
+      context.exitsOr2(async (operation, { config, path = [], body, engine, all = false, format }) => {
+        const request = requestOf(operation, path)
+        const question = { engine, request, body: body === undefined ? null : readBody(body) }
+        const { subjects, answers } = await withExplain(
+          { file: config, ...context },
+          async ({ explain, subjectsOf }) => {
+            const known = subjectsOf(engine)
+            return { subjects: known, answers: await askAs(known, question, explain) }
+          },
+        )
+        printResponse(context, format, {
+          text: () => formatSubjects(subjects, answers, all),
+          json: () => jsonOf(subjects, answers),
+        })
+        return answers.some(({ may }) => may) ? 0 : 1
+      }),
     )
 }
 

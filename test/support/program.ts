@@ -13,6 +13,7 @@ const program = createProgram([], {
   stdout,
   stderr,
   exits: () => async () => undefined,
+  exitsOr2: () => async () => undefined,
 })
 
 /** The commands that the help lists, except for `help` itself. They cannot be run. */
