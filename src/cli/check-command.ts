@@ -4,12 +4,13 @@ import type { ConnectionCheck } from '../assembly/runtime.ts'
 import { ConfigError, loadConfig } from '../config/config.ts'
 import { CHECKED_BY_HAND, productionFindingsOf } from '../config/production.ts'
 import { messageOf } from '../errors.ts'
-import { createLogger, openDestination, withoutSecrets } from '../log.ts'
+import { withoutSecrets } from '../log.ts'
 import { counted } from '../pipeline/plural.ts'
 import { versionOf } from '../server/version.ts'
 import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
 import { type EngineFinding, findingLines, findObstacles, hasObstacle } from './move-findings.ts'
 import { linesText, printResponse, tableLines } from './output.ts'
+import { createErrorLogger } from './with-runtime.ts'
 
 const MAX_TIMEOUT_S = 60
 /** Number of checks that run at once, so that unreachable nodes reach their timeouts together. */
@@ -119,8 +120,7 @@ async function check(
   { build, stderr }: Pick<CommandContext, 'build' | 'stderr'>,
 ): Promise<CheckReport> {
   const config = loadConfig(file)
-  const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { close, questions } = await build({ config, log, version: versionOf() })
+  const { close, questions } = await build({ config, log: createErrorLogger(), version: versionOf() })
   const results = withinMs === null ? null : await checkConnections(questions.connections(), withinMs)
   const moveChecks = withinMs === null ? [] : questions.moveChecks()
   const move = moveChecks.length === 0 ? null : await findObstacles(moveChecks, MOVE_CHECK_MS, stderr)

@@ -1,6 +1,5 @@
 import { Argument, type Command, Option } from 'commander'
 import { type Config, loadConfig } from '../config/config.ts'
-import { createLogger, openDestination } from '../log.ts'
 import { isObject, stringIn } from '../request/value.ts'
 import { ADMIN_ROUTES } from '../server/admin-routes.ts'
 import { type ComparisonReports, isComparisonReports } from '../server/comparison-reports.ts'
@@ -11,6 +10,7 @@ import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './
 import { type EngineFinding, findingLines, findObstacles, hasObstacle } from './move-findings.ts'
 import { linesText, printResponse } from './output.ts'
 import { wholeNumberOf } from './with-engine.ts'
+import { withRuntime } from './with-runtime.ts'
 
 const ACTIONS = ['check', 'status', 'report', 'shift', 'back'] as const
 const KINDS = ['reads', 'writes', 'all'] as const
@@ -103,15 +103,11 @@ async function checkGroups(
   { config, engine, withinMs }: CheckedEngines,
   { build, stderr }: Pick<CommandContext, 'build' | 'stderr'>,
 ): Promise<readonly EngineFinding[]> {
-  const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { questions, close } = await build({ config, log, version: 'move' })
-  try {
+  return withRuntime({ build, config }, async ({ questions }) => {
     const checks = questions.moveChecks().filter((check) => engine === undefined || check.engine === engine)
     if (checks.length === 0) throw new CommandError('No engine has groups of nodes. Set engines.NAME.shift')
-    return await findObstacles(checks, withinMs, stderr)
-  } finally {
-    await close()
-  }
+    return findObstacles(checks, withinMs, stderr)
+  })
 }
 
 interface Change {

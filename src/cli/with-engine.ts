@@ -7,12 +7,12 @@ import {
   loadConfig,
   tellsCaller,
 } from '../config/config.ts'
-import { createLogger, openDestination } from '../log.ts'
 import type { AskEngine } from '../request/engine-request.ts'
 import { checkReadable, type EngineReading, withDeadline } from '../transfer/read-list.ts'
 import { CommandError } from './command-failure.ts'
 import { ENGINE_OPTION } from './command.ts'
 import { readText } from './read-text.ts'
+import { withRuntime } from './with-runtime.ts'
 
 /** The options that select an engine. */
 export type EngineFlags = {
@@ -81,18 +81,14 @@ export async function withEngine<T>(
   use: (connection: EngineConnection) => Promise<T>,
 ): Promise<T> {
   const config = flags.url === undefined ? configuredEngine(flags) : engineAt(flags.url, flags)
-  const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { questions, close } = await build({ config, log, version: 'transfer' })
-  try {
+  return withRuntime({ build, config }, async ({ questions }) => {
     const askEngine = questions.askerOf(Object.keys(config.engines)[0] ?? '')
     if (askEngine === null) throw new CommandError('the engine does not exist')
     const ask = withDeadline(askEngine, flags.timeout * 1000)
     await checkReadable(ask)
     const onProgress = createProgress((text) => void stderr.write(text))
-    return await use({ ask, reading: { ask, pageSize: flags.pageSize, onProgress } })
-  } finally {
-    await close()
-  }
+    return use({ ask, reading: { ask, pageSize: flags.pageSize, onProgress } })
+  })
 }
 
 /** The time between two lines of progress. */

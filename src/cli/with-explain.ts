@@ -2,7 +2,7 @@ import type { BuildRuntimeDependencies, RuntimeQuestions } from '../assembly/run
 import { type Config, loadConfig, settingsOf } from '../config/config.ts'
 import type { EntityFacts } from '../policy/authz/entities/entity-facts.ts'
 import { CommandError } from './command-failure.ts'
-import { createLogger, openDestination } from '../log.ts'
+import { withRuntime } from './with-runtime.ts'
 import { type BuildDryRun, createExplain, type Explain } from '../pipeline/explain.ts'
 
 interface ExplainDependencies extends Pick<RuntimeQuestions, 'subjectsOf'> {
@@ -33,19 +33,10 @@ export async function withExplain<T>(
     cache: { ...loaded.cache, redis: null },
     log: { ...loaded.log, audit: 'off' },
   }
-  const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const {
-    gateway: dependencies,
-    questions,
-    start,
-    close,
-  } = await build({ config, log, version: 'explain', facts })
-  try {
+  return withRuntime({ build, config, facts }, async ({ gateway, questions: { subjectsOf }, start }) => {
     await start()
-    return await use({ subjectsOf: questions.subjectsOf, explain: createExplain(dependencies, buildDryRun) })
-  } finally {
-    await close()
-  }
+    return use({ subjectsOf, explain: createExplain(gateway, buildDryRun) })
+  })
 }
 
 /** @throws CommandError if users or records come from an engine, which facts cannot replace */
