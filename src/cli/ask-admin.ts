@@ -3,6 +3,7 @@ import { Option } from 'commander'
 import { adminEnvironment, type Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import type { AdminRoute } from '../metrics/admin-listener.ts'
+import { readResponseText } from '../request/response-text.ts'
 import { CommandError } from './command-failure.ts'
 
 /** The address of a running gateway's admin listener. */
@@ -77,7 +78,7 @@ export async function askAdmin(
   try {
     // A redirect would send the token to another server.
     const response = await fetch(origin + path, { method, headers, body, signal, redirect: 'error' })
-    const text = await textWithin(response)
+    const text = await readResponseText(response.body, MAX_BYTES)
     if (response.status !== 200)
       throw new CommandError(`${origin}${path}: ${refusalOf(response.status, text)}`)
     return JSON.parse(text)
@@ -85,17 +86,6 @@ export async function askAdmin(
     if (error instanceof CommandError) throw error
     throw new CommandError(`${origin}${path}: ${reasonOfFetch(error)}`, { cause: error })
   }
-}
-
-async function textWithin({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new Error(`the response is longer than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function refusalOf(status: number, text: string): string {

@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.ts'
+import { readResponseText } from '../../request/response-text.ts'
 
 export interface FetchJsonOptions {
   /** The timeout for the complete response. */
@@ -22,21 +23,10 @@ export const fetchJson: FetchJson = async (url, { withinMs, maxBytes }) => {
       await response.body?.cancel()
       throw new Error(`response status ${response.status}`)
     }
-    return JSON.parse(await readBodyText(response, maxBytes))
+    return JSON.parse(await readResponseText(response.body, maxBytes))
   } catch (cause) {
     throw new Error(`${url}: ${reasonOf(cause)}`, { cause })
   }
-}
-
-async function readBodyText({ body }: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > maxBytes) throw new Error(`the response is longer than ${maxBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** Returns the reason of an error. The error `fetch failed` contains the reason in its `cause`. */

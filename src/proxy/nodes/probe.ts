@@ -1,4 +1,5 @@
 import type { Client } from 'undici'
+import { readResponseText } from '../../request/response-text.ts'
 import { jsonValueOf, stringIn } from '../../request/value.ts'
 import { connectionProblemOf, isConnectTimeout, isUnsent } from '../wire/failure.ts'
 import type { ProbeResult } from './health.ts'
@@ -37,7 +38,7 @@ export async function probe(client: Client, request: ProbeRequest): Promise<Prob
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
     if (engine === null) return await applicationResultOf(statusCode, body)
-    const text = await readBody(body, MAX_BYTES)
+    const text = await readResponseText(body, MAX_BYTES)
     if (statusCode === 404)
       return { ...unhealthy('probe', `response status 404 for ${path}`), isMissing: true }
     return statusCode === 200 ? resultOf(text, engine) : unexpected(statusCode)
@@ -55,7 +56,7 @@ export async function readRegistered(
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
-    const registered: unknown = JSON.parse(await readBody(body, MAX_REGISTERED_BYTES))
+    const registered: unknown = JSON.parse(await readResponseText(body, MAX_REGISTERED_BYTES))
     return statusCode === 200 && Array.isArray(registered) ? new Set(registered.map(String)) : null
   } catch {
     return null
@@ -72,7 +73,7 @@ export async function readVersion(
 ): Promise<string | null> {
   const signal = AbortSignal.timeout(timeoutMs)
   const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
-  const text = await readBody(body, MAX_BYTES)
+  const text = await readResponseText(body, MAX_BYTES)
   if (statusCode === 404) return null
   if (statusCode === 401 || statusCode === 403)
     throw new Error(`the node refuses the gateway's credentials: response status ${statusCode}`)
@@ -88,17 +89,6 @@ async function applicationResultOf(status: number, body: AsyncIterable<Buffer>):
     if (bytes > MAX_BYTES) break
   }
   return status >= 200 && status < 400 ? { result: 'ok', detail: '' } : unexpected(status)
-}
-
-async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function resultOf(text: string, engine: string): ProbeReport {

@@ -75,7 +75,7 @@ t.test('a body that is not a list of engines fails the probe', async (t) => {
 t.test('a probe reads at most 64 KiB', async (t) => {
   t.match(await asked(t, 200, ' '.repeat(70_000)), {
     result: 'probe',
-    detail: 'the response is larger than 65536 bytes',
+    detail: 'the response is longer than 65536 bytes',
   })
 })
 
