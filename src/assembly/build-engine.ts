@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Admission, UserHandoverState } from './runtime.ts'
 import { monotonicMs } from './build-cache.ts'
+import { basePathOf } from '../config/base-path.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
 import {
   type AuthorizationConfig,
@@ -351,7 +352,7 @@ function createDeploymentOf(lookUp: LookUp): NonNullable<EngineDependencies['dep
 }
 
 function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
-  const base = new URL(nodes[0]?.url ?? '').pathname.replace(/\/$/, '')
+  const base = basePathOf(nodes[0]?.url ?? '')
   return remoteName === undefined ? base : `${base}/engine/${encodeURIComponent(remoteName)}`
 }
 

@@ -1,3 +1,4 @@
+import { basePathOf } from './base-path.ts'
 import { isMapping } from './mapping.ts'
 import { MCP_PATH } from './mcp-settings.ts'
 import type { z } from 'zod'
@@ -85,7 +86,7 @@ function applicationProblems({ passthrough }: ValidSettings): string[] {
     if ((upstream === undefined) === (nodes === undefined))
       return [`passthrough[${at}]: needs either upstream or nodes`]
     const own = applicationNodesOf(application)
-    const paths = own.map(({ url }) => new URL(url).pathname.replace(/\/$/, ''))
+    const paths = own.map(({ url }) => basePathOf(url))
     const other = paths.findIndex((path) => path !== paths[0])
     return [
       ...(other > 0 ? [`nodes[${other}]: must have the same path as nodes[0]`] : []),

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { buildConnector } from 'undici'
+import { basePathOf } from '../../config/base-path.ts'
 import type { ClientTls } from '../../config/tls-types.ts'
 import { createAddresses, type ResolveHost } from './addresses.ts'
 import { Concurrency } from './concurrency.ts'
@@ -78,10 +79,6 @@ export interface NodeOptions {
 /** Returns the name of a node in metrics, log lines and on the status page. */
 export function nodeNameOf(url: string): string {
   return new URL(url).origin + basePathOf(url)
-}
-
-function basePathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/$/, '')
 }
 
 export function createNode(options: NodeOptions): Node {

@@ -1,3 +1,4 @@
+import { basePathOf } from '../../config/base-path.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
 /** The addresses of an application: its prefix for clients of the gateway, and the URLs of its nodes. */
@@ -136,11 +137,6 @@ function createPathRewrite(prefix: string, basePath: string): (path: string) => 
     if (isBelow(path, prefix)) return path
     return basePath === '' && path.startsWith('/') ? prefix + path : null
   }
-}
-
-/** Returns the base path of a URL, `/app` for `http://web:8080/app/`, or an empty string if the URL has none. */
-export function basePathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/$/, '')
 }
 
 function isBelow(path: string, folder: string): boolean {
