@@ -15,13 +15,22 @@ export function servedOperations({ apiDocument }: Pick<Config, 'apiDocument'>): 
   return [...OPERATIONS, ...own]
 }
 
-/** Loads the descriptions of the API only if they are configured. */
+/** Returns the descriptions of the API, also for the page of the admin listener. Their code is loaded only if they are configured. */
 export async function buildApiDocuments(
   config: Config,
   hasIdempotencyKeys: boolean,
 ): Promise<ApiDocuments | null> {
   if (config.apiDocument === null) return null
-  return loadApiDocuments(config, hasIdempotencyKeys)
+  const { ApiDocuments: Documents } = await import('../api-document/api-documents.ts')
+  const engines = Object.entries(config.engines).map(([name, engine]): DescribedEngine => {
+    const { identity } = settingsOf(config, engine)
+    return {
+      name,
+      release: engine.release,
+      schemes: identity.tokens === null ? ['basic'] : ['basic', 'bearer'],
+    }
+  })
+  return new Documents({ operations: OPERATIONS, basePath: config.basePath, engines, hasIdempotencyKeys })
 }
 
 /**
@@ -40,18 +49,4 @@ export function createApiPreparation(
       await engine?.possiblePermits.prepare()
     },
   }
-}
-
-/** Loads the descriptions of the API, also for the page of the admin listener. */
-export async function loadApiDocuments(config: Config, hasIdempotencyKeys: boolean): Promise<ApiDocuments> {
-  const { ApiDocuments: Documents } = await import('../api-document/api-documents.ts')
-  const engines = Object.entries(config.engines).map(([name, engine]): DescribedEngine => {
-    const { identity } = settingsOf(config, engine)
-    return {
-      name,
-      release: engine.release,
-      schemes: identity.tokens === null ? ['basic'] : ['basic', 'bearer'],
-    }
-  })
-  return new Documents({ operations: OPERATIONS, basePath: config.basePath, engines, hasIdempotencyKeys })
 }

@@ -95,11 +95,12 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   const isReplaced = () => successor() !== null
   const toolEndpoint = await buildToolEndpoint({ config, log, version: options.version, isReplaced })
   const apiDocuments = await buildApiDocuments(config, stores.idempotencyStore !== null)
+  const shifts = builtEngines.map(({ nodes }) => ({ name: nodes.engine, shift: nodes.own.shift }))
   const sharedShifts = createSharedShifts({
-    engines: builtEngines.map(({ dependencies: { name }, nodes }) => ({
+    engines: shifts.map(({ name, shift }) => ({
       name,
       settings: config.engines[name]?.shift ?? null,
-      shift: nodes.own.shift,
+      shift,
       isTakenOver: shiftStateFor(name, config, handover.before) !== null,
       formerMs: formerShiftMsOf(name, config, formerShiftTimes),
     })),
@@ -117,13 +118,11 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createApiPreparation(apiDocuments, engines.values()),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
     createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
-    createShiftGauges(
-      builtEngines.map(({ dependencies: { name }, nodes }) => ({ name, shift: nodes.own.shift })),
-    ),
+    createShiftGauges(shifts),
     sharedShifts,
     createShiftHandover(
-      builtEngines.map(({ dependencies: { name }, nodes }) => ({
-        shift: nodes.own.shift,
+      shifts.map(({ name, shift }) => ({
+        shift,
         previous: () => shiftStateFor(name, config, handover.before),
       })),
     ),
@@ -171,7 +170,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
       ledger,
       admission: admission.handoverState,
       users: new Map(builtEngines.map(({ dependencies: { name }, handoverState }) => [name, handoverState])),
-      shifts: new Map(builtEngines.map(({ dependencies: { name }, nodes }) => [name, nodes.own.shift])),
+      shifts: new Map(shifts.map(({ name, shift }) => [name, shift])),
       formerShiftTimes,
       issuerKeys: issuers.states,
     },

@@ -41,7 +41,6 @@ export type Mode = 'enforce' | 'report' | 'off'
 /** `engine`: the engine decides itself, and the gateway decides only about cached responses. */
 export type AuthorizationMode = Mode | 'engine'
 
-/** The dependencies of one engine. */
 /** The distribution of requests between two groups of nodes. */
 export interface EngineShift {
   /** The group to which requests are shifted. */
@@ -60,6 +59,7 @@ export interface EngineShift {
   readonly change: (shares: ShiftShares) => void
 }
 
+/** The dependencies of one engine. */
 export interface EngineDependencies {
   readonly name: string
   readonly upstream: Upstream
