@@ -141,7 +141,7 @@ function buildIdempotencyStore(
     signer,
     keepMs: keep,
     now: monotonicMs,
-    ...(before === null ? {} : { openClaims: before.openClaims }),
+    openClaims: before?.openClaims,
   })
 }
 

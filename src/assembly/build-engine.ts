@@ -151,7 +151,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     throttle: sources.throttle,
     renewals,
     tokens: buildTokens(options, { sources, renewals, remembered: tokens }),
-    ...(options.handoverState === null ? {} : { handoverState: options.handoverState }),
+    handoverState: options.handoverState,
     onResult: (result, method) => metrics.authentication({ engine: name, result, method }),
   })
   const dependencies: EngineDependencies = {
@@ -442,7 +442,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
   return createUpstream({
     nodes,
     balancing,
-    ...(remoteName === undefined ? {} : { remoteName }),
+    remoteName,
     credentials,
     host,
     responsePolicy: {

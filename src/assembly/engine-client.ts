@@ -22,7 +22,7 @@ export function askerOf(upstream: Upstream): AskEngine {
       // Otherwise a retry could verify a password twice, and a failure would be counted twice.
       retry: isRead ? 'always' : 'unsent',
       newTasks: 'none',
-      ...(headersMs === undefined ? {} : { headersMs }),
+      headersMs,
     }
     return upstream.fetch(upstreamRequest, limitBytes)
   }

@@ -70,7 +70,7 @@ export function nodeOptionsOf(
     onAttempt: ({ node, result, status, seconds }) =>
       metrics.attempt({ engine: name, node, result, status }, seconds),
     onNodeChange: createOnNodeChange(name, { metrics, log }),
-    ...(traces === null ? {} : { traced: traces.startAttempt }),
+    traced: traces?.startAttempt,
   }
 }
 

@@ -36,7 +36,7 @@ export interface BuildOptions {
   readonly log: Logger
   readonly version: string
   /** The state of the runtime that this one replaces. Its metrics continue, and cached entries that are still valid are reused. */
-  readonly before?: HandoverState
+  readonly before?: HandoverState | undefined
   /**
    * Returns the runtime that replaces this one. Returns null before a replacement. It is informed of changes made by requests of this runtime.
    * This is a function because a runtime that held a reference to its successor would keep all later ones alive.

@@ -36,10 +36,9 @@ export function createIssuerKeySets(
     const key = settingKeyOf(setting)
     if (all.has(key)) continue
     const place = placeOf(setting)
-    const known = states.get(place) ?? before?.get(place)
     const keys = createIssuerKeys({
       ...readingOf(setting),
-      ...(known === undefined ? {} : { keyState: known }),
+      keyState: states.get(place) ?? before?.get(place),
       onChange: (problem) => logChange(log, setting, problem),
     })
     states.set(place, keys.keyState)

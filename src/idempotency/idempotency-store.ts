@@ -18,7 +18,7 @@ interface IdempotencyStoreOptions extends SharedStateOptions {
   /** How long an outcome is stored. */
   readonly keepMs: number
   /** The claims of the store that this one replaces in the same process. */
-  readonly openClaims?: OpenClaims
+  readonly openClaims?: OpenClaims | undefined
 }
 
 /** A claim of this process whose outcome is not yet stored in Redis. */

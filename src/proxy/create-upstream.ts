@@ -52,11 +52,11 @@ import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unl
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'requestHeaders'> {
   readonly engine: string
   /** The response headers that clients receive. Default: the headers of the API. A redirect is then refused. */
-  readonly responsePolicy?: ResponsePolicy
+  readonly responsePolicy?: ResponsePolicy | undefined
   /** URLs such as `http://host:8080/engine-rest`, at least one. */
   readonly nodes: readonly (string | NodeAddress)[]
   /** The engine's name on its nodes. Without it, requests use the plain base path. */
-  readonly remoteName?: string
+  readonly remoteName?: string | undefined
   readonly timeouts: {
     /** Limit for opening one connection. After it the next node is tried. */
     readonly connectMs: number
@@ -94,14 +94,14 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'reques
   readonly dateFormat?: DateFormat
   readonly onAttempt?: (event: AttemptEvent) => void
   /** Returns the function that traces the attempts of the current request, or null outside of a request. Default: no attempt is traced. */
-  readonly traced?: () => StartAttempt | null
+  readonly traced?: (() => StartAttempt | null) | undefined
   /** Called when a node is ejected, recovers, or remains ejected for another reason. */
   readonly onNodeChange?: (event: NodeEvent) => void
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
   /** Returns a number from 0 to 1. */
   readonly random?: () => number
   /** Resolves node names. Default: the system's resolver. */
-  readonly resolve?: ResolveHost
+  readonly resolve?: ResolveHost | undefined
   /** How long a connection to the host name of a node is reused. Default: 30 s. */
   readonly renewedMs?: number
 }
@@ -269,10 +269,10 @@ function groupOptionsOf(options: UpstreamOptions, group: string): UpstreamOption
     credentials,
     host,
     tls,
-    ...(remoteName === undefined ? {} : { remoteName }),
-    ...(responsePolicy === undefined ? {} : { responsePolicy }),
-    ...(resolve === undefined ? {} : { resolve }),
-    ...(now === undefined ? {} : { now }),
+    remoteName,
+    responsePolicy,
+    resolve,
+    now,
   }
 }
 

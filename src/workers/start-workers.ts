@@ -117,7 +117,7 @@ function createCheck(log: Logger, open: OpenRuntime) {
       config,
       log,
       version: versionOf(),
-      ...(first.handover === undefined ? {} : { before: first.handover }),
+      before: first.handover,
     })
     await close()
     first.handover ??= dependencies.handover

@@ -32,7 +32,7 @@ export interface AuthenticatorOptions extends CredentialMemoryOptions {
   /** The authenticator of bearer tokens. If absent or null, bearer tokens are not accepted. */
   readonly tokens?: TokenAuthenticator | null
   /** The state of a previous authenticator for the same users. */
-  readonly handoverState?: AuthenticationHandoverState
+  readonly handoverState?: AuthenticationHandoverState | null
   /** Called once for each request with Basic credentials or without credentials, for metrics. Not called if the users are unavailable (503). */
   readonly onResult?: (result: AuthenticationResult, method: AuthenticationMethod) => void
 }
@@ -79,7 +79,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     throttle: createThrottle(now === undefined ? options.throttle : { now, ...options.throttle }),
   }
   const { throttle } = kept
-  const { renewals = createRenewals(now === undefined ? {} : { now }) } = options
+  const { renewals = createRenewals({ now }) } = options
   const memory = createCredentialMemory({ ...options, renewals }, kept.credentials)
   /** The users of certificates. They are separate from credentials, so that an Authorization header never matches a user name. */
   const certificateUsers = createCredentialMemory({ ...options, renewals })

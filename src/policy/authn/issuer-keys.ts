@@ -17,7 +17,7 @@ export interface IssuerSettings {
 
 export interface IssuerKeysOptions extends IssuerSettings {
   /** The state of the previous configuration for the same issuer. */
-  readonly keyState?: IssuerKeyState
+  readonly keyState?: IssuerKeyState | undefined
   /** Called when the keys can no longer be read, and with null when they can be read again. */
   readonly onChange?: (problem: string | null) => void
   readonly fetchJson?: FetchJson

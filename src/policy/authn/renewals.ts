@@ -17,7 +17,7 @@ export interface RenewalsOptions {
   /** The maximum age of an entry that is used because the source does not respond. Default: 0, no entry is used for longer. */
   readonly lastGoodMs?: number
   /** The monotonic clock, in milliseconds. Default: performance.now. */
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
   readonly schedule?: Schedule
   /** Called at the end of each renewal in the background. */
   readonly onResult?: (result: RenewalResult) => void

@@ -40,7 +40,7 @@ export interface UpstreamRequest {
   /** True if an identical request may get the response to this one. Only counts are shared. Default: no response is shared. */
   readonly isShareable?: boolean | undefined
   /** Replaces the upstream's `headersMs` for this request: a long poll waits longer than a lookup. */
-  readonly headersMs?: number
+  readonly headersMs?: number | undefined
   /** The protocol to which the connection is to be upgraded. Its handshake is in `headers`. Default: no upgrade. */
   readonly upgrade?: 'websocket' | undefined
 }
