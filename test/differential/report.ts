@@ -88,6 +88,18 @@ export class Report {
       .map(([, one]) => `NEW ${one.outcome} ${one.kind} ${one.operation}: ${exampleOf(one)}`)
   }
 
+  /** Returns the most frequent statuses of both sides among comparisons that were not equal, with the code of the gateway's error. */
+  mostFrequent(): readonly string[] {
+    const texts = [...this.#unequal.values()].map(
+      ({ kind, outcome, engine, gateway }) =>
+        `${kind} ${outcome}, engine ${engine.status}, gateway ${gateway.status} ${gateway.code}`,
+    )
+    return [...Map.groupBy(texts, (text) => text)]
+      .sort(([, one], [, other]) => other.length - one.length)
+      .slice(0, KEPT)
+      .map(([text, { length }]) => `${length} ${text}`)
+  }
+
   #addPlain(plan: Plan, outcome: Outcome, difference: () => Difference): void {
     const counts = this.#of(plan)
     counts.total += 1

@@ -103,23 +103,35 @@ function isAsked(operation: Operation, { only, nineteen }: Options): boolean {
 }
 
 async function conclude(report: Report, options: Options): Promise<number> {
-  const { seed, examples, atLeast, percent, keep, filteredRows } = options
+  const { seed, examples, keep } = options
   const file = join(tmpdir(), `engine-gateway-differential-${seed}.json`)
   await report.write(file)
   if (keep !== null) await writeFile(keep, JSON.stringify(report.unequal()))
   process.stdout.write(`${report.lines(seed, examples).join('\n')}\n`)
   process.stdout.write(`details: ${file}\n`)
-  const { total, equal, wider, revokedDiffer, ...nineteen } = report.totals()
+  const failures = [...failuresOf(report.totals(), options), ...(await newSince(report, options))]
+  if (failures.length === 0) return 0
+  const most = report.mostFrequent().map((line) => `most frequent: ${line}`)
+  process.stdout.write(`${[...failures, ...most].map((line) => `FAILED: ${line}`).join('\n')}\n`)
+  return 1
+}
+
+/** Returns why the totals of a run are a failure. */
+function failuresOf(
+  { total, equal, wider, revokedDiffer, ...nineteen }: ReturnType<Report['totals']>,
+  { atLeast, percent, filteredRows }: Options,
+): readonly string[] {
   // With a low limit, tasks of a caller whose records permit all tasks except some are refused, because they can only be filtered.
   const nineteenDiffer =
     filteredRows === null ? nineteen.nineteenDiffer : nineteen.nineteenDifferBesideRevoked
-  if (wider > 0) process.stdout.write(`wider than the engine: ${wider} (must be 0)\n`)
-  if (revokedDiffer > 0) process.stdout.write(`revoked and not equal: ${revokedDiffer} (must be 0)\n`)
-  const added = await newSince(report, options)
-  process.stdout.write(added.map((line) => `${line}\n`).join(''))
-  const isEqual = equal >= (percent / 100) * total
-  const isAllowed = !nineteenDiffer && wider === 0 && revokedDiffer === 0
-  return total >= atLeast && isAllowed && isEqual && added.length === 0 ? 0 : 1
+  const conditions: readonly (readonly [failed: boolean, text: string])[] = [
+    [total < atLeast, `${total} comparisons, but at least ${atLeast} are required`],
+    [equal < (percent / 100) * total, `${equal} of ${total} are equal, but ${percent} % are required`],
+    [wider > 0, `${wider} responses show more than the engine's`],
+    [revokedDiffer > 0, `${revokedDiffer} responses of callers with a revocation are not equal`],
+    [nineteenDiffer, 'responses of the nineteen operations are not equal'],
+  ]
+  return conditions.flatMap(([failed, text]) => (failed ? [text] : []))
 }
 
 async function newSince(report: Report, { against }: Options): Promise<readonly string[]> {

@@ -53,7 +53,10 @@ export interface OpenPage {
   readonly send: (method: string, params?: Json) => Promise<Json>
   /** Returns the value of an expression in the page. */
   readonly read: (expression: string) => Promise<unknown>
-  /** Waits until an expression is true. */
+  /**
+   * Waits until an expression is true.
+   * @throws Error with the text of the page if it stays false
+   */
   readonly wait: (expression: string) => Promise<void>
   /** Returns the parameters of all events with that name so far. */
   readonly events: (method: string) => readonly Json[]
@@ -101,7 +104,12 @@ export async function openPage(t: Pick<Test, 'teardown'>): Promise<OpenPage> {
     send,
     read,
     wait: async (expression) => {
-      await until(async () => (await readSoon(expression)) === true, BROWSER_PATIENCE_MS)
+      await until(async () => (await readSoon(expression)) === true, BROWSER_PATIENCE_MS).catch(
+        async (cause: unknown) => {
+          const shown = await readSoon('`${location.href}: ${document.body?.innerText.slice(0, 2000)}`')
+          throw new Error(`Not true in the page: ${expression}\n${String(shown)}`, { cause })
+        },
+      )
     },
     events: (method) =>
       events.filter((event) => event['method'] === method).map(({ params }) => Object(params)),
