@@ -11,12 +11,14 @@ interface SnapshotMetric {
   readonly values: readonly unknown[]
 }
 
-/** How the gauges of several processes are combined. Gauges that are not listed are summed. */
+/** How the gauges of several processes are combined. */
 const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_info: 'first',
   gateway_mode: 'max',
   gateway_requests_in_flight: 'sum',
   gateway_long_polls: 'sum',
+  gateway_websockets: 'sum',
+  gateway_mcp_streams: 'sum',
   gateway_upstream_queue: 'sum',
   gateway_slow_requests: 'sum',
   gateway_node_concurrency_limit: 'sum',
@@ -27,6 +29,10 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_redis_up: 'min',
   gateway_node_deployments_missing: 'max',
   gateway_node_healthy: 'min',
+  gateway_group_refused: 'max',
+  gateway_shift_returned: 'max',
+  // Each process gets a part of the requests. The shares of the processes differ only until a change has reached all of them.
+  gateway_shift_share: 'average',
   // A node is out of use if no process sends requests to it.
   gateway_node_drained: 'min',
   gateway_source_up: 'min',
@@ -40,9 +46,14 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_engine_gauges_timestamp_seconds: 'max',
 }
 
+/** @throws Error for a gauge of the gateway that is not listed, because a wrong value would hide an alert */
 export function aggregatorOf(gauge: string): Aggregator {
+  const aggregator = AGGREGATORS[gauge]
+  if (aggregator !== undefined) return aggregator
+  if (gauge.startsWith('gateway_'))
+    throw new Error(`The gauge ${gauge} has no entry for combining the values of several processes`)
   // Numbers about an engine come from one process, or from two while another process takes over.
-  return AGGREGATORS[gauge] ?? (gauge.startsWith('camunda_') ? 'max' : 'sum')
+  return gauge.startsWith('camunda_') ? 'max' : 'sum'
 }
 
 /** The counts of all workers, including ended ones. A sum that decreased would look like a restart of all workers. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createTotals, isSnapshot } from '../../src/metrics/aggregate.ts'
+import { aggregatorOf, createTotals, isSnapshot } from '../../src/metrics/aggregate.ts'
 import { createMetrics, type Metrics } from '../../src/metrics/registry.ts'
 
 const VERSION = { version: '1' }
@@ -106,4 +106,34 @@ t.test('a snapshot is unchanged by the channel between processes', async (t) => 
   t.same(structuredClone(snapshot), snapshot)
   for (const value of [null, {}, [null], [{ name: 'a' }], [{ name: 1, values: [] }]])
     t.notOk(isSnapshot(value))
+})
+
+t.test(
+  'a returned shift and a refused group have the value of the worst worker, and shares their average',
+  async (t) => {
+    const { one, other, update, valueOf } = open()
+    const labels = { engine: 'a' }
+    for (const [metrics, share, returned] of [
+      [one, 0.5, 1],
+      [other, 0.25, 0],
+    ] as const) {
+      const add = (name: `gateway_${string}`, value: number) =>
+        metrics.gauges({ name, help: 'h', labels: ['engine'] }, () => [{ labels, value }])
+      add('gateway_shift_share', share)
+      add('gateway_shift_returned', returned)
+      add('gateway_group_refused', 1)
+    }
+    await update(1, one)
+    await update(2, other)
+    t.equal(await valueOf('gateway_shift_share{engine="a"}'), 0.375)
+    t.equal(await valueOf('gateway_shift_returned{engine="a"}'), 1)
+    t.equal(await valueOf('gateway_group_refused{engine="a"}'), 1)
+  },
+)
+
+t.test('a gauge of the gateway must declare how its values are combined', (t) => {
+  t.throws(() => aggregatorOf('gateway_unknown'), /gateway_unknown/)
+  t.equal(aggregatorOf('nodejs_heap_size_used_bytes'), 'sum')
+  t.equal(aggregatorOf('camunda_incidents_open'), 'max')
+  t.end()
 })

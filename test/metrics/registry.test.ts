@@ -73,12 +73,12 @@ t.test('requests in flight, the version and registered values are gauges', async
   metrics.inFlight(1)
   metrics.inFlight(-1)
   let bytes = 1
-  metrics.gauge('gateway_cache_bytes', 'Held in memory.', () => bytes)
+  metrics.gauge('gateway_websockets', 'Held in memory.', () => bytes)
   bytes = 7
   const text = await metrics.text()
   t.match(text, '\ngateway_requests_in_flight 1\n')
   t.match(text, '\ngateway_info{version="1.2.3"} 1\n')
-  t.match(text, '\ngateway_cache_bytes 7\n')
+  t.match(text, '\ngateway_websockets 7\n')
 })
 
 t.test('process metrics are exported in the Prometheus text format', async (t) => {
