@@ -160,12 +160,29 @@ t.test('a replica that starts has the shares of the others, and not those of the
 })
 
 t.test('a process stores its last change when it ends', async (t) => {
-  const { start, startShift } = createStore(t)
+  const { values, start, startShift } = createStore(t)
   const first = await start()
+  values.isUp = false
   first.shift.change(MOVED)
+  await new Promise(setImmediate)
+  values.isUp = true
   await first.close()
   t.same((await startShift()).shares, MOVED)
 })
+
+t.test(
+  'a change before Redis responds for the first time is stored, and replaces the shares of the file',
+  async (t) => {
+    const { values, start, startShift } = createStore(t)
+    values.isUp = false
+    const first = await start()
+    await first.change(MOVED)
+    values.isUp = true
+    await first.compare()
+    const { state } = await startShift()
+    t.same([state.shares, first.shift.state], [MOVED, state])
+  },
+)
 
 t.test('the reason of a return is stored too', async (t) => {
   const { start, startShift } = createStore(t)
@@ -411,6 +428,18 @@ t.test('a process whose file changes and changes back begins with the shares of 
   t.same(first.shift.shares, FILE, 'replicas with the same file have the same shares')
 })
 
+t.test(
+  'a process whose file changes back begins with its shares if Redis has only a zero that it knew',
+  async (t) => {
+    const { values, start, startShift } = createStore(t)
+    const first = await start()
+    await first.change(ZERO)
+    const formerMs = first.shift.state.changedAtMs
+    for (const name of values.texts.keys()) if (name !== 'default') values.texts.delete(name)
+    t.same((await startShift({ formerMs })).shares, FILE)
+  },
+)
+
 t.test('a process whose file changes back has a change that others have made since then', async (t) => {
   const { start, startShift } = createStore(t)
   const other = await start()
@@ -477,6 +506,14 @@ t.test('replicas that return at the same time choose the same state, and then on
     await compareInTurn(one, other)
     t.same([values.writes, readCount], [writes, 4])
   }
+})
+
+t.test('a reload of other settings applies a return that the process has not read before', async (t) => {
+  const { start, startShift } = createStore(t)
+  const old = await start()
+  const { state } = await startShift({ reads: 0.5 })
+  await old.adopt(RETURNED)
+  t.same((await startShift({ reads: 0.5, isTakenOver: true, state })).state, RETURNED)
 })
 
 t.test('a reload of other settings does not end the shares of replicas with another shift', async (t) => {

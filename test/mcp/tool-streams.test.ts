@@ -168,6 +168,17 @@ for (const [name, callbacks] of Object.entries<Partial<ToolStream>>({
     t.equal(streams.size, 1)
   })
 
+t.test('the error of a review is not reported if its client has disconnected', async (t) => {
+  const { add, advance, streams } = openStreams()
+  const review = Promise.withResolvers<void>()
+  const { stream, events } = add('mary', { isCurrent: () => false, review: () => review.promise })
+  await advance(250)
+  streams.delete(stream)
+  review.reject(new Error('refused'))
+  await advance(250)
+  t.same(events, ['review'])
+})
+
 t.test('an exception in end does not stop a drain', (t) => {
   const { add, streams } = openStreams()
   add('mary', { end: fail })

@@ -113,15 +113,15 @@ t.test(
   async (t) => {
     const { one, other, update, valueOf } = open()
     const labels = { engine: 'a' }
-    for (const [metrics, share, returned] of [
+    for (const [metrics, share, refused] of [
       [one, 0.5, 1],
       [other, 0.25, 0],
     ] as const) {
       const add = (name: `gateway_${string}`, value: number) =>
         metrics.gauges({ name, help: 'h', labels: ['engine'] }, () => [{ labels, value }])
       add('gateway_shift_share', share)
-      add('gateway_shift_returned', returned)
-      add('gateway_group_refused', 1)
+      add('gateway_shift_returned', 1)
+      add('gateway_group_refused', refused)
     }
     await update(1, one)
     await update(2, other)

@@ -2,6 +2,8 @@ import t from 'tap'
 import { MergedItems } from '../../../src/lists/merge/merged-items.ts'
 import { UnknownOrderError } from '../../../src/lists/merge/subquery-reader.ts'
 import { sum } from '../../../src/lists/merge/reader-positions.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { MAX_READ_BYTES } from '../../../src/request/buffered-response.ts'
 import type { ReadList, PageItem } from '../../../src/lists/postfilter/stable-scan.ts'
 import { Random } from '../../differential/random.ts'
 import { seedsOf } from '../../support/requirements.ts'
@@ -568,4 +570,19 @@ t.test('an item that moves from one part to another during the reading is return
     maxHidden: 0,
   })
   t.same(await idsIn(merged.page({ first: 0, max: 10 })), ['a', 'b'])
+})
+
+t.test('a page with more bytes than the gateway reads is refused', async (t) => {
+  const bytes = Buffer.alloc(MAX_READ_BYTES / 4)
+  const pageOf = (count: number) => {
+    const items = Array.from({ length: count }, (_, at) => ({
+      item: { id: `${at}` },
+      bytes,
+      isVisible: true,
+    }))
+    const read: ReadList = async (from, size) => ({ items: items.slice(from, from + size) })
+    return new MergedItems([read], { order: null, maxHidden: 0 }).page({ first: 0, max: 10 })
+  }
+  t.equal((await pageOf(4)).length, 4)
+  await t.rejects(pageOf(5), new GatewayError('GW_ROWS_NOT_EXACT'))
 })

@@ -38,7 +38,14 @@ t.test('texts and flags are read if unambiguous, and null in a body counts as ab
     isPlain: true,
   })
   t.match(ofQuery({ withoutTenantId: 'false' }), { isWithoutTenant: false })
-  for (const body of [{ processDefinitionKey: '' }, { processDefinitionKey: 5 }, { withoutTenantId: 'yes' }])
+  for (const body of [
+    { processDefinitionKey: '' },
+    { processDefinitionKey: 5 },
+    { withoutTenantId: 'yes' },
+    { tenantIdIn: [] },
+    { tenantIdIn: [5] },
+    { tenantIdIn: 'acme' },
+  ])
     t.equal(ofBody(body), null, JSON.stringify(body))
   t.end()
 })
