@@ -141,6 +141,15 @@ t.test('a plan of items that cannot lack a definition has no null group', async 
   t.same(none, { strategy: 'denied', isValid: true })
 })
 
+t.test('a list has no plan if a visible key cannot be a part of a list in a query', (t) => {
+  const hasPlan = (key: string) =>
+    contextOf('getProcessInstances', { lines: [`grant mary PROCESS_DEFINITION:${key} READ_INSTANCE`] }) !==
+    null
+  t.equal(hasPlan('a'), true)
+  t.equal(hasPlan('a,b'), false)
+  t.end()
+})
+
 t.test('a list has no plan if one of its permissions is disabled', (t) => {
   const lines = ['grant mary PROCESS_DEFINITION:a READ_INSTANCE']
   const hasPlan = (disabledPermissions: readonly string[]) =>
