@@ -116,7 +116,9 @@ function itemsLines(explanation: ItemsExplanation): string[] {
       ...anyOf.map((term) => `    ${itemsPermissionLine(term)}`),
     ]),
     ...(oneRecord ? ['  and a single record must grant all of them'] : []),
-    ...(exempt === null ? [] : [`  visible to every user: items with ${exempt}`]),
+    ...(exempt === null
+      ? []
+      : [`  visible to every user: items with ${exempt === 'case' ? 'a case' : exempt}`]),
     ...(linkedTasks === null
       ? []
       : [`  visible through links to the user or the groups: ${counted(linkedTasks, 'task')}`]),
