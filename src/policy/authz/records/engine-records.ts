@@ -1,14 +1,8 @@
-import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { type AskEngine, okBodyOf } from '../../../request/engine-request.ts'
 import { type Records, type RecordsOptions, withOptions } from './records.ts'
-import { locateRecord, recordById, type RecordKey, type RecordTable } from './record-table.ts'
+import { locateRecord, recordById, type RecordTable } from './record-table.ts'
 import { RECORDS_PATH } from './stored-records.ts'
-import {
-  type LoadedRecords,
-  type RecordLocation,
-  recordsUnavailable,
-  type RecordsSource,
-} from './records-source.ts'
+import { type LoadedRecords, recordsUnavailable, type RecordsSource } from './records-source.ts'
 import { messageOf } from '../../../errors.ts'
 import { oneAfterAnother } from '../../../request/single-flight.ts'
 import { contentDigestOf } from '../../../files/content-digest.ts'
@@ -54,100 +48,43 @@ const HEADERS_MS = 10_000
  * two pages could make a record disappear, and a revocation would then be missing.
  */
 export function createEngineRecords(options: EngineRecordsOptions): RecordsSource {
-  const records = new EngineRecords(options)
-  return {
-    current: () => records.current(),
-    byId: (id) => records.byId(id),
-    locate: (key) => records.locate(key),
-    refresh: () => records.refresh(),
-    start: () => records.refresh(),
-    close: () => records.close(),
-    state: () => records.state(),
-  }
-}
-
-class EngineRecords {
-  readonly #options: Required<
-    Omit<EngineRecordsOptions, keyof RecordsOptions | 'onRead' | 'onPartlyRead' | 'onChange'>
-  > &
-    RecordsOptions
-  readonly #onRead: (problem: string | null) => void
-  readonly #onPartlyRead: (count: number) => void
-  readonly #onChange: NonNullable<EngineRecordsOptions['onChange']>
-  #records: Records | null = null
-  #table: RecordTable | null = null
+  const { ask, parse, refreshMs, staleAfterMs, maxBytes = MAX_BYTES } = options
+  const { now = () => performance.now(), schedule = scheduleTimer } = options
+  let records: Records | null = null
+  let table: RecordTable | null = null
   /** The digest of the response that was indexed. Parsing a large response takes half a second, and it is usually unchanged. */
-  #digest = ''
-  #readAt = 0
-  #problem: string | null = null
-  #cancel: () => void = () => undefined
-  #closed = false
-
-  constructor(options: EngineRecordsOptions) {
-    const { now = () => performance.now(), schedule = scheduleTimer, maxBytes = MAX_BYTES } = options
-    this.#options = { ...options, now, schedule, maxBytes }
-    this.#onRead = options.onRead ?? (() => undefined)
-    this.#onPartlyRead = options.onPartlyRead ?? (() => undefined)
-    this.#onChange = options.onChange ?? (() => undefined)
-  }
-
-  current(): Records {
-    if (this.#records === null || this.#isStale()) throw recordsUnavailable()
-    return this.#records
-  }
-
-  #isStale(): boolean {
-    const { now, staleAfterMs } = this.#options
-    return now() - this.#readAt > staleAfterMs
-  }
-
-  /** The list in force. Null if it has not been read, or is too old. */
-  get #inForce(): RecordTable | null {
-    return this.#isStale() ? null : this.#table
-  }
-
-  byId(id: string): StoredRecord | null {
-    const table = this.#inForce
-    return table === null ? null : recordById(table, id)
-  }
-
-  locate(key: RecordKey): RecordLocation | null {
-    const table = this.#inForce
-    const id = table === null ? null : (locateRecord(table, key)?.id ?? null)
-    return id === null ? null : { id }
-  }
-
-  state() {
-    const ageMs = this.#records === null ? null : this.#options.now() - this.#readAt
-    return { problem: this.#records === null ? (this.#problem ?? 'not read yet') : this.#problem, ageMs }
-  }
-
+  let indexedDigest = ''
+  let readAt = 0
+  let problem: string | null = null
+  let cancel: (() => void) | null = null
+  let isClosed = false
   /** A read that is in progress may have started before the change that the caller needs. In this case another read follows it. */
-  readonly refresh: () => Promise<void> = oneAfterAnother(() => this.#run())
+  const refresh = oneAfterAnother(readAndSchedule)
 
-  close(): void {
-    this.#closed = true
-    this.#cancel()
+  function isStale(): boolean {
+    return now() - readAt > staleAfterMs
   }
 
-  async #run(): Promise<void> {
-    this.#cancel()
-    if (this.#closed) return
-    const { now, schedule, refreshMs } = this.#options
+  /** Returns the list in force. Null if it has not been read, or is too old. */
+  function tableInForce(): RecordTable | null {
+    return isStale() ? null : table
+  }
+
+  async function readAndSchedule(): Promise<void> {
+    cancel?.()
+    if (isClosed) return
     // The records are as old as the start of the read: changes after it may be missing.
     const askedAt = now()
-    const problem = await this.#read().then(() => null, messageOf)
+    const failure = await read().then(() => null, messageOf)
     // After `close`, a stopped parsing thread is not a failure.
-    if (this.#closed) return
-    this.#problem = problem
-    if (this.#problem === null) this.#readAt = askedAt
-    this.#onRead(this.#problem)
-    const ms = this.#problem === null ? refreshMs : Math.min(refreshMs, RETRY_MS)
-    this.#cancel = schedule(() => void this.refresh(), ms)
+    if (isClosed) return
+    problem = failure
+    if (failure === null) readAt = askedAt
+    options.onRead?.(failure)
+    cancel = schedule(() => void refresh(), failure === null ? refreshMs : Math.min(refreshMs, RETRY_MS))
   }
 
-  async #read(): Promise<void> {
-    const { ask, maxBytes, parse } = this.#options
+  async function read(): Promise<void> {
     const response = await ask({
       method: 'GET',
       path: RECORDS_PATH,
@@ -156,12 +93,38 @@ class EngineRecords {
     })
     const body = okBodyOf(response, RECORDS_PATH)
     const digest = await contentDigestOf(body)
-    if (digest === this.#digest) return
-    const { index, table, partlyRead } = await parse(body)
-    this.#records = withOptions(index, this.#options)
-    this.#table = table
-    this.#digest = digest
-    this.#onPartlyRead(partlyRead)
-    this.#onChange(table, digest)
+    if (digest === indexedDigest) return
+    const stored = await parse(body)
+    records = withOptions(stored.index, options)
+    table = stored.table
+    indexedDigest = digest
+    options.onPartlyRead?.(stored.partlyRead)
+    options.onChange?.(table, digest)
+  }
+
+  return {
+    current: () => {
+      if (records === null || isStale()) throw recordsUnavailable()
+      return records
+    },
+    byId: (id) => {
+      const list = tableInForce()
+      return list === null ? null : recordById(list, id)
+    },
+    locate: (key) => {
+      const list = tableInForce()
+      const id = list === null ? null : (locateRecord(list, key)?.id ?? null)
+      return id === null ? null : { id }
+    },
+    refresh,
+    start: refresh,
+    close: () => {
+      isClosed = true
+      cancel?.()
+    },
+    state: () => ({
+      problem: records === null ? (problem ?? 'not read yet') : problem,
+      ageMs: records === null ? null : now() - readAt,
+    }),
   }
 }
