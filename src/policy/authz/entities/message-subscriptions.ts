@@ -30,49 +30,34 @@ interface ExecutionQuery {
  * Finds executions that a message may reach and definitions that it may start. The engine starts a definition only if no
  * execution matches; with `all` the message reaches both. Returns null if they cannot be determined here.
  */
-export class MessageFinder {
-  readonly #options: MessageOptions
-
-  constructor(options: MessageOptions) {
-    this.#options = options
+export async function findCorrelated(
+  { body, checkDeadline }: AccessRequest,
+  options: MessageOptions,
+): Promise<CorrelationTargets | null> {
+  const executionQuery = executionQueryOf(body, options.dateFormat)
+  if (executionQuery === null) return null
+  const { query, isExact } = executionQuery
+  const listed = await readList(options.read, { path: '/execution', query, shape: EXECUTION })
+  const waiting = listed.filter((execution) => isOfTenants(execution, body))
+  const executions = await executionsIn(waiting, 'id', { ...options, checkDeadline })
+  const isForAll = bodyFlag(body, 'all')
+  // The engine refuses a message that several executions match. All of them are checked, because one may end meanwhile.
+  if (isExact && !isForAll && waiting.length > 0) return { executions, definitions: [] }
+  const definitions = await startedBy(body, options.starts)
+  if (definitions === null) return null
+  // If no execution is a candidate, the engine finds none either.
+  if (isExact || waiting.length === 0) return { executions, definitions }
+  // Correlation keys do not restrict the definitions. With `all` the engine starts each of them.
+  return {
+    executions: { candidates: executions },
+    definitions: isForAll ? definitions : { candidates: definitions },
   }
+}
 
-  async executions(accessRequest: AccessRequest): Promise<Targets | null> {
-    return (await this.#correlate(accessRequest))?.executions ?? null
-  }
-
-  async definitions(accessRequest: AccessRequest): Promise<Targets | null> {
-    return (await this.#correlate(accessRequest))?.definitions ?? null
-  }
-
-  async #correlate({ body, checkDeadline }: AccessRequest): Promise<CorrelationTargets | null> {
-    const { dateFormat, read } = this.#options
-    const executionQuery = executionQueryOf(body, dateFormat)
-    if (executionQuery === null) return null
-    const { query, isExact } = executionQuery
-    const listed = await readList(read, { path: '/execution', query, shape: EXECUTION })
-    const waiting = listed.filter((execution) => isOfTenants(execution, body))
-    const executions = await executionsIn(waiting, 'id', { ...this.#options, checkDeadline })
-    const isForAll = bodyFlag(body, 'all')
-    // The engine refuses a message that several executions match. All of them are checked, because one may end meanwhile.
-    if (isExact && !isForAll && waiting.length > 0) return { executions, definitions: [] }
-    const definitions = await this.#started(body)
-    if (definitions === null) return null
-    // If no execution is a candidate, the engine finds none either.
-    if (isExact || waiting.length === 0) return { executions, definitions }
-    // Correlation keys do not restrict the definitions. With `all` the engine starts each of them.
-    return {
-      executions: { candidates: executions },
-      definitions: isForAll ? definitions : { candidates: definitions },
-    }
-  }
-
-  async #started(body: unknown): Promise<readonly Attributes[] | null> {
-    const tenants = tenantQueryOf(body)
-    if (tenants === null) return null
-    const eventName = bodyText(body, 'messageName') ?? ''
-    return this.#options.starts.startedBy('message', { eventName, ...tenants })
-  }
+async function startedBy(body: unknown, starts: StartFinder): Promise<readonly Attributes[] | null> {
+  const tenants = tenantQueryOf(body)
+  if (tenants === null) return null
+  return starts.startedBy('message', { eventName: bodyText(body, 'messageName') ?? '', ...tenants })
 }
 
 const EXECUTION = { texts: ['id', 'processInstanceId'], nullable: ['tenantId'] }

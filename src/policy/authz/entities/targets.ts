@@ -8,8 +8,8 @@ import type { Attributes } from '../../../request/attributes.ts'
 import { LOOKUPS } from './lookup-rules.ts'
 import { readList } from './lookup-response.ts'
 import { inLists } from './lookup-lists.ts'
-import { MessageFinder } from './message-subscriptions.ts'
-import { SignalFinder } from './signal-subscriptions.ts'
+import { findCorrelated } from './message-subscriptions.ts'
+import { findSignalled, findSignalStarts } from './signal-subscriptions.ts'
 import { StartFinder, type StartFinderOptions, tenantQueryOf } from './start-finder.ts'
 import { findVersionsOfKey } from './versions-of-key.ts'
 import { stringOf } from '../../../request/value.ts'
@@ -30,12 +30,11 @@ type FoundTarget = Exclude<CheckTargetSet, `${'body' | 'query'}:${string}[]`>
 export function createFindTargets(options: TargetsOptions): FindTargets {
   const { maxNamed = MAX_NAMED } = options
   const starts = new StartFinder(options)
-  const signals = new SignalFinder({ ...options, starts })
-  const messages = new MessageFinder({ ...options, starts })
+  const correlate = (accessRequest: AccessRequest) => findCorrelated(accessRequest, { ...options, starts })
   const finders: Readonly<Record<FoundTarget, Find>> = {
     conditionalStarts: (accessRequest) => conditionalStarts(accessRequest, options, starts),
-    correlatedDefinitions: (accessRequest) => messages.definitions(accessRequest),
-    correlatedExecutions: (accessRequest) => messages.executions(accessRequest),
+    correlatedDefinitions: async (accessRequest) => (await correlate(accessRequest))?.definitions ?? null,
+    correlatedExecutions: async (accessRequest) => (await correlate(accessRequest))?.executions ?? null,
     definitions: () => starts.definitions(),
     externalTasks: (accessRequest) => externalTasks(accessRequest, options),
     jobDefinitions: async () => null,
@@ -45,8 +44,8 @@ export function createFindTargets(options: TargetsOptions): FindTargets {
     modifiedInstances: (accessRequest) => modifiedInstances(accessRequest, options),
     processInstances: (accessRequest) => processInstances(accessRequest, options),
     restartedInstances: (accessRequest) => restartedInstances(accessRequest, options),
-    signalStarts: (accessRequest) => signals.starts(accessRequest),
-    signalSubscriptions: (accessRequest) => signals.executions(accessRequest),
+    signalStarts: (accessRequest) => findSignalStarts(accessRequest, starts),
+    signalSubscriptions: (accessRequest) => findSignalled(accessRequest, options),
     unknown: async () => null,
     versionsOfKey: (accessRequest) => findVersionsOfKey(accessRequest, { read: options.read, max: maxNamed }),
   }
