@@ -19,7 +19,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
   // The response names the created entities, and the audit log records them.
   const keepsResponse =
     operation.creates?.startsWith('answer:') === true && dependencies.config.log.audit !== 'off'
-  const { id, retry, conflict, newTasks, template } = operation
+  const { id, effect, conflict, newTasks, template } = operation
   const isShareable = dependencies.config.cache.counts !== false && template.endsWith('/count')
   return function outgoingRequest(context, request) {
     const { engine, principal, accessRequest, bytes, search, listDecision } = context
@@ -39,7 +39,8 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
       path: pathOf(accessRequest.params) + search,
       headers,
       body: bytes,
-      retry,
+      // A write must not be executed twice.
+      retry: effect === 'read' ? 'always' : 'unsent',
       conflict,
       newTasks,
       keepsResponse,

@@ -69,7 +69,7 @@ function compileEntry({ id, entry }: WrittenEntry): Operation {
   const effect = effectOf(entry)
   const cached = cache === undefined ? {} : { cache: cachePolicyOf(cache, template) }
   const selected = selectors === undefined ? {} : { selectors: compileSelectors(selectors) }
-  return { ...fields, ...releasesFor(id, only), ...cached, ...bodyOf(body), ...selected, checks: checks.map(checkOf), id, method, template, effect, retry: effect === 'read' ? 'always' : 'unsent' }
+  return { ...fields, ...releasesFor(id, only), ...cached, ...bodyOf(body), ...selected, checks: checks.map(checkOf), id, method, template, effect }
 }
 
 function releasesFor(id: string, written: OperationEntry['only']): Pick<Operation, 'only' | 'unpublished'> {

@@ -254,7 +254,5 @@ export interface Operation extends Omit<OperationEntry, 'route' | 'effect' | 'on
   /** The path below the base path, with parameters in camelCase: `/task/:id`. */
   readonly template: string
   readonly effect: Effect
-  /** `always`: the request may be sent again after bytes were sent, because it is a read. `unsent`: only if no byte was sent. */
-  readonly retry: 'always' | 'unsent'
 }
 

@@ -147,11 +147,6 @@ t.test('the operations of a tag are sorted by path, then by method', (t) => {
   t.end()
 })
 
-t.test('a read may be repeated, and a write only if no byte of it was sent', (t) => {
-  for (const { id, effect, retry } of OPERATIONS) t.equal(retry, effect === 'read' ? 'always' : 'unsent', id)
-  t.end()
-})
-
 t.test('244 operations are pure reads: all GET and OPTIONS, and 36 queries by POST', (t) => {
   const reads = where(({ effect }) => effect === 'read')
   t.equal(reads.length, 244)

@@ -60,7 +60,6 @@ t.test('a check of variables by a permission without a specific counterpart is a
     method: 'GET',
     template: '/x/:id',
     effect: 'read',
-    retry: 'always',
     checks: [{ anyOf: ['USER.READ path:id'], reads: 'variables', denied: 403 }],
   } as const
   t.throws(() => withSpecificVariablePermissions(operation), /USER.READ path:id/)
