@@ -4,21 +4,18 @@ import type { AuthorizeOptions } from '../../policy/authz/checks/authorize-optio
 import { compileRestriction } from './compile-restriction.ts'
 import { visibilityOf } from './visibility.ts'
 import type { ListSubject, CompiledRestriction } from './compiled-restriction.ts'
-import { isAdmin } from '../../policy/authz/decision/admin.ts'
+import { tenantsFor } from '../../policy/authz/decision/admin.ts'
 
-/**
- * Returns the facts that decide which items a caller sees. Admins see the items of every tenant, and so does every caller
- * if tenants are not checked.
- */
+/** Returns the facts that decide which items a caller sees. */
 export function subjectOf(
   { principal }: Pick<AccessRequest, 'principal'>,
   options: AuthorizeOptions,
 ): ListSubject {
-  const ignoresTenants = !options.checksTenants || isAdmin(principal, options)
+  const tenants = tenantsFor({ principal }, options)
   return {
     principal,
     records: options.records(),
-    tenants: ignoresTenants ? null : new Set(principal.tenants),
+    tenants: tenants === null ? null : new Set(tenants),
     implicitGrants: null,
     impliesIdentity: options.impliesIdentity,
   }

@@ -3,13 +3,7 @@ import { listOf } from '../../../request/body.ts'
 import type { CompiledCheck, CompiledChecks, Condition, Preconditions } from './compiled-check.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { permissionChecksOf } from './permission-checks.ts'
-import {
-  checkPostconditions,
-  checkPreconditions,
-  isOfOtherTenant,
-  loadEntity,
-  tenantsOf,
-} from './preconditions.ts'
+import { checkPostconditions, checkPreconditions, isOfOtherTenant, loadEntity } from './preconditions.ts'
 import { decideKeyTenants } from './key-tenants.ts'
 import type { Targets } from '../entities/look-ups.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
@@ -17,7 +11,7 @@ import type { Attributes } from '../../../request/attributes.ts'
 import { responseOf, NO_SUCH_ENTITY, OF_OTHER_TENANT } from './refusals.ts'
 import { applies, isDecidedGlobally, UNDECIDABLE, evaluate } from './evaluate.ts'
 import type { AuthorizeOptions } from './authorize-options.ts'
-import { isAdmin } from '../decision/admin.ts'
+import { tenantsFor } from '../decision/admin.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import { NOT_APPLIED, PERMITTED, type Decision } from './decision.ts'
 import type { Authorize, TraceDecision } from './decision-trace.ts'
@@ -120,11 +114,6 @@ function refusedBefore(
 /** Marks a decision if a lookup found no entity. */
 function notFoundIn({ loaded }: EvaluationContext): { readonly isNotFound?: true } {
   return loaded.isNotFound() ? { isNotFound: true } : {}
-}
-
-/** Returns the caller's tenants. Null for admins, and for every caller if tenants are not checked: they see the entities of every tenant. */
-function tenantsFor({ principal }: AccessRequest, options: AuthorizeOptions): readonly string[] | null {
-  return tenantsOf(principal, !options.checksTenants || isAdmin(principal, options))
 }
 
 /** Creates the context in which a request is decided, before any lookup. */

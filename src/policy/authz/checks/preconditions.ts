@@ -1,7 +1,6 @@
 import type { EngineRefusal, GatewayError } from '../../../errors.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
-import type { Principal } from '../../../request/principal.ts'
 import type { LookUp } from '../entities/look-ups.ts'
 import type { CompiledPrecondition, Preconditions, RequiredEntity } from './compiled-check.ts'
 import type { Reference } from './compiled-permission.ts'
@@ -125,9 +124,4 @@ export function loadEntity(
 export function isOfOtherTenant(attributes: Attributes, tenants: readonly string[] | null): boolean {
   const tenantId = attributes['tenantId'] ?? null
   return tenantId !== null && tenants !== null && !tenants.includes(tenantId)
-}
-
-/** Returns the caller's tenants, or null if tenants restrict nothing. */
-export function tenantsOf({ tenants }: Principal, ignoresTenants: boolean): readonly string[] | null {
-  return ignoresTenants ? null : tenants
 }

@@ -9,3 +9,11 @@ export interface Admins {
 export function isAdmin({ userId, groups }: Principal, { adminGroups, adminUsers }: Admins): boolean {
   return adminUsers.includes(userId) || groups.some((group) => adminGroups.includes(group))
 }
+
+/** Returns the caller's tenants. Null for admins, and for every caller if tenants are not checked: they see the entities of every tenant. */
+export function tenantsFor(
+  { principal }: { readonly principal: Principal },
+  options: Admins & { readonly checksTenants: boolean },
+): readonly string[] | null {
+  return !options.checksTenants || isAdmin(principal, options) ? null : principal.tenants
+}

@@ -6,7 +6,7 @@ import { grantedIds } from '../decision/granted-ids.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import type { ListDecision } from '../../../lists/answer/list-decision.ts'
 import { usesRevokes } from '../records/records.ts'
-import { isAdmin } from '../decision/admin.ts'
+import { tenantsFor } from '../decision/admin.ts'
 import { STRATEGY_NAMES } from '../../../lists/list-plan.ts'
 import { createPlan } from '../../../lists/prefilter/plan-list.ts'
 import type { CompiledRestriction } from '../../../lists/visibility/compiled-restriction.ts'
@@ -25,8 +25,6 @@ export async function explainItems(
 ): Promise<ItemsExplanation | null> {
   if (compiled === null) return null
   const restriction = restrictionFor(compiled, accessRequest)
-  const ignoresTenants =
-    !restriction.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
   const linked = restriction.concernsTasks
     ? await options.implicitGrants?.tasks(accessRequest.principal)
     : undefined
@@ -44,7 +42,7 @@ export async function explainItems(
       restriction.conditions.some(({ together }) => together === true) &&
       !usesRevokes(options.records(), accessRequest.principal),
     exempt: restriction.exempt,
-    tenants: ignoresTenants ? null : accessRequest.principal.tenants,
+    tenants: restriction.tenanted ? tenantsFor(accessRequest, options) : null,
     linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,
   }
 }

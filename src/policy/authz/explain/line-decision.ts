@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../../request/principal.ts'
-import { isAdmin } from '../decision/admin.ts'
+import { isAdmin, tenantsFor } from '../decision/admin.ts'
 import { parametersOf } from '../checks/compile-check.ts'
 import type { CompiledCheck } from '../checks/compiled-check.ts'
 import type { OperationPolicy } from '../operation-policy.ts'
-import { tenantsOf } from '../checks/preconditions.ts'
 import type { AuditedRequest } from './audited-request.ts'
 import type { ComparedPolicies, ComparedPolicy, Pair } from './compared-policy.ts'
 import type { EffectiveComparison } from './effective-changes.ts'
@@ -296,7 +295,7 @@ function absentPartOf({ decision, stage, isCut }: AuditedRequest): string | null
 }
 
 function visibleTenantsOf(policy: ComparedPolicy, principal: Principal): string {
-  const tenants = tenantsOf(principal, !policy.checksTenants || isAdmin(principal, policy))
+  const tenants = tenantsFor({ principal }, policy)
   return tenants === null ? 'all' : JSON.stringify(tenants.toSorted())
 }
 

@@ -7,8 +7,7 @@ import { PERMITTED, type Decision } from '../checks/decision.ts'
 import { evaluate, isDecidedGlobally, UNDECIDABLE } from '../checks/evaluate.ts'
 import type { EvaluationContext } from '../checks/evaluation-context.ts'
 import { argumentOf } from '../checks/references.ts'
-import { tenantsOf } from '../checks/preconditions.ts'
-import { isAdmin } from '../decision/admin.ts'
+import { tenantsFor } from '../decision/admin.ts'
 import { namedIds } from '../decision/granted-ids.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
 import { LOOKUPS } from '../entities/lookup-rules.ts'
@@ -259,10 +258,9 @@ function isOver(
   { accessRequest }: EvaluationContext,
   { policy, principal }: Side,
 ): boolean {
-  const seesAllTenants = !policy.checksTenants || isAdmin(principal, policy)
   return (
     !check.after &&
-    (check.each === null || tenantsOf(principal, seesAllTenants) === null) &&
+    (check.each === null || tenantsFor({ principal }, policy) === null) &&
     isDecidedGlobally(check, accessRequest, optionsOf(policy))
   )
 }
