@@ -9,6 +9,11 @@ import {
   type AttemptPacerOptions,
 } from './attempt-pacer.ts'
 
+/** The interval between queued attempts of a pair, which is five guesses per second. */
+const PAIR_TURN_MS = 200
+/** The wait of an attempt of a user with many failures. */
+const SLOW_MS = 1_000
+
 export interface ThrottleOptions extends Pick<AttemptPacerOptions, 'schedule'> {
   /** How long failures count, from the first one. Default: 30,000 ms. */
   readonly windowMs?: number
@@ -21,8 +26,6 @@ export interface ThrottleOptions extends Pick<AttemptPacerOptions, 'schedule'> {
   readonly refusesPairs?: boolean
   /** The number of failures of one address, for any user, after which all attempts from it are queued. Default: 50. */
   readonly perAddress?: number
-  /** The interval between queued attempts of a pair. Default: 200 ms, which is five guesses per second. */
-  readonly pairTurnMs?: number
   /** The interval between queued attempts of an address. Default: 50 ms, which is twenty guesses per second. */
   readonly addressTurnMs?: number
   /**
@@ -42,8 +45,6 @@ export interface ThrottleOptions extends Pick<AttemptPacerOptions, 'schedule'> {
    * refused because of these failures, because this would lock out the real user.
    */
   readonly slowUserAfter?: number
-  /** The duration of that wait. Default: 1,000 ms. */
-  readonly slowMs?: number
   /** The number of attempts that may wait at the same time. Default: 256. Further attempts get 429 with Retry-After 1. */
   readonly maxWaiting?: number
   /** The limit for counted users, for addresses and for pairs. Default: 10,000 each. The oldest entry is removed first. */
@@ -121,11 +122,11 @@ type PaceAttempt = (who: AttemptOrigin, failures: Failures) => ReturnType<Attemp
 
 /** Creates a function that takes a turn in the queue. It returns null if there are too few failures for a queue. */
 function createPaceAttempt(options: ThrottleOptions): PaceAttempt {
-  const { perUserAndAddress = 5, perAddress = 50, pairTurnMs = 200, addressTurnMs = 50 } = options
+  const { perUserAndAddress = 5, perAddress = 50, addressTurnMs = 50 } = options
   const pacer = createAttemptPacer(options)
   return (who, { ofPair, ofAddress }) => {
     const spacing = {
-      ofUserMs: ofPair >= perUserAndAddress ? pairTurnMs : 0,
+      ofUserMs: ofPair >= perUserAndAddress ? PAIR_TURN_MS : 0,
       ofAddressMs: ofAddress >= perAddress ? addressTurnMs : 0,
     }
     return spacing.ofUserMs + spacing.ofAddressMs === 0 ? null : pacer.take(who, spacing)
@@ -181,13 +182,13 @@ export function createInFlight() {
   }
 }
 
-function createSlowDown({ slowMs = 1_000, maxWaiting = 256, delay = wait }: ThrottleOptions) {
+function createSlowDown({ maxWaiting = 256, delay = wait }: ThrottleOptions) {
   let waiting = 0
   return async function slowDown(): Promise<void> {
     if (waiting >= maxWaiting) throw throttled(1_000)
     waiting += 1
     try {
-      await delay(slowMs)
+      await delay(SLOW_MS)
     } finally {
       waiting -= 1
     }
