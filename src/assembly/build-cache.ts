@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Cache, createCache } from '../cache/cache.ts'
 import { createChangeBus, type ChangeBus } from '../redis/change-bus.ts'
 import { createRedisTier } from '../cache/redis-tier.ts'
-import { createIdempotencyStore, type IdempotencyStore } from '../idempotency/idempotency-store.ts'
+import { IdempotencyStore } from '../idempotency/idempotency-store.ts'
 import { createOwnTurns, createSharedTurns, type TurnTaker } from '../redis/shared-turns.ts'
 import { createSharedValues, type SharedValues } from '../redis/shared-values.ts'
 import { createSigner } from '../redis/signature.ts'
@@ -135,7 +135,7 @@ function buildIdempotencyStore(
 ): IdempotencyStore | null {
   if (cache.redis === null) return null
   const signer = createSigner(cache.signingKeys)
-  return createIdempotencyStore({
+  return new IdempotencyStore({
     redis: cache.redis,
     namespace,
     signer,

@@ -69,16 +69,6 @@ export interface Claim {
   readonly release: () => Promise<boolean>
 }
 
-/** Records which requests with an idempotency key were executed, with their responses, for all gateways that share a Redis. */
-export interface IdempotencyStore {
-  claim(request: KeyedRequest): Promise<ClaimResult>
-  /** Resolves to the outcome without claiming the key, or to null if no outcome is stored or Redis is not available. */
-  find(request: Omit<KeyedRequest, 'underWayMs'>): Promise<ReplayOutcome | null>
-  readonly openClaims: OpenClaims
-  /** Closes the store after all claims of this process have an outcome. */
-  close(): Promise<void>
-}
-
 /** The longest wait for a new connection. After a reload, it is established a few milliseconds after the gateway starts. */
 const CONNECT_MS = 1000
 /** The limits for outcomes that wait to be sent while Redis is unreachable. The oldest outcome is dropped first. */
@@ -95,10 +85,6 @@ return redis.call('DEL', KEYS[1])`
 
 const UNAVAILABLE: ClaimResult = { state: 'unavailable' }
 
-export function createIdempotencyStore(options: IdempotencyStoreOptions): IdempotencyStore {
-  return new RedisIdempotencyStore(options)
-}
-
 /** The value that replaces a claim. If `becomes` is null, the claim is deleted. */
 interface Settlement {
   /** The key in Redis. */
@@ -107,7 +93,8 @@ interface Settlement {
   readonly becomes: Buffer | null
 }
 
-class RedisIdempotencyStore implements IdempotencyStore {
+/** Records which requests with an idempotency key were executed, with their responses, for all gateways that share a Redis. */
+export class IdempotencyStore {
   readonly #link: RedisLink
   readonly #prefix: string
   readonly #keepMs: number
@@ -183,6 +170,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     if (this.openClaims.get(name)?.claimed === claimed) this.openClaims.delete(name)
   }
 
+  /** Resolves to the outcome without claiming the key, or to null if no outcome is stored or Redis is not available. */
   async find({ key, fingerprint }: Omit<KeyedRequest, 'underWayMs'>): Promise<ReplayOutcome | null> {
     await this.#connected
     const name = this.#nameOf(key)
@@ -190,6 +178,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     return typeof replies === 'string' ? null : this.#previousIn(name, replies, fingerprint)
   }
 
+  /** Closes the store after all claims of this process have an outcome. */
   async close(): Promise<void> {
     if (this.#open > 0)
       await new Promise<void>((resolve) => {

@@ -4,8 +4,7 @@ import type { Test } from 'tap'
 import {
   type Claim,
   type ClaimResult,
-  createIdempotencyStore,
-  type IdempotencyStore,
+  IdempotencyStore,
   type OpenClaims,
 } from '../../src/idempotency/idempotency-store.ts'
 import { createSigner } from '../../src/redis/signature.ts'
@@ -16,12 +15,12 @@ export const ADDRESS = 'gateway:8080/engine-rest'
 
 /** Opens the store of one gateway. It is closed at the end of the test. */
 export function openReplays(t: Test, url: string, namespace = t.name, keys: readonly string[] = []) {
-  return closedWith(t, createIdempotencyStore({ ...optionsOf(url, namespace), signer: createSigner(keys) }))
+  return closedWith(t, new IdempotencyStore({ ...optionsOf(url, namespace), signer: createSigner(keys) }))
 }
 
 /** Opens the store that replaces another one in the same process. */
 export function openNextReplays(t: Test, url: string, openClaims: OpenClaims) {
-  return closedWith(t, createIdempotencyStore({ ...optionsOf(url, t.name), openClaims }))
+  return closedWith(t, new IdempotencyStore({ ...optionsOf(url, t.name), openClaims }))
 }
 
 function optionsOf(url: string, namespace: string) {

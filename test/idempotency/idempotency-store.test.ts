@@ -2,7 +2,7 @@ import net from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
 import { MAX_KEPT_BYTES } from '../../src/idempotency/record.ts'
-import { createIdempotencyStore } from '../../src/idempotency/idempotency-store.ts'
+import { IdempotencyStore } from '../../src/idempotency/idempotency-store.ts'
 import { createSigner } from '../../src/redis/signature.ts'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
@@ -302,7 +302,7 @@ t.test('the idempotency store with Redis', { skip: redisSkip }, async (t) => {
 
   t.test('the store closes after all claims have an outcome', async (t) => {
     const signer = createSigner([])
-    const idempotencyStore = createIdempotencyStore({
+    const idempotencyStore = new IdempotencyStore({
       redis: { url: server.url },
       namespace: t.name,
       signer,

@@ -24,8 +24,6 @@ import { isDateText } from './schemas/jackson.ts'
 import { type QueryContract, readQuery } from './schemas/query-text.ts'
 import { checkCountOf, type RuleStage, stageOf } from './rule-stages.ts'
 
-export type { RequestData as Received } from './schemas/engine-error.ts'
-
 /** The fields of an operation that validation reads. */
 export type ValidatedOperation = Pick<Operation, 'id' | 'template' | 'checks' | 'body' | 'query'>
 

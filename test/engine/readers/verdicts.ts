@@ -1,11 +1,16 @@
 import { EngineRefusal, GatewayError } from '../../../src/errors.ts'
-import { checkRules, checkShape, type Received } from '../../../src/policy/validation/validate.ts'
+import type { RequestData } from '../../../src/policy/validation/schemas/engine-error.ts'
+import { checkRules, checkShape } from '../../../src/policy/validation/validate.ts'
 import { operationOf } from '../../policy/validation/cases/case.ts'
 
 /** The gateway's response to the shape of a request. `unmapped` is a 400 with a message of the gateway. Null if the gateway accepts the shape. */
 export type Decision = { readonly status: number; readonly body: unknown } | 'unmapped' | null
 
-export function refusalOf(operation: string, received: Received, rules: 'first' | 'all' = 'first'): Decision {
+export function refusalOf(
+  operation: string,
+  received: RequestData,
+  rules: 'first' | 'all' = 'first',
+): Decision {
   try {
     checkShape(operationOf({ operation }), received)
     if (rules === 'all') checkRules(operationOf({ operation }), received)

@@ -3,7 +3,7 @@ import { acceptDateText } from '../../../src/policy/validation/schemas/jackson.t
 import { EngineRefusal } from '../../../src/errors.ts'
 import { readJson } from '../../../src/request/json.ts'
 import { checkRules, checkShape } from '../../../src/policy/validation/validate.ts'
-import type { Received } from '../../../src/policy/validation/validate.ts'
+import type { RequestData } from '../../../src/policy/validation/schemas/engine-error.ts'
 import type { Case } from './cases/case.ts'
 import { operationOf, titleOf } from './cases/case.ts'
 import { coercionCases } from './cases/coercions.ts'
@@ -12,7 +12,7 @@ import { taskQueryCases } from './cases/task-queries.ts'
 import { variableCases } from './cases/variables.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 
-function receivedOf({ params, query, body }: Case): Received {
+function receivedOf({ params, query, body }: Case): RequestData {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const all = [...new URLSearchParams(query)]
   return { params, query: new Map(all.toReversed()), body: text === undefined ? undefined : JSON.parse(text) }

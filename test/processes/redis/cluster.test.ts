@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { CacheRule } from '../../../src/cache/entry.ts'
-import { createIdempotencyStore } from '../../../src/idempotency/idempotency-store.ts'
+import { IdempotencyStore } from '../../../src/idempotency/idempotency-store.ts'
 import { createLeases } from '../../../src/redis/lease.ts'
 import { createRateStore } from '../../../src/redis/rate-store.ts'
 import { createSigner } from '../../../src/redis/signature.ts'
@@ -54,7 +54,7 @@ t.test('a Redis cluster', { skip: redisSkip }, async (t) => {
   })
 
   t.test('idempotency keys, rates and leases work in a cluster', async (t) => {
-    const store = createIdempotencyStore({
+    const store = new IdempotencyStore({
       redis,
       namespace: 'c',
       signer: createSigner([]),
