@@ -142,11 +142,12 @@ t.test('a plan of items that cannot lack a definition has no null group', async 
 })
 
 t.test('a list has no plan if a visible key cannot be a part of a list in a query', (t) => {
-  const hasPlan = (key: string) =>
-    contextOf('getProcessInstances', { lines: [`grant mary PROCESS_DEFINITION:${key} READ_INSTANCE`] }) !==
-    null
-  t.equal(hasPlan('a'), true)
-  t.equal(hasPlan('a,b'), false)
+  const other = contextOf('getProcessInstances', { lines: ['grant mary PROCESS_DEFINITION:a READ_INSTANCE'] })
+  t.ok(other)
+  const listed = contextOf('getProcessInstances', {
+    lines: ['grant mary PROCESS_DEFINITION:a,b READ_INSTANCE'],
+  })
+  t.equal(listed, null)
   t.end()
 })
 
