@@ -71,8 +71,7 @@ async function checkDateFormat(
 ): Promise<void> {
   const { toMs, format } = createDateFormat(pattern)
   if (format(0) === null) return
-  const question = { method: 'GET', path: SCHEMA_LOG, limitBytes: MAX_LIST_BYTES, headersMs } as const
-  const shown = askerOf(own)(question)
+  const shown = askerOf(own)({ method: 'GET', path: SCHEMA_LOG, limitBytes: MAX_LIST_BYTES, headersMs })
     .then(({ status, body }) => (status === 200 ? bodyValue(jsonIn(body), '0.timestamp') : undefined))
     .catch(() => undefined)
   // Another node may receive this request. If it does not respond, that must not count as a failure of this node.
@@ -101,13 +100,9 @@ function sourceChecks(config: Config, { engine, own }: ConnectedNodes): readonly
       what: `${source} of ${engine}`,
       address: address + LISTS[source],
       run: async (headersMs) => {
-        const question = {
-          method: 'GET',
-          path: LISTS[source],
-          limitBytes: MAX_LIST_BYTES,
-          headersMs,
-        } as const
-        const list = jsonOf(await askerOf(own)(question), LISTS[source])
+        const path = LISTS[source]
+        const response = await askerOf(own)({ method: 'GET', path, limitBytes: MAX_LIST_BYTES, headersMs })
+        const list = jsonOf(response, path)
         if (!Array.isArray(list)) throw new Error('the response is not a list')
         return list.length === 0 ? 'the list is empty, or the account may not see any item' : 'readable'
       },

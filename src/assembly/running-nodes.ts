@@ -38,21 +38,7 @@ export function probeTimesOf(
 }
 
 /** Returns the options of an upstream that the nodes of engines and of applications have in common. */
-export function nodeOptionsOf(
-  name: string,
-  { config, metrics, log, traces }: NodeDependencies,
-): Pick<
-  UpstreamOptions,
-  | 'engine'
-  | 'timeouts'
-  | 'connections'
-  | 'health'
-  | 'queue'
-  | 'slow'
-  | 'onAttempt'
-  | 'onNodeChange'
-  | 'traced'
-> {
+export function nodeOptionsOf(name: string, { config, metrics, log, traces }: NodeDependencies) {
   const { connect, headers, body, answer } = config.timeouts
   const { connections, queue, slowShare } = config.limits
   return {
@@ -71,7 +57,7 @@ export function nodeOptionsOf(
       metrics.attempt({ engine: name, node, result, status }, seconds),
     onNodeChange: createOnNodeChange(name, { metrics, log }),
     traced: traces?.startAttempt,
-  }
+  } satisfies Partial<UpstreamOptions>
 }
 
 function slowOptionsOf(
