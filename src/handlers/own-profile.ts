@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { HandlerContext } from '../pipeline/context.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import type { BufferedResponse } from '../request/buffered-response.ts'
+import { jsonResponse } from './own-response.ts'
 
 /** Returns whether the caller requests their own profile. */
 export function isAboutSelf({ context: { accessRequest } }: HandlerContext): boolean {
@@ -25,9 +26,5 @@ export async function serveOwnProfile(
     lastName: null,
     email: null,
   }
-  return sendResponse(handlerContext.reply, {
-    status: 200,
-    headers: { 'cache-control': 'no-cache', 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(profile)),
-  })
+  return sendResponse(handlerContext.reply, jsonResponse(profile))
 }

@@ -30,7 +30,7 @@ function serveJson(reply: FastifyReply, value: unknown): FastifyReply {
 }
 
 /** Returns a response with the headers of the engine's response to a GET. */
-function jsonResponse(value: unknown): BufferedResponse {
+export function jsonResponse(value: unknown): BufferedResponse {
   const headers = { 'cache-control': 'no-cache', 'content-type': 'application/json' }
   return { status: 200, headers, body: Buffer.from(JSON.stringify(value)) }
 }

@@ -7,8 +7,8 @@ import {
 } from '../operations/published/engine-families.ts'
 import { compareVersions, type Release } from '../operations/published/releases.ts'
 import { bodyValue } from '../request/body.ts'
-import { type AskEngine, jsonIn } from '../request/engine-request.ts'
-import { isRecord, stringIn, stringOf } from '../request/value.ts'
+import type { AskEngine } from '../request/engine-request.ts'
+import { isRecord, jsonValueOf, stringIn, stringOf } from '../request/value.ts'
 
 /** The facts that the nodes of a group report about themselves and their database. */
 export interface GroupFacts {
@@ -50,15 +50,10 @@ function versionIn(release: Release | null): string | null {
   return /\d+\.\d+$/.exec(release ?? '')?.[0] ?? null
 }
 
-/** Returns null if the engine does not show the value to the gateway's account, or does not have it. */
+/** Returns undefined if the engine does not show the value to the gateway's account, or does not have it. */
 async function readJson(ask: AskEngine, path: string): Promise<unknown> {
   const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_FACT_BYTES })
-  if (status !== 200) return null
-  try {
-    return jsonIn(body)
-  } catch {
-    return null
-  }
+  return status === 200 ? jsonValueOf(body) : undefined
 }
 
 function entriesOf(value: unknown): readonly SchemaLogEntry[] {

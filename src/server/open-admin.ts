@@ -44,7 +44,7 @@ export async function openAdmin(
   const throttle = createThrottle({ slowUserAfter: Infinity })
   const [replica, version] = [hostname(), versionOf()]
   const dateProblems = createProblemTimes()
-  const readinessNow = async () => withConfiguration(await readiness(), reload.isApplied())
+  const readinessNow = async () => withConfiguration(await readiness(), reload.status().isApplied)
   async function readStatus(): Promise<Status> {
     const [statuses, state] = await Promise.all([processes.askEach(STATUS), readinessNow()])
     return statusOf({

@@ -22,8 +22,6 @@ export type ReloadResult =
 export interface Reload {
   /** Reloads the configuration. Reads the file as it is at the time of the call or later. Never rejects. */
   readonly run: (cause: 'signal' | 'file' | 'request') => Promise<ReloadResult>
-  /** Returns whether the last file that was read is in force. */
-  readonly isApplied: () => boolean
   readonly status: () => ConfigurationStatus
 }
 
@@ -101,7 +99,6 @@ export function createReload(options: ReloadOptions): Reload {
 
   return {
     run: oneAfterAnother(runNow),
-    isApplied: () => isApplied,
     status: () => ({ isApplied, appliedAtMs, lastReload, warnings: options.warnings() }),
   }
 }

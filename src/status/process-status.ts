@@ -1,4 +1,5 @@
 import type { SharedState } from '../cache/cache.ts'
+import type { SourceState } from '../files/source-state.ts'
 import { addTraffic, type Traffic } from '../metrics/traffic.ts'
 import { addComparisons, type ComparisonReport } from '../proxy/compare/comparison-report.ts'
 import type { PollCounts } from '../proxy/long-polls/long-polls.ts'
@@ -53,12 +54,8 @@ const SHOWN_DIFFERENCES = 5
 /** A node without its registered deployments, because there may be thousands. */
 export type NodeStatus = Omit<NodeState, 'registered'>
 
-interface SourceStatus {
+interface SourceStatus extends SourceState {
   readonly source: 'users' | 'records'
-  /** Null if the last read succeeded. */
-  readonly problem: string | null
-  /** Null if the source was never read. */
-  readonly ageMs: number | null
 }
 
 /** Returns whether a value has the form of a status. The value comes from another process. */

@@ -27,7 +27,6 @@ async function open(t: Test, { token = null, events = [], onProcesses = () => un
       readiness: () => ({ ready: true, checks: {} }),
       reload: {
         run: async () => ({ result: 'applied', changed: [] }),
-        isApplied: () => true,
         status: () => ({ isApplied: true, appliedAtMs: 0, lastReload: null, warnings: [] }),
       },
       drain: { run: async () => ({ status: 200, value: {} }), applyTo: () => undefined },

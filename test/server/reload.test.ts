@@ -111,7 +111,7 @@ t.test(
     held.shift()?.()
     t.same(await third, { result: 'applied', changed: ['limits.body'] })
     t.equal(loaded(), 3)
-    t.equal(reload.isApplied(), true)
+    t.equal(reload.status().isApplied, true)
   },
 )
 
