@@ -6,7 +6,6 @@ import type { Operation } from '../operations/table.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import type { Component } from './component.ts'
 
-/** Returns the operations that the gateway serves. */
 export function servedOperations({ apiDocument }: Pick<Config, 'apiDocument'>): readonly Operation[] {
   if (apiDocument === null) return OPERATIONS
   const own = apiDocument.page

@@ -63,7 +63,6 @@ export function openAdmission(
 type RateConfig = NonNullable<Config['limits']['rate']>
 
 interface RateOptions {
-  /** The name of the engine. */
   readonly name: string
   readonly rate: RateConfig | null
   /** Whether rules for ceilings contain rates. */

@@ -13,7 +13,6 @@ interface ReadableEngine {
   readonly nodes: Pick<EngineNodes, 'own'>
 }
 
-/** Returns the current status of an engine. */
 export function engineStatusOf({ dependencies, sources, nodes: { own } }: ReadableEngine): EngineStatus {
   const { name, authorization, validation } = dependencies
   return {

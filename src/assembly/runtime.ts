@@ -120,7 +120,6 @@ export interface RuntimeQuestions {
   readonly moveChecks: () => readonly MoveCheck[]
   /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
-  /** Writes an event to the audit stream. */
   readonly audit: (event: AuditEvent) => void
 }
 
@@ -133,7 +132,6 @@ export interface KnownSubjects {
   readonly groups: readonly string[]
 }
 
-/** A check of a remote system. */
 export interface ConnectionCheck {
   /** `node of default`, `redis` */
   readonly what: string

@@ -124,7 +124,6 @@ class SharedShift {
     this.#options = options
   }
 
-  /** Whether the shares were compared once. */
   get isCompared(): boolean {
     return this.#isCompared
   }

@@ -18,7 +18,6 @@ export interface SourceFiles {
   readonly records: (from: FileSetting) => WatchedFile<LoadedRecords>
   /** Parses the response of an engine. */
   readonly parseStored: Parser['stored']
-  /** Starts watching the files. */
   readonly start: () => void
   readonly close: () => void
 }

@@ -7,7 +7,6 @@ import { messageOf, type MissingPermission } from '../errors.ts'
 import { isObject, isRecord, jsonValueOf } from '../request/value.ts'
 import { CommandError } from './command-failure.ts'
 
-/** Counts of lines that were read. */
 export interface LineCounts {
   /** Lines in JSON, of all streams. */
   readonly readable: number

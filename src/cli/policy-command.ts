@@ -12,7 +12,6 @@ import { hasNoResponse } from './command-failure.ts'
 import { withExplain } from './with-explain.ts'
 import { counted } from '../pipeline/plural.ts'
 
-/** A test and its result. */
 interface PolicyTestResult {
   readonly test: PolicyTest
   readonly explained: RequestExplanation

@@ -22,7 +22,6 @@ export interface PolicyDiffOptions extends Omit<PolicySource, 'file'> {
   readonly audit: readonly string[] | undefined
 }
 
-/** The differences between two policies. */
 export interface PolicyDiff {
   /** Paths of the settings that differ. */
   readonly settings: readonly string[]

@@ -10,7 +10,6 @@ interface ExplainDependencies extends Pick<RuntimeQuestions, 'subjectsOf'> {
 }
 
 interface ExplainFrom {
-  /** The configuration file. */
   readonly file: string
   readonly build: BuildRuntimeDependencies
   readonly buildDryRun: BuildDryRun

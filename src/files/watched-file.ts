@@ -28,7 +28,6 @@ export interface WatchedFileOptions<T> {
 export interface WatchedFile<T> {
   /** Returns the same object until the content changes. Returns null if the file has been unreadable for too long. */
   readonly current: () => T | null
-  /** Starts watching. */
   readonly start: () => void
   readonly close: () => void
   /** Checks the file once. A change is read only after the settle time. */

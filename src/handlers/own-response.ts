@@ -11,7 +11,6 @@ export function isNeverForwarded({ handler }: Operation): boolean {
   return handler === 'engine names'
 }
 
-/** Serves the names of the configured engines. */
 export function serveEngineNames({ engines }: Dependencies, reply: FastifyReply): FastifyReply {
   return serveJson(
     reply,

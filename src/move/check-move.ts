@@ -12,7 +12,6 @@ export interface CheckedGroup {
   readonly ask: AskEngine
   /** The configured release. It is used if the nodes do not report their family. */
   readonly release: Release | null
-  /** Asks each node for its version. */
   readonly readVersions: () => Promise<readonly NodeVersion[]>
 }
 

@@ -3,7 +3,6 @@ import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Operation } from '../operations/table.ts'
 import { methodsOfOperation, type PathTemplate } from './path-templates.ts'
 
-/** The configuration of a route. */
 export interface RouteConfig {
   /** Null if the path does not have the method. */
   readonly operation: Operation | null

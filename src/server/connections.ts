@@ -35,7 +35,6 @@ export interface Connections {
   readonly isBusy: (socket: Socket) => boolean
   /** Closes all connections at once, including upgraded ones, which the HTTP server no longer knows. */
   readonly cut: () => void
-  /** Returns the current load. */
   readonly load: () => ConnectionLoad
 }
 

@@ -32,7 +32,6 @@ export interface PublicListener {
    * have ended. An upgraded connection counts as a request in progress.
    */
   readonly serve: (handle: RequestListener, upgrades?: Upgrades) => Promise<void>
-  /** Returns the current load. */
   readonly load: () => ConnectionLoad
   /** Returns how many of the connections that came through `serveConnection` are open, and how many have ended. */
   readonly connectionCounts: () => ConnectionCounts

@@ -21,7 +21,6 @@ import { versionOf } from './version.ts'
 
 interface AdminDependencies extends Pick<AdministeredGateway, 'readiness' | 'processes'> {
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'cachePurge'>
-  /** Returns the configuration in force. */
   readonly current: () => Config
   readonly reload: Reload
   /** Writes requests that change something to the audit stream. */

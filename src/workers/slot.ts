@@ -29,7 +29,6 @@ interface SlotWorker {
   config: Config | null
   isListening: boolean
   isSilent: boolean
-  /** The last readiness report of the worker. */
   lastReport: { readonly readiness: Readiness; readonly at: number } | null
 }
 

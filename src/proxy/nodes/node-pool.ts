@@ -13,7 +13,6 @@ export interface NodeAddress {
   readonly group?: string | null
 }
 
-/** The known state of a node. */
 export interface NodeState {
   readonly node: string
   readonly isDrained: boolean

@@ -2,7 +2,6 @@ import { isGatewayError, isRejection } from './health.ts'
 import type { AttemptResult } from '../wire/upstream-request.ts'
 import type { Node } from './node.ts'
 
-/** The outcome of one attempt. */
 export interface AttemptOutcome {
   readonly result: AttemptResult
   /** The status of the response, or 0 if no response head arrived. */

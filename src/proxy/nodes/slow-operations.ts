@@ -7,7 +7,6 @@ const SLOW_LOG = Math.log(SLOW_MS)
 /** The weight of the completed requests: an operation of 5 ms is slow while eight of its requests have been in flight for 20 s. */
 const REMEMBERED = 4
 
-/** An attempt in flight. */
 interface RunningAttempt {
   readonly node: Node
   readonly startedAtMs: number
