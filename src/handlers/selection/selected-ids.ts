@@ -16,9 +16,8 @@ import { isNullText } from '../../policy/validation/schemas/jackson.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
-import { SubqueryRefusal } from '../../lists/merge/subquery-request.ts'
 import { readItems } from '../../lists/merge/read-subqueries.ts'
-import { passAll, readVisible } from '../../lists/postfilter/visible-items.ts'
+import { ListRefusal, passAll, readVisible } from '../../lists/postfilter/visible-items.ts'
 import { MAX_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */
@@ -150,7 +149,7 @@ async function plannedIds(
     if (items.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
     return items.flatMap(({ item }) => textIn(item, gives))
   } catch (error) {
-    if (error instanceof SubqueryRefusal) return null
+    if (error instanceof ListRefusal) return null
     throw error
   }
 }

@@ -16,10 +16,16 @@ import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { observationsOf } from '../merge/list-observations.ts'
 import { UnknownOrderError } from '../merge/subquery-reader.ts'
-import { SubqueryRefusal } from '../merge/subquery-request.ts'
 import { countSubqueries, listSubqueries } from '../merge/read-subqueries.ts'
 import { type PageItem, StableScan } from '../postfilter/stable-scan.ts'
-import { type ItemFilter, json, readPage, readVisible, readWhole } from '../postfilter/visible-items.ts'
+import {
+  type ItemFilter,
+  json,
+  ListRefusal,
+  readPage,
+  readVisible,
+  readWhole,
+} from '../postfilter/visible-items.ts'
 import {
   FEW_ITEMS,
   FIRST_READ_ITEMS,
@@ -109,7 +115,7 @@ async function answerByPlan(
   const answer = context.operation.items?.form === 'count' ? countSubqueries : listSubqueries
   const response = await answer(listRequest, { plan, postfilter, limits, paging }).catch((error: unknown) => {
     // The engine gets the query as the caller sent it, and its error is returned.
-    if (error instanceof SubqueryRefusal) return answerRefused(listRequest)
+    if (error instanceof ListRefusal) return answerRefused(listRequest)
     if (error instanceof UnknownOrderError) return null
     throw error
   })

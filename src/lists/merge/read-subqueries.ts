@@ -10,7 +10,6 @@ import {
   type FirstResponse,
   type ReaderOptions,
   subqueryRequestOf,
-  SubqueryRefusal,
 } from './subquery-request.ts'
 import { findEnd } from './find-end.ts'
 import { MergedItems } from './merged-items.ts'
@@ -19,12 +18,12 @@ import { countedBy, createSizeSource, readCount } from './subquery-sizes.ts'
 import { countNullGroup, readNullGroup } from './null-group.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import type { PageItem } from '../postfilter/stable-scan.ts'
-import { json, passAll, readPage } from '../postfilter/visible-items.ts'
+import { json, ListRefusal, passAll, readPage } from '../postfilter/visible-items.ts'
 import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS, type ListLimits } from '../limits.ts'
 
 /**
  * Counts each subquery. Returns null if too many items must be decided one by one.
- * @throws SubqueryRefusal
+ * @throws ListRefusal
  */
 export async function countSubqueries(
   listRequest: ListRequest,
@@ -96,7 +95,7 @@ export interface SubqueryListInput {
 /**
  * Returns a page of the items of the subqueries. Each item is still decided: a subquery that finds too much costs time, but reveals
  * nothing. Returns null if the items of several subqueries have no known order.
- * @throws SubqueryRefusal, UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT
+ * @throws ListRefusal, UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT
  */
 export async function listSubqueries(
   listRequest: ListRequest,
@@ -114,7 +113,7 @@ export async function listSubqueries(
       constants,
       page: null,
     })
-    if (response.status !== 200) throw new SubqueryRefusal()
+    if (response.status !== 200) throw new ListRefusal(response)
     // The engine's first page is also the caller's if all items on it are visible.
     if (items.every(({ isVisible }) => isVisible)) return response
   }
@@ -143,7 +142,7 @@ async function listMerged(
 
 /**
  * Returns the visible items of all subqueries, one subquery after another. Each item has only its id and `member`.
- * @throws SubqueryRefusal; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
+ * @throws ListRefusal; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
 export async function readItems(
   listRequest: ListRequest,

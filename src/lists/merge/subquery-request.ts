@@ -5,12 +5,9 @@ import type { QueryMembers, Subquery } from '../list-plan.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { Postfilter } from '../item-decision.ts'
 import type { ReadList } from '../postfilter/stable-scan.ts'
-import { readPage } from '../postfilter/visible-items.ts'
+import { ListRefusal, readPage } from '../postfilter/visible-items.ts'
 import { PAGING } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
-
-/** The engine does not accept the query of a subquery. */
-export class SubqueryRefusal extends Error {}
 
 /** Returns the caller's query with the parameters that a subquery sets. */
 export function subqueryRequestOf(
@@ -56,7 +53,7 @@ export interface ReaderOptions {
   readonly firstResponse?: FirstResponse
 }
 
-/** Returns a reader of the list of a subquery, or of the list that its count counts. The reader throws SubqueryRefusal. */
+/** Returns a reader of the list of a subquery, or of the list that its count counts. The reader throws ListRefusal. */
 export function createReader(
   listRequest: ListRequest,
   subquery: Subquery,
@@ -75,7 +72,7 @@ export function createReader(
       page: { from, size },
     })
     const { status, headers } = page.response
-    if (status !== 200) throw new SubqueryRefusal()
+    if (status !== 200) throw new ListRefusal(page.response)
     firstResponse.head ??= { status, headers }
     return page
   }

@@ -5,12 +5,12 @@ import { PAGING } from '../../request/paging.ts'
 import type { Subquery } from '../list-plan.ts'
 import type { ListRequest } from '../list-request.ts'
 import { STEP_ITEMS } from '../limits.ts'
-import { readWhole } from '../postfilter/visible-items.ts'
+import { ListRefusal, readWhole } from '../postfilter/visible-items.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import { observationsOf } from './list-observations.ts'
 import type { SizesAge, SizeSource } from './merged-items.ts'
 import type { Sizes } from './seek-page.ts'
-import { subqueryRequestOf, SubqueryRefusal } from './subquery-request.ts'
+import { subqueryRequestOf } from './subquery-request.ts'
 
 interface SizeSourceInput {
   readonly subqueries: readonly Subquery[]
@@ -76,7 +76,7 @@ async function countedSizes(counts: readonly ListRequest[], age: SizesAge): Prom
     const isRecent = counted.some((one) => one.isRecent)
     return { sizes: counted.map(({ size }) => size), isEstimate: false, isRecent }
   } catch (error) {
-    if (error instanceof SubqueryRefusal) return null
+    if (error instanceof ListRefusal) return null
     throw error
   }
 }
@@ -99,11 +99,11 @@ interface CountResult {
 
 /**
  * Counts the items of a query.
- * @throws SubqueryRefusal; GatewayError GW_UPSTREAM_INVALID if the response is not a count
+ * @throws ListRefusal; GatewayError GW_UPSTREAM_INVALID if the response is not a count
  */
 export async function readCount(countRequest: ListRequest): Promise<CountResult> {
   countRequest.context.accessRequest.checkDeadline?.()
   const response = await readWhole(countRequest)
-  if (response.status !== 200) throw new SubqueryRefusal()
+  if (response.status !== 200) throw new ListRefusal(response)
   return { count: countIn(jsonIn(response.body)), response }
 }

@@ -219,7 +219,9 @@ export async function readVisible(
   }
 }
 
-class ListRefusal extends Error {
+/** The engine refuses a query of a list. */
+export class ListRefusal extends Error {
+  /** The engine's error. */
   readonly response: BufferedResponse
 
   constructor(response: BufferedResponse) {

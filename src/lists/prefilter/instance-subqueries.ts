@@ -169,24 +169,22 @@ export async function addNamedInstances(
     [...opened, ...closed],
     accessRequest.checkDeadline,
   )
-  const isBy = (isByKey: boolean) => (id: string) => {
+  const tenants = restriction.tenanted ? subject.tenants : null
+  /** Null if the instance does not exist, or belongs to another tenant. */
+  const seesKeyOf = (id: string): boolean | null => {
     const { processDefinitionKey, tenantId } = found.get(id) ?? {}
-    if (
-      typeof processDefinitionKey !== 'string' ||
-      !isOfTenants(tenantId, restriction.tenanted ? subject.tenants : null)
-    )
-      return false
-    return has(keys, processDefinitionKey) === isByKey
+    const isKnown = typeof processDefinitionKey === 'string' && isOfTenants(tenantId, tenants)
+    return isKnown ? has(keys, processDefinitionKey) : null
   }
   const subqueries = (ids: readonly string[]): readonly Subquery[] => {
     if (!ids.every(isListable)) return []
     const values = query.instances === undefined ? ids : [...listsOf(ids, method)]
     return values.map((value) => ({ set: { [name]: value }, constants: {} }))
   }
-  const excluded = subqueries(closed.filter(isBy(true)))
+  const excluded = subqueries(closed.filter((id) => seesKeyOf(id) === true))
   return {
     ...content,
-    instances: subqueries(opened.filter(isBy(false))),
+    instances: subqueries(opened.filter((id) => seesKeyOf(id) === false)),
     excluded,
     isExact: content.isExact && excluded.length === 0,
   }

@@ -129,47 +129,43 @@ function isVisibleIn({ keys, subject }: PlanContext, { key, tenantId }: Definiti
   return has(keys, key) && isOfTenants(tenantId, subject.tenants)
 }
 
-/**
- * Returns the subqueries for definitions. An engine may assign tenants to the instances of a definition without a tenant,
- * and no query can exclude these. Returns null if they would be counted.
- */
+/** Returns the subqueries for definitions. Null if they would count items of other tenants. */
 async function ofDefinitions(
   context: PlanContext,
   definitions: readonly DefinitionVersion[],
   set?: QueryMembers,
 ): Promise<readonly Subquery[] | null> {
-  const { query, restriction, options, accessRequest } = context
-  const untenanted = definitions.filter(({ tenantId }) => tenantId === null).map(({ key }) => key)
-  const isOpen = context.isRestricted && query.tenants === 'definitions' && untenanted.length > 0
-  const isCounted = restriction.form === 'count'
-  const keys = [...new Set(untenanted)]
-  const idsOnly = isOpen && (isCounted || isFar(accessRequest))
-  const hasOwn = idsOnly && (await options.hasOwnTenants(keys.length > MAX_CONDITION_VALUES ? null : keys))
-  if (isCounted && hasOwn) return null
-  const isCrossTenant = hasOwn || (isOpen && !idsOnly)
-  return definitions.flatMap((definition) =>
-    definitionSubqueriesOf({ ...context, isCrossTenant }, definition, set),
-  )
+  const { query, restriction } = context
+  const mayCross = await mayCrossTenants(context, definitions)
+  if (mayCross && restriction.form === 'count') return null
+  return definitions.flatMap(({ id, tenantId }) => {
+    const own = set ?? (query.definition === undefined ? {} : { [query.definition]: id })
+    // The items of a tenant's definition belong to the same tenant.
+    const tenantSets = tenantId === null ? context.tenantSets : [{}]
+    return tenantSets.map((tenants) => ({
+      set: { ...own, ...tenants },
+      constants: constantsOf(id),
+      ...(mayCross && tenantId === null && { isCrossTenant: true }),
+    }))
+  })
+}
+
+/**
+ * Returns whether the items of definitions without a tenant may belong to other tenants. An engine may assign tenants to the instances
+ * of such a definition, and no query of some lists can exclude these. The engine is asked only for a count and for a page that starts
+ * late, because the items of an early page are read and decided.
+ */
+async function mayCrossTenants(
+  { query, isRestricted, options, restriction, accessRequest }: PlanContext,
+  definitions: readonly DefinitionVersion[],
+): Promise<boolean> {
+  const keys = new Set(definitions.filter(({ tenantId }) => tenantId === null).map(({ key }) => key))
+  if (!isRestricted || query.tenants !== 'definitions' || keys.size === 0) return false
+  if (restriction.form !== 'count' && !isFar(accessRequest)) return true
+  return options.hasOwnTenants(keys.size > MAX_CONDITION_VALUES ? null : [...keys])
 }
 
 /** Returns whether the page starts so late that the items before it are counted, if possible, instead of read. */
 function isFar({ query }: AccessRequest): boolean {
   return (pagingOf(query)?.first ?? 0) >= FEW_ITEMS
-}
-
-/** Returns the subqueries for one definition. The items of a tenant's definition belong to the same tenant. */
-function definitionSubqueriesOf(
-  context: PlanContext & { readonly isCrossTenant: boolean },
-  { id, tenantId }: DefinitionVersion,
-  set?: QueryMembers,
-): readonly Subquery[] {
-  const { definition } = context.query
-  const own = set ?? (definition === undefined ? {} : { [definition]: id })
-  const sets = tenantId === null ? context.tenantSets : [{}]
-  const isCrossTenant = context.isCrossTenant && tenantId === null
-  return sets.map((tenants) => ({
-    set: { ...own, ...tenants },
-    constants: constantsOf(id),
-    ...(isCrossTenant && { isCrossTenant }),
-  }))
 }
