@@ -17,7 +17,7 @@ import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { readItems } from '../../lists/merge/read-subqueries.ts'
-import { ListRefusal, passAll, readVisible } from '../../lists/postfilter/visible-items.ts'
+import { nullIfRefused, passAll, readVisible } from '../../lists/postfilter/visible-items.ts'
 import { MAX_IDS, MAX_SINGLE_IDS } from '../../lists/limits.ts'
 
 /** A request, or the part of it that is known before it can be sent. */
@@ -143,15 +143,12 @@ async function plannedIds(
   if (plan.strategy === 'scan') return null
   if (plan.strategy === 'denied') return idsFound(selectionContext, { list, postfilter: null })
   const { limits } = selectionContext.dependencies.config
-  try {
-    const listing = { plan, postfilter, limits, member: gives }
-    const items = await readItems(list, listing, Math.min(wanted ?? MAX_IDS + 1, MAX_IDS + 1))
-    if (items.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
-    return items.flatMap(({ item }) => textIn(item, gives))
-  } catch (error) {
-    if (error instanceof ListRefusal) return null
-    throw error
-  }
+  const listing = { plan, postfilter, limits, member: gives }
+  const most = Math.min(wanted ?? MAX_IDS + 1, MAX_IDS + 1)
+  const items = await readItems(list, listing, most).catch(nullIfRefused)
+  if (items === null) return null
+  if (items.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return items.flatMap(({ item }) => textIn(item, gives))
 }
 
 function textIn(item: ListItem, member: string): readonly string[] {

@@ -22,7 +22,8 @@ import {
   type ItemFilter,
   json,
   ListRefusal,
-  readPage,
+  nullIfRefused,
+  readAcceptedPage,
   readVisible,
   readWhole,
 } from '../postfilter/visible-items.ts'
@@ -159,7 +160,7 @@ async function countFew(listRequest: ListRequest, planned: PlannedReading): Prom
 
 /**
  * Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes more
- * than `limit` items.
+ * than `limit` items, or if the engine refuses the query.
  */
 async function answerTop(
   listRequest: ListRequest,
@@ -169,15 +170,16 @@ async function answerTop(
   const most = Math.min(limit, limits.filteredRows)
   if (Math.max(FIRST_READ_ITEMS, first) > most) return null
   const list = new StableScan((from, size) =>
-    readPage(listRequest, { postfilter, form: 'list', page: { from, size } }),
+    readAcceptedPage(listRequest, { postfilter, form: 'list', page: { from, size } }),
   )
   const shown: PageItem[] = []
   const { engine, operation } = listRequest.context
   const startMs = performance.now()
   let [seen, count, size] = [0, 0, FIRST_READ_ITEMS]
   for (let reads = 1; reads <= MAX_SEARCH_READS && count + size <= most; reads += 1) {
-    const { page, items, isLast } = await list.next(size)
-    if (page.response.status !== 200) return null
+    const read = await list.next(size).catch(nullIfRefused)
+    if (read === null) return null
+    const { page, items, isLast } = read
     if (count === 0) observationsOf(engine).topTimes.set(operation.id, performance.now() - startMs)
     const visible = items.filter(({ isVisible }) => isVisible)
     // Items before the page are not kept.

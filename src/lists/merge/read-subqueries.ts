@@ -18,7 +18,7 @@ import { countedBy, createSizeSource, readCount } from './subquery-sizes.ts'
 import { countNullGroup, readNullGroup } from './null-group.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import type { PageItem } from '../postfilter/stable-scan.ts'
-import { json, ListRefusal, passAll, readPage } from '../postfilter/visible-items.ts'
+import { json, passAll, readAcceptedPage } from '../postfilter/visible-items.ts'
 import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS, type ListLimits } from '../limits.ts'
 
 /**
@@ -107,13 +107,12 @@ export async function listSubqueries(
   if (isSingle && only !== undefined && (plan.isExact || paging.first === 0)) {
     const { constants } = only
     const subqueryRequest = subqueryRequestOf(listRequest, only, plan.postForm)
-    const { response, items } = await readPage(subqueryRequest, {
+    const { response, items } = await readAcceptedPage(subqueryRequest, {
       postfilter,
       form: 'list',
       constants,
       page: null,
     })
-    if (response.status !== 200) throw new ListRefusal(response)
     // The engine's first page is also the caller's if all items on it are visible.
     if (items.every(({ isVisible }) => isVisible)) return response
   }

@@ -5,7 +5,7 @@ import type { QueryMembers, Subquery } from '../list-plan.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { Postfilter } from '../item-decision.ts'
 import type { ReadList } from '../postfilter/stable-scan.ts'
-import { ListRefusal, readPage } from '../postfilter/visible-items.ts'
+import { readAcceptedPage } from '../postfilter/visible-items.ts'
 import { PAGING } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
 
@@ -63,7 +63,7 @@ export function createReader(
   const subqueryRequest = subqueryRequestOf(listRequest, subquery, postForm)
   const { constants } = subquery
   return async (from, size, isPassedOver = false) => {
-    const page = await readPage(subqueryRequest, {
+    const page = await readAcceptedPage(subqueryRequest, {
       postfilter,
       constants,
       form,
@@ -72,7 +72,6 @@ export function createReader(
       page: { from, size },
     })
     const { status, headers } = page.response
-    if (status !== 200) throw new ListRefusal(page.response)
     firstResponse.head ??= { status, headers }
     return page
   }

@@ -5,7 +5,7 @@ import { PAGING } from '../../request/paging.ts'
 import type { Subquery } from '../list-plan.ts'
 import type { ListRequest } from '../list-request.ts'
 import { STEP_ITEMS } from '../limits.ts'
-import { ListRefusal, readWhole } from '../postfilter/visible-items.ts'
+import { ListRefusal, nullIfRefused, readWhole } from '../postfilter/visible-items.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import { observationsOf } from './list-observations.ts'
 import type { SizesAge, SizeSource } from './merged-items.ts'
@@ -71,14 +71,10 @@ function estimatedSizes(subqueries: readonly Subquery[]): Sizes | null {
 
 /** Returns the current or recent sizes. Null if the engine does not count the subqueries. */
 async function countedSizes(counts: readonly ListRequest[], age: SizesAge): Promise<Sizes | null> {
-  try {
-    const counted = await mapSideBySide(counts, (request) => sizeOf(request, age))
-    const isRecent = counted.some((one) => one.isRecent)
-    return { sizes: counted.map(({ size }) => size), isEstimate: false, isRecent }
-  } catch (error) {
-    if (error instanceof ListRefusal) return null
-    throw error
-  }
+  const counted = await mapSideBySide(counts, (request) => sizeOf(request, age)).catch(nullIfRefused)
+  if (counted === null) return null
+  const isRecent = counted.some((one) => one.isRecent)
+  return { sizes: counted.map(({ size }) => size), isEstimate: false, isRecent }
 }
 
 /** Returns the number of items of a query. A query that had no items is always counted again, because a subquery without items is not read. */

@@ -72,6 +72,33 @@ export async function readPage(listRequest: ListRequest, reading: PageRequest): 
   return { response, byteLength, items }
 }
 
+/** The engine refuses a query of a list. */
+export class ListRefusal extends Error {
+  /** The engine's error. */
+  readonly response: BufferedResponse
+
+  constructor(response: BufferedResponse) {
+    super()
+    this.response = response
+  }
+}
+
+/** Returns null for a refusal, in a `catch`. */
+export function nullIfRefused(error: unknown): null {
+  if (error instanceof ListRefusal) return null
+  throw error
+}
+
+/**
+ * Reads one page of the list of a query that the engine accepts.
+ * @throws ListRefusal
+ */
+export async function readAcceptedPage(listRequest: ListRequest, reading: PageRequest): Promise<ReadPage> {
+  const page = await readPage(listRequest, reading)
+  if (page.response.status !== 200) throw new ListRefusal(page.response)
+  return page
+}
+
 interface DecidedReading extends ItemReading {
   readonly postfilter: Postfilter
   /** Names the kind of the items for the postfilter. */
@@ -195,11 +222,9 @@ export async function readVisible(
   if (postfilter === null) return readNone(listRequest, form)
   const seen: PageItem[] = []
   const idsOnly = form === 'count' || member !== undefined
-  const list = new StableScan(async (from, size) => {
-    const page = await readPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } })
-    if (page.response.status !== 200) throw new ListRefusal(page.response)
-    return page
-  })
+  const list = new StableScan((from, size) =>
+    readAcceptedPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } }),
+  )
   let count = 0
   let size = Math.min(filteredRows + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
   try {
@@ -216,17 +241,6 @@ export async function readVisible(
   } catch (error) {
     if (error instanceof ListRefusal) return { seen: null, response: error.response }
     throw error
-  }
-}
-
-/** The engine refuses a query of a list. */
-export class ListRefusal extends Error {
-  /** The engine's error. */
-  readonly response: BufferedResponse
-
-  constructor(response: BufferedResponse) {
-    super()
-    this.response = response
   }
 }
 

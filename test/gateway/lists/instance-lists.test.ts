@@ -169,3 +169,20 @@ t.test(
     t.same((await gateway.ask('nobody', 'GET /variable-instance/count')).body, { count: 2 })
   },
 )
+
+t.test('a list is planned after its first failed read', async (t) => {
+  const serve = listEngine(() => world)
+  const laterRead = /^[^?]+\/variable-instance\?.*firstResult=[1-9]/
+  const gateway = await openGateway(t, {
+    records,
+    settings,
+    engine: (request, response) => {
+      if (request.method === 'GET' && laterRead.test(request.url)) response.writeHead(500).end()
+      else serve(request, response)
+    },
+  })
+  const { status, body, forwarded } = await gateway.ask('anna', 'GET /variable-instance?maxResults=90')
+  t.equal(status, 200)
+  t.equal(Array.isArray(body) && body.length, 90)
+  t.equal(forwarded.filter(({ method, url }) => method === 'GET' && laterRead.test(url)).length, 1)
+})
