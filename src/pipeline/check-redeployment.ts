@@ -25,13 +25,14 @@ export function checkRedeployment(
   const { params, body, checkDeadline } = accessRequest
   const { deploymentBody: limitBytes } = dependencies.config.limits
   const redeployment = { deploymentId: params['id'] ?? '', body, limitBytes, checkDeadline }
-  return enforce(dependencies, engine.validation, context, () =>
-    withMemory(dependencies, limitBytes, async () => {
-      if (!isDecidedHere) await requireShown(ask, redeployment.deploymentId)
+  return enforce(dependencies, engine.validation, context, async () => {
+    // First, so that a caller without permission reserves no memory.
+    if (!isDecidedHere) await requireShown(ask, redeployment.deploymentId)
+    await withMemory(dependencies, limitBytes, async () => {
       for await (const model of redeployedModels(ask, redeployment))
         await checkNamespaces([model], families, checkDeadline)
-    }),
-  )
+    })
+  })
 }
 
 /** Returns a function that reads from the engine with the caller's credentials. */

@@ -273,6 +273,7 @@ function userOf(authorization = ''): string {
 
 /** Opens two groups of a deployment that only `demo` may read. The engine decides, and the gateway reads the engine with another account. */
 async function openDecidingEngine(t: Test, mode: (typeof MODES)[number], facts: Facts = {}) {
+  const reserved: number[] = []
   const missing = {
     type: 'InvalidRequestException',
     message: "Deployment with id 'd1' does not exist",
@@ -309,10 +310,21 @@ async function openDecidingEngine(t: Test, mode: (typeof MODES)[number], facts: 
       health: { probe: false },
     },
     watch: true,
+    wrap: (dependencies) => ({
+      ...dependencies,
+      pressure: {
+        ...dependencies.pressure,
+        reserve: (bytes) => {
+          reserved.push(bytes)
+          return null
+        },
+      },
+    }),
   })
   return {
     redeploy: (user: string, body: object) => ask(user, REDEPLOY, { body, headers: { accept: '*/*' } }),
     missing,
+    reserved,
     reads,
     deployments,
   }
@@ -325,7 +337,7 @@ t.test(
   'if the engine decides, a caller who may not read the deployment gets the response of the engine',
   async (t) => {
     for (const mode of MODES) {
-      const { redeploy, missing, reads, deployments } = await openDecidingEngine(t, mode)
+      const { redeploy, missing, reserved, reads, deployments } = await openDecidingEngine(t, mode)
       for (const body of [{}, { resourceIds: ['r1'] }, { resourceIds: ['r2'] }, { resourceIds: ['none'] }]) {
         const { status, headers: sent, body: shown } = await redeploy('mary', body)
         t.same(
@@ -334,19 +346,20 @@ t.test(
           mode,
         )
       }
-      t.same([reads, deployments], [[], []], mode)
+      t.same([reads, reserved, deployments], [[], [], []], mode)
     }
   },
 )
 
 t.test('if the engine decides, the models are read with the credentials of the caller', async (t) => {
   for (const mode of MODES) {
-    const { redeploy, reads, deployments } = await openDecidingEngine(t, mode)
+    const { redeploy, reserved, reads, deployments } = await openDecidingEngine(t, mode)
     t.match(await redeploy('demo', {}), { ...REFUSED, body: { message: new RegExp(NAMESPACE) } }, mode)
     t.same(deployments, [])
     t.equal((await redeploy('demo', { resourceIds: ['r1'] })).status, 200, mode)
     t.same(deployments, ['demo /deployment/d1/redeploy'])
     t.same(new Set(reads), new Set(['demo application/json undefined']), `${mode}: reads have no body`)
+    t.equal(reserved.length, 2, mode)
   }
 })
 
