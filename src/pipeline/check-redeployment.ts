@@ -9,7 +9,7 @@ import { enforce } from './enforcement-mode.ts'
 
 /**
  * Checks the namespaces of the models that a request deploys again. The request does not contain them, so they are read after the
- * decision. If the engine decides instead of the gateway, it also decides what the caller may read: a refusal must not contain facts
+ * decision. If the engine decides instead of the gateway, it also decides what the caller may read. A refusal must not contain facts
  * about models that the engine does not show to the caller.
  */
 export function checkRedeployment(

@@ -152,8 +152,8 @@ async function ofDefinitions(
 
 /**
  * Returns whether the items of definitions without a tenant may belong to other tenants. An engine may assign tenants to the instances
- * of such a definition, and no query of some lists can exclude these. The engine is asked only for a count and for a page that starts
- * late, because the items of an early page are read and decided.
+ * of such a definition, and some lists have no query that excludes these. The engine is asked only if the items are not all decided: for
+ * a count, and for a page that starts late.
  */
 async function mayCrossTenants(
   { query, isRestricted, options, restriction, accessRequest }: PlanContext,

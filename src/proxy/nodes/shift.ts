@@ -197,8 +197,8 @@ export function isZero({ reads, writes }: ShiftShares): boolean {
 /**
  * Returns whether a state replaces another one of the same settings. A change replaces those that its process knew. If two processes
  * changed the shares without knowledge of each other, their clocks do not show the order reliably: shares of zero then win, because they
- * lead requests away from a group that may be broken. Otherwise the later time wins. Of two different states, one always replaces the
- * other. Without this rule, a process that reads both would apply one after the other without end.
+ * lead requests away from a group that may be broken. Otherwise the later time wins, and then the other members decide: if
+ * neither of two different states replaced the other, a process that reads both would apply them in turn without end.
  */
 export function isLater(one: ShiftState, other: ShiftState): boolean {
   if (one.changedAtMs > 0 && other.changedAtMs > 0) {

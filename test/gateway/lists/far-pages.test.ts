@@ -104,6 +104,20 @@ t.test('a far page is read from near its position in each subquery', async (t) =
   )
 })
 
+t.test('a far page is found without counts if the engine refuses them', async (t) => {
+  const serve = listEngine(() => worldOf(ROWS))
+  const gateway = await openGateway(t, {
+    records: RECORDS,
+    engine: (request, response) => {
+      if (request.url.includes('/count?')) response.writeHead(500).end()
+      else serve(request, response)
+    },
+  })
+  const { ids, counts } = await pageOf(gateway, 'ben', '/job?firstResult=2800&maxResults=50')
+  t.ok(counts > 0)
+  t.same(ids, visibleTo('ben', ROWS).slice(2800, 2850))
+})
+
 t.test('positions are counted again after items have disappeared', async (t) => {
   let world = worldOf(ROWS)
   const gateway = await open(t, () => world)
