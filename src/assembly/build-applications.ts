@@ -1,9 +1,13 @@
+import { basePathOf } from '../config/base-path.ts'
 import { applicationNodesOf, type Config } from '../config/config.ts'
+import { enginesNear } from '../config/engine-hosts.ts'
+import { parsePathRule } from '../config/path-rules.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Application } from '../pipeline/dependencies.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
 import { OpenWebSockets, type WebSocketLimits } from '../proxy/passthrough/open-web-sockets.ts'
+import { createPathGuard, type PathGuard } from '../proxy/passthrough/path-guard.ts'
 import { APPLICATION_REQUEST_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'
 import type { Component } from './component.ts'
@@ -61,6 +65,7 @@ function buildApplication(
       requestPolicy,
       upstream,
       nodes: nodes.map(({ url }) => url),
+      guard: guardOf(setting, options.config),
       webSockets: websocket ? new OpenWebSockets(webSocketLimitsOf(options.config)) : null,
     },
     nodes: {
@@ -69,6 +74,20 @@ function buildApplication(
       probes: probePath === undefined ? null : probeTimesOf(options.config.health),
     },
   }
+}
+
+function guardOf(setting: Config['passthrough'][number], { engines }: Config): PathGuard {
+  const { prefix, engineFunctions, deny, allow } = setting
+  const nodes = applicationNodesOf(setting)
+  const near = enginesNear(nodes, Object.entries(engines))
+  return createPathGuard({
+    prefix,
+    nodePath: basePathOf(nodes[0]?.url ?? ''),
+    enginePaths: near.length === 0 ? null : near.map(({ path }) => path),
+    forwardsFunctions: engineFunctions === 'forward',
+    deny: deny.map(parsePathRule),
+    allow: allow.map(parsePathRule),
+  })
 }
 
 function webSocketLimitsOf({ limits: { webSockets } }: Config): WebSocketLimits {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { basePathOf } from '../config/base-path.ts'
+import { GatewayError, ownText } from '../errors.ts'
 import { admit } from '../pipeline/admit.ts'
 import { NO_BYTES } from '../pipeline/context.ts'
 import { authenticatePassthrough, notFound } from '../pipeline/locate-request.ts'
@@ -33,12 +34,26 @@ export function registerPassthrough(
   for (const application of dependencies.applications)
     app.register(async function passthrough(scope) {
       scope.addHook('onRequest', authenticatePassthrough(dependencies, application, isUpgrade))
+      scope.addHook('onRequest', refuseGuarded(application))
       scope.addHook('onRequest', hookOf(admit(dependencies)))
       const handler = passOn(dependencies, application, isUpgrade)
       const bodyLimit = dependencies.config.limits.deploymentBody
       for (const url of [application.prefix, `${application.prefix}/*`])
         scope.route({ method: METHODS, url, bodyLimit, handler })
     })
+}
+
+/** Refuses paths that the application must not get, before a byte of the body is read. Handshakes of WebSockets are requests, too. */
+function refuseGuarded({ prefix, guard }: Application) {
+  return async function refuseGuardedPath({ context, method, originalUrl }: FastifyRequest): Promise<void> {
+    // The router also accepts a prefix that is spelt with `%`, but then the path for the application would be cut in the wrong place.
+    if (!originalUrl.startsWith(prefix)) notFound()
+    const rule = guard(method, targetPathOf(originalUrl))
+    if (rule === null) return
+    // The refusal does not depend on the authorization records, so it is one of the limits.
+    context.stage = 'admit'
+    throw new GatewayError('GW_NOT_SERVED', { rule: ownText(rule) })
+  }
 }
 
 function passOn(dependencies: Dependencies, application: Application, isUpgrade: IsUpgrade) {
@@ -53,8 +68,6 @@ function passOn(dependencies: Dependencies, application: Application, isUpgrade:
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<undefined> {
     const { context, headers, raw, originalUrl } = request
-    // The router also accepts a prefix that is spelt with `%`, but then the path for the application would be cut in the wrong place.
-    if (!originalUrl.startsWith(prefix)) notFound()
     context.stage = 'forward'
     const { host = '' } = headers
     const address = publicAddress(raw) ?? `http://${host}`

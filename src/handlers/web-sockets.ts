@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { EngineRefusal, GatewayError } from '../errors.ts'
+import { EngineRefusal, GatewayError, operatorText } from '../errors.ts'
 import { rateKeyOf } from '../pipeline/admit.ts'
 import { setPrincipal } from '../pipeline/context.ts'
 import { identifyAgain } from '../pipeline/decide-again.ts'
@@ -80,7 +80,7 @@ export function createWebSocketRelay(
     if (accepted === null) {
       metrics.webSocketRefused({ engine: prefix, reason: 'invalid' })
       throw new GatewayError('GW_UPSTREAM_INVALID', {
-        message: 'The application did not accept the WebSocket handshake as RFC 6455 requires',
+        message: operatorText`The application did not accept the WebSocket handshake as RFC 6455 requires`,
       })
     }
     if (webSockets.isDraining) refuse('draining')
@@ -134,11 +134,11 @@ function refusalOf(reason: NoPlace): GatewayError {
   if (reason === 'draining') return new GatewayError('GW_DRAINING', { retryAfterSeconds: 1 })
   if (reason === 'user')
     return new GatewayError('GW_RATE_LIMITED', {
-      message: 'Too many open WebSockets of this user',
+      message: operatorText`Too many open WebSockets of this user`,
       retryAfterSeconds: 5,
     })
   return new GatewayError('GW_OVERLOADED', {
-    message: 'The gateway is overloaded: the application has too many open WebSockets',
+    message: operatorText`The gateway is overloaded: the application has too many open WebSockets`,
     retryAfterSeconds: 5,
   })
 }

@@ -4,7 +4,7 @@ import { BASE, configOf, openGateway } from '../support/open-gateway.ts'
 import { head, speak } from '../support/raw.ts'
 import { start } from '../support/start.ts'
 import { createLogger } from '../../src/log.ts'
-import { APPLICATION_ATTACKS, SECOND_REQUEST } from './application-attacks.ts'
+import { APPLICATION_ATTACKS, FUNCTION_ATTACKS, SECOND_REQUEST } from './application-attacks.ts'
 import { CLAIMING_HEADERS } from './header-names.ts'
 
 const gateway = await openGateway(t, { listen: true })
@@ -23,7 +23,8 @@ const config = configOf(t, web.url + BASE, {
     health: { probe: false },
     passthrough: [
       { prefix: '/app', upstream: `${web.url}/a` },
-      { prefix: '/open', upstream: `${web.url}/o`, auth: 'none' },
+      { prefix: '/open', upstream: `${web.url}/o`, auth: 'none', engineFunctions: 'refuse' },
+      { prefix: '/root', upstream: web.url, engineFunctions: 'forward', websocket: true },
     ],
   },
 })
@@ -47,6 +48,17 @@ for (const { hope, target, status } of APPLICATION_ATTACKS)
     const before = web.seen.length
     const [response] = await speak(address, `GET ${target} HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n`)
     t.equal(response?.status, status)
+    t.equal(web.seen.length, before, 'no node gets the request')
+  })
+
+for (const { hope, bytes } of FUNCTION_ATTACKS)
+  t.test(`an attack on a function behind a prefix is refused: ${hope}`, async (t) => {
+    const before = web.seen.length
+    const [response, ...others] = await speak(address, bytes)
+    t.same(others, [])
+    t.ok([400, 403].includes(response?.status ?? 0), `${response?.status}`)
+    const code = response?.status === 400 ? 'GW_BAD_TARGET' : 'GW_NOT_SERVED'
+    t.equal(response?.headers['x-gateway-error'], code)
     t.equal(web.seen.length, before, 'no node gets the request')
   })
 

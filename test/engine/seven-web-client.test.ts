@@ -2,6 +2,7 @@ import t from 'tap'
 import { BROWSER_PATIENCE_MS, openPage, type OpenPage } from '../support/chromium.ts'
 import { freePort } from '../support/free-port.ts'
 import { chromiumSkip, javaSkip } from '../support/requirements.ts'
+import { exchange } from './exchange.ts'
 import { clickOn, openAt, type } from './page.ts'
 import {
   completeTask,
@@ -12,10 +13,10 @@ import {
 } from './web-client.ts'
 
 void t.test(
-  'CIB seven’s web client works with a user whom the engine does not know',
+  'a user whom the engine does not know completes a task of their group in CIB seven’s web client',
   { skip: javaSkip || chromiumSkip, timeout: 10 * BROWSER_PATIENCE_MS },
   async (t) => {
-    const engine = await startEngineWithFilter(t)
+    const engine = await startEngineWithFilter(t, { candidateUser: 'mary', includeAssignedTasks: true })
     const { address } = await startGatewayForWebClient(t, engine, {
       open: ['engines', 'verify', 'passwordPolicy'],
       tokens: { session: { secret: JWT_SECRET } },
@@ -25,6 +26,8 @@ void t.test(
     await logIn(page, origin, 'wrong')
     await page.wait(`document.body.innerText.includes('Authentication data is wrong')`)
     await logIn(page, origin, 'mary')
+    const selected = await exchange(engine.base, { method: 'GET', path: '/task/count?candidateUser=mary' })
+    t.same(selected.body, { count: 0 }, 'the engine knows no group of mary')
     await completeTask(t, page, engine, 'mary')
   },
 )

@@ -12,8 +12,10 @@ import { type Engine, startEngine } from './engine.ts'
 
 const DEMO = new URL('../../config/', import.meta.url).pathname
 const CREDENTIALS = `Basic ${Buffer.from('demo:demo').toString('base64')}`
-const FAMILIES = ['camunda', 'operaton'] as const
-type Family = (typeof FAMILIES)[number]
+/** The engine of each application. */
+const ENGINES = { camunda: 'camunda-7.24.0', operaton: 'operaton' } as const
+type Family = keyof typeof ENGINES
+const FAMILIES = ['camunda', 'operaton'] as const satisfies readonly Family[]
 
 void t.test(
   'the web applications of two engines work behind one gateway in one browser',
@@ -48,7 +50,7 @@ void t.test(
 
 /** Starts an engine with one unclaimed task. */
 async function openEngine(t: Test, family: Family): Promise<Engine> {
-  const engine = await startEngine({ family, hasWeb: true, secured: true })
+  const engine = await startEngine({ family: ENGINES[family], hasWeb: true, secured: true })
   t.teardown(() => engine.stop())
   const { status } = await fetch(`${engine.base}/task/create`, {
     method: 'POST',
@@ -71,6 +73,7 @@ function configFile(t: Test, engines: Readonly<Record<Family, Engine>>): string 
       prefix: `/${family}`,
       upstream: `${engines[family].origin}/${family}`,
       auth: 'none',
+      engineFunctions: 'forward',
     })),
     identity: { source: 'file', file: join(DEMO, 'users.yaml') },
     authorization: { records: { source: 'file', file: join(DEMO, 'authorizations.yaml') } },

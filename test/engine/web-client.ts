@@ -25,14 +25,14 @@ export const JWT_SECRET = Buffer.alloc(64, 7).toString('base64')
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** Starts an engine without authorization, with a filter that selects all tasks. */
-export async function startEngineWithFilter(t: Test): Promise<Engine> {
+/** Starts an engine without authorization and users, with a filter for a task query. By default, it selects all tasks. */
+export async function startEngineWithFilter(t: Test, query: Settings = {}): Promise<Engine> {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
   await exchange(engine.base, {
     method: 'POST',
     path: '/filter/create',
-    body: { resourceType: 'Task', name: 'All of them', query: {}, properties: {} },
+    body: { resourceType: 'Task', name: 'Theirs', query, properties: {} },
   })
   return engine
 }
@@ -100,9 +100,11 @@ export async function startWebClient(t: Test, options: WebClientOptions): Promis
   return `http://127.0.0.1:${port}`
 }
 
-/** Starts a process with a task. Checks that the logged-in user sees, claims and completes the task. */
+/** Starts a process with a task for a group of mary. Checks that the logged-in user sees, claims and completes the task. */
 export async function completeTask(t: Test, page: OpenPage, { base }: Engine, user: string): Promise<void> {
   const { taskId } = await seed(base)
+  const link = { groupId: 'clerks', type: 'candidate' }
+  await exchange(base, { method: 'POST', path: `/task/${taskId}/identity-links`, body: link })
   await page.wait(`location.hash === '#/seven/auth/start'`)
   await page.read(`location.hash = '#/seven/auth/tasks'`)
   await clickOn(page, 'span, div, b', 'Read it')

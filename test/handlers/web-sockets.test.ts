@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { connect } from 'node:tls'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { GatewayError, jsonRefusalOf } from '../../src/errors.ts'
+import { operatorText, GatewayError, jsonRefusalOf } from '../../src/errors.ts'
 import type { Authenticator } from '../../src/policy/authn/authenticate.ts'
 import { AFFINITY_COOKIE, createAffinity } from '../../src/proxy/passthrough/affinity.ts'
 import { writeCertificates } from '../support/certificates.ts'
@@ -427,7 +427,8 @@ async function checkUser(t: Test, authenticate: Authenticator['authenticate'], a
 
 const userOf = (userId: string) => ({ userId, groups: [], tenants: [] })
 const REFUSED: Readonly<Record<string, Authenticator['authenticate']>> = {
-  'the user has gone': () => Promise.reject(jsonRefusalOf(401, { type: 'x', message: 'x', code: null }, 'x')),
+  'the user has gone': () =>
+    Promise.reject(jsonRefusalOf(401, { type: 'x', message: 'x', code: null }, operatorText`x`)),
   'the token has expired': () => Promise.reject(new GatewayError('GW_TOKEN_INVALID')),
   'the credentials belong to another user': () => userOf('mary'),
   'the user has a ceiling': () => ({ ...userOf('demo'), groups: ['limited'] }),

@@ -167,6 +167,9 @@ t.test('writes to a passthrough and refused requests are audited', async (t) => 
   }
   const { audits } = await linesBehind('POST', path, { authorization: authorizationOf('demo', 'wrong') })
   t.match(audits, [{ user: undefined, prefix: '/camunda', path, decision: 'refused', rule: 'credentials' }])
+  const setup = await linesBehind('POST', '/camunda/api/admin/setup/default/user/create', demo)
+  t.match(setup.access, { status: 403, prefix: '/camunda' })
+  t.match(setup.audits, [{ user: 'demo', decision: 'refused', rule: 'first-time setup', status: 403 }])
   t.match(await linesBehind('POST', '/gone/x', demo), {
     access: { prefix: '/gone', status: 503 },
     audits: [{ prefix: '/gone', path: '/gone/x', decision: 'permitted', status: 503 }],
@@ -191,7 +194,7 @@ t.test('the metrics count all passthrough requests as one operation, and not by 
   t.notMatch(text, /="[^"]*camunda\//)
 })
 
-t.test('an engine behind a prefix causes a warning, because it shows what the records hide', async (t) => {
+t.test('the API of an engine is not forwarded below a prefix, where no record hides anything', async (t) => {
   const sandbox = await startSandbox()
   t.teardown(() => sandbox.close())
   const own = configOf(t, sandbox.base, {
@@ -202,12 +205,17 @@ t.test('an engine behind a prefix causes a warning, because it shows what the re
   const running = await start(own, createLogger({ level: 'info', destination }))
   t.teardown(running.drain)
   const read = async (path: string) =>
-    (await fetch(running.address + path, { headers: { authorization: authorizationOf('nobody') } })).json()
-  t.same(await read(`${BASE}/task`), [])
-  t.match(await read('/camunda/task'), [{ id: String }])
+    fetch(running.address + path, { headers: { authorization: authorizationOf('nobody') } })
+  t.same(await (await read(`${BASE}/task`)).json(), [])
+  for (const path of ['/camunda/task', '/camunda/t%61sk', '/camunda/engine/default/task', '/camunda/TASK']) {
+    const { status, headers } = await read(path)
+    t.same([status, headers.get('x-gateway-error')], [403, 'GW_NOT_SERVED'], path)
+  }
   const warnings = logged.slice(before).filter(({ level }) => level === 'warn')
   t.match(warnings, [
-    { msg: /^passthrough\[0\]: \/camunda leads to 127\.0\.0\.1:\d+, a node of default, second\./ },
+    {
+      msg: /^passthrough\[0\]: \/camunda leads to localhost:\d+, the host of a node of default, second\. .*refused there/,
+    },
   ])
 })
 
