@@ -13,12 +13,17 @@ import { servePasswordCheck } from './password-check.ts'
 import { isAboutSelf, serveOwnProfile } from './own-profile.ts'
 import { serveApiDocument, serveApiPage } from './serve-api-document.ts'
 import { serveAuthorizationCheck } from './own-response.ts'
+import { otherFormOf } from '../request/accept.ts'
+import { readHalTasks } from './lists/hal-tasks.ts'
+import { completedRequest, findsTasks } from './lists/completed-query.ts'
 import { asksItemCounts, serveItemCounts } from './lists/item-counts.ts'
+import { addsVariables, serveAddedVariables } from './lists/added-variables.ts'
 import { needsItemChecks, serveCheckedItems } from './lists/checked-items.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveTopicNames } from './lists/topic-names.ts'
 import { serveReport } from './lists/duration-report.ts'
 import { answerList } from '../lists/answer/answer-list.ts'
+import { passAll } from '../lists/postfilter/visible-items.ts'
 import { itemFilterOf, type ScanDecision } from './lists/item-filter.ts'
 import { isReportIncomplete, reportMissingPermissions } from './lists/reported-items.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
@@ -98,6 +103,27 @@ export const preferDeployedNodes: HandlerStep = {
     hasDeploymentAffinity(handlerContext.context) ? prepare(handlerContext).then(next) : next(handlerContext),
 }
 
+/** Changes task queries that an engine would complete: with the groups of its own directory, or with a caller whom it does not know. */
+export const completeQuery: HandlerStep = {
+  appliesTo: findsTasks,
+  create: (_operation, next) => async (handlerContext) => {
+    const { operation, listDecision, storedFilters } = handlerContext.context
+    const seesTasks = listDecision.visibility !== 'none'
+    if (!seesTasks && storedFilters.length === 0) return next(handlerContext)
+    const [filter] = storedFilters
+    const storedQuery = filter?.query ?? null
+    const upstreamRequest = await completedRequest({ ...handlerContext, storedQuery, seesTasks })
+    if (upstreamRequest === null) return next(handlerContext)
+    const changed = { ...handlerContext, upstreamRequest }
+    if (filter !== undefined && otherFormOf(operation, upstreamRequest.headers['accept']) === 'hal')
+      return sendResponse(handlerContext.reply, await readHalTasks(changed, filter))
+    // The query of a filter is sent as a list, from which the single result is taken.
+    return operation.items?.form === 'single' && listDecision.visibility === 'all'
+      ? serveFiltered(changed, { postfilter: passAll })
+      : next(changed)
+  },
+}
+
 /** Counts the items of each entity in a list, restricted to the items that the caller sees. */
 export const countItems: HandlerStep = {
   appliesTo: ({ handler }) => handler === 'item counts',
@@ -105,11 +131,15 @@ export const countItems: HandlerStep = {
     asksItemCounts(handlerContext.context) ? serveItemCounts(handlerContext) : next(handlerContext),
 }
 
-/** Removes data of another operation from the items of a list if the caller may not read it. */
+/** Adds variables to tasks, or checks the tasks to which the engine adds them. */
 export const checkItems: HandlerStep = {
   appliesTo: ({ handler }) => handler === 'added variables',
-  create: (_operation, next) => (handlerContext) =>
-    needsItemChecks(handlerContext) ? serveCheckedItems(handlerContext, readResponse) : next(handlerContext),
+  create: (_operation, next) => (handlerContext) => {
+    if (addsVariables(handlerContext)) return serveAddedVariables(handlerContext, readResponse)
+    return needsItemChecks(handlerContext)
+      ? serveCheckedItems(handlerContext, readResponse)
+      : next(handlerContext)
+  },
 }
 
 /** Builds a response that contains only the items that the caller sees, if the engine cannot be asked for them alone. */
@@ -205,7 +235,7 @@ function filterOf({
 /** Serves a filtered list. If `decision` is null, the caller sees no item, and the engine only validates the query. */
 async function serveFiltered(
   handlerContext: HandlerContext,
-  decision: ScanDecision | null,
+  decision: Pick<ScanDecision, 'postfilter' | 'planContext'> | null,
 ): Promise<FastifyReply> {
   handlerContext.context.isWithheld = decision === null
   const response = await answerList(handlerContext, itemFilterOf(handlerContext, decision))

@@ -20,6 +20,7 @@ export const deployment = [
     },
     deleteDeployment: {
       route: 'DELETE /deployment/:id',
+      removesRecords: 'DEPLOYMENT',
       body: 'none',
       checks: [
         { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
@@ -32,6 +33,7 @@ export const deployment = [
     redeploy: {
       route: 'POST /deployment/:id/redeploy',
       creates: 'answer:id',
+      defaultRecord: { resource: 'DEPLOYMENT', permissions: ['READ', 'DELETE'], user: 'caller' },
       checks: [
         { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
         { anyOf: ['DEPLOYMENT.CREATE'], denied: 403 },
@@ -63,6 +65,7 @@ export const deployment = [
     createDeployment: {
       route: 'POST /deployment/create',
       creates: 'answer:id',
+      defaultRecord: { resource: 'DEPLOYMENT', permissions: ['READ', 'DELETE'], user: 'caller' },
       body: 'multipart',
       checks: [{ anyOf: ['DEPLOYMENT.CREATE'], denied: 403 }],
       changes: ['deployments'],

@@ -9,7 +9,7 @@ export const filter = [
       GET: { id: 'getFilterList', handler: 'item counts' },
       'GET count': 'getFilterCount',
     },
-    items: { anyOf: ['FILTER.READ item:id'], crossTenant: 'ignored' },
+    items: { anyOf: ['FILTER.READ item:id'], crossTenant: 'ignored', prefilter: 'filters' },
   }),
   {
     filterResourceOptions: {
@@ -24,14 +24,18 @@ export const filter = [
     },
     updateFilter: {
       route: 'PUT /filter/:id',
-      expressions: 'refused',
+      expressions: 'checked',
       checks: [
         { anyOf: ['FILTER.READ path:id'], denied: 403 },
         { anyOf: ['FILTER.UPDATE path:id'], denied: 403 },
+        // The engine does not check it, and grants nothing to the new owner. With records in files, the owner has all permissions here.
+        { loads: 'filter', when: 'the owner of the filter changes', anyOf: ['AUTHORIZATION.CREATE *'], denied: 403 },
       ],
+      notFound: "404 InvalidRequestException: Filter with id '{id}' does not exist.",
     },
     deleteFilter: {
       route: 'DELETE /filter/:id',
+      removesRecords: 'FILTER',
       body: 'none',
       checks: [{ anyOf: ['FILTER.DELETE path:id'], denied: 403 }],
     },
@@ -57,23 +61,25 @@ export const filter = [
       'GET count': 'executeFilterCount',
       'POST count': 'postExecuteFilterCount',
     },
-    expressions: 'refused',
+    expressions: 'checked with filter',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     items: {
       anyOf: ['TASK.READ item:taskId', 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'],
       exempt: 'case',
+      storedQuery: true,
     },
   }),
   listOperations({
     path: '/filter/:id/singleResult',
     operations: { GET: 'executeFilterSingleResult', POST: 'postExecuteFilterSingleResult' },
     accept: 'hal with variables',
-    expressions: 'refused',
+    expressions: 'checked with filter',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     items: {
       form: 'single',
       anyOf: ['TASK.READ item:taskId', 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'],
       exempt: 'case',
+      storedQuery: true,
     },
     notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',
   }),
@@ -81,7 +87,8 @@ export const filter = [
     createFilter: {
       route: 'POST /filter/create',
       creates: 'answer:id',
-      expressions: 'refused',
+      expressions: 'checked',
+      defaultRecord: { resource: 'FILTER', permissions: ['ALL'], user: 'answer:owner' },
       checks: [{ anyOf: ['FILTER.CREATE *'], denied: 403 }],
     },
   },
