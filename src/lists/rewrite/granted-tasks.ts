@@ -2,6 +2,7 @@ import { RESOURCES } from '../../operations/permissions.ts'
 import { namedIds } from '../../policy/authz/decision/granted-ids.ts'
 import { usesRevokes } from '../../policy/authz/records/records.ts'
 import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
+import { MAX_TASK_IDS } from '../limits.ts'
 import { idsGranted, isVisible } from '../visibility/visibility.ts'
 
 /** The tasks that the records, the caller's links and cases open. A task is visible if it matches one of the members. */
@@ -16,7 +17,17 @@ export function isNothing({ processDefinitionKeys, taskIds, caseKey }: GrantedTa
   return processDefinitionKeys.length + taskIds.length === 0 && caseKey === null
 }
 
+/** Returns the granted tasks, or the reason why a query cannot name them. */
 export function grantedTasks(
+  restriction: CompiledRestriction,
+  subject: ListSubject,
+  caseKey: string | null,
+): GrantedTasks | 'all but some' | 'too many' {
+  const granted = tasksGranted(restriction, subject, caseKey)
+  return granted !== 'all but some' && granted.taskIds.length > MAX_TASK_IDS ? 'too many' : granted
+}
+
+function tasksGranted(
   restriction: CompiledRestriction,
   subject: ListSubject,
   caseKey: string | null,
@@ -24,11 +35,12 @@ export function grantedTasks(
   const { records, principal, implicitGrants } = subject
   const linked = [...(implicitGrants?.user ?? []), ...(implicitGrants?.groups ?? [])]
   if (usesRevokes(records, principal)) return notRevoked(restriction, subject, { linked, caseKey })
-  return {
-    processDefinitionKeys: idsGranted(restriction, 'PROCESS_DEFINITION', subject),
-    taskIds: [...new Set([...idsGranted(restriction, 'TASK', subject), ...linked])],
-    caseKey,
-  }
+  const processDefinitionKeys = idsGranted(restriction, 'PROCESS_DEFINITION', subject)
+  const keys = new Set(processDefinitionKeys)
+  // The key opens the tasks of its definition. Their ids would only make the query longer.
+  const others = linked.filter((id) => !keys.has(implicitGrants?.keys?.get(id) ?? ''))
+  const taskIds = [...new Set([...idsGranted(restriction, 'TASK', subject), ...others])]
+  return { processDefinitionKeys, taskIds, caseKey }
 }
 
 interface AdditionalTasks {
@@ -53,4 +65,44 @@ function notRevoked(
   const isHidden = (id: string) => processDefinitionKeys.some((key) => !isOpen(id, key))
   if (ids.some(isHidden)) return 'all but some'
   return { processDefinitionKeys, taskIds: ids.filter((id) => isOpen(id, null)), caseKey }
+}
+
+/** The tasks that are subtracted from a count of all tasks. */
+export interface HiddenTasks {
+  /** The keys of definitions whose tasks are hidden. */
+  readonly processDefinitionKeys: readonly string[]
+  /** The ids that are visible although their definition may be hidden. */
+  readonly shownIds: readonly string[]
+  /** The ids that are hidden whatever their definition is. */
+  readonly hiddenIds: readonly string[]
+}
+
+/**
+ * Returns the tasks that are hidden from a caller whose records permit all tasks but some. Null if they are permitted
+ * otherwise, or a query cannot name them. `hasCases` is true if there may be tasks of cases, which every caller sees, also if a record hides their id.
+ */
+export function hiddenTasks(
+  restriction: CompiledRestriction,
+  subject: ListSubject,
+  hasCases: boolean,
+): HiddenTasks | null {
+  const { records, principal, implicitGrants } = subject
+  const recorded = { ...restriction, exempt: null, tenanted: false }
+  const isOpen = (taskId: string | null, key: string | null) =>
+    isVisible(recorded, {}, (name) => (name === 'taskId' ? taskId : key), subject)
+  if (!isOpen(null, null)) return null
+  const named = [...namedIds(records, principal, RESOURCES.PROCESS_DEFINITION.id)]
+  const processDefinitionKeys = named.filter((key) => !isOpen(null, key))
+  const [hiddenKey = null] = processDefinitionKeys
+  const ids = new Set([
+    ...namedIds(records, principal, RESOURCES.TASK.id),
+    ...(implicitGrants?.user ?? []),
+    ...(implicitGrants?.groups ?? []),
+  ])
+  // Permissions on a task are decided before those on its definition, so all hidden keys have the same ids.
+  const shownIds = hiddenKey === null ? [] : [...ids].filter((id) => isOpen(id, hiddenKey))
+  const hiddenIds = [...ids].filter((id) => !isOpen(id, null))
+  if (hasCases && hiddenIds.length > 0) return null
+  const longest = Math.max(shownIds.length, hiddenIds.length, processDefinitionKeys.length)
+  return longest > MAX_TASK_IDS ? null : { processDefinitionKeys, shownIds, hiddenIds }
 }

@@ -1,7 +1,7 @@
 import type { Method } from '../../operations/table.ts'
 import { isPaging } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
-import type { GrantedTasks } from './granted-tasks.ts'
+import type { GrantedTasks, HiddenTasks } from './granted-tasks.ts'
 import { appendTo, type Narrow } from './narrow.ts'
 import { acceptDateText } from '../../policy/validation/schemas/jackson.ts'
 import { readNewerParameters, readTaskQuery } from '../../policy/validation/schemas/task-query.ts'
@@ -24,7 +24,7 @@ export function narrowTasks(visible: VisibleTasks): Narrow {
     const asked =
       method === 'POST'
         ? { path, body }
-        : { path: route + pagingOf(parameters), body: taskQueryOf(parameters) ?? UNREADABLE }
+        : { path: route + pagingIn(parameters), body: taskQueryOf(parameters) ?? UNREADABLE }
     const narrowed = blocksOf(visible).reduce(
       (query, block) => appendTo(query, 'orQueries', block),
       asked.body,
@@ -32,6 +32,45 @@ export function narrowTasks(visible: VisibleTasks): Narrow {
     return { method: 'POST', path: asked.path, body: narrowed }
   }
 }
+
+/** A query whose count is added to a result, or subtracted from it. */
+export interface SignedCount {
+  readonly narrow: Narrow
+  readonly isSubtracted: boolean
+}
+
+/** Returns the queries whose counts give the number of all tasks of some tenants but the hidden ones. */
+export function countsWithout(
+  { processDefinitionKeys, shownIds, hiddenIds }: HiddenTasks,
+  tenantIds: VisibleTasks['tenantIds'],
+): readonly SignedCount[] {
+  const ofTenants = narrowTasks({ granted: null, tenantIds })
+  const within = (first: Narrow, granted: Partial<GrantedTasks>): Narrow => {
+    const further = narrowTasks({ granted: { ...NO_TASKS, ...granted }, tenantIds: null })
+    return (query, parameters) => {
+      const narrowed = first(query, parameters)
+      return narrowed === null ? null : further(narrowed, parameters)
+    }
+  }
+  const ofKeys = within(ofTenants, { processDefinitionKeys })
+  const hasKeys = processDefinitionKeys.length > 0
+  return [
+    { narrow: ofTenants, isSubtracted: false },
+    ...(hasKeys ? [{ narrow: ofKeys, isSubtracted: true }] : []),
+    ...(hasKeys && shownIds.length > 0
+      ? [{ narrow: within(ofKeys, { taskIds: shownIds }), isSubtracted: false }]
+      : []),
+    ...(hiddenIds.length > 0
+      ? [{ narrow: within(ofTenants, { taskIds: hiddenIds }), isSubtracted: true }]
+      : []),
+    // These are subtracted with their key and with their id.
+    ...(hasKeys && hiddenIds.length > 0
+      ? [{ narrow: within(ofKeys, { taskIds: hiddenIds }), isSubtracted: false }]
+      : []),
+  ]
+}
+
+const NO_TASKS: GrantedTasks = { processDefinitionKeys: [], taskIds: [], caseKey: null }
 
 /** Empty lists are left out, because the engine ignores an empty `In` list and would return every task. */
 function blocksOf({ granted, tenantIds }: VisibleTasks): readonly Readonly<Record<string, unknown>>[] {
@@ -71,8 +110,8 @@ export function taskQueryOf(parameters: ReadonlyMap<string, string>): Buffer | n
  */
 const UNREADABLE = Buffer.from(JSON.stringify({ sorting: 'unreadable' }))
 
-/** Returns the parameters that stay in the query string of a POST. */
-function pagingOf(parameters: ReadonlyMap<string, string>): string {
+/** Returns the query string of a POST: only paging stays there. */
+export function pagingIn(parameters: ReadonlyMap<string, string>): string {
   const paging = new URLSearchParams([...parameters].filter(([name]) => isPaging(name))).toString()
   return paging === '' ? '' : `?${paging}`
 }

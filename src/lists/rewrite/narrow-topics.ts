@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { type OperatorText, operatorText, ownText, GatewayError } from '../../errors.ts'
 import { bodyFlag } from '../../request/body.ts'
 import { isRecord, isObject } from '../../request/value.ts'
 import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
@@ -27,7 +27,7 @@ export function narrowTopics(fetchScope: FetchScope): Narrow {
     const { topics } = parsed(query.body)
     if (!Array.isArray(topics)) return query
     const narrowed = topics.map((topic: unknown) => {
-      if (!isObject(topic)) throw misfit('is not a list of topics')
+      if (!isObject(topic)) throw misfit(operatorText`is not a list of topics`)
       return narrowTopic(topic, fetchScope)
     })
     if (narrowed.every((changes) => changes === null)) return null
@@ -46,7 +46,7 @@ export function fetchOfNothing(body: Buffer, isPoll: boolean): Buffer {
   const { topics } = parsed(body)
   const fetch = isPoll ? spliceMember(body, 'asyncResponseTimeout', undefined) : body
   if (!Array.isArray(topics)) return fetch
-  if (!topics.every(isObject)) throw misfit('is not a list of topics')
+  if (!topics.every(isObject)) throw misfit(operatorText`is not a list of topics`)
   return spliceElements(fetch, 'topics', (topic) => changedBy(NO_DEFINITION, topic))
 }
 
@@ -106,13 +106,13 @@ export function tenantsAsked(topic: FetchTopic): 'all' | 'none' | 'some' {
 /** @throws GatewayError GW_INVALID_BODY if the value is no list: the engine would refuse it, but the gateway may replace it */
 function listIn(topic: FetchTopic, name: string): readonly unknown[] {
   const list = topic[name] ?? []
-  if (!Array.isArray(list)) throw misfit(`contains a ${name} that is not a list`)
+  if (!Array.isArray(list)) throw misfit(operatorText`contains a ${ownText(name)} that is not a list`)
   return list
 }
 
-function misfit(what: string): GatewayError {
+function misfit(what: OperatorText): GatewayError {
   return new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not match the operation: $.topics: ${what}`,
+    message: operatorText`The request body does not match the operation: $.topics: ${what}`,
   })
 }
 

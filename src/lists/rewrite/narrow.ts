@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { operatorText, ownText, GatewayError } from '../../errors.ts'
 import { CHAR, elementsAt, type TextRange, isSpace, membersAt } from '../../request/json-text.ts'
 
 /** The parts of a query that a restriction may change. */
@@ -18,6 +18,11 @@ export function spliceMember(body: Buffer | null, name: string, value: unknown):
   return Buffer.from(
     value === undefined ? without(text, name) : withMember(text, name, JSON.stringify(value)),
   )
+}
+
+/** Sets one member of a JSON body to a value that is JSON already, such as a part of a response. All bytes stay as they are. */
+export function spliceJson(body: Buffer, name: string, json: Buffer): Buffer {
+  return Buffer.from(withMember(textOf(body), name, json.toString('utf8')))
 }
 
 function withMember(text: string, name: string, json: string): string {
@@ -67,7 +72,7 @@ export function appendTo(body: Buffer | null, name: string, value: unknown): Buf
     return Buffer.from(withMember(text, name, `[${json}]`))
   if (text[array.start] !== '[')
     throw new GatewayError('GW_INVALID_BODY', {
-      message: `The request body does not match the operation: $.${name}: is not a list`,
+      message: operatorText`The request body does not match the operation: $.${ownText(name)}: is not a list`,
     })
   return Buffer.from(withLast(text, array.end - 1, json))
 }
@@ -78,6 +83,12 @@ export function memberBytes(body: Buffer, name: string): Buffer | null {
   const value = valueOf(text, name)
   const given = value === undefined ? 'null' : text.slice(value.start, value.end)
   return given === 'null' ? null : Buffer.from(given)
+}
+
+/** Returns the bytes of each element of a body that is an array. */
+export function elementsIn(body: Buffer): readonly Buffer[] {
+  const text = textOf(body)
+  return elementsAt(text, 0).map(({ start, end }) => Buffer.from(text.slice(start, end)))
 }
 
 /** Returns the new bytes of an element. */
@@ -104,6 +115,6 @@ export function spliceElements(body: Buffer, name: string | null, change: Elemen
 }
 
 /** Returns the text of a body without the byte order mark, which the engine accepts and JSON.parse does not. */
-function textOf(body: Buffer | null): string {
+export function textOf(body: Buffer | null): string {
   return body === null || body.length === 0 ? '{}' : body.toString('utf8').replace(/^\uFEFF/, '')
 }
