@@ -1,6 +1,7 @@
 /**
  * Constructs that the engine accepts and that the gateway refuses or restricts unless the configuration allows them:
- * - `expressions`: code in members of task queries and filters. The engine's own guard does not find it inside `orQueries`.
+ * - `expressions`: code in members of task queries and filters, except for a list of known expressions. The engine's own guard does
+ *   not find it inside `orQueries`.
  * - `java-serialized`: a variable that the engine would create by Java deserialization.
  * - `object-type-name`: a variable, or a part of a form, that names a Java class to instantiate.
  * - `doctype`: a model in a deployment that declares a DOCTYPE, or whose encoding the gateway cannot read.

@@ -1,4 +1,4 @@
-import { PUBLISHED_IDS, publishedParameters } from './published/facts.ts'
+import { PUBLISHED_IDS, publishedOperation, publishedParameters } from './published/facts.ts'
 import { ADDED_VARIABLES } from './table.ts'
 
 /**
@@ -36,7 +36,23 @@ export function serializedValuesOf(operationId: string): readonly QueryParameter
   return OF_OPERATIONS.get(operationId) ?? NONE
 }
 
-/** Operations that can add the variables of a task to the task. The engine has no parameter with which it adds objects as text. */
+/** The parameters of lists by their path, for a count that is answered by its list. */
+const OF_LISTS: ReadonlyMap<string, readonly QueryParameter[]> = new Map(
+  [...OF_OPERATIONS].map(([id, parameters]) => [
+    publishedOperation(id)?.route.replace(/^GET /, '') ?? '',
+    parameters,
+  ]),
+)
+
+/** Returns the query parameters with which the list at a path returns objects as text. */
+export function serializedValuesAt(path: string): readonly QueryParameter[] {
+  return OF_LISTS.get(path) ?? NONE
+}
+
+/**
+ * Operations that can add the variables of a task to the task. The engine has no parameter with which it adds objects as text, so the
+ * gateway requests the tasks without their variables, and adds the variables itself.
+ */
 const TASK_READS: ReadonlySet<string> = new Set(['getTask', 'getTasks', 'queryTasks'])
 const OBJECT_MEMBERS: readonly string[] = Object.keys(ADDED_VARIABLES)
 const NO_MEMBERS: readonly string[] = []
@@ -44,4 +60,9 @@ const NO_MEMBERS: readonly string[] = []
 /** Returns the members of a query with which the engine creates objects, whatever other members the query has. */
 export function objectMembersOf(operationId: string): readonly string[] {
   return TASK_READS.has(operationId) ? OBJECT_MEMBERS : NO_MEMBERS
+}
+
+/** Returns whether the value of such a member requests variables. The gateway does not interpret other values: engines read some of them as true. */
+export function requestsVariables(value: unknown): boolean {
+  return value === true || value === 'true'
 }

@@ -1,4 +1,4 @@
-import { GatewayError, jsonRefusalOf } from '../errors.ts'
+import { GatewayError, jsonRefusalOf, operatorText } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 
 /** A response of an engine that is not JSON: its HAL form, or a 406 because the client accepts no form. */
@@ -24,7 +24,7 @@ export function otherFormOf(operation: AcceptingOperation, accept: string | unde
   const isHalPossible = hasHal(operation)
   if (isHalPossible && (ranges === null || ranges.some(({ isAmbiguous }) => isAmbiguous)))
     throw new GatewayError('GW_BAD_HEADER', {
-      message: 'Accept contains a malformed range, or a range with more than one q',
+      message: operatorText`Accept contains a malformed range, or a range with more than one q`,
     })
   const chosen = ranges?.find(({ type }) => JSON_TYPE.test(type) || (isHalPossible && HAL_TYPE.test(type)))
   if (chosen === undefined) return 'neither'
@@ -38,9 +38,9 @@ export function otherFormOf(operation: AcceptingOperation, accept: string | unde
 export function assertTakesJson(accept: string | undefined): void {
   const ranges = rangesOf(accept)
   if (ranges === null)
-    throw new GatewayError('GW_BAD_HEADER', { message: 'Accept contains a malformed range' })
+    throw new GatewayError('GW_BAD_HEADER', { message: operatorText`Accept contains a malformed range` })
   if (ranges.some(({ type }) => JSON_TYPE.test(type))) return
-  const message = 'HTTP 406 Not Acceptable'
+  const message = operatorText`HTTP 406 Not Acceptable`
   throw jsonRefusalOf(406, { type: 'NotAcceptableException', message, code: null }, message)
 }
 

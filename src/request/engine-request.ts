@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { type RefusalText, type OperatorText, operatorText, GatewayError } from '../errors.ts'
 import { isRecord } from './value.ts'
 
 /** A request of the gateway itself. The path is below the engine's base path. */
@@ -30,7 +30,7 @@ export type AskEngine = (request: EngineRequest) => Promise<EngineResponse>
  * Returns the JSON of a response with status 200.
  * @throws GatewayError GW_UPSTREAM_INVALID for any other response
  */
-export function jsonOf(response: EngineResponse, what: string): unknown {
+export function jsonOf(response: EngineResponse, what: OperatorText): unknown {
   return jsonIn(okBodyOf(response, what), what)
 }
 
@@ -38,20 +38,23 @@ export function jsonOf(response: EngineResponse, what: string): unknown {
  * Returns the body of a response with status 200.
  * @throws GatewayError GW_UPSTREAM_INVALID for any other response
  */
-export function okBodyOf({ status, body }: EngineResponse, what: string): Buffer {
-  if (status !== 200) throw invalidResponse(`The engine responded to ${what} with status ${status}`)
+export function okBodyOf({ status, body }: EngineResponse, what: OperatorText): Buffer {
+  if (status !== 200)
+    throw invalidResponse(operatorText`The engine responded to ${what} with status ${status}`)
   return body
 }
+
+const THE_REQUEST = operatorText`the request`
 
 /**
  * Parses the body of an engine's response.
  * @throws GatewayError GW_UPSTREAM_INVALID if it is not JSON
  */
-export function jsonIn(body: Buffer, what = 'the request'): unknown {
+export function jsonIn(body: Buffer, what = THE_REQUEST): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (cause) {
-    throw invalidResponse(`The engine's response to ${what} is not JSON`, cause)
+    throw invalidResponse(operatorText`The engine's response to ${what} is not JSON`, cause)
   }
 }
 
@@ -65,6 +68,6 @@ export function countIn(response: unknown): number {
   return count
 }
 
-export function invalidResponse(message: string, cause?: unknown): GatewayError {
+export function invalidResponse(message: RefusalText, cause?: unknown): GatewayError {
   return new GatewayError('GW_UPSTREAM_INVALID', { message, cause })
 }

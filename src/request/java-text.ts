@@ -25,3 +25,24 @@ export function splitAt(text: string, separator: string): string[] {
 }
 
 const BLANK = 0x20
+
+/** The size of a new hash table of Java, and the share of it that is filled before its size doubles. */
+const HASH_TABLE = { size: 16, load: 0.75 }
+
+/** Sorts different keys as Java's `HashMap` lists them. Two keys in one place of the table stay in their order. */
+export function hashOrder(keys: readonly string[]): readonly string[] {
+  let { size } = HASH_TABLE
+  while (keys.length > size * HASH_TABLE.load) size *= 2
+  const placeOf = (key: string): number => {
+    const hash = javaHash(key)
+    return (hash ^ (hash >>> 16)) & (size - 1)
+  }
+  return keys.toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+/** Returns the hash of a text, as Java's `hashCode`. */
+function javaHash(text: string): number {
+  let hash = 0
+  for (let at = 0; at < text.length; at += 1) hash = (Math.imul(31, hash) + text.charCodeAt(at)) | 0
+  return hash
+}

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { GatewayError } from '../errors.ts'
+import { type OperatorText, operatorText, GatewayError } from '../errors.ts'
 import { CHAR, endOfString, nameOf, skipSpace } from './json-text.ts'
 
 /** The engine's JSON reader responds with 500 beyond these limits (Jackson's StreamReadConstraints). */
@@ -19,7 +19,7 @@ const MAX_OR_QUERIES = 1000
 export function readJson(bytes: Buffer): unknown {
   const text = decodeJsonText(bytes)
   const value = plainValueOf(text) ?? checkedValueOf(text)
-  if (value === null) throw refusal('it is null')
+  if (value === null) throw refusal(operatorText`it is null`)
   return value
 }
 
@@ -41,7 +41,7 @@ function checkedValueOf(text: string): unknown {
   const { names, hasOtherNumbers } = scan(text) // before parsing: a million brackets cost 0.1 s to parse
   const value = parse(text)
   // JSON.parse keeps only one of two members with the same name.
-  if (countNames(value) !== names) throw refusal('a member is repeated')
+  if (countNames(value) !== names) throw refusal(operatorText`a member is repeated`)
   if (hasOtherNumbers) keepNumerals(text, value)
   return value
 }
@@ -81,7 +81,7 @@ function rawJson(text: string): unknown {
 }
 
 function decodeJsonText(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw refusal('it is not UTF-8')
+  if (!isUtf8(bytes)) throw refusal(operatorText`it is not UTF-8`)
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   return bytes.toString('utf8', hasMark ? 3 : 0)
 }
@@ -90,7 +90,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw refusal('it cannot be parsed', cause)
+    throw refusal(operatorText`it cannot be parsed`, cause)
   }
 }
 
@@ -129,21 +129,21 @@ class JsonTokenCounts {
 
   #addValue(): void {
     this.#values += 1
-    if (this.#values > MAX_VALUES) throw refusal(`it has more than ${MAX_VALUES} values`)
+    if (this.#values > MAX_VALUES) throw refusal(operatorText`it has more than ${MAX_VALUES} values`)
   }
 
   #addName(): void {
     this.names += 1
     const members = (this.#members[this.#depth] ?? 0) + 1
     this.#members[this.#depth] = members
-    if (members > MAX_MEMBERS) throw refusal(`an object has more than ${MAX_MEMBERS} members`)
+    if (members > MAX_MEMBERS) throw refusal(operatorText`an object has more than ${MAX_MEMBERS} members`)
   }
 
   #open(): void {
     this.#addValue()
     this.#depth += 1
     this.#members[this.#depth] = 0
-    if (this.#depth > MAX_DEPTH) throw refusal(`it is nested deeper than ${MAX_DEPTH} levels`)
+    if (this.#depth > MAX_DEPTH) throw refusal(operatorText`it is nested deeper than ${MAX_DEPTH} levels`)
   }
 }
 
@@ -170,7 +170,8 @@ function endOfNumber(text: string, start: number): number {
       )
     )
       return at
-    if (digits > MAX_NUMBER_DIGITS) throw refusal(`a number has more than ${MAX_NUMBER_DIGITS} digits`)
+    if (digits > MAX_NUMBER_DIGITS)
+      throw refusal(operatorText`a number has more than ${MAX_NUMBER_DIGITS} digits`)
   }
 }
 
@@ -287,16 +288,16 @@ function countNames(value: unknown): number {
 }
 
 function checkName(name: string, member: unknown): void {
-  if (name === '__proto__') throw refusal('a member is named __proto__')
+  if (name === '__proto__') throw refusal(operatorText`a member is named __proto__`)
   if (name.length > MAX_NAME_CHARS)
-    throw refusal(`the name of a member is longer than ${MAX_NAME_CHARS} characters`)
+    throw refusal(operatorText`the name of a member is longer than ${MAX_NAME_CHARS} characters`)
   if (name === 'orQueries' && Array.isArray(member) && member.length > MAX_OR_QUERIES)
-    throw refusal(`it has more than ${MAX_OR_QUERIES} orQueries`)
+    throw refusal(operatorText`it has more than ${MAX_OR_QUERIES} orQueries`)
 }
 
-function refusal(what: string, cause?: unknown): GatewayError {
+function refusal(what: OperatorText, cause?: unknown): GatewayError {
   return new GatewayError('GW_BAD_JSON', {
-    message: `The request body is not acceptable JSON: ${what}`,
+    message: operatorText`The request body is not acceptable JSON: ${what}`,
     cause,
   })
 }

@@ -53,10 +53,19 @@ export function targetQueryOf(target: string): string {
  * are. `name` and `value` need no encoding.
  */
 export function withParameter(search: string, name: string, value: string): string {
+  return `?${[...pairsWithout(search, name), `${name}=${value}`].join('&')}`
+}
+
+/** Returns a query, with its question mark, without a parameter. All other parameters stay as they are. Empty if none is left. */
+export function withoutParameter(search: string, name: string): string {
+  const others = pairsWithout(search, name)
+  return others.length === 0 ? '' : `?${others.join('&')}`
+}
+
+function pairsWithout(search: string, name: string): readonly string[] {
   // The ampersand keeps a question mark that belongs to a name: `URLSearchParams` drops one at the start of a text.
-  const others = search
+  return search
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !new URLSearchParams(`&${pair}`).has(name))
-  return `?${[...others, `${name}=${value}`].join('&')}`
 }

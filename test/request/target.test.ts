@@ -1,5 +1,5 @@
 import t from 'tap'
-import { namedTargetOf } from '../../src/request/target.ts'
+import { namedTargetOf, withoutParameter } from '../../src/request/target.ts'
 
 const BASE = '/engine-rest'
 
@@ -45,4 +45,15 @@ t.test('other targets name no engine', async (t) => {
     '/engine/one/task',
   ]
   for (const target of targets) t.equal(namedTargetOf(target, BASE), null, target)
+})
+
+t.test('a parameter is removed in every spelling, and all others stay', async (t) => {
+  for (const [search, rest] of [
+    ['?a=1', ''],
+    ['', ''],
+    ['?a=1&b=%20&%61=2&c', '?b=%20&c'],
+    ['?aa=1&?a=2', '?aa=1&?a=2'],
+    ['?a', ''],
+  ] as const)
+    t.equal(withoutParameter(search, 'a'), rest, search)
 })

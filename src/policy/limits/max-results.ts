@@ -1,4 +1,4 @@
-import { type EngineRefusal, jsonRefusalOf } from '../../errors.ts'
+import { operatorText, type EngineRefusal, jsonRefusalOf } from '../../errors.ts'
 import { queryOf } from '../../request/canonical.ts'
 import { JAVA_INTEGER, integerOf } from '../../request/paging.ts'
 import type { Principal } from '../../request/principal.ts'
@@ -71,5 +71,9 @@ function excessOf(query: Query, limit: number): EngineRefusal | null {
 const UNBOUND = 'An unbound number of results is forbidden!'
 
 function refusal(message: string): EngineRefusal {
-  return jsonRefusalOf(400, { type: 'BadUserRequestException', message, code: 0 }, 'limits.maxResults')
+  return jsonRefusalOf(
+    400,
+    { type: 'BadUserRequestException', message, code: 0 },
+    operatorText`limits.maxResults`,
+  )
 }

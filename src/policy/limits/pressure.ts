@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { type OperatorText, operatorText, GatewayError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 
 /** A resource that can run out. */
@@ -68,10 +68,10 @@ const COLLECT_PAUSE_MS = 1000
 const COLLECT_SHARE = 10
 const MOST_PAUSE_MS = 5000
 
-const MESSAGES: Readonly<Record<PressureKind, string>> = {
-  'event-loop': 'The gateway is overloaded: its event loop is late',
-  heap: 'The gateway does not have enough memory for this request: its heap is full',
-  memory: 'The gateway does not have enough memory for this request',
+const MESSAGES: Readonly<Record<PressureKind, OperatorText>> = {
+  'event-loop': operatorText`The gateway is overloaded: its event loop is late`,
+  heap: operatorText`The gateway does not have enough memory for this request: its heap is full`,
+  memory: operatorText`The gateway does not have enough memory for this request`,
 }
 
 interface PressureOptions {

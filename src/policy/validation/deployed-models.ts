@@ -1,4 +1,5 @@
-import { GatewayError, jsonRefusalOf } from '../../errors.ts'
+import { pathText } from '../../operations/published/declared-names.ts'
+import { GatewayError, jsonRefusalOf, operatorText } from '../../errors.ts'
 import { bodyTexts } from '../../request/body.ts'
 import {
   type AskEngine,
@@ -29,11 +30,12 @@ export async function readDeployedResources(
   const path = resourcesPathOf(deploymentId)
   const response = await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES })
   if (response.status === 404) return null
-  const list = jsonOf(response, path)
-  if (!Array.isArray(list)) throw invalidResponse('The resources of a deployment are not a list')
+  const list = jsonOf(response, pathText(path))
+  if (!Array.isArray(list)) throw invalidResponse(operatorText`The resources of a deployment are not a list`)
   return list.map((item: unknown) => {
     const [id, name] = [stringIn(item, 'id'), stringIn(item, 'name')]
-    if (id === null || name === null) throw invalidResponse('A resource of a deployment has no id or no name')
+    if (id === null || name === null)
+      throw invalidResponse(operatorText`A resource of a deployment has no id or no name`)
     return { id, name }
   })
 }
@@ -64,7 +66,11 @@ export function requireShown(ask: AskEngine, deploymentId: string): Promise<void
 async function requireFound(ask: AskEngine, path: string): Promise<void> {
   const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES })
   if (status === 404)
-    throw jsonRefusalOf(404, jsonIn(body, path), 'the engine does not show the deployment to the caller')
+    throw jsonRefusalOf(
+      404,
+      jsonIn(body, pathText(path)),
+      operatorText`the engine does not show the deployment to the caller`,
+    )
 }
 
 export interface Redeployment {
@@ -95,7 +101,7 @@ export async function* redeployedModels(
     checkDeadline?.()
     const content = await orUnreadable(
       askForResource(ask, deploymentId, { id, limitBytes: leftBytes }).then((response) =>
-        okBodyOf(response, 'a deployed model'),
+        okBodyOf(response, operatorText`a deployed model`),
       ),
     )
     leftBytes -= content.length
@@ -124,8 +130,7 @@ async function orUnreadable<T>(read: Promise<T>): Promise<T> {
 
 function unreadable(cause?: unknown): GatewayError {
   return new GatewayError('GW_FOREIGN_NAMESPACE', {
-    message:
-      'The models of the deployment cannot be read, so their namespaces cannot be checked for both groups of nodes',
+    message: operatorText`The models of the deployment cannot be read, so their namespaces cannot be checked for both groups of nodes`,
     cause,
   })
 }

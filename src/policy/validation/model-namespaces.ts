@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, operatorText } from '../../errors.ts'
 import { type EngineFamily, familyOfNamespace } from '../../operations/published/engine-families.ts'
 import { readModelNames } from './model-names.ts'
 
@@ -19,11 +19,14 @@ export async function checkNamespaces(
     for (const namespace of namespaces)
       if (families.some((family) => family === null || family !== familyOfNamespace(namespace)))
         throw new GatewayError('GW_FOREIGN_NAMESPACE', {
-          message: `A model has the namespace ${namespace}, which not every group of nodes can read. Use http://camunda.org/schema/1.0/bpmn until only one group is left`,
+          message: {
+            caller: `A model has the namespace ${namespace}, which not every group of nodes can read. Use http://camunda.org/schema/1.0/bpmn until only one group is left`,
+            operator: operatorText`A model has a namespace that not every group of nodes can read`,
+          },
         })
     if (!isRead)
       throw new GatewayError('GW_FOREIGN_NAMESPACE', {
-        message: 'A model cannot be read, so its namespaces cannot be checked for both groups of nodes',
+        message: operatorText`A model cannot be read, so its namespaces cannot be checked for both groups of nodes`,
       })
   }
 }

@@ -1,3 +1,4 @@
+import { operatorText } from '../../errors.ts'
 import { hazard } from './hazards.ts'
 import { readElements, type XmlAttributes } from './model-elements.ts'
 import { decodeModel } from './model-text.ts'
@@ -62,7 +63,11 @@ export async function checkScripts(
 ): Promise<void> {
   for (const model of models) {
     const found = await findScript(model, checkDeadline)
-    if (found === 'unknown') throw hazard('scripts', 'a model cannot be read')
-    if (found !== 'none') throw hazard('scripts', `a model contains the element ${found.element}`)
+    if (found === 'unknown') throw hazard('scripts', operatorText`a model cannot be read`)
+    if (found !== 'none')
+      throw hazard('scripts', {
+        caller: `a model contains the element ${found.element}`,
+        operator: operatorText`a model contains a script`,
+      })
   }
 }

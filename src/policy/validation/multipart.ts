@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { GatewayError } from '../../errors.ts'
+import { type OperatorText, operatorText, GatewayError } from '../../errors.ts'
 import type { HazardRule } from '../../operations/hazard-rules.ts'
 import { hazard } from './hazards.ts'
 import { declaresDoctype } from './xml-prolog.ts'
@@ -74,7 +74,7 @@ export async function checkMultipart(
   if (!allowedHazards.has('doctype')) await checkDoctypes(models, new EventLoopTurns(checkDeadline))
   const namesClass = names.has('data') && names.has('type')
   if (namesClass && !allowedHazards.has('object-type-name'))
-    throw hazard('object-type-name', "the part 'type'")
+    throw hazard('object-type-name', operatorText`the part 'type'`)
 }
 
 async function checkDoctypes(models: readonly Buffer[], turns: EventLoopTurns): Promise<void> {
@@ -82,14 +82,17 @@ async function checkDoctypes(models: readonly Buffer[], turns: EventLoopTurns): 
     const turn = turns.next()
     if (turn !== null) await turn
     if (declaresDoctype(model))
-      throw hazard('doctype', 'a model declares a DOCTYPE, or has an encoding that the gateway cannot read')
+      throw hazard(
+        'doctype',
+        operatorText`a model declares a DOCTYPE, or has an encoding that the gateway cannot read`,
+      )
   }
 }
 
 function checkHeaders(headers: string): void {
-  if (/multipart\//i.test(headers)) throw unreadable('a part is itself a multipart body')
-  if (CONTROL.test(headers)) throw unreadable('the headers of a part contain control characters')
-  if (hasEncodedName(headers)) throw unreadable('the name of a part is encoded')
+  if (/multipart\//i.test(headers)) throw unreadable(operatorText`a part is itself a multipart body`)
+  if (CONTROL.test(headers)) throw unreadable(operatorText`the headers of a part contain control characters`)
+  if (hasEncodedName(headers)) throw unreadable(operatorText`the name of a part is encoded`)
 }
 
 interface Part {
@@ -128,16 +131,16 @@ class EventLoopTurns {
  */
 async function* partsOf(bytes: Buffer, delimiter: Buffer, turns: EventLoopTurns): AsyncGenerator<Part> {
   let start = await find(bytes, delimiter, 0, turns)
-  if (start < 0) throw unreadable('the boundary does not occur')
+  if (start < 0) throw unreadable(operatorText`the boundary does not occur`)
   for (let count = 1; start >= 0; count += 1) {
-    if (count > MAX_PARTS) throw unreadable('it has too many parts')
+    if (count > MAX_PARTS) throw unreadable(operatorText`it has too many parts`)
     const next = await find(bytes, delimiter, start + delimiter.length, turns)
     const end = next < 0 ? bytes.length : next
     // The search is limited to the part. Otherwise, it would continue to the end of the body for every part without a blank
     // line.
     const part = bytes.subarray(start, end)
     const blank = await find(part, BLANK_LINE, 0, turns)
-    if (blank > MAX_HEADER_BYTES) throw unreadable('the headers of a part are too long')
+    if (blank > MAX_HEADER_BYTES) throw unreadable(operatorText`the headers of a part are too long`)
     if (blank >= 0)
       yield {
         headers: part.toString('latin1', delimiter.length, blank),
@@ -168,8 +171,9 @@ function boundaryOf(contentType: string): string {
   const [first, ...others] = [...contentType.matchAll(BOUNDARY)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
   )
-  if (first === undefined || others.length > 0) throw unreadable('it needs exactly one boundary')
-  if (!BOUNDARY_VALUE.test(first) || first.includes('=?')) throw unreadable('its boundary is not valid')
+  if (first === undefined || others.length > 0) throw unreadable(operatorText`it needs exactly one boundary`)
+  if (!BOUNDARY_VALUE.test(first) || first.includes('=?'))
+    throw unreadable(operatorText`its boundary is not valid`)
   return first
 }
 
@@ -197,6 +201,8 @@ function isModel(headers: string): boolean {
   return given > 1 || fileName === undefined || isModelName(fileName.trim())
 }
 
-function unreadable(what: string): GatewayError {
-  return new GatewayError('GW_BAD_MULTIPART', { message: `The multipart body is not acceptable: ${what}` })
+function unreadable(what: OperatorText): GatewayError {
+  return new GatewayError('GW_BAD_MULTIPART', {
+    message: operatorText`The multipart body is not acceptable: ${what}`,
+  })
 }

@@ -1,6 +1,6 @@
 import type { CheckName, OperationCheck } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
-import { BODIES } from './schemas/contracts.ts'
+import { BODIES, QUERIES } from './schemas/contracts.ts'
 import type { ValidationRule } from './schemas/engine-error.ts'
 
 /** A place among the permission checks of an operation: after so many of them, or before the refusal of the check with this index. */
@@ -31,10 +31,11 @@ function indexOf(name: CheckName, checks: Checks): number {
  * Checks that the validation rules of an operation refer to checks that the operation has.
  * @throws Error if a rule refers to an unknown check, or if two checks have the same name
  */
-export function assertRulesFit({ checks, body }: Pick<Operation, 'checks' | 'body'>): void {
+export function assertRulesFit({ checks, body, query }: Pick<Operation, 'checks' | 'body' | 'query'>): void {
   const names = checks.flatMap(({ name }) => (name === undefined ? [] : [name]))
   if (new Set(names).size < names.length)
     throw new Error(`two checks have the same name: ${names.join(', ')}`)
   const ofBody = body === undefined ? [] : [{ after: BODIES[body].readAfter }, ...BODIES[body].rules]
-  for (const rule of ofBody) stageOf(rule, checks)
+  const ofQuery = query === undefined ? [] : [{ after: QUERIES[query].readAfter }]
+  for (const rule of [...ofBody, ...ofQuery]) stageOf(rule, checks)
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { type OperatorText, operatorText, ownText, GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { bodyValue } from '../../request/body.ts'
 import { isGiven } from './schemas/engine-error.ts'
@@ -15,12 +15,12 @@ export function checkSelection({ selectors }: Pick<Operation, 'selectors'>, body
   const { queries, ids: lookedUp } = selectors
   for (const name of Object.keys(queries)) {
     const query = bodyValue(body, name)
-    if (isGiven(query) && !isObject(query)) throw misfit(name, 'an object')
+    if (isGiven(query) && !isObject(query)) throw misfit(name, operatorText`an object`)
   }
   for (const name of [...Object.values(queries), ...Object.keys(lookedUp)]) {
     const ids = bodyValue(body, name)
     const isList = Array.isArray(ids) && ids.every((id) => typeof id !== 'object' || id === null)
-    if (isGiven(ids) && !isList) throw misfit(name, 'a list of ids')
+    if (isGiven(ids) && !isList) throw misfit(name, operatorText`a list of ids`)
   }
 }
 
@@ -30,8 +30,8 @@ export function hasNullIds(body: unknown, member: string): boolean {
   return Array.isArray(ids) && ids.includes(null)
 }
 
-function misfit(name: string, what: string): GatewayError {
+function misfit(name: string, what: OperatorText): GatewayError {
   return new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not match the operation: $.${name}: is not ${what}`,
+    message: operatorText`The request body does not match the operation: $.${ownText(name)}: is not ${what}`,
   })
 }

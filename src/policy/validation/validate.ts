@@ -1,4 +1,5 @@
-import { GatewayError, jsonRefusalOf } from '../../errors.ts'
+import { placeText } from '../../operations/published/declared-names.ts'
+import { operatorTextOf, callerTextOf, GatewayError, jsonRefusalOf, operatorText } from '../../errors.ts'
 import { queryParametersOf } from '../../operations/published/query-parameters.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
@@ -55,7 +56,7 @@ export function checkRules(
   received: RequestData,
   options: RuleOptions = {},
 ): void {
-  if (contractOf(operation) === null) return
+  if (contractOf(operation) === null && queryContractOf(operation).readAfter === undefined) return
   const context = { operation, received, isDateText: options.isDateText ?? isDateText }
   if (options.passed !== undefined) return checkAt(options.passed, context)
   if (options.refused !== undefined) return checkAt(`refusal of ${options.refused}`, context)
@@ -118,8 +119,9 @@ const NO_CHECKS: ValidatedOperation = { id: '', template: '', checks: [] }
 
 function checkAt(stage: RuleStage, context: Context): void {
   const { operation, received } = context
-  // The engine reads the query string before it checks a permission.
-  if (stage === 0) refuse(findInQuery(context), 'GW_INVALID_QUERY')
+  // The engine reads the query string before it checks a permission, but after it has resolved a key.
+  if (stage === stageOf({ after: queryContractOf(operation).readAfter }, operation.checks))
+    refuse(findInQuery(context), 'GW_INVALID_QUERY')
   const contract = contractOf(operation)
   if (contract === null) return
   const { type, readAfter, rules } = contract
@@ -139,11 +141,15 @@ interface Context {
 }
 
 function findInQuery({ operation, received, isDateText: isDate }: Context): RuleResult {
-  const contract = operation.query === undefined ? NO_RULES : QUERIES[operation.query]
+  const contract = queryContractOf(operation)
   if (received.query.size === 0 && contract.find === undefined) return null
   const parameters = queryParametersOf(operation)
   const text = readQuery(received.query, { ...contract, parameters, isDateText: isDate })
   return contract.find === undefined ? text.finding : contract.find(text, received)
+}
+
+function queryContractOf({ query }: Pick<Operation, 'query'>): QueryContract {
+  return query === undefined ? NO_RULES : QUERIES[query]
 }
 
 const NO_RULES: QueryContract = {}
@@ -168,8 +174,12 @@ function readAs(
 ): void {
   const misfit = type(body, 0, isDate)
   if (misfit === null) return
+  const path = [...place, ...misfit.path]
   throw new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not match the operation: ${placeOf([...place, ...misfit.path])}: ${misfit.message}`,
+    message: {
+      caller: `The request body does not match the operation: ${placeOf(path)}: ${misfit.message}`,
+      operator: operatorText`The request body does not match the operation: ${placeText(path)}: ${misfit.message}`,
+    },
   })
 }
 
@@ -183,10 +193,18 @@ function placeOf(path: readonly PropertyKey[]): string {
 function refuse(finding: RuleResult, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
   if (finding === null || finding === DEFER) return
   if ('body' in finding)
-    throw jsonRefusalOf(finding.status, finding.body, 'the response does not depend on data of the engine')
+    throw jsonRefusalOf(
+      finding.status,
+      finding.body,
+      operatorText`the response does not depend on data of the engine`,
+    )
   const { status, type, message, code: engineCode } = finding
   if (isOurs(finding)) throw new GatewayError(code, { message })
-  throw jsonRefusalOf(status, { type, message, code: engineCode }, message)
+  throw jsonRefusalOf(
+    status,
+    { type, message: callerTextOf(message), code: engineCode },
+    operatorTextOf(message),
+  )
 }
 
 function isFailure(finding: RuleResult): boolean {

@@ -50,6 +50,11 @@ const DATES = [
   '"2020-13-45T25:61:61.999+0000"',
 ]
 
+/** Returns whether every engine gets this body: one for each operation, which no operation reads as its body. */
+export function isForEveryEngine({ place, text }: Pick<OddBody, 'place' | 'text'>): boolean {
+  return place === '$' && text === '"text"'
+}
+
 /** Returns the operations of a release that have a JSON body. */
 export function operationsWithBody(release: Release): readonly Operation[] {
   return OPERATIONS.filter(({ id }) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { queryOf } from '../../../src/request/canonical.ts'
 import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
 import { restrictionFor } from '../../../src/lists/visibility/compile-restriction.ts'
-import { asksItemCounts } from '../../../src/handlers/lists/item-counts.ts'
+import { requestsItemCounts } from '../../../src/pipeline/check-stored-queries.ts'
 import type { Random } from '../../differential/random.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { seed } from '../seed.ts'
@@ -35,11 +35,7 @@ const FLAGS: Readonly<Record<'definitions' | 'counts' | 'topics', Compare>> = {
   async counts(ask, flag, text) {
     const told = await ask({ path: `/filter?maxResults=1&itemCount=${flag}` })
     const engine = eachOf(jsonOf(told), 'itemCount').some((count) => typeof count === 'number')
-    const gateway = asksItemCounts({
-      engine: { authorization: 'enforce' },
-      operation: { handler: 'item counts' },
-      accessRequest: { query: new Map([['itemCount', text]]) },
-    })
+    const gateway = requestsItemCounts({ handler: 'item counts' }, new Map([['itemCount', text]]))
     return engine === gateway || told.status >= 400 ? null : { engine, gateway }
   },
   async topics(ask, flag, text) {

@@ -94,6 +94,11 @@ t.test('a list within the limit, a count, and a list without pages are not refus
 t.test('the limit precedes the items: a caller who sees no item gets the same refusal', async (t) => {
   const { ask } = await openLimited(t, { items: 3 }, { records: [] })
   t.match(await ask('mary', 'GET /history/task'), UNBOUND)
+  for (const route of ['GET /schema/log', 'POST /schema/log']) {
+    const body = route.startsWith('POST') ? {} : undefined
+    t.match(await ask('mary', route, { body }), UNBOUND, route)
+    t.match(await ask('mary', `${route}?maxResults=3`, { body }), { status: 200, body: [] }, route)
+  }
   t.match(await ask(null, 'GET /task'), { status: 401 }, 'a client without credentials learns no limit')
 })
 

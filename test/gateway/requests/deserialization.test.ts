@@ -64,27 +64,83 @@ function changesIn(lines: typeof log): typeof log {
   return lines.filter(({ stream, decision }) => stream === 'audit' && decision === 'changed')
 }
 
-t.test('a fetch of external tasks with objects is refused, counted and audited', async (t) => {
-  const body = {
-    workerId: 'w',
-    maxTasks: 1,
-    topics: [{ topicName: 'x', lockDuration: 1000, deserializeValues: true }],
+function fetchOf(topics: string): string {
+  return `{"workerId": "w", "maxTasks": 1, "topics": ${topics}}`
+}
+
+t.test('a fetch of external tasks is sent without the request for objects', async (t) => {
+  for (const [topics, sent] of [
+    [
+      '[{"topicName": "x", "lockDuration": 1000, "deserializeValues": true}]',
+      '[{"topicName": "x", "lockDuration": 1000, "deserializeValues": false}]',
+    ],
+    [
+      '[{"topicName":"x","lockDuration":1}, {"deserializeV\\u0061lues":"True","topicName":"y","lockDuration":1.0}]',
+      '[{"topicName":"x","lockDuration":1}, {"deserializeV\\u0061lues":false,"topicName":"y","lockDuration":1.0}]',
+    ],
+    [
+      '[{"topicName": "x", "deserializeValues": 1}, {"deserializeValues": null}]',
+      '[{"topicName": "x", "deserializeValues": false}, {"deserializeValues": null}]',
+    ],
+  ] as const) {
+    const { status, forwarded } = await ask('demo', 'POST /external-task/fetchAndLock', {
+      body: fetchOf(topics),
+      headers: { 'content-type': 'application/json' },
+    })
+    t.equal(status, 200, topics)
+    t.same(
+      forwarded.map(({ body }) => String(body)),
+      [fetchOf(sent)],
+      topics,
+    )
   }
-  const refused = await ask('demo', 'POST /external-task/fetchAndLock', { body })
-  t.match(refused, { status: 400, headers: { 'x-gateway-error': 'GW_HAZARD' }, forwarded: [] })
-  t.match(
-    await dependencies.metrics.text(),
-    /gateway_refusals_total\{[^}]*"fetchAndLock",stage="body",reason="GW_HAZARD"\} 1/,
-  )
-  await new Promise(setImmediate)
-  t.ok(log.some(({ stream, rule }) => stream === 'audit' && rule === 'deserialization'))
 })
 
-t.test('tasks with their variables are refused, and not sent', async (t) => {
+function fetchWith(deserializeValues: boolean): unknown {
+  return { workerId: 'w', maxTasks: 1, topics: [{ topicName: 'x', lockDuration: 1000, deserializeValues }] }
+}
+
+t.test('a fetch that requests objects is counted', async (t) => {
+  const before = await countOf('fetchAndLock')
+  await ask('demo', 'POST /external-task/fetchAndLock', { body: fetchWith(true) })
+  await ask('demo', 'POST /external-task/fetchAndLock', { body: fetchWith(false) })
+  await new Promise(setImmediate)
+  t.equal((await countOf('fetchAndLock')) - before, 1)
+})
+
+t.test('a list of tasks with variables is counted, and has an audit line', async (t) => {
+  const auditsBefore = changesIn(log).length
+  const before = await countOf('getTasks')
+  await ask('demo', 'GET /task?withTaskVariablesInReturn=true')
+  await ask('demo', 'GET /task?withTaskVariablesInReturn=false')
+  await new Promise(setImmediate)
+  t.equal((await countOf('getTasks')) - before, 1)
+  t.match(changesIn(log).slice(auditsBefore), [
+    { user: 'demo', operation: 'getTasks', stage: 'body', rule: 'deserialization' },
+  ])
+})
+
+t.test('a value that the engine would refuse in a topic is refused, and not sent', async (t) => {
+  for (const deserializeValues of ['yes', {}, [], 1.5]) {
+    const body = {
+      workerId: 'w',
+      maxTasks: 1,
+      topics: [{ topicName: 'x', lockDuration: 1, deserializeValues }],
+    }
+    t.match(
+      await ask('demo', 'POST /external-task/fetchAndLock', { body }),
+      { status: 400, headers: { 'x-gateway-error': 'GW_INVALID_BODY' }, forwarded: [] },
+      JSON.stringify(deserializeValues),
+    )
+  }
+})
+
+t.test('an odd value for the variables of tasks is refused, and not sent', async (t) => {
   for (const [route, body] of [
-    ['GET /task?withTaskVariablesInReturn=true'],
-    ['GET /task/a?withTaskLocalVariablesInReturn=true'],
-    ['POST /task', { withTaskVariablesInReturn: true }],
+    ['GET /task?withTaskVariablesInReturn=1'],
+    ['GET /task/a?withTaskLocalVariablesInReturn=TRUE'],
+    ['POST /task', { withTaskVariablesInReturn: 1 }],
+    ['POST /task', { withTaskVariablesInReturn: {} }],
   ] as const) {
     const refused = await ask('demo', route, { body })
     t.match(refused, { status: 400, headers: { 'x-gateway-error': 'GW_HAZARD' }, forwarded: [] }, route)

@@ -21,8 +21,14 @@ t.test(
     const headers = { 'content-type': 'application/json' }
     for (const { method, template } of takesJson) {
       const route = `${method} ${template.replaceAll(/:\w+/g, 'x')}`
-      const [sent, ...others] = (await gateway.ask('demo', route, { headers })).forwarded
-      t.same(others, [], route)
+      const { forwarded } = await gateway.ask('demo', route, { headers })
+      const sent = forwarded.at(-1)
+      // A filter is read before it is executed, because it may name the caller.
+      t.same(
+        forwarded.slice(0, -1).map((read) => `${read.method} ${read.url}`),
+        route.startsWith('POST /filter/x/') ? ['GET /engine-rest/filter/x'] : [],
+        route,
+      )
       t.equal(String(sent?.body), '{}', route)
       t.match(sent?.headers, { 'content-type': 'application/json', 'content-length': '2' }, route)
     }
@@ -40,7 +46,7 @@ for (const type of [
     `an empty body of type ${type} is sent as an empty object, without type parameters and encoding`,
     async (t) => {
       const headers = { 'content-type': type, 'content-encoding': 'gzip' }
-      const [sent] = (await gateway.ask('demo', FILTER, { headers })).forwarded
+      const sent = (await gateway.ask('demo', FILTER, { headers })).forwarded.at(-1)
       t.equal(String(sent?.body), '{}')
       t.equal(sent?.headers['content-type'], 'application/json')
       t.notOk(sent?.headers['content-encoding'])
@@ -52,8 +58,8 @@ t.test('an empty body that ends with its first chunk is sent as an empty object'
   const before = gateway.engine.requests
   await speak(gateway.origin, `${head(`POST ${BASE}/filter/x/list`, ...lines)}0\r\n\r\n`)
   t.same(
-    gateway.engine.seen.slice(before).map(({ body }) => String(body)),
-    ['{}'],
+    gateway.engine.seen.slice(before).map(({ method, body }) => `${method} ${String(body)}`),
+    ['GET ', 'POST {}'],
   )
 })
 
@@ -64,7 +70,7 @@ for (const [claim, route, type] of [
 ] as const)
   t.test(`an empty body stays empty: ${claim}`, async (t) => {
     const headers = type === undefined ? {} : { 'content-type': type }
-    const [sent] = (await gateway.ask('demo', route, { headers })).forwarded
+    const sent = (await gateway.ask('demo', route, { headers })).forwarded.at(-1)
     t.match(sent, { body: { length: 0 } })
     t.equal(sent?.headers['content-type'], type)
   })

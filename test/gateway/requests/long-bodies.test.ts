@@ -4,7 +4,13 @@ import { openGateway } from '../../support/open-gateway.ts'
 
 const { ask } = await openGateway(t, {
   // Load shedding is off, because a busy machine would otherwise refuse these requests.
-  settings: { limits: { pressure: { eventLoopDelay: null } } },
+  settings: {
+    limits: {
+      pressure: { eventLoopDelay: null },
+      // The lists are as long as the configuration permits.
+      items: { conditions: 100_000, orQueries: 1000, ids: 100_000 },
+    },
+  },
   records: [
     'grant mary PROCESS_DEFINITION:review READ,READ_TASK,CREATE_INSTANCE',
     'grant mary PROCESS_INSTANCE:* CREATE',

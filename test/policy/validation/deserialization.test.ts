@@ -1,10 +1,10 @@
 import t from 'tap'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError, operatorText, ownText } from '../../../src/errors.ts'
 import { withSerializedValues } from '../../../src/policy/validation/deserialization.ts'
 import { checkHazards } from '../../../src/policy/validation/hazards.ts'
 
-const NOTHING_ALLOWED = new Set<never>()
-const FETCH = { id: 'fetchAndLock', method: 'POST', items: { form: 'locks' } } as const
+const NOTHING_ALLOWED = { allowedHazards: new Set<never>(), allowedExpressions: new Set<never>() }
+const DESERIALIZATION_ALLOWED = { ...NOTHING_ALLOWED, allowedHazards: new Set(['deserialization'] as const) }
 const query = new Map<string, string>()
 
 t.test('a query string requests text exactly once, and keeps all other parameters', (t) => {
@@ -25,38 +25,16 @@ t.test('a query string requests text exactly once, and keeps all other parameter
   t.end()
 })
 
-t.test('a topic that requests objects is refused, whatever value the engine would read as true', (t) => {
-  for (const value of [true, 'true', 1, 'yes', {}])
-    t.throws(
-      () =>
-        checkHazards(FETCH, { query, body: { topics: [{}, { deserializeValues: value }] } }, NOTHING_ALLOWED),
-      new GatewayError('GW_HAZARD', {
-        rule: 'deserialization',
-        message: "Refused by the rule 'deserialization': $.topics[1].deserializeValues",
-      }),
-      JSON.stringify(value),
-    )
-  for (const topics of [[{ deserializeValues: false }, { deserializeValues: null }, {}], [], null, 'x'])
-    t.doesNotThrow(() => checkHazards(FETCH, { query, body: { topics } }, NOTHING_ALLOWED))
-  const asking = { topics: [{ deserializeValues: true }] }
-  t.doesNotThrow(() => checkHazards(FETCH, { query, body: asking }, new Set(['deserialization'] as const)))
-  t.doesNotThrow(
-    () => checkHazards({ id: 'other', method: 'POST' }, { query, body: asking }, NOTHING_ALLOWED),
-    'other bodies have no such member',
-  )
-  t.end()
-})
-
 function refusal(place: string): GatewayError {
   return new GatewayError('GW_HAZARD', {
-    rule: 'deserialization',
-    message: `Refused by the rule 'deserialization': ${place}`,
+    rule: operatorText`deserialization`,
+    message: operatorText`Refused by the rule 'deserialization': ${ownText(place)}`,
   })
 }
 
-t.test('variables of tasks, which the engine adds only as objects, are refused', (t) => {
+t.test('an odd value is refused that the engine may read as a request for variables of tasks', (t) => {
   for (const name of ['withTaskVariablesInReturn', 'withTaskLocalVariablesInReturn']) {
-    for (const value of [true, 'true', 1, '', {}])
+    for (const value of ['TRUE', 1, '', {}, []])
       t.throws(
         () =>
           checkHazards(
@@ -68,7 +46,7 @@ t.test('variables of tasks, which the engine adds only as objects, are refused',
         JSON.stringify(value),
       )
     for (const id of ['getTask', 'getTasks'])
-      for (const value of ['true', 'TRUE', '1', ' '])
+      for (const value of ['TRUE', '1', ' '])
         t.throws(
           () =>
             checkHazards(
@@ -83,11 +61,18 @@ t.test('variables of tasks, which the engine adds only as objects, are refused',
   t.end()
 })
 
-t.test('tasks without their variables, and counts of tasks, are not refused', (t) => {
+t.test('tasks with and without their variables, and counts of tasks, are not refused', (t) => {
   const name = 'withTaskVariablesInReturn'
-  for (const body of [{ [name]: false }, { [name]: null }, { orQueries: [{ [name]: true }] }, {}])
+  for (const body of [
+    { [name]: true },
+    { [name]: 'true' },
+    { [name]: false },
+    { [name]: null },
+    { orQueries: [{ [name]: true }] },
+    {},
+  ])
     t.doesNotThrow(() => checkHazards({ id: 'queryTasks', method: 'POST' }, { query, body }, NOTHING_ALLOWED))
-  for (const value of ['false', 'False', ''])
+  for (const value of ['true', 'false', 'False', ''])
     t.doesNotThrow(() =>
       checkHazards(
         { id: 'getTask', method: 'GET' },
@@ -102,8 +87,6 @@ t.test('tasks without their variables, and counts of tasks, are not refused', (t
     ['executeFilterList', 'GET'],
   ] as const)
     t.doesNotThrow(() => checkHazards({ id, method }, flagged, NOTHING_ALLOWED), id)
-  t.doesNotThrow(() =>
-    checkHazards({ id: 'getTask', method: 'GET' }, flagged, new Set(['deserialization'] as const)),
-  )
+  t.doesNotThrow(() => checkHazards({ id: 'getTask', method: 'GET' }, flagged, DESERIALIZATION_ALLOWED))
   t.end()
 })

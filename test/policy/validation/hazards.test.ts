@@ -1,21 +1,27 @@
 import t from 'tap'
 import { HAZARD_RULES, type HazardRule } from '../../../src/operations/hazard-rules.ts'
-import { checkHazards } from '../../../src/policy/validation/hazards.ts'
+import { checkHazards, checkStoredExpressions } from '../../../src/policy/validation/hazards.ts'
 
 type Row = Parameters<typeof checkHazards>[0]
-const query: Row = { id: 'q', method: 'GET', expressions: 'refused' }
+const query: Row = { id: 'q', method: 'GET', expressions: 'checked' }
 const other: Row = { id: 'o', method: 'POST' }
 
 function check(
   row: Row,
-  { body, search = '', opened = [] }: { body?: unknown; search?: string; opened?: HazardRule[] },
+  {
+    body,
+    search = '',
+    opened = [],
+    texts = [],
+  }: { body?: unknown; search?: string; opened?: HazardRule[]; texts?: string[] },
 ) {
-  checkHazards(row, { query: new Map(new URLSearchParams(search)), body }, new Set(opened))
+  const accepted = { allowedHazards: new Set(opened), allowedExpressions: new Set(texts) }
+  checkHazards(row, { query: new Map(new URLSearchParams(search)), body }, accepted)
 }
 
 const refusedBy = (rule: HazardRule, place: string) => ({
   code: 'GW_HAZARD',
-  message: `Refused by the rule '${rule}': ${place}`,
+  body: { message: `Refused by the rule '${rule}': ${place}` },
 })
 const java = { serializationDataFormat: 'application/x-java-serialized-object' }
 const named = { objectTypeName: 'java.net.URL' }
@@ -43,6 +49,46 @@ t.test('expressions are refused at any depth of a task query', async (t) => {
     () => check(query, { search: 'ownerExpression=x' }),
     refusedBy('expressions', 'query parameter ownerExpression'),
   )
+})
+
+function queriesWith(text: string): readonly unknown[] {
+  return [
+    { assigneeExpression: text },
+    { orQueries: [{ assigneeExpression: text }] },
+    { query: { orQueries: [{ assigneeExpression: text }] } },
+  ]
+}
+
+function stored(text: string): unknown {
+  return { orQueries: [{ ownerExpression: text }] }
+}
+
+t.test(
+  'known expressions are accepted at any depth, and other texts if the configuration contains them',
+  async (t) => {
+    const own = '${myBean.mine()}'
+    for (const body of queriesWith('${currentUser()}')) t.doesNotThrow(() => check(query, { body }))
+    for (const body of queriesWith(own)) {
+      t.throws(() => check(query, { body }), { code: 'GW_HAZARD' })
+      t.doesNotThrow(() => check(query, { body, texts: [own] }))
+      t.throws(() => check(query, { body, texts: [`${own} `] }), { code: 'GW_HAZARD' }, 'with other spaces')
+    }
+    t.doesNotThrow(() => check(query, { search: 'dueAfterExpression=%23%7Bnow()%7D' }))
+    t.throws(() => check(query, { search: 'dueAfterExpression=%23%7Bnow()%7Dx' }), { code: 'GW_HAZARD' })
+  },
+)
+
+t.test('the expressions of a stored query are checked in the same way', async (t) => {
+  const accepted = { allowedHazards: new Set<HazardRule>(), allowedExpressions: new Set(['${mine()}']) }
+  t.doesNotThrow(() => checkStoredExpressions(stored('${currentUser()}'), accepted))
+  t.doesNotThrow(() => checkStoredExpressions(stored('${mine()}'), accepted))
+  t.doesNotThrow(() => checkStoredExpressions(null, accepted))
+  t.throws(
+    () => checkStoredExpressions(stored('${x}'), accepted),
+    refusedBy('expressions', '$.query.orQueries[0].ownerExpression'),
+  )
+  const all = { ...accepted, allowedHazards: new Set<HazardRule>(['expressions']) }
+  t.doesNotThrow(() => checkStoredExpressions(stored('${x}'), all))
 })
 
 t.test('data that only looks like an expression is accepted', async (t) => {
@@ -128,7 +174,7 @@ t.test('data that only looks like a typed variable is accepted', async (t) => {
 
 t.test('the path in the message has a bounded length', async (t) => {
   const body = { ['x'.repeat(10_000)]: { valueInfo: named } }
-  t.throws(() => check(other, { body }), { message: /^.{1,260}$/ })
+  t.throws(() => check(other, { body }), { code: 'GW_HAZARD', body: { message: /^.{1,260}$/ } })
 })
 
 t.test('each hazard rule has a unique name', async (t) => {

@@ -50,6 +50,7 @@ t.test('a model that cannot be read may contain a script', async (t) => {
     '<a>',
     '<!DOCTYPE a><a/>',
     '<a>&x;</a>',
+    '<a><:b/></a>',
     '<?xml version="1.0" encoding="x-unknown"?><a/>',
     `${'<a>'.repeat(1001)}${'</a>'.repeat(1001)}`,
   ])

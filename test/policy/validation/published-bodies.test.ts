@@ -100,7 +100,10 @@ t.test('a body that the engine cannot read is refused with the place of the firs
   for (const [operation, body, message] of REFUSED) {
     const check = () => checkShape(operationOf({ operation }), dataOf(body))
     t.throws(check, { code: 'GW_INVALID_BODY', statusCode: 400 }, titleOf(operation, body))
-    t.throws(check, { message: `The request body does not match the operation: ${message}` })
+    t.throws(check, {
+      code: 'GW_INVALID_BODY',
+      body: { message: `The request body does not match the operation: ${message}` },
+    })
   }
 })
 

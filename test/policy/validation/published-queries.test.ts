@@ -1,5 +1,5 @@
 import t from 'tap'
-import { EngineRefusal } from '../../../src/errors.ts'
+import { operatorText, EngineRefusal } from '../../../src/errors.ts'
 import { PUBLISHED_IDS, publishedOperation } from '../../../src/operations/published/facts.ts'
 import { acceptDateText } from '../../../src/policy/validation/schemas/jackson.ts'
 import { checkShape, isFullyJudged } from '../../../src/policy/validation/validate.ts'
@@ -89,7 +89,7 @@ t.test('a query string that the engine refuses is refused in its words', async (
   for (const [operation, query, message] of REFUSED)
     t.throws(
       () => check(operation, query),
-      { code: 'GW_INVALID_QUERY', statusCode: 400, message },
+      { code: 'GW_INVALID_QUERY', statusCode: 400, body: { message } },
       `${operation} ${query}`,
     )
 })
@@ -120,7 +120,7 @@ t.test('a page that is no number gets 404, whatever else is wrong', async (t) =>
         status: 404,
         body: { type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null },
         headers: { 'content-type': 'application/json' },
-        reason: 'HTTP 404 Not Found',
+        reason: operatorText`HTTP 404 Not Found`,
       }),
       query,
     )

@@ -21,7 +21,7 @@ t.test('a sort variable or its type that is not a text is left to the engine', (
   t.equal(finding({ variable: 'a', type: 'string' }), null)
   t.match(finding({ variable: 'a', type: 'object' }), {
     status: 500,
-    message: 'Cannot order by variables of type object',
+    message: { caller: 'Cannot order by variables of type object' },
   })
   t.match(finding({ type: 'string' }), { status: 500, message: 'variableName is null' })
   t.match(finding({ variable: 'a' }), { status: 500, message: 'valueType is null' })

@@ -154,7 +154,7 @@ function thrownFor(body: string): unknown {
 t.test('a number that changes its notation when copied is left to the engine', async (t) => {
   t.match(thrownFor('{"includeAssignedTasks":1}'), EngineRefusal)
   t.match(thrownFor('{"taskVariables":[{"name":"a","operator":5}]}'), {
-    message: 'Invalid task variable comparator specified: 5',
+    body: { message: 'Invalid task variable comparator specified: 5' },
   })
   for (const body of [
     '{"includeAssignedTasks":1.0}',
@@ -196,6 +196,7 @@ t.test('dates are left to an engine whose date format is not the default', async
 t.test('other types are checked for an engine whose date format is not the default', async (t) => {
   const received = { params: {}, query: new Map(), body: { due: '31.01.2026', priority: 'high' } }
   t.throws(() => checkShape(operationOf({ operation: 'updateTask' }), received, acceptDateText), {
-    message: /priority/,
+    code: 'GW_INVALID_BODY',
+    body: { message: /priority/ },
   })
 })

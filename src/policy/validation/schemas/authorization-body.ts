@@ -1,3 +1,4 @@
+import { type RefusalText, operatorText, ownText } from '../../../errors.ts'
 import { resourceOfType } from '../../../operations/authorization-record.ts'
 import { bitOf, isPermissionName } from '../../../operations/permissions.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
@@ -29,7 +30,7 @@ function presenceFinding(record: Members): RuleResult {
     ? null
     : restFailure(
         'NullPointerException',
-        'Cannot invoke "java.lang.Integer.intValue()" because "this.type" is null',
+        operatorText`Cannot invoke "java.lang.Integer.intValue()" because "this.type" is null`,
       )
 }
 
@@ -60,7 +61,10 @@ function recordFinding(record: Members): RuleResult {
     (resourceType === null ? DEFER : null) ??
     (isGiven(permissions)
       ? null
-      : restFailure('NullPointerException', 'Cannot read the array length because "names" is null')) ??
+      : restFailure(
+          'NullPointerException',
+          operatorText`Cannot read the array length because "names" is null`,
+        )) ??
     permissionsFinding(itemsOf(permissions), resourceType ?? 0, record)
   )
 }
@@ -75,11 +79,10 @@ function intOf(value: unknown): number | null {
 
 function typeFinding(type: number): RuleResult {
   if (type === 0 || type === 1 || type === 2) return null
-  return engineException(
-    500,
-    'ProcessEngineException',
-    `ENGINE-03025 Unrecognized authorization type '${type}'. Must be one of ['0', '1', '2']`,
-  )
+  return engineException(500, 'ProcessEngineException', {
+    caller: `ENGINE-03025 Unrecognized authorization type '${type}'. Must be one of ['0', '1', '2']`,
+    operator: operatorText`type is not 0, 1 or 2`,
+  })
 }
 
 function globalFinding(userId: unknown, groupId: unknown): RuleResult {
@@ -87,14 +90,13 @@ function globalFinding(userId: unknown, groupId: unknown): RuleResult {
     return engineException(
       500,
       'ProcessEngineException',
-      "ENGINE-03027 Cannot use 'groupId' for GLOBAL authorization",
+      operatorText`ENGINE-03027 Cannot use 'groupId' for GLOBAL authorization`,
     )
   if (!isGiven(userId) || userId === '*') return null
-  return engineException(
-    500,
-    'ProcessEngineException',
-    `ENGINE-03028 Illegal value '${valueText(userId)}' for userId for GLOBAL authorization. Must be '*'`,
-  )
+  return engineException(500, 'ProcessEngineException', {
+    caller: `ENGINE-03028 Illegal value '${valueText(userId)}' for userId for GLOBAL authorization. Must be '*'`,
+    operator: operatorText`userId is not '*' in a GLOBAL authorization`,
+  })
 }
 
 function permissionsFinding(permissions: readonly unknown[], id: number, record: Members): RuleResult {
@@ -110,12 +112,19 @@ function permissionsFinding(permissions: readonly unknown[], id: number, record:
   const [name] = others
   return name === undefined
     ? null
-    : badRequest(`ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`)
+    : badRequest({
+        caller: `ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`,
+        operator: operatorText`permissions contains a permission of another resourceType`,
+      })
 }
 
 function subjectFinding({ userId, groupId }: Members): RuleResult {
   return isGiven(userId) === isGiven(groupId)
-    ? engineException(500, 'NullValueException', "Authorization must either have a 'userId' or a 'groupId'.")
+    ? engineException(
+        500,
+        'NullValueException',
+        operatorText`Authorization must either have a 'userId' or a 'groupId'.`,
+      )
     : null
 }
 
@@ -126,7 +135,7 @@ function subjectFinding({ userId, groupId }: Members): RuleResult {
 export function checkQueryFinding(query: RequestData['query']): EngineError | null {
   const type = integerOf(query.get('resourceType'))
   if (Number.isNaN(type))
-    return { status: 404, type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null }
+    return { status: 404, type: 'QueryParamException', message: operatorText`HTTP 404 Not Found`, code: null }
   const permissionName = query.get('permissionName')
   if (permissionName === undefined) return missingParameter('permissionName')
   if (!query.has('resourceName')) return missingParameter('resourceName')
@@ -135,15 +144,18 @@ export function checkQueryFinding(query: RequestData['query']): EngineError | nu
 }
 
 function missingParameter(name: string): EngineError {
-  return invalid(`Query parameter '${name}' cannot be null`)
+  return invalid(operatorText`Query parameter '${ownText(name)}' cannot be null`)
 }
 
 function nameFinding(name: string, resource: ResourceName | null): EngineError | null {
   return isPermissionName(resource, name)
     ? null
-    : badRequest(`The permission '${name}' is not valid for '${resource}' resource type.`)
+    : badRequest({
+        caller: `The permission '${name}' is not valid for '${resource}' resource type.`,
+        operator: operatorText`the permission does not exist for resourceType`,
+      })
 }
 
-function badRequest(message: string): EngineError {
+function badRequest(message: RefusalText): EngineError {
   return engineException(400, 'BadUserRequestException', message)
 }

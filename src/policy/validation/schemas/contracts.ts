@@ -5,6 +5,7 @@ import { checkQueryFinding, authorizationRules, authorizationUpdateRules } from 
 import { credentialsRules } from './user-credentials.ts'
 import { messageRules } from './correlated-message.ts'
 import { decisionRules, signalRules, triggerRules, variableRules } from './execution-trigger.ts'
+import { FETCH_MEMBERS, fetchRules } from './external-task-fetch.ts'
 import { externalTaskLogRules } from './external-task-log.ts'
 import { historicBatchQuery, historicBatchRules, historicDecisionInstanceRules } from './history-queries.ts'
 import { generationRules, migrationRules, planRules } from './migration-plan.ts'
@@ -12,10 +13,12 @@ import type { ValidationRule } from './engine-error.ts'
 import type { JavaType } from './jackson.ts'
 import {
   activityStatisticsParameters,
+  definitionStatisticsParameters,
   eventSubscriptionParameters,
   schemaLogParameters,
   topicNameParameters,
 } from './parameters.ts'
+import { instanceSuspensionRules, jobDefinitionSuspensionRules, jobSuspensionRules } from './suspension.ts'
 import { memberTypesOf, PUBLISHED_BODIES, publishedType } from './published-bodies.ts'
 import type { QueryContract } from './query-text.ts'
 import { taskParameters, taskQueryRules } from './task-query-rules.ts'
@@ -37,10 +40,14 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   CorrelationMessageDto: bodyOf('CorrelationMessageDto', messageRules),
   EvaluateDecisionDto: bodyOf('EvaluateDecisionDto', decisionRules),
   ExecutionTriggerDto: bodyOf('ExecutionTriggerDto', triggerRules),
+  FetchExternalTasksDto: bodyOf('FetchExternalTasksDto', fetchRules),
   HistoricExternalTaskLogQueryDto: bodyOf('HistoricExternalTaskLogQueryDto', externalTaskLogRules),
+  JobDefinitionsSuspensionStateDto: bodyOf('JobDefinitionsSuspensionStateDto', jobDefinitionSuspensionRules),
+  JobSuspensionStateDto: bodyOf('JobSuspensionStateDto', jobSuspensionRules),
   MigrationExecutionDto: bodyOf('MigrationExecutionDto', migrationRules),
   MigrationPlanDto: bodyOf('MigrationPlanDto', planRules),
   MigrationPlanGenerationDto: bodyOf('MigrationPlanGenerationDto', generationRules),
+  ProcessInstanceSuspensionStateDto: bodyOf('ProcessInstanceSuspensionStateDto', instanceSuspensionRules),
   SignalDto: bodyOf('SignalDto', signalRules),
   // The engine checks the variables of this body, because its messages name the definition's id.
   StartProcessInstanceFormDto: { ...bodyOf('StartProcessInstanceFormDto', []), readAfter: 'read' },
@@ -79,6 +86,8 @@ export const SELECTORS = {
 export const QUERIES: Readonly<Record<QueryName, QueryContract>> = {
   ActivityStatisticsQuery: activityStatisticsParameters,
   AuthorizationCheckQuery: { find: (_text, { query }) => checkQueryFinding(query) },
+  DefinitionStatisticsByKeyQuery: { ...definitionStatisticsParameters, readAfter: 'read' },
+  DefinitionStatisticsQuery: definitionStatisticsParameters,
   EventSubscriptionQuery: eventSubscriptionParameters,
   SchemaLogQuery: schemaLogParameters,
   TaskQuery: taskParameters,
@@ -87,6 +96,7 @@ export const QUERIES: Readonly<Record<QueryName, QueryContract>> = {
 
 /** The members that the rules of a list's body judge, by schema. Only the engine judges other members. */
 export const JUDGED_MEMBERS: Readonly<Partial<Record<BodyName, ReadonlySet<string>>>> = {
+  FetchExternalTasksDto: FETCH_MEMBERS,
   HistoricExternalTaskLogQueryDto: new Set(Object.keys(memberTypesOf('HistoricExternalTaskLogQueryDto'))),
   TaskQueryDto: new Set(Object.keys(memberTypesOf('TaskQueryDto'))),
 }

@@ -1,3 +1,4 @@
+import { operatorText } from '../../../errors.ts'
 import { isTrue } from '../../../request/java-text.ts'
 import {
   engineException,
@@ -35,11 +36,15 @@ function messageFinding(body: unknown, isDate: IsDateText): RuleResult {
     resultEnabled,
     variablesInResultEnabled,
   } = members
-  if (!isGiven(messageName)) return invalid('No message name supplied')
+  if (!isGiven(messageName)) return invalid(operatorText`No message name supplied`)
   if (isGiven(tenantId) && isTrue(withoutTenantId))
-    return invalid("Parameter 'tenantId' cannot be used together with parameter 'withoutTenantId'.")
+    return invalid(
+      operatorText`Parameter 'tenantId' cannot be used together with parameter 'withoutTenantId'.`,
+    )
   if (isTrue(variablesInResultEnabled) && !isTrue(resultEnabled))
-    return invalid("Parameter 'variablesInResultEnabled' cannot be used without 'resultEnabled' set to true.")
+    return invalid(
+      operatorText`Parameter 'variablesInResultEnabled' cannot be used without 'resultEnabled' set to true.`,
+    )
   const finding = firstOf(VARIABLES, (name) => variablesFinding(members[name], isDate))
   if (finding !== null) return prefixed(finding, 'Cannot deliver message: ')
   const hasTenant = isGiven(tenantId) || isTrue(withoutTenantId)
@@ -47,6 +52,6 @@ function messageFinding(body: unknown, isDate: IsDateText): RuleResult {
   return engineException(
     400,
     'BadUserRequestException',
-    'ENGINE-13028 Cannot specify a tenant-id when correlate a message to a single process instance.',
+    operatorText`ENGINE-13028 Cannot specify a tenant-id when correlate a message to a single process instance.`,
   )
 }

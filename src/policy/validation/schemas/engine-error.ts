@@ -1,3 +1,4 @@
+import type { RefusalText } from '../../../errors.ts'
 import type { CheckName } from '../../../operations/notation.ts'
 import { isObject } from '../../../request/value.ts'
 
@@ -5,7 +6,7 @@ import { isObject } from '../../../request/value.ts'
 export interface EngineError {
   readonly status: number
   readonly type: string
-  readonly message: string
+  readonly message: RefusalText
   readonly code: 0 | null
 }
 
@@ -70,17 +71,17 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-export function invalid(message: string): EngineError {
+export function invalid(message: RefusalText): EngineError {
   return { status: 400, type: 'InvalidRequestException', message, code: null }
 }
 
 /** Returns an exception of the engine itself that its REST layer passes on unchanged. */
-export function engineException(status: number, type: string, message: string): EngineError {
+export function engineException(status: number, type: string, message: RefusalText): EngineError {
   return { status, type, message, code: 0 }
 }
 
 /** Returns a failure inside the engine's REST layer. */
-export function restFailure(type: string, message: string): EngineError {
+export function restFailure(type: string, message: RefusalText): EngineError {
   return { status: 500, type, message, code: null }
 }
 

@@ -1,3 +1,4 @@
+import { operatorText } from '../../../errors.ts'
 import type { RuleResult, IsDateText, ValidationRule } from './engine-error.ts'
 import { invalid, isGiven, membersOf, engineException } from './engine-error.ts'
 import { isTrue } from '../../../request/java-text.ts'
@@ -32,7 +33,7 @@ export const variableRules: readonly ValidationRule[] = [
 
 function signalFinding(body: unknown, isDate: IsDateText): RuleResult {
   const { name, executionId, tenantId, withoutTenantId } = membersOf(body)
-  if (!isGiven(name)) return invalid('No signal name given')
+  if (!isGiven(name)) return invalid(operatorText`No signal name given`)
   const finding = variablesOf(body, isDate)
   if (finding !== null) return finding
   const hasTenant = isGiven(tenantId) || isTrue(withoutTenantId)
@@ -40,7 +41,7 @@ function signalFinding(body: unknown, isDate: IsDateText): RuleResult {
   return engineException(
     400,
     'BadUserRequestException',
-    'ENGINE-13027 Cannot specify a tenant-id when deliver a signal to a single execution.',
+    operatorText`ENGINE-13027 Cannot specify a tenant-id when deliver a signal to a single execution.`,
   )
 }
 

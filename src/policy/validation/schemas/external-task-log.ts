@@ -1,3 +1,4 @@
+import { ownText, operatorText } from '../../../errors.ts'
 import type { RuleResult, Members, ValidationRule } from './engine-error.ts'
 import { firstOf, itemsOf, membersOf, engineException } from './engine-error.ts'
 import { directionFinding, sortingFinding, sortsOf } from './sorting.ts'
@@ -26,14 +27,14 @@ function queryFinding(query: Members): RuleResult {
 
 function listFinding(items: readonly unknown[], name: string): RuleResult {
   if (items.includes(null))
-    return engineException(400, 'NotValidException', 'activityIds contains null value')
+    return engineException(400, 'NotValidException', operatorText`activityIds contains null value`)
   return items.includes('')
-    ? engineException(400, 'NotValidException', `${name} contains empty string`)
+    ? engineException(400, 'NotValidException', operatorText`${ownText(name)} contains empty string`)
     : null
 }
 
 function tenantFinding(items: readonly unknown[]): RuleResult {
   return items.includes(null)
-    ? engineException(500, 'NullValueException', 'tenantIds contains null value')
+    ? engineException(500, 'NullValueException', operatorText`tenantIds contains null value`)
     : null
 }

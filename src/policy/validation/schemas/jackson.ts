@@ -1,3 +1,4 @@
+import { type OperatorText, ownText, operatorText } from '../../../errors.ts'
 import { type IsDateText, isGiven } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
 import { javaTrim } from '../../../request/java-text.ts'
@@ -20,7 +21,7 @@ interface NumberRange {
 /** A value that a Java type does not accept, and its path. */
 export interface TypeMismatch {
   readonly path: readonly PropertyKey[]
-  readonly message: string
+  readonly message: OperatorText
 }
 
 /** Accepts every text. Used for an engine with another date format than the default: the engine checks its dates itself. */
@@ -39,12 +40,14 @@ export type JavaType = (value: unknown, depth?: number, isDate?: IsDateText) => 
 const MAX_DEPTH = 250
 
 /** Accepts any scalar: numbers and booleans become text. */
-export const string = scalar((value) => typeof value !== 'object', 'a string')
-export const integer = scalar((value) => isWhole(value, JAVA_INTEGER), 'an integer')
-export const long = scalar((value) => isWhole(value, LONG), 'a long integer')
-export const boolean = scalar(isBoolean, 'a boolean')
+export const string = scalar((value) => typeof value !== 'object', operatorText`a string`)
+export const integer = scalar((value) => isWhole(value, JAVA_INTEGER), operatorText`an integer`)
+export const long = scalar((value) => isWhole(value, LONG), operatorText`a long integer`)
+export const boolean = scalar(isBoolean, operatorText`a boolean`)
 export const date: JavaType = (value, _depth, isDate = isDateText) =>
-  !isGiven(value) || fitsDate(value, isDate) ? null : misfit("is not a date as yyyy-MM-dd'T'HH:mm:ss.SSSZ")
+  !isGiven(value) || fitsDate(value, isDate)
+    ? null
+    : misfit(operatorText`is not a date as yyyy-MM-dd'T'HH:mm:ss.SSSZ`)
 export const anything: JavaType = () => null
 
 export function list(item: JavaType): JavaType {
@@ -63,7 +66,7 @@ export function list(item: JavaType): JavaType {
 export function map(item: JavaType): JavaType {
   return (value, depth, isDate) => {
     if (!isGiven(value)) return null
-    if (!isObject(value)) return misfit('is not an object')
+    if (!isObject(value)) return misfit(operatorText`is not an object`)
     return item === anything ? null : misfitIn(value, () => item, { depth, isDate })
   }
 }
@@ -74,14 +77,15 @@ export function object(members: Readonly<Record<string, JavaType>>): JavaType {
   return (value, depth = 0, isDate) => {
     if (!isGiven(value)) return null
     if (!isObject(value)) return otherThan('object', value)
-    if (depth > MAX_DEPTH) return misfit('is nested too deeply')
+    if (depth > MAX_DEPTH) return misfit(operatorText`is nested too deeply`)
     return misfitIn(value, (member) => types.get(member), { depth: depth + 1, isDate })
   }
 }
 
 /** Accepts only these values. The setter of such a member refuses all others, including null. */
 export function oneOf(values: readonly string[]): JavaType {
-  return (value) => (values.some((legal) => legal === value) ? null : misfit('is not a legal value'))
+  return (value) =>
+    values.some((legal) => legal === value) ? null : misfit(operatorText`is not a legal value`)
 }
 
 /**
@@ -89,15 +93,15 @@ export function oneOf(values: readonly string[]): JavaType {
  * setter of such a member refuses null, and numbers and booleans converted to text.
  */
 export const name: JavaType = (value) =>
-  typeof value === 'string' && isName(value) ? null : misfit('is not a legal value')
+  typeof value === 'string' && isName(value) ? null : misfit(operatorText`is not a legal value`)
 
 /** Returns whether a text has the form of a name in the API: a small letter, and then letters and digits. */
 export function isName(text: string): boolean {
   return /^[a-z][A-Za-z0-9]*$/.test(text)
 }
 
-function scalar(fits: (value: unknown) => boolean, what: string): JavaType {
-  return (value) => (!isGiven(value) || fits(value) ? null : misfit(`is not ${what}`))
+function scalar(fits: (value: unknown) => boolean, what: OperatorText): JavaType {
+  return (value) => (!isGiven(value) || fits(value) ? null : misfit(operatorText`is not ${what}`))
 }
 
 /** Checks only the given members: a query type has a hundred members, and a body names a few of them. */
@@ -117,13 +121,13 @@ function within(place: PropertyKey, { path, message }: TypeMismatch): TypeMismat
   return { path: [place, ...path], message }
 }
 
-function misfit(message: string): TypeMismatch {
+function misfit(message: OperatorText): TypeMismatch {
   return { path: [], message }
 }
 
 function otherThan(expected: 'array' | 'object', value: unknown): TypeMismatch {
   const received = Array.isArray(value) ? 'array' : typeof value
-  return misfit(`Invalid input: expected ${expected}, received ${received}`)
+  return misfit(ownText(`Invalid input: expected ${expected}, received ${received}`))
 }
 
 function isWhole(value: unknown, range: NumberRange): boolean {

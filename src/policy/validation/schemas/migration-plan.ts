@@ -1,3 +1,4 @@
+import { type RefusalText, type OperatorText, operatorText } from '../../../errors.ts'
 import {
   type IsDateText,
   restFailure,
@@ -49,7 +50,7 @@ function planFinding(plan: unknown, isDate: IsDateText): RuleResult {
   if (!isObject(plan))
     return restFailure(
       'NullPointerException',
-      'Cannot invoke "org.camunda.bpm.engine.rest.dto.migration.MigrationPlanDto.getSourceProcessDefinitionId()" because "migrationPlanDto" is null',
+      operatorText`Cannot invoke "org.camunda.bpm.engine.rest.dto.migration.MigrationPlanDto.getSourceProcessDefinitionId()" because "migrationPlanDto" is null`,
     )
   return (
     variablesFinding(plan['variables'], isDate) ??
@@ -64,8 +65,8 @@ function generationFinding(members: Members, isDate: IsDateText): RuleResult {
 
 function definitionsFinding(members: Members): RuleResult {
   return (
-    idFinding('Source', members['sourceProcessDefinitionId']) ??
-    idFinding('Target', members['targetProcessDefinitionId'])
+    idFinding(operatorText`Source`, members['sourceProcessDefinitionId']) ??
+    idFinding(operatorText`Target`, members['targetProcessDefinitionId'])
   )
 }
 
@@ -75,13 +76,13 @@ function instructionFinding(given: unknown): RuleResult {
   return firstOf([sourceActivityIds, targetActivityIds], (ids) => {
     if (!Array.isArray(ids)) return DEFER
     return ids.length === 0
-      ? restFailure('IndexOutOfBoundsException', 'Index 0 out of bounds for length 0')
+      ? restFailure('IndexOutOfBoundsException', operatorText`Index 0 out of bounds for length 0`)
       : null
   })
 }
 
-function idFinding(which: string, id: unknown): RuleResult {
-  return isGiven(id) ? null : { ...invalid(`${which} process definition id is null`), code: 0 }
+function idFinding(which: OperatorText, id: unknown): RuleResult {
+  return isGiven(id) ? null : { ...invalid(operatorText`${which} process definition id is null`), code: 0 }
 }
 
 function instancesFinding({ processInstanceIds, processInstanceQuery: query }: Members): RuleResult {
@@ -90,9 +91,10 @@ function instancesFinding({ processInstanceIds, processInstanceQuery: query }: M
   if (finding !== null) return finding
   // The instances that the query finds are not known here.
   if (ids.length === 0 && isObject(query)) return DEFER
-  if (ids.length === 0) return badRequest('Process instance ids cannot empty: process instance ids is empty')
+  if (ids.length === 0)
+    return badRequest(operatorText`Process instance ids cannot empty: process instance ids is empty`)
   return ids.includes(null)
-    ? badRequest('Process instance ids cannot be null: process instance ids contains null value')
+    ? badRequest(operatorText`Process instance ids cannot be null: process instance ids contains null value`)
     : null
 }
 
@@ -104,9 +106,10 @@ function transientFinding(plan: unknown): RuleResult {
   if (names.length > 1) return DEFER
   return names.length === 0
     ? null
-    : badRequest(
-        `ENGINE-13044 Setting transient variable '${names[0]}' asynchronously is currently not supported.`,
-      )
+    : badRequest({
+        caller: `ENGINE-13044 Setting transient variable '${names[0]}' asynchronously is currently not supported.`,
+        operator: operatorText`a variable is transient`,
+      })
 }
 
 function isTransient({ valueInfo }: Members): boolean {
@@ -114,6 +117,6 @@ function isTransient({ valueInfo }: Members): boolean {
   return transient === true
 }
 
-function badRequest(message: string): RuleResult {
+function badRequest(message: RefusalText): RuleResult {
   return engineException(400, 'BadUserRequestException', message)
 }

@@ -1,3 +1,4 @@
+import { operatorText } from '../../../errors.ts'
 import { DEFER, invalid } from './engine-error.ts'
 import type { QueryContract } from './query-text.ts'
 import { sortingFinding } from './sorting.ts'
@@ -5,8 +6,26 @@ import { sortingFinding } from './sorting.ts'
 /** The rules for a query for event subscriptions. */
 export const eventSubscriptionParameters = sortedBy(['created', 'tenantId'])
 
-/** The rules for statistics of activities in the history. */
-export const activityStatisticsParameters = sortedBy(['activityId'])
+/**
+ * The rules for statistics of activities in the history. The engine reads the query before it determines that the caller may see
+ * nothing.
+ */
+export const activityStatisticsParameters: QueryContract = {
+  ...sortedBy(['activityId']),
+  find: (text) =>
+    text.finding === DEFER ? (text.first ?? DEFER) : (text.finding ?? sortingFinding(text.query)),
+}
+
+/** The rules for statistics of the activities of a definition. The engine applies the rule before it looks up the definition. */
+export const definitionStatisticsParameters: QueryContract = {
+  find: (text, { query }) =>
+    text.finding ??
+    (query.has('incidents') && query.has('incidentsForType')
+      ? invalid(
+          operatorText`Only one of the query parameter includeIncidents or includeIncidentsForType can be set.`,
+        )
+      : null),
+}
 
 /** The rules for the schema log. The engine reads the query before it determines that the caller may see nothing. */
 export const schemaLogParameters: QueryContract = {
@@ -14,7 +33,10 @@ export const schemaLogParameters: QueryContract = {
   find: (text, { query }) =>
     // Both parameters are invalid. The engine reports the error of `sortOrder` first (7.22).
     text.finding === DEFER
-      ? invalid(`Cannot set query parameter 'sortOrder' to value '${query.get('sortOrder') ?? ''}'`)
+      ? invalid({
+          caller: `Cannot set query parameter 'sortOrder' to value '${query.get('sortOrder') ?? ''}'`,
+          operator: operatorText`query parameter 'sortOrder'`,
+        })
       : (text.finding ?? sortingFinding(text.query)),
 }
 

@@ -1,3 +1,4 @@
+import { ownText, operatorText } from '../../../errors.ts'
 import {
   firstOf,
   isGiven,
@@ -46,13 +47,13 @@ function filterFinding(query: Members): RuleResult {
 function idsFinding(ids: unknown): RuleResult {
   const isEmpty = Array.isArray(ids) && ids.length === 0
   return isEmpty
-    ? engineException(500, 'ProcessEngineException', 'Set of process instance ids is empty')
+    ? engineException(500, 'ProcessEngineException', operatorText`Set of process instance ids is empty`)
     : null
 }
 
 function listFinding(items: unknown, name: string): RuleResult {
   return itemsOf(items).includes(null)
-    ? engineException(500, 'NullValueException', `${name} contains null value`)
+    ? engineException(500, 'NullValueException', operatorText`${ownText(name)} contains null value`)
     : null
 }
 
@@ -62,10 +63,10 @@ function levelFinding(query: Members): RuleResult {
     ['leafProcessInstances', 'subProcessInstance'],
   ].find(([flag = '', id = '']) => isTrue(query[flag]) && isGiven(query[id]))
   if (clash === undefined) return null
-  const [flag, id] = clash
+  const [flag = '', id = ''] = clash
   return engineException(
     500,
     'ProcessEngineException',
-    `Invalid query usage: cannot set both ${flag} and ${id}Id`,
+    operatorText`Invalid query usage: cannot set both ${ownText(flag)} and ${ownText(id)}Id`,
   )
 }

@@ -1,8 +1,11 @@
+import { nameText } from '../../../operations/published/declared-names.ts'
+import { operatorText } from '../../../errors.ts'
+import type { CheckName } from '../../../operations/notation.ts'
 import type { QueryKind, QueryParameters } from '../../../operations/published/query-parameters.ts'
 import { isBooleanText, isName, isWholeNumber, isWholeText } from './jackson.ts'
 import type { RuleResult, IsDateText, Members, RequestData } from './engine-error.ts'
 import { DEFER, invalid, restFailure } from './engine-error.ts'
-import { javaTrim, splitAt } from '../../../request/java-text.ts'
+import { hashOrder, javaTrim, splitAt } from '../../../request/java-text.ts'
 import { integerOf } from '../../../request/paging.ts'
 import { jsonValueOf, stringOf } from '../../../request/value.ts'
 import { ORDERS } from './sorting.ts'
@@ -10,7 +13,12 @@ import { ORDERS } from './sorting.ts'
 /** The query of a query string in the form of a body, or the engine's refusal of a bad parameter. */
 export type QueryText =
   | { readonly query: Members; readonly finding: null }
-  | { readonly query: null; readonly finding: Exclude<RuleResult, null> }
+  | {
+      readonly query: null
+      readonly finding: Exclude<RuleResult, null>
+      /** Set if several parameters are bad: the refusal of the one that an engine in a servlet container reads first. */
+      readonly first?: Exclude<RuleResult, null>
+    }
 
 const JAVA = {
   integer: 'java.lang.Integer',
@@ -21,6 +29,8 @@ const JAVA = {
 
 /** The rules for the query string of an operation, in addition to the kinds of its parameters. */
 export interface QueryContract {
+  /** The check after which the engine reads the parameters. A path by key is resolved first. Default: it reads them before all checks. */
+  readonly readAfter?: CheckName
   /** The sort criteria. Default: every name may be one, because another engine may have more criteria. */
   readonly criteria?: readonly string[]
   /** The member that a parameter sets, if its name differs. */
@@ -30,7 +40,7 @@ export interface QueryContract {
 }
 
 /** How the parameters of one operation are read. Other parameters are ignored, as the engine ignores them. */
-export interface QueryReading extends Omit<QueryContract, 'find'> {
+export interface QueryReading extends Omit<QueryContract, 'find' | 'readAfter'> {
   readonly parameters: QueryParameters
   readonly isDateText: IsDateText
 }
@@ -39,7 +49,7 @@ export interface QueryReading extends Omit<QueryContract, 'find'> {
 export function readQuery(received: RequestData['query'], reading: QueryReading): QueryText {
   const { parameters, names = {} } = reading
   const query: Record<string, unknown> = {}
-  const faults: Exclude<RuleResult, null>[] = []
+  const faults = new Map<string, Exclude<RuleResult, null>>()
   for (const [name, text] of received) {
     const kind = parameters.kinds.get(name)
     if (kind === undefined) continue
@@ -50,20 +60,36 @@ export function readQuery(received: RequestData['query'], reading: QueryReading)
     const converted = CONVERSIONS[kind](text, reading)
     if ('value' in converted) query[names[name] ?? name] = converted.value
     else
-      faults.push(
+      faults.set(
+        name,
         'finding' in converted
           ? converted.finding
-          : invalid(messageOf(converted.why, parameters, name, text)),
+          : invalid({
+              caller: messageOf(converted.why, parameters, name, text),
+              operator: operatorText`query parameter '${nameText(name)}'`,
+            }),
       )
   }
-  const [fault, ...others] = faults
-  if (fault === undefined) return { query, finding: null }
+  return faults.size === 0 ? { query, finding: null } : faultyText([...received.keys()], faults)
+}
+
+function faultyText(
+  names: readonly string[],
+  faults: ReadonlyMap<string, Exclude<RuleResult, null>>,
+): QueryText {
+  const [name = ''] = hashOrder(names).filter((one) => faults.has(one))
+  const first = faults.get(name) ?? DEFER
   // The engine names one of several. Its hash table determines which one.
-  return { query: null, finding: others.length === 0 ? fault : DEFER }
+  return { query: null, finding: faults.size === 1 ? first : DEFER, first }
 }
 
 /** The engine's framework responds to a bad number with "not found", before it reads other parameters or the body. */
-const BAD_PAGE = { status: 404, type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null }
+const BAD_PAGE = {
+  status: 404,
+  type: 'QueryParamException',
+  message: operatorText`HTTP 404 Not Found`,
+  code: null,
+}
 
 function messageOf(why: string, { isNamed }: QueryParameters, name: string, text: string): string {
   if (!isNamed) return why
@@ -91,7 +117,7 @@ const CONVERSIONS: Readonly<Record<Exclude<QueryKind, 'page'>, Conversion>> = {
   date: (text, { isDateText }) => convertDate(text, isDateText),
   variables: convertVariables,
   conditions: convertConditions,
-  object: () => ({ finding: restFailure('IllegalArgumentException', 'argument type mismatch') }),
+  object: () => ({ finding: restFailure('IllegalArgumentException', operatorText`argument type mismatch`) }),
 }
 
 function convertVariables(text: string): ConversionResult {

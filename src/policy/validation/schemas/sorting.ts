@@ -1,3 +1,4 @@
+import { type OperatorText, operatorText } from '../../../errors.ts'
 import { publishedSchema } from '../../../operations/published/facts.ts'
 import { anything, type JavaType, list, map, name, object, oneOf, string, typeNameOf } from './jackson.ts'
 import {
@@ -63,7 +64,7 @@ export function sortMembers(sorts?: Sorts): Readonly<Record<string, JavaType>> {
  */
 export function sortingFinding(query: Members, sorts: Sorts = { by: [] }): RuleResult {
   if (isGiven(query['sortBy']) !== isGiven(query['sortOrder']))
-    return invalid('Only a single sorting parameter specified. sortBy and sortOrder required')
+    return invalid(operatorText`Only a single sorting parameter specified. sortBy and sortOrder required`)
   const state: SortingState = { last: isGiven(query['sortBy']) ? 'directed' : 'none' }
   // A null entry fails inside the engine, with a message that contains names of its own classes.
   return firstOf(itemsOf(query['sorting']), (item) => (isObject(item) ? applyOne(item, sorts, state) : DEFER))
@@ -80,7 +81,7 @@ export function directionFinding(query: Members, sorts: Sorts): RuleResult {
     if (isOrder(sortOrder)) isOpen = false
   }
   return isUndirected || isOpen
-    ? notValid('Invalid query: call asc() or desc() after using orderByXX(): direction is null')
+    ? notValid(operatorText`Invalid query: call asc() or desc() after using orderByXX(): direction is null`)
     : null
 }
 
@@ -96,11 +97,11 @@ function applyOne({ sortBy, sortOrder, parameters }: Members, sorts: Sorts, stat
   if (!isOrder(sortOrder)) return null
   if (state.last === 'none')
     return notValid(
-      'You should call any of the orderBy methods first before specifying a direction: currentOrderingProperty is null',
+      operatorText`You should call any of the orderBy methods first before specifying a direction: currentOrderingProperty is null`,
     )
   if (state.last === 'directed')
     return notValid(
-      'Invalid query: can specify only one direction desc() or asc() for an ordering constraint: direction is not null',
+      operatorText`Invalid query: can specify only one direction desc() or asc() for an ordering constraint: direction is not null`,
     )
   state.last = 'directed'
   return null
@@ -109,13 +110,17 @@ function applyOne({ sortBy, sortOrder, parameters }: Members, sorts: Sorts, stat
 function variableFinding({ variable, type }: Members): RuleResult {
   const isText = [variable, type].every((value) => !isGiven(value) || typeof value === 'string')
   if (!isText || type === '') return DEFER
-  if (!isGiven(variable)) return engineException(500, 'NullValueException', 'variableName is null')
+  if (!isGiven(variable))
+    return engineException(500, 'NullValueException', operatorText`variableName is null`)
   const typeName = isGiven(type) ? typeNameOf(valueText(type)) : ''
   if (SORTABLE.has(typeName)) return null
   if (UNSORTABLE.has(typeName))
-    return engineException(500, 'ProcessEngineException', `Cannot order by variables of type ${typeName}`)
+    return engineException(500, 'ProcessEngineException', {
+      caller: `Cannot order by variables of type ${typeName}`,
+      operator: operatorText`sorting.parameters.type cannot be sorted`,
+    })
   // A plugin may add types.
-  return typeName === '' ? engineException(500, 'NullValueException', 'valueType is null') : DEFER
+  return typeName === '' ? engineException(500, 'NullValueException', operatorText`valueType is null`) : DEFER
 }
 
 function isSort(value: unknown, { by, byVariable = [] }: Sorts): boolean {
@@ -126,6 +131,6 @@ function isOrder(value: unknown): boolean {
   return isGiven(value) && ORDERS.includes(valueText(value))
 }
 
-function notValid(message: string): RuleResult {
+function notValid(message: OperatorText): RuleResult {
   return engineException(400, 'NotValidException', message)
 }

@@ -1,3 +1,4 @@
+import { operatorText } from '../../../errors.ts'
 import type { RuleResult, ValidationRule } from './engine-error.ts'
 import { DEFER, invalid, isGiven, membersOf, valueText } from './engine-error.ts'
 
@@ -11,7 +12,8 @@ export function delegationFinding(state: unknown): RuleResult {
   if (!isGiven(state)) return null
   if (typeof state === 'number') return DEFER
   if (['PENDING', 'RESOLVED'].includes(valueText(state).toUpperCase())) return null
-  return invalid(
-    `Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${valueText(state)}'`,
-  )
+  return invalid({
+    caller: `Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${valueText(state)}'`,
+    operator: operatorText`delegationState is not 'PENDING' or 'RESOLVED'`,
+  })
 }

@@ -1,3 +1,4 @@
+import { type OperatorText, ownText, operatorText } from '../../../errors.ts'
 import { isNullText } from './jackson.ts'
 import {
   firstOf,
@@ -59,7 +60,7 @@ function filterFinding(query: Members, isBlock: boolean): RuleResult {
     tenantFinding(query, isBlock) ??
     assigneeFinding(query) ??
     candidateFinding(query, isBlock) ??
-    (holdsNull(query['taskIdIn']) ? nullValue('taskIds') : null) ??
+    (holdsNull(query['taskIdIn']) ? nullValue(operatorText`taskIds`) : null) ??
     dueFinding(query, isBlock) ??
     delegationFinding(query['delegationState']) ??
     candidateGroupsFinding(query, isBlock) ??
@@ -69,13 +70,15 @@ function filterFinding(query: Members, isBlock: boolean): RuleResult {
 }
 
 function tenantFinding({ tenantIdIn, withoutTenantId }: Members, isBlock: boolean): RuleResult {
-  if (holdsNull(tenantIdIn)) return nullValue('tenantIds')
+  if (holdsNull(tenantIdIn)) return nullValue(operatorText`tenantIds`)
   const isBoth = itemsOf(tenantIdIn).length > 0 && isTrue(withoutTenantId)
-  return isBoth && !isBlock ? misuse('cannot set both tenantIdIn and withoutTenantId filters.') : null
+  return isBoth && !isBlock
+    ? misuse(operatorText`cannot set both tenantIdIn and withoutTenantId filters.`)
+    : null
 }
 
 function assigneeFinding({ assigneeIn, assigneeNotIn }: Members): RuleResult {
-  return holdsNull(assigneeIn) || holdsNull(assigneeNotIn) ? nullValue('Assignees') : null
+  return holdsNull(assigneeIn) || holdsNull(assigneeNotIn) ? nullValue(operatorText`Assignees`) : null
 }
 
 const OUTSIDE_BLOCKS = [
@@ -88,10 +91,12 @@ const OUTSIDE_BLOCKS = [
 function candidateFinding(query: Members, isBlock: boolean): RuleResult {
   if (isBlock) {
     const outside = OUTSIDE_BLOCKS.find((name) => isTrue(query[name]))
-    return outside === undefined ? null : misuse(`cannot set ${outside}() within 'or' query`)
+    return outside === undefined
+      ? null
+      : misuse(operatorText`cannot set ${ownText(outside)}() within 'or' query`)
   }
   const isBoth = isGiven(query['candidateUser']) && isGiven(query['candidateGroup'])
-  return isBoth ? misuse('cannot set both candidateUser and candidateGroup') : null
+  return isBoth ? misuse(operatorText`cannot set both candidateUser and candidateGroup`) : null
 }
 
 function dueFinding(query: Members, isBlock: boolean): RuleResult {
@@ -100,16 +105,16 @@ function dueFinding(query: Members, isBlock: boolean): RuleResult {
     return DEFER
   const isDue = ['due', 'dueDate', 'dueAfter', 'dueBefore'].some((name) => isDateGiven(query[name]))
   return isDue
-    ? misuse('cannot set both due date (equal to, before, or after) and withoutDueDate filters.')
+    ? misuse(operatorText`cannot set both due date (equal to, before, or after) and withoutDueDate filters.`)
     : null
 }
 
 function candidateGroupsFinding({ candidateGroups, candidateUser }: Members, isBlock: boolean): RuleResult {
   if (!isGiven(candidateGroups)) return null
   if (itemsOf(candidateGroups).length === 0)
-    return engineException(500, 'ProcessEngineException', 'Candidate group list is empty')
+    return engineException(500, 'ProcessEngineException', operatorText`Candidate group list is empty`)
   return isGiven(candidateUser) && !isBlock
-    ? misuse('cannot set both candidateGroupIn and candidateUser')
+    ? misuse(operatorText`cannot set both candidateGroupIn and candidateUser`)
     : null
 }
 
@@ -120,7 +125,7 @@ function assignedFinding(query: Members): RuleResult {
   )
   if (isNamed || OUTSIDE_BLOCKS.some((name) => isTrue(query[name]))) return null
   return misuse(
-    "candidateUser, candidateGroup, candidateGroupLike, candidateGroupIn, withCandidateGroups, withoutCandidateGroups, withCandidateUsers, withoutCandidateUsers has to be called before 'includeAssignedTasks'.",
+    operatorText`candidateUser, candidateGroup, candidateGroupLike, candidateGroupIn, withCandidateGroups, withoutCandidateGroups, withCandidateUsers, withoutCandidateUsers has to be called before 'includeAssignedTasks'.`,
   )
 }
 
@@ -136,10 +141,10 @@ function isDateGiven(value: unknown): boolean {
   return isGiven(value) && !(typeof value === 'string' && isNullText(value))
 }
 
-function nullValue(what: string): RuleResult {
-  return engineException(500, 'NullValueException', `${what} contains null value`)
+function nullValue(what: OperatorText): RuleResult {
+  return engineException(500, 'NullValueException', operatorText`${what} contains null value`)
 }
 
-function misuse(how: string): RuleResult {
-  return engineException(500, 'ProcessEngineException', `Invalid query usage: ${how}`)
+function misuse(how: OperatorText): RuleResult {
+  return engineException(500, 'ProcessEngineException', operatorText`Invalid query usage: ${how}`)
 }

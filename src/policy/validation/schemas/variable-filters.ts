@@ -1,3 +1,4 @@
+import { ownText, operatorText } from '../../../errors.ts'
 import { isNullText } from './jackson.ts'
 import {
   firstOf,
@@ -62,11 +63,15 @@ function filterFinding(
   const word = valueText(operator)
   const order = ORDERED.get(word)
   if (order === undefined && !EQUALITY.has(word) && !isPatternOf(word, kind))
-    return invalid(`Invalid ${kind.name} comparator specified: ${word}`)
+    return invalid({
+      caller: `Invalid ${kind.name} comparator specified: ${word}`,
+      operator: operatorText`the comparator of a ${ownText(kind.name)} is not valid`,
+    })
   const type = kind.disorder === 400 ? 'NotValidException' : undefined
-  if (!isGiven(name)) return engineException(kind.disorder, type ?? 'NullValueException', 'name is null')
+  if (!isGiven(name))
+    return engineException(kind.disorder, type ?? 'NullValueException', operatorText`name is null`)
   if (order === undefined || !hasNoOrder(value, readsDates)) return null
-  const message = `Booleans and null cannot be used in '${order}' condition`
+  const message = operatorText`Booleans and null cannot be used in '${ownText(order)}' condition`
   return engineException(kind.disorder, type ?? 'ProcessEngineException', message)
 }
 

@@ -1,3 +1,4 @@
+import { type OperatorText, operatorTextOf, callerTextOf, ownText, operatorText } from '../../../errors.ts'
 import { isBooleanText, isDateText, isNullText, isWholeText, typeNameOf } from './jackson.ts'
 import {
   type IsDateText,
@@ -46,9 +47,9 @@ const PRIMITIVES: Readonly<Record<string, Primitive>> = {
 }
 
 /** The engine's message if one of these members of a file's info is null. They may be absent. */
-const NOT_NULL: Readonly<Record<string, string>> = {
-  mimeType: "The provided mime type is null. Set a non-null value info property with key 'filename'",
-  encoding: "The provided encoding is null. Set a non-null value info property with key 'encoding'",
+const NOT_NULL: Readonly<Record<string, OperatorText>> = {
+  mimeType: operatorText`The provided mime type is null. Set a non-null value info property with key 'filename'`,
+  encoding: operatorText`The provided encoding is null. Set a non-null value info property with key 'encoding'`,
 }
 
 /** Types that only the engine's Spin plugin adds. */
@@ -81,7 +82,10 @@ export function valueFinding({ type, value, valueInfo }: Members, isDate: IsDate
   return {
     status: 400,
     type: 'RestException',
-    message: `Unsupported value type '${valueText(type)}'`,
+    message: {
+      caller: `Unsupported value type '${valueText(type)}'`,
+      operator: operatorText`the type of a variable is not supported`,
+    },
     code: null,
   }
 }
@@ -89,7 +93,12 @@ export function valueFinding({ type, value, valueInfo }: Members, isDate: IsDate
 /** Adds the prefix of a resource's message to a finding. Failures of another kind do not pass through the resource's handler. */
 export function prefixed(finding: RuleResult, prefix: string): RuleResult {
   const isRefusal = finding !== null && finding !== DEFER && 'message' in finding && finding.status === 400
-  return isRefusal ? invalid(`${prefix}${finding.message}`) : finding
+  return isRefusal
+    ? invalid({
+        caller: `${prefix}${callerTextOf(finding.message)}`,
+        operator: operatorTextOf(finding.message),
+      })
+    : finding
 }
 
 interface TypedValue {
@@ -105,38 +114,48 @@ function primitiveFinding(primitive: Primitive, { type, value, info }: TypedValu
   // The engine reads the text between two JSON quotes. A quote or a backslash in the text may end it or be decoded.
   if (text === null || (!isTaken && /["\\]/.test(text))) return DEFER
   if (!isTaken && primitive.takesText(text) && hasTransient(info)) return null
-  return invalid(`Cannot convert value '${text}' of type '${type}' to java type ${primitive.java}`)
+  return invalid({
+    caller: `Cannot convert value '${text}' of type '${type}' to java type ${primitive.java}`,
+    operator: operatorText`the value of a variable cannot be converted to java type ${ownText(primitive.java)}`,
+  })
 }
 
 function objectFinding(type: string, value: unknown, info: Members | null): RuleResult {
   if (isGiven(value) && typeof value !== 'string')
-    return invalid(`Must provide 'null' or String value for value of SerializableValue type '${type}'.`)
+    return invalid({
+      caller: `Must provide 'null' or String value for value of SerializableValue type '${type}'.`,
+      operator: operatorText`the value of a serialized variable is not a text`,
+    })
   const names = [info?.['objectTypeName'], info?.['serializationDataFormat']]
   if (names.some((name) => isGiven(name) && typeof name !== 'string')) return DEFER
   return transientFinding(info)
 }
 
 function fileFinding(value: unknown, info: Members | null): RuleResult {
-  if (info === null) return refused('Cannot create file without valueInfo.')
+  if (info === null) return refused(operatorText`Cannot create file without valueInfo.`)
   if (!isGiven(info['filename']))
-    return refused('Cannot create file without filename! Please set a name into ValueInfo with key filename')
-  if (typeof value !== 'string') return refused('Provided value is not of File, InputStream or byte[] type.')
+    return refused(
+      operatorText`Cannot create file without filename! Please set a name into ValueInfo with key filename`,
+    )
+  if (typeof value !== 'string')
+    return refused(operatorText`Provided value is not of File, InputStream or byte[] type.`)
   const none = Object.keys(NOT_NULL).find((key) => Object.hasOwn(info, key) && !isGiven(info[key]))
-  if (none !== undefined) return refused(NOT_NULL[none] ?? '')
+  const isNull = none === undefined ? undefined : NOT_NULL[none]
+  if (isNull !== undefined) return refused(isNull)
   return transientFinding(info)
 }
 
 function transientFinding(info: Members | null): RuleResult {
   return hasTransient(info)
     ? null
-    : refused("The property 'transient' should have a value of type 'boolean'.")
+    : refused(operatorText`The property 'transient' should have a value of type 'boolean'.`)
 }
 
 function hasTransient(info: Members | null): boolean {
   return info === null || !Object.hasOwn(info, 'transient') || typeof info['transient'] === 'boolean'
 }
 
-function refused(message: string): RuleResult {
+function refused(message: OperatorText): RuleResult {
   return restFailure('IllegalArgumentException', message)
 }
 

@@ -13,10 +13,13 @@ export interface Case {
   readonly query: string
   /** Text is sent unchanged. */
   readonly body: unknown
-  readonly engine: EngineError | 'unmapped' | number
+  readonly engine: ExpectedError | 'unmapped' | number
   /** The number of permission checks that the engine makes before this response. */
   readonly after: number
 }
+
+/** The engine's error as the caller reads it. */
+export type ExpectedError = Omit<EngineError, 'message'> & { readonly message: string }
 
 type Row = readonly [sent: unknown, engine: Case['engine'], after?: number]
 
@@ -35,11 +38,11 @@ export function queries(
 }
 
 /** Returns the 400 response of the engine's REST layer. */
-export function invalid(message: string): EngineError {
+export function invalid(message: string): ExpectedError {
   return { status: 400, type: 'InvalidRequestException', message, code: null }
 }
 
-export function answer(status: number, type: string, message: string, code: 0 | null = 0): EngineError {
+export function answer(status: number, type: string, message: string, code: 0 | null = 0): ExpectedError {
   return { status, type, message, code }
 }
 
