@@ -1,10 +1,17 @@
-import { type EngineRefusal, jsonRefusalOf } from '../../errors.ts'
+import {
+  type RefusalText,
+  operatorTextOf,
+  callerTextOf,
+  operatorText,
+  type EngineRefusal,
+  jsonRefusalOf,
+} from '../../errors.ts'
 import { bitOf, type ResourceName } from '../../operations/permissions.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { isAuthorized } from './decision/decide.ts'
 import type { ImplicitBits, ImplicitGrants } from './entities/implicit-bits.ts'
-import { identityBits } from './entities/implicit-grants.ts'
+import { identityBits, ownerBits } from './entities/implicit-grants.ts'
 import type { LookUp } from './entities/look-ups.ts'
 import type { Records } from './records/records.ts'
 import { resourceOfType } from '../../operations/authorization-record.ts'
@@ -18,6 +25,8 @@ interface CheckOptions {
   readonly implicitGrants: Pick<ImplicitGrants, 'on'> | null
   /** Whether users, groups and tenants are visible to themselves and their members without a record. */
   readonly impliesIdentity: boolean
+  /** Whether the owner of a filter has all permissions on it without a record. Default: false. */
+  readonly impliesFilters?: boolean
   /** Reads the groups of a user other than the caller. The operation's own check has permitted the request before. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
   readonly lookUp: LookUp
@@ -78,6 +87,8 @@ async function implicitBitsOn(
   const { id, resource } = target
   if (id === null || id === '*') return undefined
   if (resource === 'TASK') return linkBitsOn(id, target.about, options)
+  if (resource === 'FILTER' && options.impliesFilters === true)
+    return ownerBits((await options.lookUp('filter', id))?.['owner'], target.about)
   return options.impliesIdentity ? identityBitsOn(target, options) : undefined
 }
 
@@ -109,19 +120,21 @@ function permissionOf(
   const resource = resourceOfType(integerOf(query.get('resourceType')) ?? 0)
   const permission = query.get('permissionName') ?? ''
   if (disabled.has(permission))
-    throw badRequest(
-      `ENGINE-03088 The '${permission}' permission is disabled, please check your process engine configuration.`,
-    )
+    throw badRequest({
+      caller: `ENGINE-03088 The '${permission}' permission is disabled, please check your process engine configuration.`,
+      operator: operatorText`permissionName is a disabled permission`,
+    })
   if (resource !== null && bitOf(resource, permission) !== null) return { resource, permission }
-  throw badRequest(
-    `ENGINE-03086 The resource type '${query.get('resourceName')}' is not valid for '${permission}' permission.`,
-  )
+  throw badRequest({
+    caller: `ENGINE-03086 The resource type '${query.get('resourceName')}' is not valid for '${permission}' permission.`,
+    operator: operatorText`permissionName is not a permission of resourceType`,
+  })
 }
 
-function badRequest(message: string): EngineRefusal {
+function badRequest(message: RefusalText): EngineRefusal {
   return refusal(engineException(400, 'BadUserRequestException', message))
 }
 
 function refusal({ status, type, message, code }: EngineError): EngineRefusal {
-  return jsonRefusalOf(status, { type, message, code }, message)
+  return jsonRefusalOf(status, { type, message: callerTextOf(message), code }, operatorTextOf(message))
 }

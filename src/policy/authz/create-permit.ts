@@ -1,3 +1,4 @@
+import { operatorText } from '../../errors.ts'
 import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
@@ -30,7 +31,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
     emptyResponse:
       empty === null
         ? null
-        : (accessRequest) => empty(contextOf(accessRequest, options), 'nothing is selected'),
+        : (accessRequest) => empty(contextOf(accessRequest, options), operatorText`nothing is selected`),
     keepAllowedLinks:
       keepAllowedLinks === null
         ? null

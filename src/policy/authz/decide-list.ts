@@ -12,8 +12,8 @@ import { idsGranted, isVisible, onlyOf, visibilityOf } from '../../lists/visibil
 import { fetchScopeOf } from '../../lists/rewrite/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
 import { missingForItems } from '../../lists/visibility/missing-permissions.ts'
-import { grantedTasks, isNothing } from '../../lists/rewrite/granted-tasks.ts'
-import { canNarrow, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
+import { grantedTasks, type HiddenTasks, hiddenTasks, isNothing } from '../../lists/rewrite/granted-tasks.ts'
+import { canNarrow, countsWithout, narrowTasks } from '../../lists/rewrite/narrow-tasks.ts'
 import { isFullyJudged } from '../validation/validate.ts'
 import { createPlanner } from '../../lists/prefilter/plan-list.ts'
 import { type Planner, type PlanOptions, planContextOf } from '../../lists/prefilter/plan-context.ts'
@@ -201,14 +201,50 @@ function visibleDecision(
 ): ListDecision {
   const { operation, restriction } = input
   const hasCases = caseKeys?.length !== 0
-  const mayBeSelf = subject.impliesIdentity && restriction.concernsIdentity
+  const mayBeSelf = mayBeImplied(restriction, subject)
   const isExempt = hasCases || (restriction.exempt !== null && restriction.exempt !== 'case')
   if (visibility === 'none' && !mayBeSelf && !isExempt) return noneDecision(input)
-  const narrowed =
-    operation.items?.prefilter === 'task query'
-      ? narrowedTasks(input, { visibility, subject }, caseKeys)
-      : null
-  return narrowed ?? filterDecision(input, subject, hasCases)
+  return operation.items?.prefilter === 'task query'
+    ? tasksDecision(input, { visibility, subject }, caseKeys)
+    : filterDecision(input, subject, hasCases)
+}
+
+/** Decides a query of tasks: a rewritten query, or a filter, with counts if these give the number of visible tasks. */
+function tasksDecision(
+  input: ListDecisionInput,
+  { visibility, subject }: CallerVisibility,
+  caseKeys: readonly string[] | null,
+): ListDecision {
+  const narrowed = narrowedTasks(input, { visibility, subject }, caseKeys)
+  if (narrowed !== null) return narrowed
+  const hasCases = caseKeys?.length !== 0
+  const filter = filterDecision(input, subject, hasCases)
+  const hidden = countedTasks(input, subject, hasCases)
+  if (hidden === null || filter.strategy !== 'scan') return filter
+  return { ...filter, signedCounts: countsWithout(hidden, tenantIdsOf(subject)) }
+}
+
+/** Returns the tasks to subtract from a count if the records permit all tasks but some. Null otherwise. */
+function countedTasks(
+  { operation, restriction, accessRequest }: ListDecisionInput,
+  subject: ListSubject,
+  hasCases: boolean,
+): HiddenTasks | null {
+  if (restriction.form !== 'count' || !canNarrow(operation.method, accessRequest.query)) return null
+  const isAllBut = grantedTasks(restriction, subject, null) === 'all but some'
+  return isAllBut ? hiddenTasks(restriction, subject, hasCases) : null
+}
+
+function tenantIdsOf({ tenants }: ListSubject): readonly string[] | null {
+  return tenants === null ? null : [...tenants]
+}
+
+/** Returns whether items may be visible without a record, because they are the caller, or the caller is their owner. */
+function mayBeImplied(restriction: CompiledRestriction, subject: ListSubject): boolean {
+  return (
+    (subject.impliesIdentity && restriction.concernsIdentity) ||
+    (subject.impliesFilters === true && restriction.concernsFilters)
+  )
 }
 
 function noneDecision({ operation, accessRequest, isAnswerable }: ListDecisionInput): ListDecision {
@@ -227,10 +263,10 @@ function narrowedTasks(
   if (!canNarrow(operation.method, accessRequest.query)) return null
   const [caseKey = null] = caseKeys
   const granted = visibility === 'all' ? null : grantedTasks(restriction, subject, caseKey)
-  if (granted === 'all but some') return null
+  if (typeof granted === 'string') return null
   if (granted !== null && isNothing(granted)) return noneDecision(input)
-  const tenantIds = subject.tenants === null ? null : [...subject.tenants]
-  return { visibility: 'conditional', strategy: 'rewrite', narrow: narrowTasks({ granted, tenantIds }) }
+  const narrow = narrowTasks({ granted, tenantIds: tenantIdsOf(subject) })
+  return { visibility: 'conditional', strategy: 'rewrite', narrow }
 }
 
 /**

@@ -83,13 +83,12 @@ t.test('validation mode `report` passes requests that would be refused', async (
   t.same(reportedAt('shapes-reported'), ['queryTasks', 'setBinaryTaskVariable'])
 })
 
-t.test('the part of a body that a report quotes is limited, however long the body is', async (t) => {
+t.test('a report names the reason and quotes nothing of the body', async (t) => {
   const name = 'x'.repeat(100_000)
   const body = { taskVariables: [{ name: 'a', operator: name }] }
   t.match(await ask('demo', 'shapes-reported', 'POST /task', { body }), { status: Number })
   const line = log.findLast(({ msg }) => msg === 'request would be refused')
-  t.match(line, { operation: 'queryTasks', would: /^Invalid task variable comparator specified: x+…$/ })
-  t.equal(String(line?.['would']).length, 256)
+  t.match(line, { operation: 'queryTasks', would: 'the comparator of a task variable is not valid' })
 })
 
 t.test('an unreadable body is refused in every mode, because nothing can be decided about it', async (t) => {

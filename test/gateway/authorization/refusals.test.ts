@@ -194,7 +194,11 @@ t.test(
     const { body } = await ask('nobody', `GET /task/${task}`)
     t.notMatch(JSON.stringify(body), /permission/)
     const line = gateway.log.findLast(({ user, stream }) => user === 'nobody' && stream === undefined)
-    t.match(line, { operation: 'getTask', status: 404, error: /'READ' permission on resource/ })
+    t.match(line, {
+      operation: 'getTask',
+      status: 404,
+      error: /^the caller lacks READ on Task or READ_TASK on ProcessDefinition$/,
+    })
   },
 )
 

@@ -48,6 +48,7 @@ async function decisionOf(
     nullsFirst: async () => null,
     instanceIds: async () => [],
     countInstances: async () => 0,
+    variableTenants: async () => [],
     limits: { ...limits.parse({}), filteredRows: 0, rowParts: 0 },
     dateFormat: createDateFormat(),
     readItemAttributes: async (_template, list) => list.map(() => () => null),

@@ -1,4 +1,10 @@
-import { type EngineRefusal, jsonRefusalOf } from '../../../errors.ts'
+import {
+  type OperatorText,
+  ownText,
+  operatorText,
+  type EngineRefusal,
+  jsonRefusalOf,
+} from '../../../errors.ts'
 
 /** A permission that the caller lacks. */
 export interface MissingAuthorization {
@@ -60,7 +66,14 @@ function forbidden(
       resourceId: id,
     })),
   }
-  return jsonRefusalOf(403, body, message)
+  return jsonRefusalOf(403, body, deniedText(missing))
+}
+
+/** Returns the missing permissions for a log line, without ids: the audit stream has them. */
+function deniedText(missing: readonly MissingAuthorization[]): OperatorText {
+  if (missing.length === 0) return operatorText`only an administrator is permitted`
+  const needed = new Set(missing.map(({ permission, resource }) => `${permission} on ${resource}`))
+  return ownText(`the caller lacks ${[...needed].join(' or ')}`)
 }
 
 function phrasesOf(missing: readonly MissingAuthorization[]): string {

@@ -17,6 +17,8 @@ export interface AuthorizeOptions extends EvaluationOptions, LookUps {
   readonly implicitGrants: ImplicitGrants | null
   /** Whether users, groups and tenants are visible to themselves and their members without a record. */
   readonly impliesIdentity: boolean
+  /** Whether the owner of a filter has all permissions on it without a record. Default: false. */
+  readonly impliesFilters?: boolean
   /** The engine's `tenantCheckEnabled`. */
   readonly checksTenants: boolean
 }

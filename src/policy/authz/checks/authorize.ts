@@ -1,3 +1,4 @@
+import { ownText, type OperatorText } from '../../../errors.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { listOf } from '../../../request/body.ts'
 import type { CompiledCheck, CompiledChecks, Condition, Preconditions } from './compiled-check.ts'
@@ -11,6 +12,7 @@ import type { Attributes } from '../../../request/attributes.ts'
 import { responseOf, NO_SUCH_ENTITY, OF_OTHER_TENANT } from './refusals.ts'
 import { applies, isDecidedGlobally, UNDECIDABLE, evaluate } from './evaluate.ts'
 import type { AuthorizeOptions } from './authorize-options.ts'
+import { ownerBits } from '../entities/implicit-grants.ts'
 import { tenantsFor } from '../decision/admin.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import { NOT_APPLIED, PERMITTED, type Decision } from './decision.ts'
@@ -119,9 +121,16 @@ function notFoundIn({ loaded }: EvaluationContext): { readonly isNotFound?: true
 /** Creates the context in which a request is decided, before any lookup. */
 export function contextOf(
   accessRequest: AccessRequest,
-  { impliesIdentity }: Pick<AuthorizeOptions, 'impliesIdentity'>,
+  { impliesIdentity, impliesFilters = false }: Pick<AuthorizeOptions, 'impliesIdentity' | 'impliesFilters'>,
 ): EvaluationContext {
-  return { accessRequest, loaded: new LoadedEntities(), each: null, created: null, impliesIdentity }
+  return {
+    accessRequest,
+    loaded: new LoadedEntities(),
+    each: null,
+    created: null,
+    impliesIdentity,
+    impliesFilters,
+  }
 }
 
 /** Runs the checks in order. The checks are asynchronous from the first one that needs the engine. */
@@ -165,8 +174,13 @@ function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolea
     each !== null ||
     entity !== null ||
     (when !== null && when.ofEngine !== null) ||
-    permissions.some(({ attribute }) => attribute.from === 'lookup')
+    permissions.some((permission) => permission.attribute.from === 'lookup' || isOnFilter(permission))
   )
+}
+
+/** Returns whether the permission is checked on one filter, so that its owner matters. */
+function isOnFilter({ resource, attribute }: CompiledCheck['permissions'][number]): boolean {
+  return resource === 'FILTER' && attribute.from === 'path'
 }
 
 async function runOne(
@@ -178,7 +192,7 @@ async function runOne(
   if (await missing(check, context, options))
     return {
       permitted: false,
-      refusal: responseOf(check.notFound, context, context.loaded.missingReason),
+      refusal: responseOf(check.notFound, context, ownText(context.loaded.missingReason)),
       isNotFound: true,
     }
   const applied = applies(check.when, context)
@@ -330,7 +344,7 @@ async function runTarget(
 function emptyDecision(
   { notFound }: CompiledCheck,
   context: EvaluationContext,
-  reason: string,
+  reason: OperatorText,
 ): Extract<Decision, { permitted: false }> {
   return { permitted: false, refusal: responseOf(notFound, context, reason) }
 }
@@ -340,7 +354,7 @@ function crossTenantDecision({ crossTenant }: CompiledCheck, context: Evaluation
   return { permitted: false, refusal: responseOf(crossTenant, context, OF_OTHER_TENANT) }
 }
 
-/** Reads the caller's links to a task only if the records deny the request, because links can only grant. */
+/** Reads the caller's links to a task, or the owner of a filter, only if the records deny the request, because both can only grant. */
 async function runLinked(
   check: CompiledCheck,
   context: EvaluationContext,
@@ -348,7 +362,9 @@ async function runLinked(
 ): Promise<Decision> {
   const decision = evaluate(check, context, options)
   const isKnown = decision.permitted || context.implicitGrants !== undefined
-  const implicitGrants = isKnown ? null : await linksOf(check, context, options)
+  const implicitGrants = isKnown
+    ? null
+    : ((await linksOf(check, context, options)) ?? (await ownershipOf(check, context, options)))
   return implicitGrants === null
     ? (options.trace?.({ check, context, decision }) ?? decision)
     : run(check, { ...context, implicitGrants }, options)
@@ -363,6 +379,17 @@ async function linksOf(
   if (implicitGrants === null || taskId === null || taskId === '*') return null
   const linked = await implicitGrants.on(taskId, context.accessRequest.principal)
   return linked.user + linked.groups === 0 ? null : linked
+}
+
+async function ownershipOf(check: CompiledCheck, context: EvaluationContext, { lookUp }: AuthorizeOptions) {
+  const { impliesFilters, loaded, accessRequest } = context
+  if (impliesFilters !== true) return null
+  const filterId =
+    permissionChecksOf(check, context).find(({ resource }) => resource === 'FILTER')?.id ?? null
+  if (filterId === null || filterId === '*') return null
+  const filter = loaded.find('filter', filterId) ?? (await lookUp('filter', filterId))
+  const owned = ownerBits(filter?.['owner'], accessRequest.principal)
+  return owned.user === 0 ? null : owned
 }
 
 function isOver(check: CompiledCheck, accessRequest: AccessRequest, options: TracedOptions): boolean {

@@ -64,6 +64,13 @@ const NAMED: Readonly<Record<NamedCondition, EvaluateCondition>> = {
     ),
   'the job runs an unknown command': (situation) =>
     ofCommand(situation, (command) => !KNOWN_COMMANDS.has(command)),
+  'the owner of the filter changes': (situation) =>
+    situation.impliesFilters === true &&
+    // The engine removes the owner if the body has none.
+    ofEntity('filter', situation, (attributes) => {
+      const owner = bodyValue(situation.accessRequest.body, 'owner') ?? null
+      return owner !== (attributes['owner'] ?? null)
+    }),
   'the plan is valid': () => null,
   'the task belongs to a case': (situation) =>
     ofEntity('task', situation, (attributes) => has(attributes, 'caseExecutionId')),

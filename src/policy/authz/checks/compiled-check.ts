@@ -1,4 +1,4 @@
-import type { EngineRefusal } from '../../../errors.ts'
+import type { OperatorText, EngineRefusal } from '../../../errors.ts'
 import type {
   DenialResponse,
   CheckTargetSet,
@@ -11,7 +11,7 @@ import type { Permission, Reference } from './compiled-permission.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 
 /** The part of the context that a condition may read. */
-export type Situation = Pick<EvaluationContext, 'accessRequest' | 'loaded' | 'each'>
+export type Situation = Pick<EvaluationContext, 'accessRequest' | 'loaded' | 'each' | 'impliesFilters'>
 
 /** A compiled `when`. */
 export interface Condition {
@@ -36,7 +36,7 @@ export interface ConditionMember {
 }
 
 /** A compiled response of the engine. `reason` is written to the audit log only. */
-export type Template = (context: EvaluationContext, reason?: string) => EngineRefusal
+export type Template = (context: EvaluationContext, reason?: OperatorText) => EngineRefusal
 
 /** The engine's response for another tenant's entity. With `ignored` the engine does not check the tenant. */
 export type CrossTenantTemplate = Template | 'ignored'

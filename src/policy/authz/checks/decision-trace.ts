@@ -1,5 +1,5 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { DenialReason, MissingPermission } from '../../../errors.ts'
+import { ownText, type DenialReason, type MissingPermission } from '../../../errors.ts'
 import { type MaybePromise, chain } from '../../../request/maybe-promise.ts'
 import type { CompiledCheck } from './compiled-check.ts'
 import { PERMITTED, type Decision } from './decision.ts'
@@ -84,5 +84,5 @@ function completed(
 /** Returns the refusal that remains if all missing permissions are granted. No record changes it. */
 function otherRefusalOf(end: Decision): Pick<DenialReason, 'otherRefusal'> {
   if (end.permitted) return {}
-  return { otherRefusal: 'code' in end.refusal ? end.refusal.code : end.refusal.reason }
+  return { otherRefusal: 'code' in end.refusal ? ownText(end.refusal.code) : end.refusal.reason }
 }

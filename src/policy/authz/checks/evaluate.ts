@@ -1,4 +1,4 @@
-import { type DenialReason, GatewayError } from '../../../errors.ts'
+import { operatorText, type DenialReason, GatewayError } from '../../../errors.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import { mask } from './refusals.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
@@ -45,8 +45,9 @@ export function evaluate(
   if (check.admin && check.permissions.length === 0)
     return {
       permitted: false,
-      refusal: adminExceptionOf(),
+      refusal: mask(check, adminExceptionOf(), context),
       denialReason: denialReasonOf(check, [], () => null),
+      isHidden: check.denied === 404,
     }
   const open = openOf(check, context)
   if (open !== null) return open
@@ -122,7 +123,7 @@ function denialReasonOf(
   permissionChecks: readonly PermissionCheck[],
   answerTo: (permissionCheck: PermissionCheck) => boolean | null,
 ): DenialReason {
-  const rule = admin ? `check ${index}: admin` : `check ${index}`
+  const rule = admin ? operatorText`check ${index}: admin` : operatorText`check ${index}`
   const asked =
     mode === 'any'
       ? untilFirst(permissionChecks, (permissionCheck) => answerTo(permissionCheck) !== null)

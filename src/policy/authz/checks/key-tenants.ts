@@ -1,4 +1,4 @@
-import { EngineRefusal, GatewayError } from '../../../errors.ts'
+import { type OperatorText, EngineRefusal, GatewayError, operatorText } from '../../../errors.ts'
 import type { BodyReach } from '../../../operations/acts-on-key.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyFlag, bodyText } from '../../../request/body.ts'
@@ -13,10 +13,10 @@ interface KeyTenantsOptions {
   readonly tenants: readonly string[] | null
 }
 
-const FOREIGN_KEY = 'Definitions of other tenants also have this key: '
-const NEEDED: Readonly<Record<BodyReach, string>> = {
-  'versions that the body names': 'set processDefinitionTenantId or processDefinitionWithoutTenantId',
-  'all versions': 'use the id, or the key and the tenant in the path',
+const FOREIGN_KEY = operatorText`Definitions of other tenants also have this key: `
+const NEEDED: Readonly<Record<BodyReach, OperatorText>> = {
+  'versions that the body names': operatorText`set processDefinitionTenantId or processDefinitionWithoutTenantId`,
+  'all versions': operatorText`use the id, or the key and the tenant in the path`,
 }
 
 /**
@@ -46,10 +46,10 @@ export function decideKeyTenants(
 /** The refusal of a body that names a tenant of which the caller is not a member. A secured engine then changes nothing and responds 204. */
 const NOTHING_DONE: Decision = {
   permitted: false,
-  refusal: new EngineRefusal({ status: 204, reason: 'another tenant is named' }),
+  refusal: new EngineRefusal({ status: 204, reason: operatorText`another tenant is named` }),
 }
 
 function refusedFor(reach: BodyReach): Decision {
-  const message = FOREIGN_KEY + NEEDED[reach]
+  const message = operatorText`${FOREIGN_KEY}${NEEDED[reach]}`
   return { permitted: false, refusal: new GatewayError('GW_CHECK_NOT_EXACT', { message }) }
 }

@@ -65,7 +65,7 @@ function implicitOn(
   id: string | null,
   { accessRequest, implicitGrants, impliesIdentity }: EvaluationContext,
 ): PermissionCheck['implicitBits'] {
-  if (resource === 'TASK') return implicitGrants
+  if (resource === 'TASK' || resource === 'FILTER') return implicitGrants
   return impliesIdentity ? identityBits(resource, id, accessRequest.principal) : undefined
 }
 

@@ -1,4 +1,4 @@
-import type { EngineRefusal, GatewayError } from '../../../errors.ts'
+import { ownText, operatorText, type EngineRefusal, type GatewayError } from '../../../errors.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import type { LookUp } from '../entities/look-ups.ts'
@@ -34,7 +34,7 @@ export function checkPreconditions(
     if (entity.when?.isOfBody === true && entity.when.holds(context) === false) return checkFrom(at + 1)
     return chain(loadEntity(entity.reference, context, options.lookUp), (attributes) => {
       if (attributes === null && entity.notFound !== null)
-        return responseOf(entity.notFound, context, context.loaded.missingReason)
+        return responseOf(entity.notFound, context, ownText(context.loaded.missingReason))
       if (attributes) loaded.push({ ...entity, attributes })
       return checkFrom(at + 1)
     })
@@ -77,7 +77,9 @@ function firstResponse(
   const first = responses.find(
     ({ when }) => !(when.isOfTenant && tenants === null) && when.holds(context) === true,
   )
-  return first === undefined ? null : responseOf(first.response, context, 'a precondition of the engine')
+  return first === undefined
+    ? null
+    : responseOf(first.response, context, operatorText`a precondition of the engine`)
 }
 
 /**

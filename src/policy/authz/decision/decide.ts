@@ -14,11 +14,11 @@ export function stepOf(records: Records, principal: Principal, check: Permission
   const { any, own } = subjectsOf(records, check)
   const steps = usesRevokes(records, principal) ? 0b1111 : 0b0101
   const { userId } = principal
-  const user =
-    implicitStep(check.implicitBits?.user, bit) | stepsIn(any.users.get(userId), own.users.get(userId), bit)
+  const ofUser = own.users.get(userId)
+  const user = implicitUserStep(check, ofUser, bit) | stepsIn(any.users.get(userId), ofUser, bit)
   if ((user & steps) !== 0) return lowest(user & steps)
   // All groups are combined: a grant for one group takes precedence over a revocation for another.
-  let groups = implicitStep(check.implicitBits?.groups, bit)
+  let groups = implicitGroupStep(check, own, bit)
   for (const group of principal.groups) groups |= stepsIn(any.groups.get(group), own.groups.get(group), bit)
   if ((groups & steps) !== 0) return 4 + lowest(groups & steps)
   const global = stepsIn(any.global, own.global, bit) & steps
@@ -121,6 +121,24 @@ function stepsOfRights(rights: Rights | undefined, bit: number): number {
   if (rights === undefined) return 0
   const grants = rights.granted !== null && (rights.granted & bit) === bit ? 0b01 : 0
   return (rights.revoked & bit) === 0 ? grants : grants | 0b10
+}
+
+/** Returns whether there is a GRANT record, even one without permissions. */
+function isGrant(rights: Rights | undefined): boolean {
+  return rights !== undefined && rights.granted !== null
+}
+
+function implicitUserStep(
+  { resource, implicitBits }: PermissionCheck,
+  stored: Rights | undefined,
+  bit: number,
+) {
+  return resource !== 'TASK' && isGrant(stored) ? 0 : implicitStep(implicitBits?.user, bit)
+}
+
+function implicitGroupStep({ resource, id, implicitBits }: PermissionCheck, own: Subjects, bit: number) {
+  const isStored = resource === 'GROUP' && id !== null && isGrant(own.groups.get(id))
+  return isStored ? 0 : implicitStep(implicitBits?.groups, bit)
 }
 
 function implicitStep(bits: number | undefined, bit: number): number {

@@ -1,3 +1,4 @@
+import { ownText, operatorText } from '../../../errors.ts'
 import { type AskEngine, jsonIn } from '../../../request/engine-request.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyValue, bodyTexts, bodyText } from '../../../request/body.ts'
@@ -66,7 +67,7 @@ async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boo
   if (response.status !== 200) return null
   const report = jsonIn(response.body)
   if (!isObject(report) || !('instructionReports' in report))
-    throw invalidLookUp('is not a validation report', '/migration/validate')
+    throw invalidLookUp(operatorText`is not a validation report`, '/migration/validate')
   const faults = ['instructionReports', 'variableReports'].map((name) => bodyValue(report, name))
   return faults.every(
     (reports) => reports === undefined || reports === null || Object.keys(reports).length === 0,
@@ -110,7 +111,7 @@ function leavesOf(node: Item, around: readonly Item[]): readonly (readonly Item[
 function childrenOf(node: Item, name: string): readonly Item[] {
   const list = node[name]
   if (Array.isArray(list) && list.every(isObject)) return list
-  throw invalidLookUp(`has no ${name}`, '/process-instance/…/activity-instances')
+  throw invalidLookUp(operatorText`has no ${ownText(name)}`, '/process-instance/…/activity-instances')
 }
 
 function cancels(instruction: Item, path: readonly Item[]): boolean {

@@ -1,3 +1,4 @@
+import { operatorText } from '../../../errors.ts'
 import { closestOf } from '../../../config/closest.ts'
 import { meantText } from '../../../config/plain-messages.ts'
 import { unknownText } from '../../../config/shown-name.ts'
@@ -124,7 +125,7 @@ export function createFactSources(facts: EntityFacts, linkBits: number): FactSou
 
 /** Returns the error for a decision that needs something that no fact says. */
 export function factMissing(what: string): Error {
-  return invalidResponse('The decision needs a fact', new Error(what))
+  return invalidResponse(operatorText`The decision needs a fact`, new Error(what))
 }
 
 function attributesOf(name: LookupName, entity: Readonly<Record<string, FactValue>>): Attributes {

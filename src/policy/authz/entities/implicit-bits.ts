@@ -6,10 +6,12 @@ export interface ImplicitBits {
   readonly groups: number
 }
 
-/** The ids of tasks that have links to the caller, and to the caller's groups. */
+/** The ids of tasks that have, or had, links to the caller, and to the caller's groups. */
 export interface ImplicitTasks {
   readonly user: ReadonlySet<string>
   readonly groups: ReadonlySet<string>
+  /** The keys of the process definitions of these tasks, as far as they are known. */
+  readonly keys?: ReadonlyMap<string, string>
   /** The bits that each of these links grants. */
   readonly bits: number
 }
@@ -18,6 +20,6 @@ export interface ImplicitTasks {
 export interface ImplicitGrants {
   /** Returns the grants on one task. */
   readonly on: (taskId: string, principal: Principal) => Promise<ImplicitBits>
-  /** Returns all tasks to which the caller was ever linked, whether they still exist or not. @throws GatewayError if a query cannot name so many */
+  /** Returns the open tasks to which the caller was ever linked. @throws GatewayError if they are too many */
   readonly tasks: (principal: Principal) => Promise<ImplicitTasks>
 }

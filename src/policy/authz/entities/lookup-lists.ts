@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../errors.ts'
+import { operatorText, GatewayError } from '../../../errors.ts'
 import { foldedName } from '../../../request/same-name.ts'
 import { stringIn } from '../../../request/value.ts'
 import type { ListedName, ReadEngine } from './look-ups.ts'
@@ -89,7 +89,7 @@ function createIdReader(name: ListedName, ids: readonly string[]): (item: Item) 
     if (requested.has(id)) return id
     folded ??= new Set(ids.map(foldedName))
     if (folded.has(foldedName(id))) return id
-    throw invalidLookUp('has another id', LISTS[name].path)
+    throw invalidLookUp(operatorText`has another id`, LISTS[name].path)
   }
 }
 

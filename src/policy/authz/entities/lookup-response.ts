@@ -1,4 +1,5 @@
-import { GatewayError } from '../../../errors.ts'
+import { pathText } from '../../../operations/published/declared-names.ts'
+import { type OperatorText, ownText, operatorText, GatewayError } from '../../../errors.ts'
 import { invalidResponse } from '../../../request/engine-request.ts'
 import { isSameName } from '../../../request/same-name.ts'
 import { isObject, stringOf } from '../../../request/value.ts'
@@ -33,7 +34,7 @@ export function entityIn(response: unknown, expected: ResponseExpectation): Item
 
 /** Returns the items of a list. @throws GatewayError GW_UPSTREAM_INVALID unless every item has the shape */
 export function itemsIn(response: unknown, expected: ResponseExpectation): readonly Item[] {
-  if (!Array.isArray(response)) throw invalidLookUp('is not a list', expected.path)
+  if (!Array.isArray(response)) throw invalidLookUp(operatorText`is not a list`, expected.path)
   return response.map((item: unknown) => itemOf(item, expected))
 }
 
@@ -41,22 +42,26 @@ function itemOf(
   item: unknown,
   { path, shape: { named = {}, texts = [], nullable = [] } }: ResponseExpectation,
 ): Item {
-  if (!isObject(item)) throw invalidLookUp('is not an entity', path)
+  if (!isObject(item)) throw invalidLookUp(operatorText`is not an entity`, path)
   for (const [name, value] of Object.entries(named)) {
     const given = stringOf(item[name])
     // A database may find an entity under another spelling of its id.
-    if (given === null || !isSameName(given, value)) throw invalidLookUp(`has another ${name}`, path)
+    if (given === null || !isSameName(given, value))
+      throw invalidLookUp(operatorText`has another ${ownText(name)}`, path)
   }
   const missing =
     texts.find((name) => typeof item[name] !== 'string') ??
     nullable.find((name) => item[name] !== null && typeof item[name] !== 'string')
-  if (missing !== undefined) throw invalidLookUp(`has no ${missing}`, path)
+  if (missing !== undefined) throw invalidLookUp(operatorText`has no ${ownText(missing)}`, path)
   return item
 }
 
-/** Creates the error for an invalid response. The path is only for the log, because it can contain ids that the caller may not know. */
-export function invalidLookUp(what: string, path: string): GatewayError {
-  return invalidResponse(`The engine's response to a lookup ${what}`, new Error(`response to ${path}`))
+/** Creates the error for an invalid response. The path, without ids, is only for the log. */
+export function invalidLookUp(what: OperatorText, path: string): GatewayError {
+  return invalidResponse({
+    caller: `The engine's response to a lookup ${what}`,
+    operator: operatorText`The engine's response to a lookup ${what}: ${pathText(path)}`,
+  })
 }
 
 interface LookupListRequest {

@@ -16,8 +16,8 @@ export interface LookupRule {
   readonly definition?: string
   /** The member that names the process instance whose definition counts, if the response does not contain the key. */
   readonly instance?: string
-  /** The member that names the process definition whose tenant counts, if the response does not contain the tenant. */
-  readonly tenant?: string
+  /** Whether the items are entries of the operation log, whose tenant is that of the entities that they name. */
+  readonly isLog?: true
   /** Whether the lookup returns the attribute `command`: the command of a job without a definition. */
   readonly command?: true
 }
@@ -71,6 +71,7 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
     members: [...KEYED, 'tenantId', 'workerId'],
     texts: KEYED,
   },
+  filter: { path: (id) => `/filter/${id}`, members: ['owner'] },
   group: { path: (id) => `/group/${id}`, members: [] },
   historicActivityInstance: {
     path: (id) => `/history/activity-instance/${id}`,
@@ -92,6 +93,11 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
     path: (id) => `/history/external-task-log/${id}`,
     members: [...KEYED, 'tenantId'],
     texts: KEYED,
+  },
+  historicIncident: {
+    path: (id) => `/history/incident?incidentId=${id}`,
+    isList: true,
+    members: [...KEYED, 'tenantId'],
   },
   historicJobLog: { path: (id) => `/history/job-log/${id}`, members: [...KEYED, 'tenantId'] },
   historicProcessInstance: {
@@ -135,7 +141,7 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
     members: ['id', 'processDefinitionKey', 'category'],
     texts: ['id'],
     namedBy: ['operationId'],
-    tenant: 'processDefinitionId',
+    isLog: true,
   },
   processDefinition: {
     path: (id) => `/process-definition/${id}`,
@@ -178,7 +184,7 @@ export const COMPOSITES: Readonly<Partial<Record<LookupName, readonly string[]>>
 /** Returns the members that a response must have to be the entity with this id. `id` is the same as for `LookUp`. */
 export function shapeOf(name: LookupName, id: string): ItemShape {
   const { members, texts = [], namedBy = ['id'] } = LOOKUPS[name]
-  const { definition, instance, tenant, command } = LOOKUPS[name]
+  const { definition, instance, isLog, command } = LOOKUPS[name]
   const parts = COMPOSITES[name] === undefined ? [id] : id.split('/').map(decodeURIComponent)
   const named = Object.fromEntries(
     namedBy.flatMap((member, at) => {
@@ -186,7 +192,9 @@ export function shapeOf(name: LookupName, id: string): ItemShape {
       return part === undefined ? [] : [[member, part] as const]
     }),
   )
-  const links = [definition, instance, tenant].filter((member) => member !== undefined)
+  const links = [definition, instance, isLog && 'processDefinitionId'].filter(
+    (member) => member !== undefined,
+  )
   const owners = members.filter((member) => OWNERS.has(member))
   const nullable = [...owners, ...links, ...(command === true ? COMMAND_MEMBERS : [])]
   return {
@@ -200,6 +208,7 @@ export function shapeOf(name: LookupName, id: string): ItemShape {
 const OWNERS: ReadonlySet<string> = new Set([
   'decisionDefinitionKey',
   'key',
+  'owner',
   'processDefinitionKey',
   'tenantId',
 ])
@@ -209,10 +218,10 @@ const COMMAND_MEMBERS = ['jobDefinitionId'] as const
 
 /** Returns whether a lookup returns an attribute. */
 export function hasMember(lookup: LookupName, attribute: string): boolean {
-  const { members, definition, instance, tenant, command } = LOOKUPS[lookup]
+  const { members, definition, instance, isLog, command } = LOOKUPS[lookup]
   if (members.includes(attribute)) return true
   if (attribute === 'processDefinitionKey') return (definition ?? instance) !== undefined
-  return attribute === 'tenantId' ? tenant !== undefined : attribute === 'command' && command === true
+  return attribute === 'tenantId' ? isLog === true : attribute === 'command' && command === true
 }
 
 /** Returns whether a lookup returns the tenant of the entity. */

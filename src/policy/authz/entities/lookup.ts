@@ -3,6 +3,7 @@ import type { LookupName } from '../../../operations/lookup-name.ts'
 import { stringIn } from '../../../request/value.ts'
 import type { Attributes, MissingReason } from '../../../request/attributes.ts'
 import { jobCommandOf } from './job-command.ts'
+import { tenantsOfEntries, UNKNOWN_TENANT } from './log-tenants.ts'
 import { listByIds } from './lookup-lists.ts'
 import { entityIn, type Item, readList } from './lookup-response.ts'
 import type { ListedName, LookUps, ReadEngine } from './look-ups.ts'
@@ -46,6 +47,9 @@ export function createLookUps(options: LookUpOptions): LookUps {
     lookUpAll: (name, ids, checkDeadline) => lookUps.lookUpAll(name, ids, checkDeadline),
   }
 }
+
+/** The number of annotations of annotations that are followed, each with a request. */
+const MAX_ANNOTATIONS = 3
 
 const NOT_FOUND: MissingReason = 'not found by the look-up'
 
@@ -153,12 +157,11 @@ class EntityLookUps {
 
   async #load(name: LookupName, id: string): Promise<Attributes | MissingReason> {
     const rule = LOOKUPS[name]
-    const response = await this.#entityOf(name, id)
-    if (response === null) return NOT_FOUND
+    const [response, ...others] = await this.#entitiesOf(name, id)
+    if (response === undefined) return NOT_FOUND
     const attributes = membersOf(rule, response)
     if (rule.command) attributes['command'] = await jobCommandOf(response, this.#read)
-    if (rule.tenant !== undefined)
-      attributes['tenantId'] = await this.#tenantOf(stringIn(response, rule.tenant))
+    if (rule.isLog) attributes['tenantId'] = await this.#tenantOfLog([response, ...others])
     if (needsKey(rule, attributes)) {
       const definitionId = await this.#definitionOf(rule, response)
       const key = definitionId === null ? null : await this.#keyOf(definitionId)
@@ -170,27 +173,40 @@ class EntityLookUps {
     return this.#remember(name, id, attributes)
   }
 
-  /** Returns the entity. If only a query finds it, this is the first item of the list. */
-  async #entityOf(name: LookupName, id: string): Promise<Item | null> {
+  /** Returns the entity, and if only a query finds it, all items of the list. */
+  async #entitiesOf(name: LookupName, id: string): Promise<readonly Item[]> {
     const { path: pathOf, isList } = LOOKUPS[name]
     const path = pathOf(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
     const shape = shapeOf(name, id)
-    if (isList !== true) return entityIn(await this.#read(path), { path, shape })
-    return (await readList(this.#read, { path, shape }))[0] ?? null
+    if (isList === true) return readList(this.#read, { path, shape })
+    const entity = entityIn(await this.#read(path), { path, shape })
+    return entity === null ? [] : [entity]
   }
 
   async #definitionOf(rule: LookupRule, response: Item): Promise<string | null> {
     if (rule.definition !== undefined) return stringIn(response, rule.definition)
     const instanceId = rule.instance === undefined ? null : stringIn(response, rule.instance)
     if (instanceId === null) return null
-    const instance = await this.#entityOf('processInstance', instanceId)
+    const [instance] = await this.#entitiesOf('processInstance', instanceId)
     // The instance has just ended, so it counts as deleted, like an instance whose definition is deleted.
-    return instance === null ? '' : stringIn(instance, 'definitionId')
+    return instance === undefined ? '' : stringIn(instance, 'definitionId')
   }
 
-  async #tenantOf(definitionId: string | null): Promise<string | null> {
-    if (definitionId === null) return null
-    return (await this.lookUp('processDefinition', definitionId))?.['tenantId'] ?? null
+  /** Returns the tenant of all entries of one operation. An engine looks at one of them, without a defined order. */
+  async #tenantOfLog(entries: readonly Item[], followed = 0): Promise<string | null> {
+    const ids = entries.flatMap((entry) => stringIn(entry, 'processDefinitionId') ?? [])
+    const definitions = await this.lookUpAll('processDefinition', ids)
+    const tenantOfAnnotated = async (id: string) => {
+      if (followed === MAX_ANNOTATIONS || !isNameable(id)) return null
+      const annotated = await this.#entitiesOf('operationLogEntry', id)
+      return { tenantId: await this.#tenantOfLog(annotated, followed + 1) }
+    }
+    const tenants = await tenantsOfEntries(entries, definitions, {
+      lookUp: (name, id) => (name === 'operationLogEntry' ? tenantOfAnnotated(id) : this.lookUp(name, id)),
+      lookUpAll: (name, some) => this.lookUpAll(name, some),
+    })
+    const [tenant = UNKNOWN_TENANT, ...others] = new Set(tenants.values())
+    return others.length === 0 ? tenant : UNKNOWN_TENANT
   }
 
   async #keyOf(definitionId: string): Promise<string | null> {

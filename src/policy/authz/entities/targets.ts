@@ -30,7 +30,7 @@ type FoundTarget = Exclude<CheckTargetSet, `${'body' | 'query'}:${string}[]`>
 export function createFindTargets(options: TargetsOptions): FindTargets {
   const { maxNamed = MAX_NAMED } = options
   const starts = new StartFinder(options)
-  const correlate = (accessRequest: AccessRequest) => findCorrelated(accessRequest, { ...options, starts })
+  const correlate = oncePerRequest((accessRequest) => findCorrelated(accessRequest, { ...options, starts }))
   const finders: Readonly<Record<FoundTarget, Find>> = {
     conditionalStarts: (accessRequest) => conditionalStarts(accessRequest, options, starts),
     correlatedDefinitions: async (accessRequest) => (await correlate(accessRequest))?.definitions ?? null,
@@ -54,6 +54,18 @@ export function createFindTargets(options: TargetsOptions): FindTargets {
 
   function isFound(each: string): each is FoundTarget {
     return Object.hasOwn(finders, each)
+  }
+}
+
+/** Runs a search once for all checks of one decision. Another decision about the same request has another parsed copy. */
+function oncePerRequest<T>(
+  find: (accessRequest: AccessRequest) => Promise<T>,
+): (accessRequest: AccessRequest) => Promise<T> {
+  const running = new WeakMap<AccessRequest, Promise<T>>()
+  return (accessRequest) => {
+    const found = running.get(accessRequest) ?? find(accessRequest)
+    running.set(accessRequest, found)
+    return found
   }
 }
 

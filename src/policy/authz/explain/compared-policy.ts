@@ -13,6 +13,8 @@ export interface ComparedPolicy extends Admins {
   readonly users: ReadonlyMap<string, Principal> | null
   readonly checksTenants: boolean
   readonly impliesIdentity: boolean
+  /** Whether the owner of a filter has all permissions on it without a record. Default: false. */
+  readonly impliesFilters?: boolean
   /** The bits that a link to a task grants on it. Zero if links grant nothing. */
   readonly linkBits: number
   readonly policies: Policies

@@ -397,12 +397,14 @@ function addCells(cells: Cells, type: number, ids: Iterable<string>): void {
 
 /** Returns the settings that decide, as text. */
 function settingsTextOf(policy: ComparedPolicy): string {
-  const { records, impliesIdentity, linkBits, checksTenants, adminGroups, adminUsers } = policy
+  const { records, impliesIdentity, impliesFilters = false, linkBits } = policy
+  const { checksTenants, adminGroups, adminUsers } = policy
   const { revokes, disabled } = records
   return JSON.stringify([
     [...disabled].toSorted(),
     revokes,
     impliesIdentity,
+    impliesFilters,
     linkBits,
     checksTenants,
     adminGroups,

@@ -44,6 +44,8 @@ export async function explainItems(
     exempt: restriction.exempt,
     tenants: restriction.tenanted ? tenantsFor(accessRequest, options) : null,
     linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,
+    owner:
+      restriction.concernsFilters && options.impliesFilters === true ? accessRequest.principal.userId : null,
   }
 }
 

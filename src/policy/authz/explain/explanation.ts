@@ -16,7 +16,7 @@ export interface DecidingRecord {
   readonly subject: string
   readonly type: AuthorizationRecord['type']
   readonly resourceId: string
-  /** There is no record, but the caller's link to the task implies a grant. */
+  /** There is no record, but the caller's link to the task, or the ownership of the filter, implies a grant. */
   readonly implied: boolean
 }
 
@@ -35,6 +35,8 @@ export interface ItemsExplanation {
   readonly tenants: readonly string[] | null
   /** The number of tasks that links of the user or of the user's groups open. Null if links open nothing. */
   readonly linkedTasks: number | null
+  /** The user who sees their own items without a record. Null if owners need a record, too. */
+  readonly owner: string | null
 }
 
 /** A permission that makes an item visible. */

@@ -4,7 +4,10 @@ import type { Records } from '../records/records.ts'
 
 /** A caller with the policy that decides about them. */
 export interface PermitSubject
-  extends Pick<AuthorizeOptions, 'adminGroups' | 'adminUsers' | 'checksTenants' | 'impliesIdentity'> {
+  extends Pick<
+    AuthorizeOptions,
+    'adminGroups' | 'adminUsers' | 'checksTenants' | 'impliesIdentity' | 'impliesFilters'
+  > {
   readonly principal: Principal
   readonly records: Records
   /** The bits that a link to a task grants on it. Zero if links grant nothing. */

@@ -1,4 +1,4 @@
-import { RESOURCES } from '../../../operations/permissions.ts'
+import { ALL_BITS, RESOURCES } from '../../../operations/permissions.ts'
 import type { Principal } from '../../../request/principal.ts'
 import { isRecord } from '../../../request/value.ts'
 import type { CompiledCheck } from '../checks/compiled-check.ts'
@@ -207,14 +207,25 @@ function outcomesWithLinks(check: CompiledCheck, facts: Facts, input: OutcomeInp
       isOfSet: false,
     }
   }
+  const mayBeLinked = linkBitsIn(check, before) !== 0 || linkBitsIn(check, after) !== 0
+  return (!mayBeLinked ? NO_LINKS : isOnFilter(check) ? OWNERS : LINKS).map(decide)
+}
+
+/** Returns the bits that a link of the caller to the task of a check grants, or that the owner of its filter has. */
+function linkBitsIn(check: CompiledCheck, { linkBits, impliesFilters }: ComparedPolicy): number {
+  if (isOnFilter(check)) return impliesFilters === true ? ALL_BITS : 0
   const isOfTask = check.each === null && check.permissions.some(({ resource }) => resource === 'TASK')
-  const mayBeLinked = isOfTask && (before.linkBits !== 0 || after.linkBits !== 0)
-  return (mayBeLinked ? LINKS : NO_LINKS).map(decide)
+  return isOfTask ? linkBits : 0
+}
+
+function isOnFilter({ permissions }: CompiledCheck): boolean {
+  return permissions.some(({ resource, attribute }) => resource === 'FILTER' && attribute.from === 'path')
 }
 
 type LinkKind = 'none' | 'user' | 'groups'
 const LINKS: readonly LinkKind[] = ['none', 'user', 'groups']
 const NO_LINKS: readonly LinkKind[] = ['none']
+const OWNERS: readonly LinkKind[] = ['none', 'user']
 
 interface Side {
   readonly request: AuditedRequest
@@ -237,7 +248,7 @@ function decideSide(check: CompiledCheck, facts: Facts, side: Side): SideDecisio
   if (isOver(check, context, side)) return { decision: PERMITTED, context: null }
   const decision = evaluate(check, context, options)
   if (decision.permitted || links === 'none') return { decision, context }
-  const { linkBits } = policy
+  const linkBits = linkBitsIn(check, policy)
   const implicitGrants = links === 'user' ? { user: linkBits, groups: 0 } : { user: 0, groups: linkBits }
   const linked = { ...context, implicitGrants }
   return { decision: evaluate(check, linked, options), context: linked }
@@ -290,6 +301,7 @@ function contextOf(
     each: check.each === null ? null : target,
     created,
     impliesIdentity: policy.impliesIdentity,
+    impliesFilters: policy.impliesFilters ?? false,
   }
   for (const { attribute } of check.permissions) {
     if (attribute.from !== 'lookup') continue

@@ -5,7 +5,7 @@ import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts
 import type { Release } from '../../../operations/published/releases.ts'
 import type { Operation } from '../../../operations/table.ts'
 import type { Principal } from '../../../request/principal.ts'
-import { GatewayError } from '../../../errors.ts'
+import { GatewayError, operatorText } from '../../../errors.ts'
 import { createVerificationQueue } from '../../authn/verification-queue.ts'
 import { createAuthorize } from '../checks/authorize.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
@@ -54,7 +54,8 @@ export function createMayBePermitted(
     const { authorize, verifyCreated } = createAuthorize(checks, {
       ...subject,
       records: () => subject.records,
-      lookUp: (lookup, id) => tried?.entityOf(lookup, id) ?? null,
+      lookUp: (lookup, id) =>
+        lookup === 'filter' ? { owner: principal.userId } : (tried?.entityOf(lookup, id) ?? null),
       lookUpAll: async (lookup, ids) => new Map(ids.map((id) => [id, tried?.entityOf(lookup, id) ?? {}])),
       findTargets: async (set) => tried?.targetsOf(set) ?? null,
       isOwn: async () => true,
@@ -231,7 +232,7 @@ export function createPossiblePermits(options: PossiblePermitsOptions): Possible
         if (isAwaited.some((is) => is())) return search(subject)
         // A later caller begins another search.
         searches.delete(key)
-        throw new GatewayError('GW_OVERLOADED', { message: 'The client did not wait' })
+        throw new GatewayError('GW_OVERLOADED', { message: operatorText`The client did not wait` })
       }
       const found = await inQueue(searchIfAwaited, { from, proven: false })
       remembered.set(key, found)

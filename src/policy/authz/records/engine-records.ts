@@ -1,3 +1,4 @@
+import { pathText } from '../../../operations/published/declared-names.ts'
 import { type AskEngine, okBodyOf } from '../../../request/engine-request.ts'
 import { type Records, type RecordsOptions, withOptions } from './records.ts'
 import { locateRecord, recordById, type RecordTable } from './record-table.ts'
@@ -91,7 +92,7 @@ export function createEngineRecords(options: EngineRecordsOptions): RecordsSourc
       limitBytes: maxBytes,
       headersMs: HEADERS_MS,
     })
-    const body = okBodyOf(response, RECORDS_PATH)
+    const body = okBodyOf(response, pathText(RECORDS_PATH))
     const digest = await contentDigestOf(body)
     if (digest === indexedDigest) return
     const stored = await parse(body)

@@ -1,3 +1,5 @@
+import { pathText } from '../../../operations/published/declared-names.ts'
+import { operatorText } from '../../../errors.ts'
 import { invalidResponse, jsonIn } from '../../../request/engine-request.ts'
 import { isRecord } from '../../../request/value.ts'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
@@ -6,9 +8,11 @@ export const RECORDS_PATH = '/authorization'
 
 /** Returns the records in the engine's response to GET /authorization. @throws GatewayError if it is not a list of records */
 export function storedRecordsOf(body: Buffer): readonly StoredRecord[] {
-  const list = jsonIn(body, RECORDS_PATH)
+  const list = jsonIn(body, pathText(RECORDS_PATH))
   if (!Array.isArray(list) || !list.every(isStored))
-    throw invalidResponse(`The engine's response to ${RECORDS_PATH} is not a list of authorization records`)
+    throw invalidResponse(
+      operatorText`The engine's response to ${pathText(RECORDS_PATH)} is not a list of authorization records`,
+    )
   return list
 }
 

@@ -22,7 +22,7 @@ function holds(when: CheckCondition, { body = {}, query = {}, entity }: Asked): 
     query: new Map(Object.entries(query)),
     body,
   }
-  return compileCondition(when).holds({ accessRequest, loaded, each: null })
+  return compileCondition(when).holds({ accessRequest, loaded, each: null, impliesFilters: true })
 }
 
 type Case = readonly [asked: Asked, expected: boolean | null]
@@ -163,6 +163,14 @@ const OF_ENTITIES: readonly (readonly [CheckCondition, LookupName, ...(readonly 
     'task',
     [{ entity: ['task', { processInstanceId: 'p1' }] }, true],
     [{ entity: ['task', { processInstanceId: null, caseExecutionId: 'c1' }] }, false],
+  ],
+  [
+    'the owner of the filter changes',
+    'filter',
+    [{ body: { owner: 'amy' }, entity: ['filter', { owner: 'amy' }] }, false],
+    [{ body: { owner: 'bob' }, entity: ['filter', { owner: 'amy' }] }, true],
+    [{ body: {}, entity: ['filter', { owner: 'amy' }] }, true],
+    [{ body: { owner: null }, entity: ['filter', { owner: null }] }, false],
   ],
   [
     'the worker does not hold the task',

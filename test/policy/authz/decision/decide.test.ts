@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Principal } from '../../../../src/request/principal.ts'
 import type { PermissionCheck } from '../../../../src/policy/authz/decision/permission-check.ts'
 import { isAuthorized, isGrantedTogether, stepOf } from '../../../../src/policy/authz/decision/decide.ts'
+import { ALL_BITS } from '../../../../src/operations/permissions.ts'
 import { keyOf, recordsOf } from '../../../support/record-lines.ts'
 
 const anna: Principal = { userId: 'anna', groups: ['clerks', 'night'], tenants: [] }
@@ -127,6 +128,29 @@ t.test('implicit grants decide like records on the id', async (t) => {
   const user = { ...readTask, implicitBits: { user: 6, groups: 0 } }
   t.equal(isAuthorized(revoked, anna, user), true, 'of the user beat the user’s revocation on *')
   t.equal(isAuthorized(revoked, anna, { ...user, permission: 'DELETE' }), null, 'hold only their own bits')
+})
+
+t.test('a GRANT for the same user or group replaces an implicit grant, except on a task', async (t) => {
+  const user = { user: ALL_BITS, groups: 0 }
+  const groups = { user: 0, groups: ALL_BITS }
+  const cases = [
+    ['FILTER', user, 'grant anna FILTER:x UPDATE', false, 'a grant for the owner of a filter'],
+    ['FILTER', user, 'grant anna FILTER:x NONE', false, 'a grant without permissions'],
+    ['FILTER', user, 'grant anna FILTER:x READ,UPDATE', true, 'a grant with the permission'],
+    ['FILTER', user, 'grant anna FILTER:y UPDATE', true, 'on another filter'],
+    ['FILTER', user, 'grant anna FILTER:* UPDATE', true, 'on all filters'],
+    ['FILTER', user, 'grant @clerks FILTER:x UPDATE', true, 'for a group of the owner'],
+    ['FILTER', user, 'grant bob FILTER:x UPDATE', true, 'for another user'],
+    ['FILTER', user, 'revoke anna FILTER:x READ', true, 'a revocation'],
+    ['USER', user, 'grant anna USER:x UPDATE', false, 'a grant for the user themselves'],
+    ['GROUP', groups, 'grant @x GROUP:x UPDATE', false, 'a grant for the group on itself'],
+    ['GROUP', groups, 'grant @clerks GROUP:x UPDATE', true, 'a grant for another group'],
+    ['TASK', user, 'grant anna TASK:x UPDATE', true, 'a grant for the assignee of a task'],
+  ] as const
+  for (const [resource, implicitBits, line, answer, claim] of cases) {
+    const check: PermissionCheck = { resource, permission: 'READ', id: 'x', implicitBits }
+    t.equal(isAuthorized(recordsOf([line]), anna, check) === true, answer, `${resource}: ${claim}`)
+  }
 })
 
 t.test('a permission that the resource does not have is never granted', async (t) => {

@@ -114,3 +114,41 @@ t.test('a definition is read again after ten minutes', async (t) => {
     t.equal(reads, expected)
   }
 })
+
+const UNNAMED = { processDefinitionId: null, processDefinitionKey: null, category: 'Operator', taskId: null }
+
+/** Creates lookups of operations, each with one entry. */
+function lookUpsOfLog(entries: Readonly<Record<string, object>>) {
+  const reads: string[] = []
+  const { lookUp } = createLookUps({
+    read: async (path) => {
+      reads.push(path)
+      const operationId = path.split('operationId=')[1] ?? ''
+      if (path.startsWith('/deployment/')) return { id: 'd1', tenantId: 'acme' }
+      const entry = entries[operationId]
+      return entry === undefined ? [] : [{ id: 'e', operationId, ...UNNAMED, ...entry }]
+    },
+  })
+  return { reads, tenantOf: async (id: string) => (await lookUp('operationLogEntry', id))?.['tenantId'] }
+}
+
+t.test('an operation belongs to the tenant of the entity that its entry names', async (t) => {
+  const { tenantOf } = lookUpsOfLog({
+    deployed: { entityType: 'Deployment', deploymentId: 'd1' },
+    user: { entityType: 'User' },
+  })
+  t.equal(await tenantOf('deployed'), 'acme')
+  t.equal(await tenantOf('user'), null)
+})
+
+t.test('annotations of annotations are followed up to a limit', async (t) => {
+  const annotation = { entityType: 'OperationLog', property: 'operationId' }
+  const entries = Object.fromEntries(
+    Array.from({ length: 9 }, (_, at) => [`a${at + 1}`, { ...annotation, newValue: `a${at}` }] as const),
+  )
+  const { reads, tenantOf } = lookUpsOfLog({ ...entries, a0: { entityType: 'User' } })
+  t.equal(await tenantOf('a3'), null)
+  reads.length = 0
+  t.equal(await tenantOf('a9'), '\0', 'no tenant has this id')
+  t.ok(reads.length < 6, `${reads.length} requests`)
+})

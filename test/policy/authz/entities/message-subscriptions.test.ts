@@ -47,7 +47,15 @@ function findIn({ executions = [WAITING], starts = [START] }: World = {}) {
     if (found === null) return null
     return 'candidates' in found ? { candidates: keysOf(found.candidates) } : keysOf(found)
   }
-  return { ask, seen, queries }
+  const askAll = async (
+    sets: readonly ('correlatedExecutions' | 'correlatedDefinitions')[],
+    body: unknown,
+  ): Promise<unknown> => {
+    const accessRequest = { principal, params: {}, query: new Map(), body }
+    const found = await Promise.all(sets.map((each) => find(each, accessRequest)))
+    return found.map((one) => (one === null || 'candidates' in one ? one : keysOf(one)))
+  }
+  return { ask, askAll, seen, queries }
 }
 
 function keysOf(found: readonly Attributes[]) {
@@ -180,4 +188,20 @@ t.test('an empty message name is looked up as any other', async (t) => {
   t.match(queries, [{ ...QUERY, messageEventSubscriptionName: '' }])
   t.ok(seen.includes('/event-subscription?eventType=message&eventName='))
   t.same(await findIn().ask('correlatedExecutions', body), ['review'], 'an execution may wait for it')
+})
+
+t.test('all checks of one request share one search', async (t) => {
+  const { askAll, seen } = findIn({ executions: [] })
+  const sets = ['correlatedExecutions', 'correlatedDefinitions', 'correlatedDefinitions'] as const
+  t.same(await askAll(sets, { messageName: 'go' }), [[], ['mail'], ['mail']])
+  const searches = seen.filter((path) => /^\/(execution|event-subscription)/.test(path))
+  t.same(searches, ['/execution', '/event-subscription?eventType=message&eventName=go'])
+})
+
+t.test('another decision about the same request searches again', async (t) => {
+  const { ask, seen } = findIn()
+  const body = { messageName: 'go' }
+  await ask('correlatedExecutions', body)
+  await ask('correlatedExecutions', body)
+  t.equal(seen.filter((path) => path === '/execution').length, 2)
 })
