@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { jsonRefusalOf } from '../errors.ts'
+import { operatorText, jsonRefusalOf } from '../errors.ts'
 import type { HandlerContext } from '../pipeline/context.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { assertTakesJson } from '../request/accept.ts'
@@ -30,6 +30,6 @@ export async function servePasswordCheck({ context, request, reply }: HandlerCon
 }
 
 function incomplete() {
-  const message = 'Username and password are required'
+  const message = operatorText`Username and password are required`
   return jsonRefusalOf(400, { type: 'InvalidRequestException', message, code: null }, message)
 }

@@ -102,12 +102,13 @@ t.test('verifying a password against a dummy hash fails for both algorithms', as
   }
 })
 
-t.test('the users of the demo are demo and mary, whose passwords are their names', async (t) => {
+t.test('the users of the demo are demo, mary and peter, whose passwords are their names', async (t) => {
   const users = usersOf(await readFile(demoFile, 'utf8'), demoFile)
   const passwords = createPasswords()
-  t.equal(users.size, 2)
+  t.equal(users.size, 3)
   t.match(users.find('demo'), { passwordHash: /^\$argon2id\$/, groups: ['camunda-admin'], tenants: [] })
   t.match(users.find('mary'), { passwordHash: /^\$2b\$10\$/, groups: ['clerks'], tenants: ['acme'] })
-  for (const id of ['demo', 'mary'])
+  t.match(users.find('peter'), { passwordHash: /^\$argon2id\$/, groups: ['management'], tenants: [] })
+  for (const id of ['demo', 'mary', 'peter'])
     t.equal(await passwords.verify(users.find(id)?.passwordHash ?? '', id), true)
 })

@@ -1,4 +1,4 @@
-import { EngineRefusal } from '../../errors.ts'
+import { type OperatorText, operatorText, EngineRefusal } from '../../errors.ts'
 import { isBearer } from './bearer.ts'
 import type { BasicCredential, CredentialMemoryOptions, CredentialMemoryState } from './credentials.ts'
 import { ANONYMOUS, type Authentication, type Principal } from '../../request/principal.ts'
@@ -117,7 +117,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function missing(header: string | undefined): EngineRefusal {
     options.onResult?.('missing', 'none')
     const isEmpty = header === undefined || header === ''
-    return challenge(options, isEmpty ? 'no credentials' : 'no readable Basic credentials')
+    return challenge(
+      options,
+      isEmpty ? operatorText`no credentials` : operatorText`no readable Basic credentials`,
+    )
   }
 
   async function conclude(
@@ -128,7 +131,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const principal = await outcomeOf(proof, () => options.onResult?.('throttled', method))
     if (principal === null) {
       options.onResult?.('failed', method)
-      throw challenge(options, 'unknown user or wrong password')
+      throw challenge(options, operatorText`unknown user or wrong password`)
     }
     options.onResult?.(of.freshnessOf(principal) === 'expired' ? 'expired' : 'verified', method)
     return principal
@@ -197,7 +200,7 @@ function headerOf({ user, password }: BasicCredential): string | null {
   return `Basic ${Buffer.from(text).toString('base64')}`
 }
 
-function challenge({ engine, tokens = null }: AuthenticatorOptions, reason: string): EngineRefusal {
+function challenge({ engine, tokens = null }: AuthenticatorOptions, reason: OperatorText): EngineRefusal {
   const basic = `Basic realm="${engine}"`
   return new EngineRefusal({
     status: 401,

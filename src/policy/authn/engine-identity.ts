@@ -1,5 +1,5 @@
-import { targetPathOf } from '../../request/target.ts'
-import { messageOf } from '../../errors.ts'
+import { pathText } from '../../operations/published/declared-names.ts'
+import { operatorText, messageOf } from '../../errors.ts'
 import { isRecord } from '../../request/value.ts'
 import { type AskEngine, invalidResponse, jsonOf } from '../../request/engine-request.ts'
 import type { Principal } from '../../request/principal.ts'
@@ -51,10 +51,13 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
   }
 
   return {
-    verify: ({ user, password, proven }) => {
+    verify: async ({ user, password, from, proven, inBackground = false }) => {
+      const attempt = { user, from, proven }
+      // Not part of the even time, which would then become as long as this wait.
+      if (!inBackground) await lockout.waitForUnlock(attempt)
       // In authorization records this name means all users.
       const isRight = async () =>
-        user !== '*' && lockout.attempt({ user, proven }, () => isVerified(ask, user, password))
+        user !== '*' && lockout.attempt(attempt, () => isVerified(ask, user, password))
       return findCondition(user, () => inEvenTime(isRight))
     },
     principalOf: (userId) => principalOf(ask, userId),
@@ -79,9 +82,11 @@ async function isVerified(ask: AskEngine, username: string, password: string): P
     body: { username, password },
     limitBytes: MAX_VERDICT_BYTES,
   })
-  const decision = jsonOf(response, path)
+  const decision = jsonOf(response, pathText(path))
   if (isRecord(decision) && typeof decision['authenticated'] === 'boolean') return decision['authenticated']
-  throw invalidResponse(`The engine's response to ${path} does not say whether the password is correct`)
+  throw invalidResponse(
+    operatorText`The engine's response to ${pathText(path)} does not say whether the password is correct`,
+  )
 }
 
 /** Returns the user with the name that the directory uses, with groups and tenants, or null if the directory does not list the user. */
@@ -117,16 +122,17 @@ async function findUser(ask: AskEngine, user: string): Promise<FoundUser> {
   const listed =
     users.find((found) => found === user) ?? users.find((found) => isSameName(found, user)) ?? null
   if (listed === null && users.length > 0)
-    throw invalidResponse("The engine's response to /user contains only other users")
+    throw invalidResponse(operatorText`The engine's response to /user contains only other users`)
   return { listed, groups, tenants }
 }
 
 async function readIds(ask: AskEngine, path: string): Promise<readonly string[]> {
-  const what = targetPathOf(path)
+  const what = pathText(path)
   const list = jsonOf(await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES }), what)
-  if (!Array.isArray(list)) throw invalidResponse(`The engine's response to ${what} is not a list`)
+  if (!Array.isArray(list))
+    throw invalidResponse(operatorText`The engine's response to ${what} is not a list`)
   return list.map((one: unknown) => {
     if (isRecord(one) && typeof one['id'] === 'string') return one['id']
-    throw invalidResponse(`The engine's response to ${what} has an item without an id`)
+    throw invalidResponse(operatorText`The engine's response to ${what} has an item without an id`)
   })
 }

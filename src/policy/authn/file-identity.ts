@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, operatorText } from '../../errors.ts'
 import type { IdentitySource } from './identity-source.ts'
 import type { Principal } from '../../request/principal.ts'
 import type { Passwords } from './password.ts'
@@ -18,7 +18,7 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
   const users = (): Users => {
     const current = file.current()
     if (current === null)
-      throw new GatewayError('GW_RECORDS_UNAVAILABLE', { message: 'The users are not available' })
+      throw new GatewayError('GW_RECORDS_UNAVAILABLE', { message: operatorText`The users are not available` })
     return current
   }
   return {

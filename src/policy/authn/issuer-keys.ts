@@ -1,4 +1,4 @@
-import { GatewayError, messageOf } from '../../errors.ts'
+import { GatewayError, messageOf, operatorText } from '../../errors.ts'
 import { type Schedule, scheduleTimer, type SourceState } from '../../files/source-state.ts'
 import { isObject, stringIn } from '../../request/value.ts'
 import { fetchJson, type FetchJson } from './fetch-json.ts'
@@ -109,7 +109,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     const { readAt, keys } = kept
     if (readAt !== null && now() - readAt < staleAfterMs) return keys
     throw new GatewayError('GW_RECORDS_UNAVAILABLE', {
-      message: 'The keys of the issuer of the token are not available',
+      message: operatorText`The keys of the issuer of the token are not available`,
     })
   }
 

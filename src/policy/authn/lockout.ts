@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { createInFlight } from './throttle.ts'
 import { throttled } from './throttled.ts'
@@ -16,6 +17,9 @@ export interface LockoutOptions {
   readonly maxCounted?: number
   /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
+  /** The number of attempts that may wait for the end of the engine's lock. Default: 64. Further attempts get 429. */
+  readonly maxPatient?: number
+  readonly delay?: (ms: number) => Promise<unknown>
   /** Receives the outcomes of this process, for the other replicas. */
   readonly onOutcome?: (outcome: LoginOutcome, user: string) => void
 }
@@ -25,12 +29,19 @@ export type LoginOutcome = 'failed' | 'succeeded' | 'renewed'
 
 export interface LockoutAttempt {
   readonly user: string
+  /** The origin of the attempt: an address, or the network of one subscriber. */
+  readonly from: string
   /** True if the credential was correct before. It is then refused only while the engine would refuse even the right password. */
   readonly proven: boolean
 }
 
 /** Tracks the failed logins that an engine counts for its users. */
 export interface Lockout {
+  /**
+   * Waits until the engine's lock of the user ends, if it ends soon and no attempt from this origin has failed. The engine would refuse
+   * the right password until then. Soon is the length of the engine's first lock: of a longer lock, only the last part is awaited.
+   */
+  readonly waitForUnlock: (who: LockoutAttempt) => Promise<void>
   /** Calls `ask`, unless the engine would refuse any password or has refused too many. @throws GatewayError GW_THROTTLED */
   readonly attempt: (who: LockoutAttempt, ask: () => Promise<boolean>) => Promise<boolean>
   /** Applies an outcome of another replica. Returns false if it changes nothing. */
@@ -39,20 +50,35 @@ export interface Lockout {
 
 /** Creates a lockout that keeps wrong passwords from the engine. The engine's own lock would affect the real user, permanently after ten failures. */
 export function createLockout(options: LockoutOptions = {}): Lockout {
+  const { maxPatient = 64, delay = wait } = options
   const counts = new FailureCounts(options)
   const guesses = createInFlight()
+  let patient = 0
   return {
-    attempt: async ({ user, proven }, ask) => {
+    waitForUnlock: async ({ user, from, proven }) => {
+      if (proven || patient >= maxPatient || !counts.isUnsuspected(from)) return
+      const lockedMs = counts.lockedMsOf(foldedName(user))
+      if (lockedMs <= 0 || lockedMs > MAX_PATIENCE_MS) return
+      patient += 1
+      try {
+        await delay(Math.ceil(lockedMs) + EARLY_TIMER_MS)
+      } finally {
+        patient -= 1
+      }
+    },
+    attempt: async ({ user, from, proven }, ask) => {
       const key = foldedName(user)
-      const before = counts.refuse(key, proven)
+      const before = counts.refuse(key, { from, proven })
       // Only one guess runs at a time, because several simultaneous failures would lock the user for longer.
       if (!proven && guesses.of(key) > 0) throw throttled(1_000)
       if (!proven) guesses.enter(key)
       try {
+        counts.begin(key, proven)
         const right = await ask()
         // If a guess failed in the meantime, it may be the only reason for the engine's refusal.
-        if (!right && proven && counts.get(key) !== before) counts.refuse(key, proven)
-        const outcome = !right ? 'failed' : proven ? 'renewed' : 'succeeded'
+        if (!right && proven && counts.get(key) !== before) counts.refuse(key, { from, proven })
+        const outcome = outcomeOf(right, proven)
+        if (!right) counts.suspect(from)
         if (counts.add(key, outcome)) options.onOutcome?.(outcome, user)
         return right
       } finally {
@@ -63,6 +89,11 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
   }
 }
 
+function outcomeOf(right: boolean, proven: boolean): LoginOutcome {
+  if (!right) return 'failed'
+  return proven ? 'renewed' : 'succeeded'
+}
+
 interface FailureCount {
   /** The failures in a row, as the engine counts them. */
   readonly failures: number
@@ -71,17 +102,29 @@ interface FailureCount {
   readonly lastAt: number
   /** The time until which the engine itself refuses every request of the user. */
   readonly lockedUntil: number
+  /** The time until which no further attempt from an unsuspected origin passes the pause. */
+  readonly exemptAt: number
 }
+
+type Guess = Pick<LockoutAttempt, 'from' | 'proven'>
 
 // The engine locks a user for 3 s after the first failure. It doubles the time with each further failure, up to 60 s.
 const FIRST_LOCK_MS = 3_000
 const MAX_LOCK_MS = 60_000
 /** A margin for engines whose database rounds times. */
 const MARGIN_MS = 250
+/** A timer of Node.js may end up to this much too early, and the attempt would then be refused instead of verified. */
+const EARLY_TIMER_MS = 1
+/** The longest wait of an attempt from an unsuspected origin: the length of the engine's first lock. */
+const MAX_PATIENCE_MS = FIRST_LOCK_MS + MARGIN_MS
+/** The number of origins that are remembered because an attempt from them failed. The origin that failed longest ago is dropped first. */
+const MAX_SUSPECTS = 10_000
 
 class FailureCounts {
-  readonly #options: Required<Omit<LockoutOptions, 'onOutcome' | 'maxCounted'>>
+  readonly #options: Required<Pick<LockoutOptions, 'maxFailures' | 'pauseMs' | 'now'>>
   readonly #counts: LRUCache<string, FailureCount>
+  /** The origins from which an attempt has failed, for any user. */
+  readonly #suspects = new LRUCache<string, true>({ maxSize: MAX_SUSPECTS, sizeCalculation: () => 1 })
 
   constructor(options: LockoutOptions) {
     const { maxFailures = 4, pauseMs = 300_000, maxCounted = 10_000, now = () => performance.now() } = options
@@ -94,18 +137,44 @@ class FailureCounts {
     return this.#counts.peek(key) ?? null
   }
 
+  isUnsuspected(from: string): boolean {
+    return !this.#suspects.has(from)
+  }
+
+  suspect(from: string): void {
+    this.#suspects.set(from, true)
+  }
+
+  /** Returns the time until the engine accepts a password of the user again, in milliseconds. */
+  lockedMsOf(key: string): number {
+    return (this.get(key)?.lockedUntil ?? 0) - this.#options.now()
+  }
+
   /** @throws GatewayError GW_THROTTLED */
-  refuse(key: string, proven: boolean): FailureCount | null {
+  refuse(key: string, { from, proven }: Guess): FailureCount | null {
     const { maxFailures, pauseMs, now } = this.#options
     const count = this.get(key)
     if (count === null) return null
-    const { failures, guesses, lastAt, lockedUntil } = count
+    const { failures, lastAt, lockedUntil, exemptAt } = count
     if (now() < lockedUntil) throw throttled(lockedUntil - now())
     if (proven) return count
     if (failures >= 2 * maxFailures) throw throttled(pauseMs)
-    const openAt = lastAt + pauseMs
-    if (Math.max(failures, guesses) >= maxFailures && now() < openAt) throw throttled(openAt - now())
+    const isExempt = now() >= exemptAt && this.isUnsuspected(from)
+    if (this.#isPaused(count) && !isExempt) throw throttled(lastAt + pauseMs - now())
     return count
+  }
+
+  /** Uses up the exemption of this pause if the attempt passes only because of it. */
+  begin(key: string, proven: boolean): void {
+    const { pauseMs, now } = this.#options
+    const count = this.get(key)
+    if (proven || count === null || !this.#isPaused(count)) return
+    this.#counts.set(key, { ...count, exemptAt: now() + pauseMs })
+  }
+
+  #isPaused({ failures, guesses, lastAt }: FailureCount): boolean {
+    const { maxFailures, pauseMs, now } = this.#options
+    return Math.max(failures, guesses) >= maxFailures && now() < lastAt + pauseMs
   }
 
   add(key: string, outcome: LoginOutcome): boolean {
@@ -125,6 +194,7 @@ class FailureCounts {
     const failures = (before?.failures ?? 0) + 1
     const guesses = before !== null && now() < before.lastAt + pauseMs ? before.guesses + 1 : 1
     const lockMs = Math.min(FIRST_LOCK_MS * 2 ** (failures - 1), MAX_LOCK_MS)
-    return { failures, guesses, lastAt: now(), lockedUntil: now() + lockMs + MARGIN_MS }
+    const exemptAt = before?.exemptAt ?? Number.NEGATIVE_INFINITY
+    return { failures, guesses, lastAt: now(), lockedUntil: now() + lockMs + MARGIN_MS, exemptAt }
   }
 }

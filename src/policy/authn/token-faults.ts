@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { ownText, operatorText, GatewayError } from '../../errors.ts'
 
 /** The longest Authorization header that is parsed. Node accepts 16 KiB of headers in total. */
 export const MAX_BEARER_CHARS = 12 * 1024
@@ -32,10 +32,11 @@ export type TokenFault = keyof typeof TOKEN_FAULTS
  * @param chars the length of the `Authorization` header
  */
 export function tokenRefusalOf(fault: TokenFault, realm: string, chars: number): GatewayError {
-  const message = fault === 'too-long' ? `${TOKEN_FAULTS[fault]}: ${chars}` : TOKEN_FAULTS[fault]
+  const fixed = ownText(TOKEN_FAULTS[fault])
+  const message = fault === 'too-long' ? operatorText`${fixed}: ${chars}` : fixed
   return new GatewayError('GW_TOKEN_INVALID', {
     message,
-    rule: `token: ${fault}`,
+    rule: ownText(`token: ${fault}`),
     // Only Bearer is offered. With Basic, a browser would ask its user for a password, although the page uses a token.
     headers: {
       'www-authenticate': `Bearer realm="${realm}", error="invalid_token", error_description="${message}"`,
