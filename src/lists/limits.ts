@@ -27,10 +27,20 @@ export const MAX_CONDITION_VALUES = 1000
 export const MAX_PARALLEL_READS = 4
 /** Requests for one response that each read or count one object: an activity of a definition, a group, a task, a definition of a report. */
 export const MAX_SINGLE_READS = 200
+/**
+ * Subqueries for single instances that count as one other subquery. The engine finds the items of one instance by an index, without
+ * reading or sorting the list.
+ */
+export const INSTANCES_A_PART = 5
+/** Tenants of running variables that a search finds. The engine sorts its variables for each of them. */
+export const MAX_TENANTS = 20
 /** Ids for a list that takes only one id. Each id needs its own request. */
 export const MAX_SINGLE_IDS = 1000
 /** Ids that one query may select. Also the items of a list whose positions are in memory. Each takes some hundred bytes. */
 export const MAX_IDS = 100_000
+
+/** Ids of tasks that a query of tasks names besides definitions. If a caller has more of them, the list is filtered. */
+export const MAX_TASK_IDS = 5000
 
 // Items of one read.
 

@@ -36,7 +36,7 @@ export const STRATEGY_NAMES = {
 export type ListPlan =
   /** No item is visible. If `isValid`, the engine need not validate the query. */
   | { readonly strategy: 'denied'; readonly isValid: boolean }
-  /** The items are requested by one query, or by several queries that have no item in common. */
+  /** The items are requested by one query, or by several queries. */
   | SubqueryPlan
   /** All items are read, and the visible ones are kept. */
   | { readonly strategy: 'scan' }
@@ -47,7 +47,10 @@ export interface SubqueryPlan {
   readonly subqueries: readonly Subquery[]
   /** The items that are visible only by their process instance. */
   readonly instances: readonly Subquery[]
-  /** The items of `subqueries` that the caller may not see. They are subtracted from counts and left out of lists. */
+  /**
+   * The items of `subqueries` that the caller may not see, and those that two of them find. They are subtracted from counts and left
+   * out of lists.
+   */
   readonly excluded: readonly Subquery[]
   /** The visible items that `subqueries` do not include, or null if they include all. */
   readonly nullGroup: NullGroup | null

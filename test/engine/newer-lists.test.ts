@@ -40,15 +40,20 @@ const QUERIES: readonly Readonly<Record<string, unknown>>[] = [
   { taskDefinitionKeyNotIn: ['desk', 'nursing'], name: 'Read it' },
 ]
 
-for (const family of ['camunda-7.24.0', 'operaton'] as const)
-  void test(`lists of tasks of ${family} have the items of a secured engine`, {
+const RUNS = (['camunda-7.24.0', 'operaton'] as const).flatMap((family) => [
+  { family, allowedHazards: [] },
+  { family, allowedHazards: ['deserialization'] as const },
+])
+
+for (const { family, allowedHazards } of RUNS)
+  void test(`lists of tasks of ${family} have the items of a secured engine${allowedHazards.length === 0 ? '' : ' if it creates objects'}`, {
     skip: javaSkip,
   }, async (t) => {
     const { admin, open } = await startSecuredPair(t, family)
     await buildWorld(admin, () => undefined)
     const given = await admin.call('POST', '/task/create', { id: 'given', assignee: 'assigned' })
     t.equal(given, null)
-    const { engine, gateway } = await open(CALLERS, { allowedHazards: ['deserialization'] })
+    const { engine, gateway } = await open(CALLERS, { allowedHazards })
     const asks: Ask[] = QUERIES.flatMap((body) => [
       { method: 'POST', path: '/task', body },
       { method: 'POST', path: '/task/count', body },
@@ -61,7 +66,8 @@ for (const family of ['camunda-7.24.0', 'operaton'] as const)
         name === 'given' ? '/task?assignee=assigned' : `/task?name=${name}`,
       )
       const id = textOf(Array.isArray(found) ? found[0] : null, 'id')
-      for (const flag of ['true', 'TRUE', '1'])
+      // By default, the gateway refuses values that engines read in different ways.
+      for (const flag of allowedHazards.length === 0 ? ['true', 'false'] : ['true', 'TRUE', '1'])
         asks.push(
           { method: 'GET', path: `/task/${id}?withTaskVariablesInReturn=${flag}` },
           { method: 'GET', path: `/task/${id}?withTaskLocalVariablesInReturn=${flag}` },
@@ -84,7 +90,8 @@ for (const family of ['camunda-7.24.0', 'operaton'] as const)
         if (there.status !== 400) t.same(sorted(here.body), sorted(there.body), what)
         if (there.status === 403) refusals += 1
       }
-    t.ok(refusals > 20, `${refusals} refusals`)
+    // By default, each request is sent with two values instead of three.
+    t.ok(refusals > (allowedHazards.length === 0 ? 19 : 20), `${refusals} refusals`)
   })
 
 function queryOf(body: Readonly<Record<string, unknown>>): URLSearchParams {

@@ -5,6 +5,7 @@ import { sendResponse } from '../../pipeline/replies.ts'
 import { isSurelyFalse } from '../../lists/visibility/compile-restriction.ts'
 import { denialOf } from '../../policy/authz/checks/decision.ts'
 import { otherFormOf } from '../../request/accept.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { bodyFlag } from '../../request/body.ts'
 import { isRecord } from '../../request/value.ts'
@@ -16,8 +17,8 @@ import { itemFilterOf } from './item-filter.ts'
 import { reportMissingPermissions } from './reported-items.ts'
 import { readWhole } from '../../lists/postfilter/visible-items.ts'
 
-/** Returns the operations whose data the query adds to each item. */
-function operationsAdded({ operation, accessRequest }: OperationRequest): readonly string[] {
+/** Returns the operations whose data the query adds to each item, or to a single task. */
+export function operationsAdded({ operation, accessRequest }: OperationRequest): readonly string[] {
   const { handler, method } = operation
   if (handler !== 'added variables') return []
   const isAdded = (name: string) =>
@@ -34,8 +35,11 @@ export function needsItemChecks({ context, upstreamRequest }: HandlerContext): b
     listDecision.visibility === 'none'
   )
     return false
+  // The checks of a single task are in the table.
   return (
-    operationsAdded(context).length > 0 && otherFormOf(operation, upstreamRequest.headers['accept']) !== 'hal'
+    operation.items !== undefined &&
+    operationsAdded(context).length > 0 &&
+    otherFormOf(operation, upstreamRequest.headers['accept']) !== 'hal'
   )
 }
 
@@ -44,24 +48,43 @@ export async function serveCheckedItems(
   handlerContext: HandlerContext,
   read: ReadResponse,
 ): Promise<FastifyReply> {
-  const { dependencies, context, reply } = handlerContext
-  const response = await readItems(handlerContext, read)
-  if (response.status === 200) {
-    await reportMissingPermissions(context, context.operation.template, response)
-    context.stage = 'permit'
-    await enforce(dependencies, context.engine.authorization, context, () => checkItems(context, response))
-  }
-  return sendResponse(reply, response)
+  const { context, reply } = handlerContext
+  return sendResponse(reply, await readCheckedItems(handlerContext, read, context.accessRequest))
+}
+
+/**
+ * Reads a list, and checks each item if necessary. `asked` is the request that the engine gets.
+ * @throws EngineRefusal or GatewayError for the first item that is refused
+ */
+export async function readCheckedItems(
+  handlerContext: HandlerContext,
+  read: ReadResponse,
+  asked: AccessRequest,
+): Promise<BufferedResponse> {
+  const { dependencies, context } = handlerContext
+  const response = await readItems(handlerContext, read, asked)
+  if (response.status !== 200 || !needsItemChecks(handlerContext)) return response
+  await reportMissingPermissions(context, context.operation.template, response)
+  context.stage = 'permit'
+  await enforce(dependencies, context.engine.authorization, context, () => checkItems(context, response))
+  return response
 }
 
 /** Reads a response that needs no filter. */
-type ReadResponse = (handlerContext: HandlerContext) => Promise<BufferedResponse>
+export type ReadResponse = (handlerContext: HandlerContext) => Promise<BufferedResponse>
 
-function readItems(handlerContext: HandlerContext, read: ReadResponse): Promise<BufferedResponse> {
-  const { context, request } = handlerContext
-  const { listDecision } = context
+function readItems(
+  handlerContext: HandlerContext,
+  read: ReadResponse,
+  asked: AccessRequest,
+): Promise<BufferedResponse> {
+  const { context, upstreamRequest, request } = handlerContext
+  const { engine, operation, listDecision } = context
   if (listDecision.strategy === 'scan')
-    return answerList(handlerContext, itemFilterOf(handlerContext, listDecision))
+    return answerList(
+      { context: { engine, operation, accessRequest: asked }, upstreamRequest },
+      itemFilterOf(handlerContext, listDecision),
+    )
   // The gateway sends a HEAD as a GET, because the response to a HEAD has no items to check.
   const isWhole = request.method === 'HEAD' && listDecision.visibility === 'all'
   return isWhole ? readWhole(handlerContext) : read(handlerContext)

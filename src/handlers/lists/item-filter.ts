@@ -10,7 +10,7 @@ export type ScanDecision = Extract<ListDecision, { readonly strategy: 'scan' }>
 /** Returns the restriction of a list. It counts plans and items by operation. `decision` is null if the caller sees no item. */
 export function itemFilterOf(
   { dependencies, context }: HandlerContext,
-  decision: Pick<ScanDecision, 'postfilter' | 'planContext'> | null,
+  decision: Pick<ScanDecision, 'postfilter' | 'planContext' | 'signedCounts'> | null,
 ): ItemFilter {
   const { metrics, config } = dependencies
   const operation = context.operation.id
@@ -24,6 +24,7 @@ export function itemFilterOf(
   return {
     postfilter: decision === null ? null : counted,
     planContext: decision?.planContext,
+    signedCounts: decision?.signedCounts,
     limits: config.limits,
     onPlan: (strategy) => metrics.rowsPlan({ operation, plan: STRATEGY_NAMES[strategy] }),
   }

@@ -1,4 +1,4 @@
-import { EngineRefusal, GatewayError } from '../../errors.ts'
+import { ownText, operatorText, EngineRefusal, GatewayError } from '../../errors.ts'
 import type { CheckedContext, ReceivedRequest } from '../../pipeline/context.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { Dependencies } from '../../pipeline/dependencies.ts'
@@ -183,7 +183,9 @@ async function selectionOf(selectionContext: SelectionContext, wanted: SelectorQ
         )
   const isChanged = queries.length > 0 || ids.length < all.length
   if (isChanged && hasNullIds(accessRequest.body, member))
-    throw new GatewayError('GW_ROWS_NOT_EXACT', { message: `${member} contains ids that are null` })
+    throw new GatewayError('GW_ROWS_NOT_EXACT', {
+      message: operatorText`${ownText(member)} contains ids that are null`,
+    })
   return { member, given, ids, queries, isOpen, isChanged }
 }
 

@@ -1,4 +1,4 @@
-import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../../errors.ts'
+import { operatorText, type EngineRefusal, GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { EngineCall } from '../../pipeline/context.ts'
 import type { Dependencies } from '../../pipeline/dependencies.ts'
 import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/body-selectors.ts'
@@ -169,7 +169,7 @@ function refusalOf({ status, headers, body }: BufferedResponse): EngineRefusal |
   return new GatewayError(status === 400 ? 'GW_INVALID_BODY' : 'GW_ROWS_NOT_EXACT', { message: REFUSED })
 }
 
-const REFUSED = 'The engine refuses the query in the body'
+const REFUSED = operatorText`The engine refuses the query in the body`
 
 /** Returns the list operation with the query, as the caller would send it. */
 function listOf(

@@ -10,13 +10,18 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { joinItems } from '../../request/json-items.ts'
 import type { Postfilter } from '../item-decision.ts'
 import type { ListPlan, SubqueryPlan } from '../list-plan.ts'
+import { isOfAll } from '../prefilter/own-query.ts'
 import type { PlanContext } from '../prefilter/plan-context.ts'
 import { createPlan, readsInstances } from '../prefilter/plan-list.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
-import { observationsOf } from '../merge/list-observations.ts'
+import { observationsOf, queryTextOf } from '../merge/list-observations.ts'
+import { hasListMembers, withoutListMembers } from './list-members.ts'
 import { UnknownOrderError } from '../merge/subquery-reader.ts'
 import { countSubqueries, listSubqueries } from '../merge/read-subqueries.ts'
+import { readCount } from '../merge/subquery-sizes.ts'
+import type { SignedCount } from '../rewrite/narrow-tasks.ts'
+import { mapSideBySide } from '../side-by-side.ts'
 import { type PageItem, StableScan } from '../postfilter/stable-scan.ts'
 import {
   type ItemFilter,
@@ -56,11 +61,19 @@ interface PlannedReading extends ListReading {
  * @throws GatewayError if too many items would have to be read
  */
 export async function answerList(listRequest: ListRequest, filtering: ItemFilter): Promise<BufferedResponse> {
+  if (!hasListMembers(listRequest)) return answerQuery(listRequest, filtering)
+  // The list may fail for a sort that the count ignores. The count itself validates all members.
+  const response = await readWhole(listRequest)
+  return response.status === 200 ? answerQuery(withoutListMembers(listRequest), filtering) : response
+}
+
+async function answerQuery(listRequest: ListRequest, filtering: ItemFilter): Promise<BufferedResponse> {
   const { operation, accessRequest } = listRequest.context
   const paging = isPagedList(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, listRequest.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(listRequest)
-  const { postfilter, planContext, onPlan } = filtering
+  const { postfilter, planContext, signedCounts, onPlan } = filtering
+  if (signedCounts !== undefined) return answerSignedCounts(listRequest, signedCounts, onPlan)
   if (postfilter !== null && planContext !== undefined) {
     const planned = { ...filtering, postfilter, planContext, paging }
     // Only lists and counts have a prefilter.
@@ -77,8 +90,38 @@ async function answerCount(
   listRequest: ListRequest,
   planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
-  const few = mayBeFew(listRequest) ? await countFew(listRequest, planned) : null
+  const few = mayBeFew(listRequest, planned.planContext) ? await countFew(listRequest, planned) : null
   return few ?? answerByPlan(listRequest, planned, await createPlan(planned.planContext))
+}
+
+/** Adds and subtracts counts. The engine's error is returned if it refuses one of them. */
+async function answerSignedCounts(
+  listRequest: ListRequest,
+  signedCounts: readonly SignedCount[],
+  onPlan: ItemFilter['onPlan'],
+): Promise<BufferedResponse> {
+  const { context, upstreamRequest } = listRequest
+  const requests = signedCounts.flatMap(({ narrow, isSubtracted }) => {
+    const query = narrow(upstreamRequest, context.accessRequest.query)
+    return query === null ? [] : [{ query, sign: isSubtracted ? -1 : 1 }]
+  })
+  const counts = await mapSideBySide(requests, async ({ query: { method, path, body }, sign }) => {
+    const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }
+    const counted = await readCount({
+      context,
+      upstreamRequest: { ...upstreamRequest, method, path, body, headers },
+    })
+    return { ...counted, count: sign * counted.count }
+  }).catch(nullIfRefused)
+  const [first] = counts ?? []
+  if (counts === null || first === undefined) return answerRefused(listRequest)
+  onPlan?.('union')
+  // Items may be added or removed between two counts.
+  const count = Math.max(
+    0,
+    counts.reduce((sum, one) => sum + one.count, 0),
+  )
+  return { ...first.response, body: json({ count }) }
 }
 
 /** Returns null if all items have to be read and filtered. */
@@ -132,21 +175,19 @@ function topOf(plan: SubqueryPlan, { context: { engine, operation } }: ListReque
   return Math.min(Math.max(STEP_ITEMS, (subqueryCount + instanceCount) * FIRST_READ_ITEMS), MAX_READ_ITEMS)
 }
 
-/** Returns whether reading the items of a short list is cheaper than the requests of its plan. */
-function mayBeFew({ context: { engine, operation, accessRequest } }: ListRequest): boolean {
+/**
+ * Returns whether reading the items of a short list may be cheaper than the requests of its plan. A condition on other members than
+ * definitions and instances, for example on a value, may find few items.
+ */
+function mayBeFew(listRequest: ListRequest, { own }: PlanContext): boolean {
+  const { engine, operation } = listRequest.context
   const query = prefilterOf(operation.items?.prefilter)
   const takesSeveral = query !== null && (query.by !== 'keys' || query.nullGroup !== undefined)
-  return (
-    takesSeveral &&
-    operation.method === 'GET' &&
-    accessRequest.query.size === 0 &&
-    !observationsOf(engine).longCounts.has(operation.id)
-  )
+  return takesSeveral && isOfAll(own) && !observationsOf(engine).longCounts.has(queryTextOf(listRequest))
 }
 
 /** Counts a short list by reading its items. Returns null if the list is long. */
 async function countFew(listRequest: ListRequest, planned: PlannedReading): Promise<BufferedResponse | null> {
-  const { engine, operation } = listRequest.context
   const response = await readWhole(listRequest)
   if (response.status !== 200) return response
   const count = bodyValue(jsonIn(response.body), 'count')
@@ -154,7 +195,7 @@ async function countFew(listRequest: ListRequest, planned: PlannedReading): Prom
     planned.onPlan?.('scan')
     return answerFiltered(listRequest, planned)
   }
-  observationsOf(engine).longCounts.set(operation.id, true)
+  observationsOf(listRequest.context.engine).longCounts.set(queryTextOf(listRequest), true)
   return null
 }
 
@@ -231,12 +272,22 @@ export function emptyResponseOf(operation: Operation, method: string): BufferedR
   return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
 }
 
+/** Returns the response of a count. The headers are those of the list, whose form depends on `Accept`. */
+function countResponse({ headers, ...response }: BufferedResponse, count: number): BufferedResponse {
+  const { vary, ...others } = headers
+  return {
+    ...response,
+    headers: vary === undefined || vary === 'Accept' ? others : headers,
+    body: json({ count }),
+  }
+}
+
 function responseOf(
   form: ResponseForm | 'list',
   seen: readonly PageItem[],
   response: BufferedResponse,
 ): BufferedResponse {
-  if (form === 'count') return { ...response, body: json({ count: seen.length }) }
+  if (form === 'count') return countResponse(response, seen.length)
   if (form === 'topic names') {
     const names = new Set(seen.map(({ item }) => String(item['topicName'])))
     return { ...response, body: json([...names].sort((one, other) => (one < other ? -1 : 1))) }

@@ -2,6 +2,7 @@ import type { GatewayError } from '../../errors.ts'
 import type { Postfilter } from '../item-decision.ts'
 import type { PlanContext } from '../prefilter/plan-context.ts'
 import type { Narrow } from '../rewrite/narrow.ts'
+import type { SignedCount } from '../rewrite/narrow-tasks.ts'
 
 /** The decision about the items of a response. */
 export type ListDecision =
@@ -29,6 +30,8 @@ export type ListDecision =
       readonly postfilter: Postfilter
       /** The facts from which a plan is made that avoids reading hidden items. Absent if no query selects the visible items. */
       readonly planContext?: PlanContext
+      /** The counts that give the number of visible items without reading any. Absent for a list, and if no queries express it. */
+      readonly signedCounts?: readonly SignedCount[]
     }
   /** The visible items cannot be determined. */
   | { readonly visibility: 'undecidable'; readonly refusal: GatewayError; readonly strategy?: never }

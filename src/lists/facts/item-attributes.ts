@@ -1,17 +1,19 @@
+import { ownText, operatorText } from '../../errors.ts'
+import { OPERATION_LOG, tenantsOfEntries } from '../../policy/authz/entities/log-tenants.ts'
 import type { LookUps, ReadItemAttributes, ListItem } from '../../policy/authz/entities/look-ups.ts'
 import type { Attributes } from '../../request/attributes.ts'
 import { invalidResponse } from '../../request/engine-request.ts'
 import { isObject, stringIn, stringOf } from '../../request/value.ts'
-import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
-export function createItemAttributes({ lookUp, lookUpAll }: LookUps): ReadItemAttributes {
+export function createItemAttributes(lookUps: LookUps): ReadItemAttributes {
+  const { lookUpAll } = lookUps
   return async function readItemAttributes(template, items) {
     const definitionIds = isKnownByInstance(template)
       ? await definitionIdsByInstance(items, lookUpAll)
       : items.map(definitionIdOf)
     const ids = new Set(definitionIds.filter((id) => id !== null))
     const definitions = await lookUpAll('processDefinition', [...ids])
-    const tenants = template === OPERATION_LOG ? await tenantsOfEntries(items, definitions, lookUp) : null
+    const tenants = template === OPERATION_LOG ? await tenantsOfEntries(items, definitions, lookUps) : null
     return items.map((item, index) => {
       const definition = definitions.get(definitionIds[index] ?? '')
       return (name) => {
@@ -66,10 +68,10 @@ function requireMember(template: string, item: ListItem, name: string): void {
   const hasMember = (of: unknown): boolean =>
     isObject(of) && members.some((member) => Object.hasOwn(of, member))
   if (hasMember(item) || hasMember(item['definition'])) return
-  throw invalidResponse(
-    `An item of the engine's response has no ${name}`,
-    new Error(`response to ${template}`),
-  )
+  throw invalidResponse({
+    caller: `An item of the engine's response has no ${name}`,
+    operator: operatorText`An item of the engine's response to ${ownText(template)} has no ${ownText(name)}`,
+  })
 }
 
 /** Returns the members of an item, or of its definition, from which an attribute is read. */

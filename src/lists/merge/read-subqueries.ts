@@ -33,8 +33,10 @@ export async function countSubqueries(
   const { subqueries, instances, excluded, nullGroup, postForm } = plan
   const firstResponse: FirstResponse = {}
   const countSubquery = createSubqueryCount(listRequest, { postForm, firstResponse })
-  const sum = async (some: readonly Subquery[]): Promise<number> =>
-    (await mapSideBySide(some, countSubquery)).reduce((all, one) => all + one, 0)
+  const sum = async (added: readonly Subquery[], subtracted: readonly Subquery[] = []): Promise<number> => {
+    const counts = await mapSideBySide([...added, ...subtracted], countSubquery)
+    return counts.reduce((all, one, at) => (at < added.length ? all + one : all - one), 0)
+  }
   // Items may be added or removed between two counts.
   const responseOf = (count: number) => withBody(firstResponse, json({ count: Math.max(0, count) }))
   const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > MAX_PARALLEL_READS
@@ -49,7 +51,7 @@ export async function countSubqueries(
   const reading = { postfilter, maxItems: limits.filteredRows, idsOnly: true, firstResponse }
   const others = nullGroup === null ? 0 : await countNullGroup(listRequest, { ...reading, nullGroup })
   if (others === null) return null
-  return responseOf(others + (await sum([...subqueries, ...instances])) - (await sum(excluded)))
+  return responseOf(others + (await sum([...subqueries, ...instances], excluded)))
 }
 
 /**

@@ -7,7 +7,7 @@ import type { ListRequest } from '../list-request.ts'
 import { STEP_ITEMS } from '../limits.ts'
 import { ListRefusal, nullIfRefused, readWhole } from '../postfilter/visible-items.ts'
 import { mapSideBySide } from '../side-by-side.ts'
-import { observationsOf } from './list-observations.ts'
+import { observationsOf, queryTextOf } from './list-observations.ts'
 import type { SizesAge, SizeSource } from './merged-items.ts'
 import type { Sizes } from './seek-page.ts'
 import { subqueryRequestOf } from './subquery-request.ts'
@@ -27,7 +27,9 @@ export function createSizeSource(listRequest: ListRequest, input: SizeSourceInpu
   const counts = subqueries.map((subquery) => countRequestOf(listRequest, subquery, postForm))
   const { unevenPages } = observationsOf(listRequest.context.engine)
   // Pages near each other share a key, and the first two of many subqueries are enough to distinguish callers.
-  const page = [Math.round(4 * Math.log2(first)), counts.length, ...counts.slice(0, 2).map(queryOf)].join(' ')
+  const page = [Math.round(4 * Math.log2(first)), counts.length, ...counts.slice(0, 2).map(queryTextOf)].join(
+    ' ',
+  )
   return {
     counts: async (age) => {
       if (unevenPages.has(page)) return null
@@ -59,10 +61,6 @@ export function countedBy(postForm: PostForm | null): PostForm | null {
   return postForm?.counts === false ? null : postForm
 }
 
-function queryOf({ upstreamRequest: { path, body } }: ListRequest): string {
-  return `${path} ${body?.toString()}`
-}
-
 /** Returns sizes that are proportional to the estimated shares. Null if a subquery has no share. */
 function estimatedSizes(subqueries: readonly Subquery[]): Sizes | null {
   const sizes = subqueries.flatMap(({ estimatedShare }) => estimatedShare ?? [])
@@ -80,7 +78,7 @@ async function countedSizes(counts: readonly ListRequest[], age: SizesAge): Prom
 /** Returns the number of items of a query. A query that had no items is always counted again, because a subquery without items is not read. */
 async function sizeOf(countRequest: ListRequest, age: SizesAge) {
   const { sizes } = observationsOf(countRequest.context.engine)
-  const query = queryOf(countRequest)
+  const query = queryTextOf(countRequest)
   const known = age === 'recent' ? sizes.get(query) : undefined
   if (known !== undefined && known > 0) return { size: known, isRecent: true }
   const { count } = await readCount(countRequest)

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { targetPathOf } from '../../request/target.ts'
 import { GatewayError } from '../../errors.ts'
 import type { ListRequest } from '../list-request.ts'
+import { serializedValuesAt } from '../../operations/serialized-values.ts'
 import type { ResponseForm } from '../../operations/notation.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
@@ -9,6 +10,7 @@ import { type JsonItem, itemBatches } from '../../request/json-items.ts'
 import type { Postfilter } from '../item-decision.ts'
 import type { Strategy } from '../list-plan.ts'
 import type { PlanContext } from '../prefilter/plan-context.ts'
+import type { SignedCount } from '../rewrite/narrow-tasks.ts'
 import { type ListPage, type PageItem, StableScan } from './stable-scan.ts'
 import { type BufferedResponse, MAX_READ_BYTES, releaseBody } from '../../request/buffered-response.ts'
 import { FIRST_READ_ITEMS, MAX_READ_ITEMS, READ_BYTES, STEP_ITEMS, type ListLimits } from '../limits.ts'
@@ -160,7 +162,10 @@ function listPathOf(
   ])
   query.set('firstResult', String(from))
   query.set('maxResults', String(size))
-  return `${templateOf(path, form)}?${query}`
+  const listPath = templateOf(path, form)
+  // A count needs no values, so the engine creates no objects for it.
+  if (form === 'count') for (const [name, value] of serializedValuesAt(listPath)) query.set(name, value)
+  return `${listPath}?${query}`
 }
 
 function templateOf(path: string, form: ResponseForm | 'list'): string {
@@ -195,6 +200,8 @@ export interface ItemFilter {
   readonly limits: ListLimits
   /** The facts for a plan that requests only the visible items. If absent, the whole list is read and filtered. */
   readonly planContext?: PlanContext | undefined
+  /** As in the decision about the list. */
+  readonly signedCounts?: readonly SignedCount[] | undefined
   /** Called with the strategy by which the query is answered. */
   readonly onPlan?: ((strategy: Strategy) => void) | undefined
 }

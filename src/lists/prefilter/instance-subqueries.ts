@@ -156,7 +156,7 @@ export async function addNamedInstances(
   context: PlanContext,
   content: PlanContent,
 ): Promise<PlanContent | null> {
-  const { query, own, keys, restriction, subject, options, accessRequest, method } = context
+  const { query, own, keys, restriction, subject, options, accessRequest } = context
   const { granted, revoked } = context.instances
   const isAsked = (id: string) => own.instances === null || own.instances.includes(id)
   const [opened, closed] = [granted.filter(isAsked), revoked.filter(isAsked)]
@@ -178,7 +178,7 @@ export async function addNamedInstances(
   }
   const subqueries = (ids: readonly string[]): readonly Subquery[] => {
     if (!ids.every(isListable)) return []
-    const values = query.instances === undefined ? ids : [...listsOf(ids, method)]
+    const values = query.instances === undefined ? ids : [...listsOf(ids, context)]
     return values.map((value) => ({ set: { [name]: value }, constants: {} }))
   }
   const excluded = subqueries(closed.filter((id) => seesKeyOf(id) === true))

@@ -2,7 +2,6 @@ import { type PlanContext, type PlanContent, inTenants, constantsOf } from './pl
 import type { Subquery, QueryMembers } from '../list-plan.ts'
 import { isNone, isAll, has } from '../visibility/visible-set.ts'
 import { MAX_CONDITION_VALUES, MAX_LIST_CHARS, MAX_READ_ITEMS, FEW_ITEMS } from '../limits.ts'
-import type { Method } from '../../operations/table.ts'
 import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import { isOfTenants } from '../visibility/visibility.ts'
 import type { DefinitionVersion } from '../facts/definition-lists.ts'
@@ -63,7 +62,7 @@ async function withDeleted(
 
 /** Returns subqueries by lists of keys, or null if no list expresses the keys. */
 async function listedKeys(context: PlanContext): Promise<readonly Subquery[] | null> {
-  const { query, own, keys, method } = context
+  const { query, own, keys } = context
   if (keys.isAllBut && query.exceptKeys !== undefined) {
     const except = [...new Set([...keys.ids, ...(own.exceptKeys ?? [])])]
     return except.length > MAX_CONDITION_VALUES ? null : inTenants(context, [{ [query.exceptKeys]: except }])
@@ -71,12 +70,17 @@ async function listedKeys(context: PlanContext): Promise<readonly Subquery[] | n
   const named = keys.isAllBut ? await visibleKeys(context) : keys.ids
   const name = query.keys
   if (name === undefined || named === null) return null
-  const sets = [...listsOf([...named], method)].map((list) => ({ [name]: list }))
+  const sets = [...listsOf([...named], context)].map((list) => ({ [name]: list }))
   return inTenants(context, sets)
 }
 
-export function listsOf(ids: readonly string[], method: Method): Iterable<readonly string[]> {
-  return inQueries(ids, method === 'POST' ? Number.POSITIVE_INFINITY : MAX_LIST_CHARS, MAX_CONDITION_VALUES)
+/** Splits ids into lists for subqueries, which are in a body or in a query string. */
+export function listsOf(
+  ids: readonly string[],
+  { method, postForm }: Pick<PlanContext, 'method' | 'postForm'>,
+): Iterable<readonly string[]> {
+  const isInBody = method === 'POST' || postForm !== null
+  return inQueries(ids, isInBody ? Number.POSITIVE_INFINITY : MAX_LIST_CHARS, MAX_CONDITION_VALUES)
 }
 
 /** Plans a query for one definition. */

@@ -14,6 +14,7 @@ export interface OwnQuery {
   readonly definition: string | null
   readonly instances: readonly string[] | null
   readonly instance: string | null
+  readonly owner: string | null
   readonly tenantIds: readonly string[] | null
   readonly isWithoutTenant: boolean
   /** `other` if the order of two items cannot be determined. */
@@ -32,6 +33,7 @@ export const NO_CONDITION: OwnQuery = {
   definition: null,
   instances: null,
   instance: null,
+  owner: null,
   tenantIds: null,
   isWithoutTenant: false,
   sort: null,
@@ -45,7 +47,7 @@ export interface OwnSort {
 }
 
 /** The conditions of a query. The table has the names of their members. */
-const CONDITIONS = ['key', 'keys', 'exceptKeys', 'definition', 'instances', 'instance'] as const
+const CONDITIONS = ['key', 'keys', 'exceptKeys', 'definition', 'instances', 'instance', 'owner'] as const
 
 /** Reads a query before a plan sets members in it. Returns null if a part of it cannot be read with certainty. */
 export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequest): OwnQuery | null {
@@ -62,6 +64,7 @@ export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequ
     definition: textIn(members, query.definition),
     instances: listIn(members, query.instances, isBody),
     instance: textIn(members, query.instance),
+    owner: textIn(members, query.owner),
     tenantIds: listIn(members, 'tenantIdIn', isBody),
     isWithoutTenant: withoutTenantId === true || withoutTenantId === 'true',
     sort: sortIn(members),
@@ -81,6 +84,11 @@ export function ownQueryOf(query: Prefilter, method: Method, request: AccessRequ
   return isUnread || isOfTwoTenants || ['orQueries', query.tenants].some((name) => names.has(name))
     ? null
     : own
+}
+
+/** Returns whether a query names no definition and no instance. */
+export function isOfAll(own: OwnQuery): boolean {
+  return CONDITIONS.every((condition) => own[condition] === null)
 }
 
 const FLAGS: ReadonlySet<unknown> = new Set([undefined, true, false, 'true', 'false'])

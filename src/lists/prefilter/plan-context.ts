@@ -1,6 +1,7 @@
 import type { LookUps } from '../../policy/authz/entities/look-ups.ts'
 import type { DefinitionLists } from '../facts/definition-lists.ts'
 import type { InstanceLists } from '../facts/instance-lists.ts'
+import type { VariableTenants } from '../facts/variable-tenants.ts'
 import type { ListLimits } from '../limits.ts'
 import type { DateFormat } from '../../request/date-format.ts'
 import type {
@@ -21,10 +22,11 @@ import {
 import type { PostForm, Prefilter } from '../../operations/prefilters.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { isNameable } from '../../policy/authz/entities/lookup.ts'
+import { MAX_LIST_CHARS } from '../limits.ts'
 import type { ListOrder, QueryMembers, Subquery, SubqueryPlan } from '../list-plan.ts'
 
 /** The options of a plan. */
-export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
+export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists, VariableTenants {
   readonly limits: ListLimits
   readonly dateFormat: DateFormat
 }
@@ -97,7 +99,7 @@ export function planContextOf(planning: Planner & PlanInput): PlanContext | null
   const visible = visibleSetOf(restriction, permissions, subject)
   const keys = keysOf(visible, own)
   if (own.instance === null && ![...keys.ids, ...(subject.tenants ?? [])].every(isListable)) return null
-  const postForm = method === 'POST' ? null : postFormOf(query, own, accessRequest)
+  const postForm = postFormOf(planning, own, visible)
   const isInBody = method === 'POST' || postForm !== null
   return {
     ...planning,
@@ -135,9 +137,19 @@ function orderOf(query: Prefilter, own: OwnQuery, dateFormat: DateFormat): ListO
   return dateFormat.hasMilliseconds ? { member, kind, isDescending, dateFormat } : null
 }
 
-/** Returns how a GET is sent as a POST that has all its members. */
-function postFormOf({ postForm }: Prefilter, own: OwnQuery, { query }: AccessRequest): PostForm | null {
-  if (postForm === undefined || own.sort !== null) return null
+/** Returns whether the ids of instances may not fit into a GET. */
+function mayBeLong({ by }: Prefilter, { instances: { granted, revoked } }: VisibleSet): boolean {
+  return by === 'instances' || queryLengthOf({ ids: [...granted, ...revoked] }) > MAX_LIST_CHARS
+}
+
+/** Returns how a GET is sent as a POST that has all its members. Null if this is impossible or not necessary. */
+function postFormOf(
+  { method, query: prefilter, accessRequest: { query } }: Planner & PlanInput,
+  own: OwnQuery,
+  visible: VisibleSet,
+): PostForm | null {
+  const { postForm } = prefilter
+  if (method === 'POST' || postForm === undefined || !mayBeLong(prefilter, visible)) return null
   const known = new Set([...postForm.texts, ...postForm.inQuery])
   return [...own.names].every((name) => known.has(name) && query.get(name) !== '') ? postForm : null
 }

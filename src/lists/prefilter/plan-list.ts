@@ -9,10 +9,12 @@ import {
   queryLengthOf,
 } from './plan-context.ts'
 import { type ListPlan, FILTER } from '../list-plan.ts'
+import { INSTANCES_A_PART } from '../limits.ts'
 import { isNone } from '../visibility/visible-set.ts'
-import { subtractInstances, subtractKeys } from './subtracted-counts.ts'
+import { subtractHiddenInstances, subtractInstances, subtractKeys } from './subtracted-counts.ts'
 import { addVisibleInstances, addCases, addNamedInstances, isInstanceVisible } from './instance-subqueries.ts'
 import { addKeys } from './key-subqueries.ts'
+import { addOwned } from './owned-subqueries.ts'
 import { addNullGroup } from './null-group-subqueries.ts'
 
 /** Creates the planner of an operation with a prefilter. It has only the steps that the operation needs. */
@@ -25,9 +27,11 @@ const STEPS: readonly (readonly [step: PlanStep, isNeeded: (planner: PlannerInpu
   // First, because it can find without a request to the engine that a query has no plan.
   [addNullGroup, (planner) => hasNullGroup(planner) && !maySubtract(planner)],
   [subtractInstances, (planner) => isByInstances(planner) && maySubtract(planner)],
+  [subtractHiddenInstances, (planner) => isByInstances(planner) && maySubtractHidden(planner)],
   [addVisibleInstances, isByInstances],
   [addKeys, (planner) => !isByInstances(planner)],
   [subtractKeys, (planner) => !isByInstances(planner) && maySubtract(planner) && !isOfHistory(planner)],
+  [addOwned, ({ query }) => query.owner !== undefined],
   [addCases, ({ restriction }) => restriction.exempt === 'case'],
   [addNamedInstances, (planner) => !isByInstances(planner) && planner.permissions.instance !== null],
   [addNullGroup, maySubtract],
@@ -54,6 +58,11 @@ function maySubtract(planner: PlannerInput): boolean {
   )
 }
 
+/** The items without a definition belong to the count if all keys but some are visible. */
+function maySubtractHidden({ restriction, query }: PlannerInput): boolean {
+  return restriction.form === 'count' && query.hasItemsOfNone === true && query.tenants === 'definitions'
+}
+
 /** Returns whether the plan first reads the ids of instances, and there may be many. */
 export function readsInstances({ query, own, keys }: PlanContext): boolean {
   const isByInstance = query.by === 'instances' || query.by === 'instance'
@@ -71,9 +80,11 @@ export async function createPlan(context: PlanContext): Promise<ListPlan> {
     own.instance === null ? await addSteps(context) : await contentOfInstance(context, own.instance)
   if (content === null) return FILTER
   const { subqueries, instances, excluded, nullGroup, isExact } = content
-  const all = [...subqueries, ...instances, ...excluded, ...(nullGroup?.all ?? [])]
+  const others = [...subqueries, ...excluded, ...(nullGroup?.all ?? [])]
+  const all = [...others, ...instances]
   if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && context.isAnswerable }
-  if (all.length > options.limits.rowParts) return FILTER
+  const { rowParts } = options.limits
+  if (others.length > rowParts || all.length > INSTANCES_A_PART * rowParts) return FILTER
   if (all.some(({ set }) => queryLengthOf(set) > maxChars)) return FILTER
   const strategy = all.length === 1 && nullGroup === null ? 'rewrite' : 'union'
   return { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm }

@@ -1,4 +1,5 @@
-import { type PlanContext, type PlanContent, EMPTY, inTenants } from './plan-context.ts'
+import { type PlanContext, type PlanContent, EMPTY, inTenants, isListable } from './plan-context.ts'
+import { isOfTenants } from '../visibility/visibility.ts'
 import { mayFindNullGroup } from './null-group-subqueries.ts'
 import {
   listsOfInstances,
@@ -18,6 +19,47 @@ export async function subtractInstances(context: PlanContext, content: PlanConte
   const ids = await excludedInstances(context, othersOf(context))
   const excluded = ids === null ? null : listsOfInstances(context, ids)
   return excluded === null ? content : allBut(context, excluded.map(withEstimatedShare))
+}
+
+/**
+ * Counts items by lists of instances if all keys but some are visible, and therefore also the items without a definition, which no
+ * query selects: all items minus those of other tenants, minus those of the hidden instances of the caller's tenants.
+ */
+export async function subtractHiddenInstances(
+  context: PlanContext,
+  content: PlanContent,
+): Promise<PlanContent> {
+  if (!context.keys.isAllBut || !mayFindNullGroup(context)) return content
+  const [tenants, ids] = await Promise.all([hiddenTenants(context), hiddenInstances(context)])
+  if (tenants === null || ids === null) return content
+  const lists = listsOfInstances(context, ids)
+  if (lists === null) return content
+  const ofTenants = tenants.length === 0 ? [] : [{ set: { tenantIdIn: tenants }, constants: {} }]
+  return allBut(context, [...ofTenants, ...lists.map(withEstimatedShare)])
+}
+
+async function hiddenInstances(context: PlanContext): Promise<readonly string[] | null> {
+  const { granted, revoked } = context.instances
+  const found = await idsOfDefinitions(othersOf(context))
+  if (found === null) return null
+  const ids = new Set([...found, ...revoked])
+  for (const id of granted) ids.delete(id)
+  return [...ids]
+}
+
+/** Returns the tenants whose items are subtracted. Null if their items and those of hidden instances may be the same. */
+async function hiddenTenants(context: PlanContext): Promise<readonly string[] | null> {
+  if (!context.isRestricted) return []
+  // A hidden instance may belong to another tenant, whose items are subtracted as well.
+  if (context.own.tenantIds !== null || context.instances.revoked.length > 0) return null
+  return otherTenants(context)
+}
+
+/** Returns the tenants of items that are not the caller's. Null if they are too many, or a query cannot name them. */
+async function otherTenants({ subject, options }: PlanContext): Promise<readonly string[] | null> {
+  const tenants = await options.variableTenants()
+  const others = tenants?.filter((tenant) => !isOfTenants(tenant, subject.tenants)) ?? null
+  return others?.every(isListable) === true ? others : null
 }
 
 /** Counts running items if most keys are visible: all items minus those of the other keys. */

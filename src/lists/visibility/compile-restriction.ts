@@ -34,6 +34,7 @@ export function compileRestriction(restriction: ItemRestriction): CompiledRestri
     prefilter: query === null ? null : compilePrefilter(query, restriction, conditions),
     concernsTasks: resources.has('TASK'),
     concernsIdentity: IDENTITIES.some((resource) => resources.has(resource)),
+    concernsFilters: resources.has('FILTER'),
     where: compileWhere(restriction),
   }
 }

@@ -22,6 +22,8 @@ export interface CompiledRestriction {
   readonly concernsTasks: boolean
   /** Whether items may be visible because they are the caller, or the caller's group or tenant. */
   readonly concernsIdentity: boolean
+  /** Whether items may be visible because the caller is their owner. */
+  readonly concernsFilters: boolean
   /** The restriction that replaces this one if a parameter of the query is true, or null. */
   readonly where: { readonly query: string; readonly restriction: CompiledRestriction } | null
 }
@@ -59,4 +61,6 @@ export interface ListSubject {
   readonly implicitGrants: ImplicitTasks | null
   /** Whether users, groups and tenants are visible to themselves and their members without a record. */
   readonly impliesIdentity: boolean
+  /** Whether filters are visible to their owners without a record. Default: false. */
+  readonly impliesFilters?: boolean
 }

@@ -18,6 +18,7 @@ export function subjectOf(
     tenants: tenants === null ? null : new Set(tenants),
     implicitGrants: null,
     impliesIdentity: options.impliesIdentity,
+    impliesFilters: options.impliesFilters ?? false,
   }
 }
 

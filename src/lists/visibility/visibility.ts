@@ -2,7 +2,7 @@ import type { ExemptEntity } from '../../operations/notation.ts'
 import { RESOURCES } from '../../operations/permissions.ts'
 import type { Permission } from '../../policy/authz/checks/compiled-permission.ts'
 import type { Principal } from '../../request/principal.ts'
-import { identityBits, implicitBits } from '../../policy/authz/entities/implicit-grants.ts'
+import { identityBits, implicitBits, ownerBits } from '../../policy/authz/entities/implicit-grants.ts'
 import type { PermissionCheck } from '../../policy/authz/decision/permission-check.ts'
 import { decideAny, isAuthorized, isGrantedTogether } from '../../policy/authz/decision/decide.ts'
 import { grantedIds, someNamedId } from '../../policy/authz/decision/granted-ids.ts'
@@ -128,13 +128,15 @@ function isMet(condition: ItemCondition, attribute: ItemAttribute, subject: List
 function itemChecksOf(
   { permissions }: ItemCondition,
   attribute: ItemAttribute,
-  { principal, implicitGrants, impliesIdentity }: ListSubject,
+  { principal, implicitGrants, impliesIdentity, impliesFilters = false }: ListSubject,
 ): readonly PermissionCheck[] {
   return permissions.map(({ resource, permission, attribute: source }) => {
     const id = 'name' in source ? attribute(source.name) : null
     const permissionCheck = { resource, permission, id }
     if (resource === 'TASK' && implicitGrants !== null)
       return { ...permissionCheck, implicitBits: implicitBits(implicitGrants, id) }
+    if (resource === 'FILTER' && impliesFilters)
+      return { ...permissionCheck, implicitBits: ownerBits(attribute('owner'), principal) }
     return impliesIdentity
       ? { ...permissionCheck, implicitBits: identityBits(resource, id, principal) }
       : permissionCheck

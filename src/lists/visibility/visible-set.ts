@@ -40,6 +40,24 @@ export function visibleSetOf(
   return { keys: { isAllBut, ids }, instances }
 }
 
+/** Returns the ids of items that records name, with the decisions about them if the caller is their owner. */
+export function ownedIdsOf(
+  restriction: CompiledRestriction,
+  { key: keyName, keyTypes }: ItemPermissions,
+  subject: ListSubject,
+): ReadonlyMap<string, boolean> {
+  const { records, principal } = subject
+  const attributeOf = (id: string) => (name: string) =>
+    name === keyName ? id : name === 'owner' ? principal.userId : null
+  return new Map(
+    keyTypes.flatMap((type) =>
+      [...namedIds(records, principal, type)].map(
+        (id) => [id, isVisible(restriction, {}, attributeOf(id), subject)] as const,
+      ),
+    ),
+  )
+}
+
 /** Returns whether records or links on tasks may open items. A set of keys and instances cannot express this. */
 export function namesTasks({ records, principal, implicitGrants }: ListSubject): boolean {
   const isLinked = implicitGrants !== null && implicitGrants.user.size + implicitGrants.groups.size > 0

@@ -126,3 +126,18 @@ t.test('activities and their instances are recounted only up to a limit', async 
   t.equal(await outcomeOf([activityOf('read', MAX_ROWS - 1), activityOf('wait', 1)]), 200)
   t.equal(await outcomeOf([activityOf('read', MAX_ROWS), activityOf('wait', 1)]), 'GW_ROWS_NOT_EXACT')
 })
+
+t.test('two parameters for incidents are refused like by an engine, after the key is found', async (t) => {
+  const gateway = await open(ANSWERS)
+  const both = '?incidents=true&incidentsForType=own'
+  for (const [user, route, status] of [
+    ['anna', STATISTICS, 400],
+    ['mary', STATISTICS, 400],
+    ['ben', STATISTICS, 404],
+    ['ben', 'GET /process-definition/statistics', 400],
+  ] as const) {
+    const given = await gateway.ask(user, route + both)
+    t.equal(given.status, status, `${route} by ${user}`)
+    t.notOk(given.forwarded.some(({ url }) => url.includes('/statistics')))
+  }
+})

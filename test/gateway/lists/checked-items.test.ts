@@ -49,19 +49,7 @@ function answerTo(url: string, tasks: readonly { readonly id: string }[]): unkno
   if (url.includes('/count')) return { count: 0 }
   if (url.includes('/process-definition/')) return REVIEW
   if (url.includes('/process-definition?')) return [REVIEW]
-  if (url.includes('/identity-link-log'))
-    return url.includes('userId=mary')
-      ? [
-          {
-            id: 'l',
-            taskId: 'linked',
-            userId: 'mary',
-            type: 'assignee',
-            operationType: 'add',
-            time: '2026-01-01T00:00:00.000+0000',
-          },
-        ]
-      : []
+  if (url.includes('/history/task')) return url.includes('taskInvolvedUser=mary') ? [LINKED] : []
   const [, one] = /\/task\/(\w[\w-]*)/.exec(url) ?? []
   return one === undefined ? tasks : tasks.find(({ id }) => id === one)
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openGateway } from '../../support/open-gateway.ts'
+import { BASE, openGateway } from '../../support/open-gateway.ts'
 import { type Definition, listEngine, type ListWorld, type StoredItem } from '../../support/list-engine.ts'
 
 /* Variables cannot be queried by definition. The gateway lists the visible instances and queries variables by their ids. */
@@ -40,7 +40,19 @@ const records = [
   'grant mary TASK:t1 READ',
 ]
 const settings = { limits: { filteredRows: 500 } }
-const { ask } = await openGateway(t, { records, engine: listEngine(() => world), settings })
+/** The variables whose name is `rare`. */
+const rare: ListWorld = {
+  ...world,
+  items: { ...world.items, '/variable-instance': variables.slice(0, 4) },
+}
+const { ask } = await openGateway(t, {
+  records,
+  settings,
+  engine: (request, response) => {
+    const isRare = `${request.url} ${String(request.body)}`.includes('rare')
+    listEngine(() => (isRare ? rare : world))(request, response)
+  },
+})
 
 t.test(
   'variables are counted by lists of instance ids in bodies, whatever method the caller uses',
@@ -49,15 +61,40 @@ t.test(
       const { status, body, forwarded } = await ask('anna', route, { body: {} })
       t.same([status, body], [200, { count: 1200 }], route)
       const asked = forwarded.filter(({ url }) => url.includes('/variable-instance/count'))
-      // A GET is sent for the whole list first, because there may be few items.
+      // The whole list is counted first, because there may be few items.
       t.same(
         asked.map(({ method }) => method),
-        route.startsWith('GET') ? ['GET', 'POST', 'POST'] : ['POST', 'POST'],
+        route.startsWith('GET') ? ['GET', 'POST', 'POST'] : ['POST', 'POST', 'POST'],
         route,
       )
     }
   },
 )
+
+t.test('a query that finds few variables is counted without a list of the visible instances', async (t) => {
+  for (const route of ['GET /variable-instance/count?variableName=rare', 'POST /variable-instance/count']) {
+    const { status, body, forwarded } = await ask('anna', route, { body: { variableName: 'rare' } })
+    t.same([status, body], [200, { count: 2 }], route)
+    const asked = forwarded.filter(({ url }) => /instance(?:\/count)?(?:\?|$)/.test(url))
+    t.same(
+      asked.filter(({ url }) => url.includes('/process-instance')),
+      [],
+      route,
+    )
+  }
+})
+
+/** Returns the number of counts of variables at the engine. */
+async function countsOf(variableName: string): Promise<number> {
+  const { forwarded } = await ask('anna', 'POST /variable-instance/count', { body: { variableName } })
+  return forwarded.filter(({ url }) => url.includes('/variable-instance/count')).length
+}
+
+t.test('whether a query finds many variables is remembered for this query only', async (t) => {
+  t.equal(await countsOf('common'), 3)
+  t.equal(await countsOf('common'), 2)
+  t.equal(await countsOf('rare'), 1)
+})
 
 t.test('a GET with conditions that a body may express differently is sent as a GET', async (t) => {
   const { status, body, forwarded } = await ask('anna', 'GET /variable-instance/count?tenantIdIn=acme')
@@ -77,6 +114,43 @@ t.test(
       '"id":"vi00001"',
       '"id":"vi00004"',
     ])
+  },
+)
+
+t.test(
+  'many single instances are one query in a body, so that the engine sorts them by a text',
+  async (t) => {
+    const granted = instances.slice(100, 500).map(({ shown: { id } }) => id)
+    const single = await openGateway(t, {
+      records: granted.map((id) => `grant anna PROCESS_INSTANCE:${id} READ`),
+      engine: listEngine(() => world),
+      settings: { limits: { filteredRows: 300 } },
+    })
+    const sort = 'sortBy=businessKey&sortOrder=desc'
+    const listed = await single.ask(
+      'anna',
+      `GET /process-instance?${sort}&businessKeyLike=a%25&firstResult=20&maxResults=10`,
+    )
+    t.equal(listed.status, 200)
+    // The engine of the test sorts instances without a business key by their id.
+    const expected = instances.slice(470, 480).toReversed()
+    t.same(
+      listed.body,
+      expected.map(({ shown }) => shown),
+    )
+    const [asked, ...others] = listed.forwarded.filter(({ url }) => url.includes('maxResults=10'))
+    t.same(others, [])
+    t.match(asked, { method: 'POST', url: `${BASE}/process-instance?firstResult=20&maxResults=10` })
+    t.same(JSON.parse(String(asked?.body)), {
+      businessKeyLike: 'a%',
+      sortBy: 'businessKey',
+      sortOrder: 'desc',
+      processInstanceIds: granted,
+    })
+    t.same((await single.ask('anna', 'GET /process-instance/count')).body, { count: 400 })
+    // A body may express this flag differently.
+    const flagged = await single.ask('anna', `GET /process-instance?${sort}&suspended=true&maxResults=10`)
+    t.equal(flagged.headers['x-gateway-error'], 'GW_ROWS_NOT_EXACT')
   },
 )
 

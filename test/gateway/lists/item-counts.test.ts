@@ -3,7 +3,7 @@ import { BASE, openGateway } from '../../support/open-gateway.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 
 const FILTERS =
-  '[{"id":"f1","properties":{"precise":1.10},"itemCount":3},{"id":"f2","properties":{},"itemCount":3}]'
+  '[{"id":"f1","owner":null,"properties":{"precise":1.10},"itemCount":3},{"id":"f2","owner":null,"properties":{},"itemCount":3}]'
 const TASKS = [
   { id: 't1', processDefinitionId: 'review:1', tenantId: null },
   { id: 't2', processDefinitionId: 'review:1', tenantId: 'globex' },
@@ -48,7 +48,7 @@ t.test('the item count of each filter in a list is replaced, and everything else
   const { bytes } = await gateway.ask('mary', 'GET /filter?itemCount=true')
   t.equal(
     bytes.toString(),
-    '[{"id":"f1","properties":{"precise":1.10},"itemCount":1},{"id":"f2","properties":{},"itemCount":0}]',
+    '[{"id":"f1","owner":null,"properties":{"precise":1.10},"itemCount":1},{"id":"f2","owner":null,"properties":{},"itemCount":0}]',
   )
 })
 

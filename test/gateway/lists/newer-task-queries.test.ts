@@ -9,7 +9,7 @@ const { ask } = await openGateway(t, { settings })
 /** Returns the task queries that the engine received. */
 function sentOf({ forwarded }: Answer): string[] {
   return forwarded
-    .filter(({ url }) => /\/task(\/count)?(\?|$)/.test(url))
+    .filter(({ url }) => /\/engine-rest\/task(\/count)?(\?|$)/.test(url))
     .map(({ method, url }) => `${method} ${url}`)
 }
 

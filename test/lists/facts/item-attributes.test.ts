@@ -50,7 +50,10 @@ t.test('an item without the member that an attribute is read from is invalid', a
       { [member]: null },
       { definition: { [member]: null } },
     ])
-    const error = { code: 'GW_UPSTREAM_INVALID', message: `An item of the engine's response has no ${name}` }
+    const error = {
+      code: 'GW_UPSTREAM_INVALID',
+      body: { message: `An item of the engine's response has no ${name}` },
+    }
     t.throws(() => without?.(name), error)
     t.throws(() => withInstance?.(name), error)
     t.equal(withNull?.(name), null, name)

@@ -30,6 +30,7 @@ const OPTIONS: PlanOptions = {
   nullsFirst: async () => 'asc',
   instanceIds: async (_kind, query) => (isHidden(query) ? ['hidden'] : ['visible', 'other']),
   countInstances: async (_kind, query) => (isHidden(query) ? 1 : 2),
+  variableTenants: async () => [],
   lookUp: async () => null,
   lookUpAll: async () => new Map(),
   limits: limits.parse({ filteredRows: 1000 }),
@@ -46,11 +47,14 @@ interface Caller {
   readonly lines: readonly string[]
   readonly disabledPermissions?: readonly string[]
   readonly implicitGrants?: ImplicitTasks | null
+  readonly options?: PlanOptions
+  /** Null if tenants are not checked. */
+  readonly tenants?: readonly string[] | null
 }
 
 function contextOf(
   id: string,
-  { lines, disabledPermissions = [], implicitGrants = null }: Caller,
+  { lines, disabledPermissions = [], implicitGrants = null, options = OPTIONS, tenants = null }: Caller,
 ): PlanContext | null {
   const operation = OPERATIONS.find((one) => one.id === id)
   if (operation?.items === undefined) throw new Error(`${id} lists no items`)
@@ -60,13 +64,13 @@ function contextOf(
     ...restriction.prefilter,
     method: operation.method,
     restriction,
-    options: OPTIONS,
+    options,
   })
   const principal = { userId: 'mary', groups: [], tenants: [] }
   const subject = {
     principal,
     records: recordsOf(lines, { disabledPermissions }),
-    tenants: null,
+    tenants: tenants === null ? null : new Set(tenants),
     implicitGrants,
     impliesIdentity: false,
   }
@@ -171,3 +175,67 @@ t.test('a list has no plan if records or links of the caller name tasks', (t) =>
   t.ok(contextOf('getProcessInstances', { lines: [...lines, task] }), 'tasks decide no instance')
   t.end()
 })
+
+t.test('many single instances are counted with one request each, and too many are filtered', async (t) => {
+  const instances = Array.from({ length: 1001 }, (_, at) => `i${at}`)
+  const options: PlanOptions = {
+    ...OPTIONS,
+    lookUpAll: async (_name, ids) =>
+      new Map(ids.map((id) => [id, { processDefinitionKey: 'e', tenantId: null }] as const)),
+  }
+  const planFor = async (count: number, limited = options) => {
+    const lines = instances.slice(0, count).map((id) => `grant mary PROCESS_INSTANCE:${id} READ`)
+    const context = contextOf('getExecutionsCount', { lines, options: limited })
+    return context === null ? FILTER : createPlan(context)
+  }
+  for (const count of [300, 1000]) {
+    const plan = await planFor(count)
+    t.equal('instances' in plan ? plan.instances.length : 0, count)
+  }
+  t.same(await planFor(1001), FILTER)
+  const none = { ...options, limits: { ...options.limits, rowParts: 0 } }
+  t.same(await planFor(1, none), FILTER, 'without parts every list is filtered')
+})
+
+t.test(
+  'a count of variables subtracts the instances of the hidden key, and single revoked ones',
+  async (t) => {
+    const count = await planOf('getVariableInstancesCount', [
+      ...ALL_BUT_E,
+      'revoke mary PROCESS_INSTANCE:revoked READ',
+      'grant mary PROCESS_INSTANCE:other READ',
+    ])
+    t.match(count, { strategy: 'union', subqueries: [{ set: {} }], instances: [], nullGroup: null })
+    t.same('excluded' in count ? count.excluded.map(({ set }) => set) : [], [
+      { processInstanceIdIn: ['hidden', 'revoked'] },
+    ])
+  },
+)
+
+/** Returns what a count of variables subtracts if these tenants have variables. */
+async function excludedWith(found: readonly string[] | null, tenants: readonly string[], line = '') {
+  const options = { ...OPTIONS, variableTenants: async () => found }
+  const lines = [...ALL_BUT_E, ...(line === '' ? [] : [line])]
+  const context = contextOf('getVariableInstancesCount', { lines, options, tenants })
+  const plan = context === null ? FILTER : await createPlan(context)
+  return 'excluded' in plan ? plan.excluded.map(({ set }) => set) : plan
+}
+
+t.test(
+  'a count of variables also subtracts those of tenants that are not the tenants of the caller',
+  async (t) => {
+    const hidden = { processInstanceIdIn: ['hidden'] }
+    t.same(await excludedWith(['acme', 'globex'], ['acme']), [{ tenantIdIn: ['globex'] }, hidden])
+    t.same(await excludedWith(['acme', 'globex'], []), [{ tenantIdIn: ['acme', 'globex'] }, hidden])
+    t.same(await excludedWith([], []), [hidden], 'no variable has a tenant')
+    t.same(await excludedWith(['acme'], ['acme']), [hidden], 'no variable has another tenant')
+    t.same(await excludedWith(null, ['acme']), FILTER, 'too many tenants')
+    t.same(await excludedWith(['a,b'], ['acme']), FILTER, 'a name that a list cannot contain')
+    const revoked = 'revoke mary PROCESS_INSTANCE:revoked READ'
+    t.same(
+      await excludedWith(['globex'], ['acme'], revoked),
+      FILTER,
+      'an instance may belong to another tenant',
+    )
+  },
+)

@@ -1,0 +1,72 @@
+import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
+import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
+import { countIn } from '../../request/engine-request.ts'
+import { stringIn } from '../../request/value.ts'
+import { MAX_CONDITION_VALUES, MAX_READ_ITEMS, MAX_TENANTS } from '../limits.ts'
+import type { SortOrder } from '../../operations/prefilters.ts'
+import type { DefinitionLists } from './definition-lists.ts'
+
+/** Reads the tenants of all running variables. Null if there are too many. */
+export interface VariableTenants {
+  readonly variableTenants: () => Promise<readonly string[] | null>
+}
+
+/**
+ * Creates a reader of the tenants of running variables. They may differ from the engine's list of tenants: a deployment or a task may
+ * name any tenant. All variables without a tenant are at one end of a list that is sorted by tenant. If the variables of the tenants of
+ * definitions are as many as those before this end, no other tenant has variables, and the engine sorts only once. Otherwise the first
+ * variable of each tenant is read, and the count of the tenant's variables gives the position of the next tenant. The result is not
+ * stored, because a count would include the variables of a new tenant.
+ */
+export function createVariableTenants(
+  read: ReadEngine,
+  { definitions, nullsFirst }: Pick<DefinitionLists, 'definitions' | 'nullsFirst'>,
+): VariableTenants {
+  const countOf = async (tenants: readonly string[]): Promise<number> =>
+    tenants.length === 0 ? 0 : countIn(await read('/variable-instance/count', { tenantIdIn: tenants }))
+  const tenantAt = async (position: number, sortOrder: SortOrder): Promise<string | null> => {
+    const paging = { firstResult: String(position), maxResults: '1' }
+    const query = new URLSearchParams({
+      deserializeValues: 'false',
+      sortBy: 'tenantId',
+      sortOrder,
+      ...paging,
+    })
+    const path = `/variable-instance?${query}`
+    const [item] = itemsIn(await read(path), { path, shape: { nullable: ['tenantId'] } })
+    return item === undefined ? null : stringIn(item, 'tenantId')
+  }
+  const searchedTenants = async (): Promise<readonly string[] | null> => {
+    const ascending = await tenantAt(0, 'asc')
+    const order = ascending === null ? 'desc' : 'asc'
+    let tenant = ascending ?? (await tenantAt(0, 'desc'))
+    const tenants = new Set<string>()
+    for (let position = 0; tenant !== null; tenant = await tenantAt(position, order)) {
+      // Other clients may have removed variables, so the position may be that of the same tenant.
+      tenants.add(tenant)
+      if (tenants.size > MAX_TENANTS) return null
+      position += Math.max(1, await countOf([tenant]))
+    }
+    return [...tenants]
+  }
+  return {
+    async variableTenants() {
+      const nulls = await nullsFirst()
+      const tenants = nulls === null ? null : await definitionTenants(definitions)
+      if (tenants === null) return searchedTenants()
+      const position = await countOf(tenants)
+      const next = await tenantAt(position, nulls === 'asc' ? 'desc' : 'asc')
+      return next === null ? tenants : searchedTenants()
+    },
+  }
+}
+
+/** Returns the tenants of process definitions. Null if they or the definitions are too many. */
+async function definitionTenants(
+  definitions: DefinitionLists['definitions'],
+): Promise<readonly string[] | null> {
+  const found = await definitions({ keys: null, isLatest: true, max: MAX_READ_ITEMS })
+  if (found === null) return null
+  const tenants = new Set(found.flatMap(({ tenantId }) => tenantId ?? []))
+  return tenants.size > MAX_CONDITION_VALUES ? null : [...tenants]
+}
