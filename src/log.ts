@@ -1,3 +1,4 @@
+import { type Destination, type DestinationState, type Losses, openDestination } from './log-destination.ts'
 import { pino, symbols, type DestinationStream, type Logger as PinoLogger } from 'pino'
 
 export type Logger = PinoLogger
@@ -8,41 +9,12 @@ interface LoggerOptions {
   readonly destination?: DestinationStream
 }
 
-/** Listens for lost lines. Lines are lost if the destination accepts no lines and the maximum number of bytes already waits. */
-export interface Losses {
-  readonly onLoss: (lines: number) => void
-  /** Called when all waiting lines are written, with the number of lines lost since the last time. */
-  readonly onRecovery: (lines: number) => void
-}
-
-export interface Destination extends DestinationStream {
-  /** Writes the waiting lines, then closes. */
-  readonly end: () => void
-  /** Called when no process reads the lines any more. Lines that still wait at the exit are dropped. */
-  readonly abandon: () => void
-  /** Replaces the previous listener. */
-  readonly setListener: (losses: Losses) => void
-}
-
-interface DestinationOptions {
-  /** A file or a descriptor. Default: standard output. */
-  readonly to?: string | number
-  readonly losses?: Losses
-}
-
 const REDACTED = '[redacted]'
 /**
  * Maximum length of an error message or stack. It is enough for messages of libraries and for a stack; longer messages quote the
  * text of a caller.
  */
 const MAX_ERROR_CHARS = 8192
-const MAX_WAITING_BYTES = 8 * 1024 ** 2
-/** Lines are written in batches. One write per line would cost more than everything else for a cached response. */
-const BATCH_BYTES = 64 * 1024
-/** Maximum time that a line waits for a batch. */
-const BATCH_MS = 100
-const NO_LISTENER: Losses = { onLoss: () => {}, onRecovery: () => {} }
-
 /** Members whose value is a secret, at any depth of the line. */
 const SECRET_MEMBER =
   /"((?:proxy-)?authorization|(?:set-)?cookie|password(?:hash)?|passwd|secret|signing-?keys?|token|x-authorized-[a-z-]+)":(?:"(?:[^"\\]|\\.)*"|\[(?:"(?:[^"\\]|\\.)*",?)*\]|\d+)/gi
@@ -76,8 +48,8 @@ export type WriteRecord = (record: object) => void
 
 /**
  * Creates the writer for the line of each request, which uses the logger's destination. It does not search for secrets, because
- * that costs as much as the line. It receives no credentials, but its `error` may quote up to 256 characters of any text that the
- * caller sent.
+ * that costs as much as the line. It receives no credentials, and its `error` is a text for operators (errors.ts), which quotes no
+ * value of the request.
  */
 export function createRecordWriter(log: Logger): WriteRecord {
   const writeLine = createLineWriter(destinationOf(log))
@@ -118,77 +90,28 @@ function createClock(): () => string {
   }
 }
 
-/**
- * Opens a destination. sonic-boom writes lines in batches, and writes all of them at the exit. Lines that cannot be written wait
- * up to a bound. Further lines are dropped and counted, so a full disk does not stop requests.
- */
-export function openDestination({ to = 1, losses = NO_LISTENER }: DestinationOptions = {}): Destination {
-  let listener = losses
-  let lost = 0
-  let hasEnded = false
-  const stream = pino.destination({
-    dest: to,
-    sync: false,
-    minLength: BATCH_BYTES,
-    periodicFlush: BATCH_MS, // also retries lines that were not accepted
-    maxWrite: 4 * BATCH_BYTES,
-    maxLength: MAX_WAITING_BYTES,
-    contentMode: 'buffer', // with text, it would count all waiting bytes again for every line: 8 µs
-  })
-  stream.on('drop', (bytes: Buffer) => {
-    const lines = linesIn(bytes)
-    lost += lines
-    listener.onLoss(lines)
-  })
-  const flushSync = stream.flushSync.bind(stream)
-  const abandon = () => {
-    // At the exit, it would try without end to write to a destination that accepts nothing.
-    stream.flushSync = () => undefined
-  }
-  let isFailing = false
-  stream.removeAllListeners('error').on('error', () => {
-    isFailing = true
-    abandon()
-  })
-  stream.on('drain', () => {
-    if (isFailing) stream.flushSync = flushSync
-    isFailing = false
-    if (lost > 0) listener.onRecovery(lost)
-    lost = 0
-  })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in this mode it accepts bytes, but its types allow only text
-  const write = stream.write.bind(stream) as unknown as (bytes: Buffer) => boolean
-  return {
-    write: (line) => {
-      if (!hasEnded) write(Buffer.from(line))
-    },
-    end: () => {
-      hasEnded = true
-      stream.end()
-    },
-    abandon,
-    setListener: (by) => {
-      listener = by
-    },
-  }
-}
-
 /** Sets the listener for lost lines, if the logger's destination supports it. */
 export function setLossListener(log: Logger, losses: Losses): void {
   const destination = destinationOf(log)
   if (isDestination(destination)) destination.setListener(losses)
 }
 
-function isDestination(stream: DestinationStream | undefined): stream is Destination {
-  return stream !== undefined && 'setListener' in stream && typeof stream.setListener === 'function'
+/** Reports whether the process that reads the logger's lines can write them. */
+export function setLogReader(log: Logger, isWritable: boolean): void {
+  const destination = destinationOf(log)
+  if (isDestination(destination)) destination.setReader(isWritable)
 }
 
-const NEWLINE = 0x0a
+/** Returns the lines that wait at the logger's destination. A destination of another kind is always writable. */
+export function logStateOf(log: Logger): DestinationState {
+  const destination = destinationOf(log)
+  return isDestination(destination) ? destination.state() : WRITABLE
+}
 
-function linesIn(bytes: Buffer): number {
-  let lines = 0
-  for (const byte of bytes) if (byte === NEWLINE) lines += 1
-  return lines
+const WRITABLE: DestinationState = { waitingBytes: 0, oldestMs: 0, isWritable: true }
+
+function isDestination(stream: DestinationStream | undefined): stream is Destination {
+  return stream !== undefined && 'setListener' in stream && typeof stream.setListener === 'function'
 }
 
 export function withoutSecrets(line: string): string {

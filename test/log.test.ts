@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { ReplyError } from 'ioredis'
 import t from 'tap'
-import { createLineWriter, createLogger, openDestination, withoutSecrets } from '../src/log.ts'
+import { createLineWriter, createLogger, withoutSecrets } from '../src/log.ts'
 import type { Logger } from '../src/log.ts'
 import { cpuMs } from './support/cpu-time.ts'
 
@@ -113,23 +111,6 @@ t.test('an error keeps its type, message, code, stack and cause', async (t) => {
   t.match(JSON.parse(lines[1] ?? ''), { err: 'not an error' })
 })
 
-t.test(
-  'a full disk drops log lines, counts them and does not stop the process',
-  { skip: !existsSync('/dev/full') },
-  async (t) => {
-    let dropped = 0
-    const losses = { onLoss: (lines: number) => (dropped += lines), onRecovery: () => {} }
-    const destination = openDestination({ to: '/dev/full', losses })
-    const log = createLogger({ level: 'info', destination })
-    const text = 'x'.repeat(1024 ** 2)
-    for (let index = 0; index < 20; index += 1) {
-      log.info(text)
-      await new Promise(setImmediate)
-    }
-    t.ok(dropped >= 10)
-  },
-)
-
 t.test('the time of a line is exact to the millisecond, also if the clock is set back', (t) => {
   const written: string[] = []
   const writeLine = createLineWriter({ write: (line) => void written.push(line) })
@@ -146,21 +127,5 @@ t.test('the time of a line is exact to the millisecond, also if the clock is set
     written.map((line) => /"time":"([^"]+)"/.exec(line)?.[1]),
     times.map((ms) => new Date(ms).toISOString()),
   )
-  t.end()
-})
-
-t.test('the last line is written however the process ends', (t) => {
-  const { href } = new URL('../src/log.ts', import.meta.url)
-  const log = `import { createLogger } from '${href}'; const log = createLogger({ level: 'info' }); log.info("first");`
-  const ends = [
-    'log.info("last")',
-    'log.info("last"); process.exit(0)',
-    'setTimeout(() => log.info("last"), 250)',
-  ]
-  for (const end of ends) {
-    const node = [process.execPath, '--input-type=module', '-e', `${log} ${end}`]
-    const out = execFileSync('env', ['-u', 'NODE_OPTIONS', ...node], { encoding: 'utf8' })
-    t.match(out, /"msg":"first"\}\n.*"msg":"last"\}\n$/, end)
-  }
   t.end()
 })

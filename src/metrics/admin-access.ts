@@ -8,8 +8,30 @@ export interface AdminAccess {
   readonly host: string
   /** Host names that it accepts, in addition to `host`, `localhost` and every IP address. */
   readonly hosts: readonly string[]
-  /** Null if every client that can connect may use it. */
+  /** A token with all rights, or null. Without any token, every client that can connect may use the listener. */
   readonly token: string | null
+  /** Further tokens, each with a name for the audit stream and the right that it gives. */
+  readonly tokens: readonly AdminToken[]
+}
+
+/** The right that a route requires and a token gives. `change` includes `read`. */
+export type AdminRight = 'read' | 'change'
+
+export interface AdminToken {
+  readonly name: string
+  readonly token: string
+  readonly right: AdminRight
+}
+
+/** The name of `admin.token` in the audit stream. */
+const SINGLE_TOKEN = 'admin.token'
+
+/** Returns all tokens, with their names and rights. */
+export function adminTokensOf({
+  token,
+  tokens,
+}: Pick<AdminAccess, 'token' | 'tokens'>): readonly AdminToken[] {
+  return token === null ? tokens : [{ name: SINGLE_TOKEN, token, right: 'change' }, ...tokens]
 }
 
 /**
@@ -17,7 +39,7 @@ export interface AdminAccess {
  *
  * @throws GatewayError if too many calls wait
  */
-export type SlowGuesses = (address: string, verify: () => Promise<true | null>) => Promise<true | null>
+export type SlowGuesses = <T>(address: string, verify: () => Promise<T | null>) => Promise<T | null>
 
 type AdminRequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
@@ -31,9 +53,6 @@ export class AdminRefusal extends Error {
     this.statusCode = statusCode
   }
 }
-
-/** Paths of probes. They need no token, because an orchestrator has no token. */
-const OPEN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 
 /** Paths to which the status page sends POST requests. They change nothing. */
 const PAGE_PATHS: ReadonlySet<string> = new Set(['/explain'])
@@ -57,21 +76,37 @@ export function checkOrigin({ method, url, headers }: AdminRequestHead, access: 
     throw new AdminRefusal(403, 'requests from web pages are not permitted')
 }
 
-/** Checks the token of a request. @throws AdminRefusal, or an error of `slowGuesses` */
-export async function checkToken(
-  { url, headers }: AdminRequestHead,
-  { token }: AdminAccess,
-  slowGuesses: (verify: () => Promise<true | null>) => Promise<true | null>,
-): Promise<void> {
-  if (token === null || OPEN_PATHS.has(pathOf(url))) return
-  const given = tokenIn(headers.authorization)
+/** Returns the token of a request, or null if the listener has no token. @throws AdminRefusal, or an error of `slowGuesses` */
+export async function verifyToken(
+  { headers, headersDistinct }: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+  access: AdminAccess,
+  slowGuesses: (verify: () => Promise<AdminToken | null>) => Promise<AdminToken | null>,
+): Promise<AdminToken | null> {
+  const tokens = adminTokensOf(access)
+  if (tokens.length === 0) return null
+  // Of two headers, a proxy in front may have checked the other one.
+  const isSingle = headersDistinct['authorization']?.length === 1
+  const given = isSingle ? tokenIn(headers.authorization) : null
   if (given === null) throw new AdminRefusal(401, TOKEN_NEEDED)
-  const verified = await slowGuesses(async () => (isSame(given, token) ? true : null))
-  if (verified === null) throw new AdminRefusal(401, TOKEN_NEEDED)
+  const found = await slowGuesses(async () => findToken(tokens, given))
+  if (found === null) throw new AdminRefusal(401, TOKEN_NEEDED)
+  return found
 }
 
 const TOKEN_NEEDED =
-  'admin.token is required: as the Bearer token, or as the password of Basic authentication'
+  'a token of admin.token or admin.tokens is required: as the Bearer token, or as the password of Basic authentication'
+
+/** Compares with every token, so that the time does not depend on which one is right. */
+function findToken(tokens: readonly AdminToken[], given: string): AdminToken | null {
+  const [found = null] = tokens.filter(({ token }) => isSame(given, token))
+  return found
+}
+
+/** Checks that a token gives the right that a route needs. @throws AdminRefusal */
+export function checkRight(token: AdminToken | null, needed: AdminRight): void {
+  if (token !== null && token.right !== 'change' && needed === 'change')
+    throw new AdminRefusal(403, 'the token has only the right to read')
+}
 
 /**
  * Checks that a write has the POST header. A browser adds the credentials that it knows to the requests of any page, but never
@@ -108,11 +143,11 @@ function nameOf(host: string): string {
  * Returns whether a request comes from a web page that must not send it. The listener's own page may read. It may also ask
  * questions if they need the token. Behind a proxy with TLS, its origin has another scheme, and `Sec-Fetch-Site` identifies it.
  */
-function isFromPage({ method, url, headers }: AdminRequestHead, { token }: AdminAccess): boolean {
+function isFromPage({ method, url, headers }: AdminRequestHead, access: AdminAccess): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers
   const isOwn = origin === `http://${host}` || site === 'same-origin'
   if (isRead(method)) return origin !== undefined && !isOwn
-  if (isOwn && token !== null && PAGE_PATHS.has(pathOf(url))) return false
+  if (isOwn && adminTokensOf(access).length > 0 && PAGE_PATHS.has(pathOf(url))) return false
   return origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none')
 }
 

@@ -11,11 +11,14 @@ import { GatewayError } from '../errors.ts'
 import type { AdminEvent } from './audit-events.ts'
 import {
   type AdminAccess,
+  type AdminRight,
+  type AdminToken,
   administratorIn,
   checkOrigin,
   checkPost,
-  checkToken,
+  checkRight,
   type SlowGuesses,
+  verifyToken,
 } from './admin-access.ts'
 
 export interface Readiness {
@@ -57,6 +60,8 @@ export interface AdminAnswer {
 export interface AdminRoute {
   readonly method: 'GET' | 'POST'
   readonly path: string
+  /** The right that a request needs. `none`: no token is needed, because an orchestrator has no token. Default: `change`. */
+  readonly right?: AdminRight | 'none'
   /** Whether the audit stream has a line for each request. Default: true for POST only. */
   readonly isAudited?: boolean
   /** Default: requests with a body are refused. */
@@ -137,24 +142,34 @@ function addResponses(
     log,
   }: Pick<AdminOptions, 'access' | 'slowGuesses' | 'routes' | 'audit' | 'log'>,
 ) {
+  /** The tokens of requests that are being served. */
+  const tokenOf = new WeakMap<object, AdminToken>()
   app.addHook('onRequest', async (request, reply) => {
     void reply.type('text/plain; charset=utf-8').headers(RESPONSE_HEADERS)
     checkOrigin(request.raw, access())
-    await checkToken(request.raw, access(), (verify) => slowGuesses(request.ip, verify))
+    const right = rightOf.get(request.routeOptions.url ?? '') ?? 'change'
+    if (right !== 'none') {
+      const token = await verifyToken(request.raw, access(), (verify) => slowGuesses(request.ip, verify))
+      if (token !== null) tokenOf.set(request.raw, token)
+      checkRight(token, right)
+    }
     checkPost(request.raw)
   })
+  const rightOf = new Map(routes.map(({ path, right = 'change' }) => [path, right] as const))
   for (const { method, path: url, isAudited = method === 'POST', maxBodyBytes, answer } of routes)
     app.route({
       method,
       url,
       ...(isAudited && {
-        onResponse: async ({ ip: client, raw: { headers } }, { statusCode: status }) =>
+        onResponse: async ({ ip: client, raw, body: asked }, { statusCode: status }) =>
           audit({
             event: 'admin',
             client,
-            administrator: administratorIn(headers.authorization),
+            token: tokenOf.get(raw)?.name ?? null,
+            administrator: administratorIn(raw.headers.authorization),
             method,
             path: url,
+            request: asked === undefined || asked === null ? null : JSON.stringify(asked),
             decision: status === 401 || status === 403 ? 'refused' : 'permitted',
             status,
           }),

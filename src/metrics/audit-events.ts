@@ -2,7 +2,7 @@ import { isRecord } from '../request/value.ts'
 import { bounded } from './access-log.ts'
 
 /** Events of the audit stream that are not about one request of a client. */
-export type AuditEvent = PolicyEvent | GatewayStartEvent | ReloadEvent | AdminEvent
+export type AuditEvent = PolicyEvent | GatewayStartEvent | WriterEndEvent | ReloadEvent | AdminEvent
 
 /** A policy is in force, from now on, in the process that writes the line. */
 export interface PolicyEvent {
@@ -42,6 +42,11 @@ export interface GatewayStartEvent {
   readonly configuration: string | null
 }
 
+/** The last line of a writer: its process stops, or has applied another configuration. */
+export interface WriterEndEvent {
+  readonly event: 'end'
+}
+
 /** The configuration was read again. */
 export interface ReloadEvent {
   readonly event: 'reload'
@@ -60,10 +65,14 @@ export interface ReloadEvent {
 export interface AdminEvent {
   readonly event: 'admin'
   readonly client: string
-  /** The user name of Basic authentication. All administrators share one token, so the name is a claim. Null without Basic. */
+  /** The name of the token, `admin.token` for the one without a name. Null without a right token. */
+  readonly token: string | null
+  /** The user name of Basic authentication. It is a claim: any name may be sent with a token. Null without Basic. */
   readonly administrator: string | null
   readonly method: string
   readonly path: string
+  /** The JSON of a permitted request, for example the shares of a move. Null without a body. */
+  readonly request: string | null
   readonly decision: 'permitted' | 'refused'
   readonly status: number
 }
@@ -85,7 +94,17 @@ function boundedMembersIn(event: AuditEvent): Readonly<Record<string, unknown>> 
       changedKeys: listed(event.changedKeys),
       problems: listed(event.problems),
     }
-  if (event.event === 'admin') return { ...event, administrator: bounded(event.administrator) }
+  if (event.event === 'admin') {
+    const { token, administrator, request, ...members } = event
+    return {
+      ...members,
+      // The log replaces the value of a member with the name `token`.
+      tokenName: token ?? undefined,
+      administrator: bounded(administrator),
+      request: bounded(request),
+    }
+  }
+  if (event.event === 'end') return { ...event }
   if (event.event === 'start') return { ...event, configuration: event.configuration ?? undefined }
   return { ...event, previous: event.previous ?? undefined }
 }

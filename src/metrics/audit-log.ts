@@ -1,10 +1,15 @@
-import { fstatSync, openSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { messageOf } from '../errors.ts'
 import type { MissingPermission } from '../errors.ts'
-import { createLineWriter, destinationOf, openDestination } from '../log.ts'
-import type { Destination, Logger } from '../log.ts'
-import { createSeal } from './audit-chain.ts'
+import { createLineWriter, destinationOf, type Logger, logStateOf } from '../log.ts'
+import {
+  type Destination,
+  type DestinationState,
+  openDestination,
+  type StreamLines,
+} from '../log-destination.ts'
+import { type ChainedLine, createChain, lastLinesIn } from './audit-chain.ts'
 import { bounded, roundedMs } from './access-log.ts'
 import { type AuditEvent, eventRecordOf } from './audit-events.ts'
 import {
@@ -133,7 +138,11 @@ export interface AuditStream {
   readonly writeEvent: (event: AuditEvent) => void
   /** Reopens the file if it was renamed or removed. Resolves when further lines go to the new file. */
   readonly reopen: () => Promise<void>
-  /** Writes pending lines, and closes the file. */
+  /** Returns the last line of this stream, or of the previous one if this stream has no line yet. Null if there is none. */
+  readonly last: () => ChainedLine | null
+  /** Returns the lines that wait for the file or the log. Null if there is no audit. */
+  readonly state: () => DestinationState | null
+  /** Writes the end line and the pending lines, and closes the file. */
   readonly close: () => void
 }
 
@@ -141,38 +150,85 @@ interface AuditOptions {
   /** The target: `stdout` for the log stream at any log level, `off` for no audit, otherwise a file. */
   readonly to: string
   readonly log: Logger
-  /** Called with the number of lines that could not be written to the file. By default, losses are ignored. */
-  readonly onLoss?: (lines: number) => void
+  /** The key of the digests. Null without a key. */
+  readonly key: string | null
+  /** Returns the last line of the stream of this process that this one replaces. Null if there is none. */
+  readonly former: () => ChainedLine | null
+  /** Called with the numbers of lines that could not be written to the file. By default, losses are ignored. */
+  readonly onLoss?: (lines: StreamLines) => void
 }
 
 const NO_AUDIT: AuditStream = {
   write: () => undefined,
   writeEvent: () => undefined,
   reopen: async () => undefined,
+  last: () => null,
+  state: () => null,
   close: () => undefined,
 }
 
 /** Opens the audit stream. @throws Error if the file cannot be written */
-export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditStream {
+export function openAudit({ to, log, key, former, onLoss = () => {} }: AuditOptions): AuditStream {
   if (to === 'off') return NO_AUDIT
   const file = to === 'stdout' ? null : openRotatedFile(to, log, onLoss)
-  const writeLine = createLineWriter(file ?? destinationOf(log), createSeal())
+  let formerLine = former
+  const predecessors = () => {
+    const named = predecessorsOf(file === null ? [] : lastLinesIn(endOf(to)), formerLine())
+    // Without this, each stream would keep all former ones alive.
+    formerLine = () => null
+    return named
+  }
+  const chain = createChain({ key, predecessors })
+  const writeLine = createLineWriter(file ?? destinationOf(log), chain.seal)
+  const writeEvent: AuditStream['writeEvent'] = (event) => writeLine(eventRecordOf(event))
   return {
     write: (audit) => writeLine(auditRecordOf(audit)),
-    writeEvent: (event) => writeLine(eventRecordOf(event)),
+    writeEvent,
+    last: () => chain.last() ?? formerLine(),
     reopen: async () => file?.reopen(),
-    close: () => file?.end(),
+    state: () => file?.state() ?? logStateOf(log),
+    close: () => {
+      if (chain.last() !== null) writeEvent({ event: 'end' })
+      file?.end()
+    },
+  }
+}
+
+/** Maximum number of writers that a first line names. A gateway has fewer processes. */
+const MAX_PREDECESSORS = 32
+
+/** The line in the memory of this process may be later than the last one in the file. */
+function predecessorsOf(inFile: readonly ChainedLine[], former: ChainedLine | null): readonly ChainedLine[] {
+  const others = inFile.filter(({ writer }) => writer !== former?.writer)
+  return [...others, ...(former === null ? [] : [former])].slice(-MAX_PREDECESSORS)
+}
+
+/** The end of a file that is searched for earlier writers. It has more than a hundred lines. */
+const END_BYTES = 64 * 1024
+
+/** Returns the end of a file. Empty if it cannot be read, or is no file. */
+function endOf(path: string): string {
+  let descriptor: number | null = null
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const { size } = fstatSync(descriptor)
+    const bytes = Buffer.alloc(Math.min(size, END_BYTES))
+    return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, size - bytes.length))
+  } catch {
+    return ''
+  } finally {
+    if (descriptor !== null) closeSync(descriptor)
   }
 }
 
 /** A file that is opened again by its name after a rename. */
-type RotatedFile = Pick<Destination, 'write' | 'end'> & Pick<AuditStream, 'reopen'>
+type RotatedFile = Pick<Destination, 'write' | 'state' | 'end'> & Pick<AuditStream, 'reopen'>
 
 /** How often to check for a renamed file, for rotation without a signal. */
 const LOOK_MS = 1000
 
 /** Opens a file, and checks every second whether its name still refers to the open file. Log rotation need not send a signal. */
-function openRotatedFile(path: string, log: Logger, onLoss: (lines: number) => void): RotatedFile {
+function openRotatedFile(path: string, log: Logger, onLoss: (lines: StreamLines) => void): RotatedFile {
   let current = openFile(path, log, onLoss)
   let isFailing = false
   let hasEnded = false
@@ -197,6 +253,7 @@ function openRotatedFile(path: string, log: Logger, onLoss: (lines: number) => v
   const looking = setInterval(() => void reopen(), LOOK_MS).unref()
   return {
     write: (line) => current.destination.write(line),
+    state: () => current.destination.state(),
     reopen,
     end: () => {
       hasEnded = true
@@ -214,18 +271,21 @@ function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }
 const FILE_MODE = 0o640
 
 /** Opens the file at once, because the stream would report a failure only later. @throws Error */
-function openFile(path: string, log: Logger, onLoss: (lines: number) => void) {
+function openFile(path: string, log: Logger, onLoss: (lines: StreamLines) => void) {
   const descriptor = openSync(path, 'a', FILE_MODE)
   let isLosing = false
   const destination = openDestination({
     to: descriptor,
+    name: path,
     losses: {
+      onFailure: (reason) =>
+        log.error({ path, reason }, 'audit lines cannot be written to the file; they wait'),
       onLoss: (lines) => {
         if (!isLosing) log.error({ path }, 'audit lines are lost; cannot write to the file')
         isLosing = true
         onLoss(lines)
       },
-      onRecovery: (lost) => {
+      onRecovery: ({ audit: lost }) => {
         isLosing = false
         log.info({ path, lost }, 'audit lines are written again')
       },

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { targetPathOf } from '../request/target.ts'
-import type { EngineRefusal, GatewayError } from '../errors.ts'
+import { operatorText, type EngineRefusal, type GatewayError } from '../errors.ts'
 import { type Report, itemsReport, type Stage } from './stage.ts'
 import { READ_METHODS } from './require-ceiling.ts'
 import { authenticatedBy } from './authenticated-by.ts'
@@ -31,11 +31,17 @@ export function auditsOf(
 }
 
 /** The settings of lines for permitted requests. */
-export type AuditSettings = Config['audit']
+export type AuditSettings = Pick<Config['audit'], 'reads' | 'logins' | 'reasons'>
 
 /** Returns whether each permitted request of an operation has a line. */
 export function hasPermittedLine({ id, effect }: Operation, { reads }: AuditSettings): boolean {
   return effect === 'write' || reads.includes(id)
+}
+
+/** Returns whether a request has a line if it is permitted. */
+export function isPermissionRecorded(request: ReceivedRequest, settings: AuditSettings): boolean {
+  const { operation } = request.context
+  return isWrite(request) || (operation !== null && hasPermittedLine(operation, settings))
 }
 
 /** Returns the line of a request whose credentials were verified. Null if they were wrong, or are remembered. */
@@ -83,12 +89,7 @@ function isAlwaysRecorded(
   { comparison }: ResponseEnd,
   settings: AuditSettings,
 ): boolean {
-  const { operation } = request.context
-  return (
-    isWrite(request) ||
-    comparison === 'wider' ||
-    (operation !== null && hasPermittedLine(operation, settings))
-  )
+  return comparison === 'wider' || isPermissionRecorded(request, settings)
 }
 
 /** Returns why a request is permitted: its checks, or the reason why there are none. */
@@ -158,7 +159,7 @@ function visible(text: string): string {
 const WRONG_PASSWORD: Report = {
   stage: 'authenticate',
   refusal: null,
-  denialReason: { rule: 'credentials', missing: [] },
+  denialReason: { rule: operatorText`credentials`, missing: [] },
 }
 
 function commonOf(

@@ -6,12 +6,14 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from '../../src/assembly/build.ts'
-import { createLogger, openDestination } from '../../src/log.ts'
+import { createLogger } from '../../src/log.ts'
+import { openDestination } from '../../src/log-destination.ts'
 import { until } from '../support/cache-harness.ts'
 import { freePort } from '../support/free-port.ts'
 import { authorizationOf, BASE, configOf, openGateway } from '../support/open-gateway.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { writeSetup } from '../support/reloadable.ts'
+import { spawnGateway } from '../support/started-workers.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const MIB = 1024 ** 2
@@ -112,11 +114,18 @@ t.test(
     t.equal((await gateway.ask('demo', 'GET /task')).status, 200)
     t.same(disk.lines(), [])
     const told = () => log.filter(({ path }) => path === disk.file)
-    t.match(told(), [{ level: 'error', msg: 'audit lines are lost; cannot write to the file' }], 'once')
+    t.match(
+      told(),
+      [
+        { level: 'error', msg: 'audit lines cannot be written to the file; they wait', reason: 'ENOSPC' },
+        { level: 'error', msg: 'audit lines are lost; cannot write to the file' },
+      ],
+      'once',
+    )
     disk.giveRoom()
-    await until(() => told().length === 2, WITHIN_MS)
+    await until(() => told().length === 3, WITHIN_MS)
     const lost = await lostOf(dependencies.metrics, 'audit')
-    t.match(told()[1], { level: 'info', msg: 'audit lines are written again', lost })
+    t.match(told()[2], { level: 'info', msg: 'audit lines are written again', lost })
     dependencies.audit({ ...AUDIT, requestId: 'last' })
     await until(() => disk.lines().at(-1)?.includes('"last"') === true, WITHIN_MS)
     t.ok(disk.lines().length + lost >= before + 1, `${disk.lines().length} written, ${lost} lost`)
@@ -176,8 +185,67 @@ t.test(
   },
 )
 
-function statusOf(url: string): Promise<number> {
-  return fetch(url, { headers: { authorization: authorizationOf('demo') } }).then(
+/** Starts a gateway with two workers that refuses writes without audit lines. */
+async function startRequired(t: Test, audit: string) {
+  const node = await startNode(t)
+  const { file, write } = await writeSetup(t)
+  const [port, adminPort] = [await freePort(), await freePort()]
+  await write({
+    engines: { default: { nodes: [node.url + BASE] } },
+    workers: 2,
+    listen: { port },
+    admin: { port: adminPort },
+    health: { probe: false },
+    log: { audit },
+    audit: { required: true },
+  })
+  const { child, lines, err, exit } = spawnGateway(t, file)
+  await until(() => lines().some(({ msg }) => msg === 'listening'), WITHIN_MS)
+  const url = `http://127.0.0.1:${port}${BASE}`
+  const errors = () =>
+    err()
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+  return {
+    child,
+    exit,
+    errors,
+    read: () => statusOf(`${url}/version`),
+    change: () =>
+      statusOf(`${url}/group/create`, { method: 'POST', body: '{"id":"g","name":"g","type":"W"}' }),
+  }
+}
+
+t.test(
+  'workers refuse writes while no process reads the output of the primary, which exits with code 1',
+  async (t) => {
+    const { child, exit, errors, read, change } = await startRequired(t, 'stdout')
+    t.not(await change(), 503)
+    child.stdout?.destroy()
+    await until(async () => (await change()) === 503, WITHIN_MS)
+    t.equal(await read(), 200)
+    t.match(errors(), [{ output: 'standard output', reason: 'EPIPE', msg: 'lines cannot be written' }])
+    child.kill('SIGTERM')
+    t.equal(await exit, 1)
+    t.match(errors().at(-1), { output: 'standard output', msg: /were lost/ })
+    t.ok(errors().at(-1).lostAuditLines > 0)
+  },
+)
+
+t.test('the gateway exits with code 1 if a worker has lost audit lines of a full disk', async (t) => {
+  const { child, exit, errors, read, change } = await startRequired(t, '/dev/full')
+  await until(async () => (await change()) === 503, WITHIN_MS)
+  t.equal(await read(), 200)
+  child.kill('SIGTERM')
+  t.equal(await exit, 1)
+  t.ok(errors().some(({ output, lostAuditLines }) => output === '/dev/full' && lostAuditLines > 0))
+})
+
+function statusOf(url: string, init: RequestInit = {}): Promise<number> {
+  return fetch(url, {
+    ...init,
+    headers: { authorization: authorizationOf('demo'), 'content-type': 'application/json' },
+  }).then(
     ({ status }) => status,
     () => 0,
   )

@@ -11,7 +11,7 @@ import { adminRoutesOf } from '../../src/server/admin-routes.ts'
 import { administered } from '../support/administered.ts'
 import { writeCertificates } from '../support/certificates.ts'
 
-const OPEN: AdminAccess = { host: '127.0.0.1', hosts: [], token: null }
+const OPEN: AdminAccess = { host: '127.0.0.1', hosts: [], token: null, tokens: [] }
 
 interface Given {
   readonly readiness?: () => Readiness

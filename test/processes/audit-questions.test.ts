@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../support/cache-harness.ts'
@@ -204,3 +205,72 @@ t.test(
     t.equal((await runInProcess(['audit', 'verify', file])).code, 0)
   },
 )
+
+/** Writes the lines of all writers, or of all except one, to a file, and verifies it. */
+async function verifyLines(lines: readonly Line[], without: unknown, ...options: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'audit-lines-'))
+  const file = join(folder, 'audit.jsonl')
+  const rest = lines.filter(({ writer }) => writer !== without).map((line) => JSON.stringify(line))
+  await writeFile(file, `${rest.join('\n')}\n`)
+  const ran = await runInProcess(['audit', 'verify', ...options, file])
+  await rm(folder, { recursive: true })
+  return ran
+}
+
+const linesIn = (file: string): readonly Line[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => (line.endsWith('}') ? [JSON.parse(line)] : []))
+
+const writersOf = (lines: readonly Line[]) => [...new Set(lines.map(({ writer }) => writer))]
+
+t.test('the lines before a reload and before a restart cannot be removed unnoticed', async (t) => {
+  const node = await startNode(t, answerAsEngine)
+  const file = join(t.testdir({ audit: {} }), 'audit', 'audit.jsonl')
+  const settings = { engines: { default: { nodes: [node.url + BASE] } }, log: { audit: file } }
+  for (const number of [1, 2])
+    await t.test(`process ${number}`, async (t) => {
+      const gateway = await startReloadable(t, settings)
+      await send(gateway, 'DELETE', '/user/mary')
+      t.equal((await gateway.reload({ ...settings, audit: { logins: true } })).status, 200)
+      await send(gateway, 'DELETE', '/user/john')
+    })
+  const lines = linesIn(file)
+  const writers = writersOf(lines)
+  t.equal(writers.length, 4, 'each process has a writer before and after the reload')
+  t.equal(lines.filter(({ event }) => event === 'end').length, 4)
+  t.match(await verifyLines(lines, null, '--expect-end'), { code: 0 })
+  for (const writer of writers.slice(0, -1)) {
+    const { code, out } = await verifyLines(lines, writer)
+    t.equal(code, 1)
+    t.match(out, `all lines of writer ${String(writer)} are missing`)
+  }
+  const cut = lines.filter(({ event, writer }) => event !== 'end' || writer !== writers.at(-1))
+  t.match(await verifyLines(cut, null), {
+    code: 0,
+    out: `not proved: that no line follows the last line of ${String(writers.at(-1))}`,
+  })
+  t.match(await verifyLines(cut, null, '--expect-end'), { code: 1, out: 'has no end line' })
+})
+
+t.test('after a restart, no writer of several workers can be removed unnoticed', async (t) => {
+  const node = await startNode(t, answerAsEngine)
+  const file = join(t.testdir({ audit: {}, key: 'k'.repeat(44) }), 'audit', 'audit.jsonl')
+  const engines = { default: { nodes: [node.url + BASE] } }
+  const settings = { engines, log: { audit: file }, audit: { key: 'k'.repeat(44) } }
+  const first = await startWorkers(t, settings)
+  first.kill('SIGTERM')
+  t.equal(await first.exit, 0)
+  const writers = writersOf(linesIn(file))
+  const next = await startWorkers(t, settings)
+  await until(() => writersOf(linesIn(file)).length > writers.length)
+  const lines = linesIn(file)
+  const keyed = ['--key-file', join(dirname(file), '..', 'key')]
+  t.equal(writers.length, 2)
+  t.notMatch(readFileSync(file, 'utf8'), 'kkkk')
+  t.match(await verifyLines(lines, null, ...keyed), { code: 0 })
+  for (const writer of writers)
+    t.match(await verifyLines(lines, writer, ...keyed), { code: 1, out: String(writer) })
+  next.kill('SIGTERM')
+  t.equal(await next.exit, 0)
+})
