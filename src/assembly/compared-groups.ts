@@ -13,7 +13,7 @@ interface ComparedEngine {
 }
 
 /** The reads whose response is the same at each node of an engine. A long poll locks tasks, and is no read. */
-const COMPARABLE: ReadonlySet<string> = new Set(
+export const COMPARABLE: ReadonlySet<string> = new Set(
   OPERATIONS.filter(({ effect, perNode }) => effect === 'read' && perNode !== true).map(({ id }) => id),
 )
 

@@ -5,6 +5,7 @@ import { compareSchema, type GroupFacts, nameOfGroup, readGroupFacts } from '../
 import { type EngineFamily, familyOfRelease } from '../operations/published/engine-families.ts'
 import type { Release } from '../operations/published/releases.ts'
 import { nodeNameOf } from '../proxy/nodes/node.ts'
+import type { Shift } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { AskEngine } from '../request/engine-request.ts'
 import type { Component } from './component.ts'
@@ -159,12 +160,13 @@ interface GuardedEngine {
   readonly name: string
   readonly engineConfig: Pick<EngineConfig, 'nodes' | 'release' | 'shift'>
   readonly log: Logger
-  readonly shiftState: object | null
+  /** The shift of the engine under the previous configuration. Null if its nodes had no groups. */
+  readonly formerShift: Pick<Shift, 'to' | 'from'> | null
 }
 
 /** Returns null if the nodes of the engine have no groups. */
 export function createGroupGuard(
-  { name, engineConfig: { nodes, release, shift }, log, shiftState }: GuardedEngine,
+  { name, engineConfig: { nodes, release, shift }, log, formerShift }: GuardedEngine,
   own: Upstream,
 ): GroupGuard | null {
   if (own.shift === null) return null
@@ -183,7 +185,7 @@ export function createGroupGuard(
         .some((node) => node.group === group && configured.has(node.node) && !node.isDrainedByCommand),
     refuse: (isRefused) => own.refuseGroup(isRefused ? to : null),
     log,
-    isInUse: shiftState !== null,
+    isInUse: formerShift?.to === to && formerShift.from === from,
     close: async () => {
       await Promise.all([upstream.close(), other.close()])
     },

@@ -1,11 +1,11 @@
-import type { Shift, ShiftState } from '../proxy/nodes/shift.ts'
+import type { Shift } from '../proxy/nodes/shift.ts'
 import type { Component } from './component.ts'
 
 interface ShiftHandover {
   /** Null if the nodes of the engine have no groups. */
   readonly shift: Shift | null
-  /** Returns the state of the same shift under the previous configuration. Null if its settings were others. */
-  readonly previous: () => ShiftState | null
+  /** Returns the shift under the previous configuration. Null if its nodes had no groups. */
+  readonly former: () => Shift | null
 }
 
 /**
@@ -15,9 +15,9 @@ interface ShiftHandover {
 export function createShiftHandover(engines: readonly ShiftHandover[]): Component {
   return {
     activate: () => {
-      for (const { shift, previous } of engines) {
-        const state = previous()
-        if (state !== null) shift?.adopt(state)
+      for (const { shift, former } of engines) {
+        const before = former()
+        if (before !== null) shift?.takeOver(before)
       }
     },
   }

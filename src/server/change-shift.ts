@@ -7,6 +7,10 @@ import type { GroupsStatus } from '../status/process-status.ts'
 /** The distribution between two groups of nodes in one process. */
 export interface ShiftReport extends Omit<GroupsStatus, 'compared'> {
   readonly engine: string
+  /** The number of the last command or return. 0: the shares of the configuration. */
+  readonly revision: number
+  /** Whether Redis has these shares, so that all other gateways follow them. Null if Redis is not configured. */
+  readonly shared: boolean | null
 }
 
 /** The change is not valid, and nothing was changed. */
@@ -23,7 +27,7 @@ const MEMBERS: ReadonlySet<string> = new Set(['engine', 'reads', 'writes'])
  * that is refused gets no shares.
  */
 export async function changeShift(
-  { engines, compareShares }: Pick<Dependencies, 'engines' | 'compareShares'>,
+  { engines }: Pick<Dependencies, 'engines'>,
   change: unknown,
 ): Promise<ShiftResult> {
   const given = change ?? {}
@@ -34,14 +38,17 @@ export async function changeShift(
     return { problem: 'The engine has no groups of nodes. Name an engine with engines.NAME.shift' }
   const shares = givenShares(given)
   if ('problem' in shares) return shares
-  if (given['reads'] === undefined && given['writes'] === undefined) return reportOf(engine)
+  if (!hasShares(given)) return reportOf(engine)
   const { shift } = engine
   const refusal = isZero({ ...shift.state().shares, ...shares }) ? null : await shift.recheck()
   if (refusal !== null) return { problem: refusal }
-  // The change gets a later time than changes of processes whose clocks are ahead of the clock of this process.
-  await compareShares()
-  shift.change({ ...shift.state().shares, ...shares })
+  await shift.change(shares)
   return reportOf(engine)
+}
+
+/** Returns whether a change names a share. A change without a share is a request for a report. */
+export function hasShares(change: unknown): boolean {
+  return isObject(change) && (change['reads'] !== undefined || change['writes'] !== undefined)
 }
 
 function givenShares(given: Readonly<Record<string, unknown>>): Partial<ShiftShares> | InvalidChange {
@@ -70,7 +77,9 @@ function shiftedEngineOf(
   return found.length === 1 ? (found[0] ?? null) : null
 }
 
-function reportOf({ name, shift: { to, from, state, refusal } }: ShiftedEngine): ShiftReport {
-  const { shares, returned } = state()
-  return { engine: name, to, from, ...shares, returned, refused: refusal() }
+function reportOf({ name, shift }: ShiftedEngine): ShiftReport {
+  const { to, from } = shift
+  const { shares, returned, revision } = shift.state()
+  const found = { returned, finding: shift.finding(), refused: shift.refusal() }
+  return { engine: name, to, from, ...shares, ...found, revision, shared: shift.isShared() }
 }

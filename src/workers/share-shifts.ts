@@ -1,4 +1,3 @@
-import { shiftStateIn } from '../assembly/shifts.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { SHARES, type ServingProcesses } from '../server/questions.ts'
@@ -11,8 +10,7 @@ export async function shareShifts(
 ): Promise<void> {
   try {
     const known = (await processes.askEach(SHARES)).flat()
-    const changed = known.filter(({ state }) => shiftStateIn(state) !== null)
-    if (changed.length > 0) await ask(SHARES.name, changed, SHARES.withinMs)
+    if (known.length > 0) await ask(SHARES.name, known, SHARES.withinMs)
   } catch (error) {
     log.error({ problem: messageOf(error) }, 'a worker could not take over the shares of the groups')
   }

@@ -59,6 +59,6 @@ t.test('if compare finds more differences than return.differences, all requests 
   t.ok(received.includes('new'))
   t.match(
     await dependencies.metrics.text(),
-    'gateway_shift_returns_total{engine="default",reason="differences"} 1',
+    'gateway_shift_returns_total{engine="default",reason="differences",operation=""} 1',
   )
 })

@@ -1,7 +1,9 @@
 import t from 'tap'
 import { createLogger } from '../../src/log.ts'
 import { changeShift } from '../../src/server/change-shift.ts'
-import { SHIFT } from '../../src/server/questions.ts'
+import type { Dependencies } from '../../src/pipeline/dependencies.ts'
+import { followShifts } from '../../src/server/known-shifts.ts'
+import { type ProcessQuestion, SHIFT } from '../../src/server/questions.ts'
 import { createChangeShift } from '../../src/server/shift-shares.ts'
 import { openGateway } from '../support/open-gateway.ts'
 
@@ -17,7 +19,10 @@ const BEGIN = {
   reads: 0.1,
   writes: 0,
   returned: null,
+  finding: null,
   refused: null,
+  revision: 0,
+  shared: null,
 }
 
 t.test('without shares, the current ones are reported', async (t) => {
@@ -45,9 +50,9 @@ t.test('a change that is not valid changes nothing', async (t) => {
 })
 
 t.test('each share changes alone', async (t) => {
-  t.same(await change({ writes: '2.5%' }), { ...BEGIN, writes: 0.025 })
-  t.same(await change({ reads: '100%' }), { ...BEGIN, reads: 1, writes: 0.025 })
-  t.same(await change({ reads: '0%', writes: '0%' }), { ...BEGIN, reads: 0 })
+  t.same(await change({ writes: '2.5%' }), { ...BEGIN, writes: 0.025, revision: 1 })
+  t.same(await change({ reads: '100%' }), { ...BEGIN, reads: 1, writes: 0.025, revision: 2 })
+  t.same(await change({ reads: '0%', writes: '0%' }), { ...BEGIN, reads: 0, revision: 3 })
 })
 
 t.test('a group that is refused gets no shares, and can lose them', async (t) => {
@@ -58,28 +63,47 @@ t.test('a group that is refused gets no shares, and can lose them', async (t) =>
   const ask = (given: unknown) =>
     changeShift({ ...dependencies, engines: new Map([['default', refused]]) }, given)
   t.same(await ask({ reads: '5%' }), { problem: 'old' })
-  t.same(await ask({ reads: '0%', writes: '0%' }), { ...BEGIN, reads: 0, refused: 'old' })
-  t.same(await ask({}), { ...BEGIN, reads: 0, refused: 'old' })
+  t.same(await ask({ reads: '0%', writes: '0%' }), { ...BEGIN, reads: 0, refused: 'old', revision: 4 })
+  t.same(await ask({}), { ...BEGIN, reads: 0, refused: 'old', revision: 4 })
 })
 
-t.test('a command knows the changes in Redis before it changes a share', async (t) => {
-  const shift = dependencies.engines.get('default')?.shift ?? null
-  if (shift === null) throw new Error('there are no groups')
-  const { changedAtMs } = shift.state()
-  const ahead = { changedAtMs: changedAtMs + 10_000_000, knownMs: changedAtMs }
-  const compared: unknown[] = []
-  const compareShares = async () => {
-    if (compared.length === 0) shift.adopt({ shares: { reads: 1, writes: 0.5 }, returned: null, ...ahead })
-    compared.push(shift.state().shares)
-  }
-  t.match(await changeShift({ ...dependencies, compareShares }, { reads: '20%' }), {
-    reads: 0.2,
-    writes: 0.5,
+/** Returns the answers of several processes to a question of the admin listener. */
+function answersOf(
+  question: ProcessQuestion<unknown>,
+  gateways: readonly Dependencies[],
+  given: unknown,
+): Promise<readonly unknown[]> {
+  return Promise.all(
+    gateways.map(async (gateway) =>
+      question.name === 'shares' ? followShifts(gateway.engines, given) : await changeShift(gateway, given),
+    ),
+  )
+}
+
+t.test('of several processes, one changes the shares and all have the same revision', async (t) => {
+  const settings = { engines: { default: { nodes: groups, shift: { to: 'new', reads: '10%' } } } }
+  const all = await Promise.all([1, 2, 3].map(async () => (await openGateway(t, settings)).dependencies))
+  const [, second] = all
+  const ask = createChangeShift({
+    processes: {
+      askEach: async (question, given) => (await answersOf(question, all, given)).filter(question.isAnswer),
+      askOne: async (question, given) =>
+        (await answersOf(question, all.slice(0, 1), given)).find(question.isAnswer) ?? null,
+      configured: 3,
+    },
+    log: createLogger({ level: 'silent' }),
   })
-  t.same(compared, [{ reads: 1, writes: 0.5 }])
-  t.match(shift.state(), { changedAtMs: ahead.changedAtMs + 1, knownMs: ahead.changedAtMs })
-  await changeShift({ ...dependencies, compareShares }, {})
-  t.equal(compared.length, 1, 'a report reads nothing')
+  // The second process has returned its requests alone.
+  const alone = second?.engines.get('default')?.shift
+  const zero = { shares: { reads: 0, writes: 0 }, returned: 'errors', revision: 4 } as const
+  alone?.follow({ ...alone.lastChange(), state: zero })
+  t.match(await ask({ writes: '50%' }), { status: 200, value: { reads: 0, writes: 0.5, revision: 5 } })
+  const states = all.map(({ engines }) => engines.get('default')?.shift?.state())
+  t.same(
+    states,
+    Array.from({ length: 3 }, () => ({ shares: { reads: 0, writes: 0.5 }, returned: null, revision: 5 })),
+  )
+  t.match(await ask({ reads: '200%' }), { status: 400 })
 })
 
 /** Returns the response if two processes are configured and give these answers. */

@@ -1,26 +1,30 @@
 import t from 'tap'
-import { adoptShifts, isKnownShifts } from '../../src/server/known-shifts.ts'
+import { followShifts, isKnownShifts } from '../../src/server/known-shifts.ts'
 import { openShifted } from '../support/open-shifted.ts'
 
-const MOVED = { shares: { reads: 0.5, writes: 0.25 }, returned: null, changedAtMs: 5, knownMs: 0 }
+const MOVED = { shares: { reads: 0.5, writes: 0.25 }, returned: null, revision: 5 }
 
-t.test('a process adopts later shares of the same settings, and reports its own', async (t) => {
+t.test('a process follows a higher revision of the same shift, and reports its own', async (t) => {
   const { engines } = (await openShifted(t, { reads: '10%' })).dependencies
-  const [own] = adoptShifts(engines, [])
-  t.match(own, { engine: 'default', state: { shares: { reads: 0.1, writes: 0 }, changedAtMs: 0 } })
-  const settings = own?.settings ?? ''
+  const [own] = followShifts(engines, [])
+  const begin = { shares: { reads: 0.1, writes: 0 }, returned: null, revision: 0 }
+  t.match(own, { engine: 'default', change: { to: 'new', from: 'old', scope: String, state: begin } })
+  const changeWith = (more: object) => ({ ...Object(own?.change), state: MOVED, ...more })
   for (const known of [
     null,
     [null],
-    [{ engine: 'default', settings: 'other', state: MOVED }],
-    [{ engine: 'other', settings, state: MOVED }],
-    [{ engine: 'default', settings, state: { ...MOVED, changedAtMs: 0 } }],
-    [{ engine: 'default', settings, state: null }],
+    [{ engine: 'default' }],
+    [{ engine: 'other', change: changeWith({}) }],
+    [{ engine: 'default', change: changeWith({ to: 'old', from: 'new' }) }],
+    [{ engine: 'default', change: changeWith({ from: 'other' }) }],
+    [{ engine: 'default', change: changeWith({ scope: 'other' }) }],
+    [{ engine: 'default', change: changeWith({ state: { ...MOVED, revision: 0 } }) }],
+    [{ engine: 'default', change: changeWith({ state: null }) }],
   ])
-    t.same(adoptShifts(engines, known), [own], JSON.stringify(known))
-  const [adopted] = adoptShifts(engines, [{ engine: 'default', settings, state: MOVED }])
-  t.same(adopted?.state, MOVED)
-  t.ok(isKnownShifts([adopted]))
-  const earlier = { ...MOVED, shares: { reads: 1, writes: 1 }, changedAtMs: 4 }
-  t.same(adoptShifts(engines, [{ engine: 'default', settings, state: earlier }]), [adopted])
+    t.same(followShifts(engines, known), [own], JSON.stringify(known))
+  const changed = [{ engine: 'default', change: changeWith({}) }]
+  t.same(followShifts(engines, changed), changed)
+  t.ok(isKnownShifts(changed))
+  const earlier = { ...MOVED, shares: { reads: 1, writes: 1 }, revision: 4 }
+  t.same(followShifts(engines, [{ engine: 'default', change: changeWith({ state: earlier }) }]), changed)
 })

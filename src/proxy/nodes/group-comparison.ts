@@ -1,3 +1,11 @@
+import { fisherProbability, type AttemptCounts } from './fisher-test.ts'
+import {
+  type AttemptSums,
+  type CountedAttempt,
+  RecentAttempts,
+  RememberedAttempts,
+} from './recent-attempts.ts'
+
 /** The limits for the group to which requests are shifted. */
 export interface ReturnLimits {
   /** How much larger its share of failed requests may be than that of the other group, from 0 to 1. */
@@ -8,187 +16,263 @@ export interface ReturnLimits {
   readonly differences: number | null
 }
 
-export const RETURN_REASONS = ['errors', 'latency', 'differences'] as const
+/** `down`: no node of the group can be used. */
+export const RETURN_REASONS = ['errors', 'latency', 'differences', 'down'] as const
 export type ReturnReason = (typeof RETURN_REASONS)[number]
 
+/** Why all requests return to the other group. */
+export type ReturnFinding =
+  | {
+      readonly reason: 'errors'
+      /** The id of the operation whose requests fail. Null: all operations together. */
+      readonly operation: string | null
+      readonly windowMs: number
+      readonly to: AttemptCounts
+      readonly from: AttemptCounts
+      /** How likely at least as many failures are if both groups have the same share of failures. */
+      readonly probability: number
+      /** The caller with the most failures. Empty: requests of the gateway itself. */
+      readonly caller: string
+    }
+  | { readonly reason: 'latency'; readonly reads: number; readonly toMs: number; readonly fromMs: number }
+  | { readonly reason: 'differences'; readonly found: number }
+  | { readonly reason: 'down'; readonly rerouted: number; readonly sinceMs: number }
+
 /** One attempt to send a request to a node. */
-export interface GroupAttempt {
+export interface GroupAttempt extends CountedAttempt {
   /** The id of the operation. Undefined for a request of the gateway itself. */
   readonly operation: string | undefined
-  readonly isFailed: boolean
-  /** The time until the complete response, in ms. Null for writes and long polls, whose times depend on what they execute or wait for. */
-  readonly readMs: number | null
 }
 
 type Group = 'to' | 'from'
 
-interface Window {
-  /** How long attempts count. */
-  readonly ms: number
-  /** With fewer attempts in the window, one failure would be too large a share. */
-  readonly leastAttempts: number
+/** The limits of the comparison. `test/proxy/nodes/false-returns.test.ts` shows how often they are passed without a reason. */
+const COMPARED = {
+  /** The windows in which failures are counted. The short one finds a fault soon, and the long one a small increase. */
+  windowsMs: [60_000, 600_000],
+  /** Fewer failures are no reason to return. */
+  leastFailures: 5,
+  /** The probability below which failures are no coincidence. It is small because it is computed after each failure, for hours. */
+  probability: 1e-7,
+  /** The same for the failures without those of one caller, and for the attempts of the other group in the same window. */
+  weakProbability: 1e-3,
+  /** As many attempts of the other group in the window show whether both groups fail equally at the moment. */
+  leastConcurrent: 30,
+  /** A group with fewer remembered attempts is assumed to have had this many, the missing ones without a failure. */
+  leastRemembered: 100,
+  /** The shortest time between two tests of an operation. */
+  testEveryMs: 10,
+  readsMs: 10_000,
+  leastReads: 20,
+  /** An average below this value is never too long. */
+  leastReadMs: 100,
+  /** How long no times are compared after the shares have changed: caches and compilers of the group are cold. */
+  coldMs: 30_000,
+  /** How long a difference counts. Only a share of the reads is compared, so there are few of them. */
+  differencesMs: 600_000,
+  /** A caller counts as the only one if no other caller sent a request for as long. */
+  onlyCallerMs: 600_000,
+} as const
+
+/** The attempts of one operation, or of all operations. */
+class Compared {
+  readonly to = new RecentAttempts()
+  readonly from = new RecentAttempts()
+  testedAtMs = -Infinity
 }
 
-const OF_ALL: Window = { ms: 10_000, leastAttempts: 20 }
-/** Longer, because an operation such as the start of an instance may be rare. */
-const OF_ONE_OPERATION: Window = { ms: 60_000, leastAttempts: 10 }
-/** A single operation has few attempts, so its share of failures must be larger by more than this value. */
-const MOST_FAILURES_OF_ONE_OPERATION = 0.5
-const SLOTS = 10
-/** An average below this value is never too long. */
-const LEAST_MS = 100
-/** How long a difference counts. Only a share of the reads is compared, so there are few of them. */
-const DIFFERENCES_MS = 600_000
+/** The attempts of the other group over a long time, by the id of the operation, and of all operations. */
+export class GroupMemory {
+  readonly all = new RememberedAttempts()
+  readonly #operations = new Map<string, RememberedAttempts>()
 
-interface Sums {
-  attempts: number
-  failures: number
-  reads: number
-  readMs: number
-}
-
-/** Compares the recent failures and times of two groups of nodes: of all operations together, and the failures of each operation. */
-export class GroupComparison {
-  readonly #limits: ReturnLimits | null
-  readonly #now: () => number
-  readonly #all = new ComparedSums(OF_ALL)
-  /** By the id of the operation. */
-  readonly #operations = new Map<string, ComparedSums>()
-  /** When differences were found, the oldest first. */
-  #differencesMs: number[] = []
-
-  constructor(limits: ReturnLimits | null, now: () => number) {
-    this.#limits = limits
-    this.#now = now
+  of(operation: string): RememberedAttempts {
+    const known = this.#operations.get(operation) ?? new RememberedAttempts()
+    this.#operations.set(operation, known)
+    return known
   }
 
+  add(attempt: GroupAttempt): void {
+    this.all.add(attempt)
+    if (attempt.operation !== undefined) this.of(attempt.operation).add(attempt)
+  }
+}
+
+/**
+ * Compares the failures and times of two groups of nodes: of all operations together, and the failures of each operation.
+ *
+ * Failures of a client that fails at every engine must not return the requests of all clients. Therefore the failures of the group are
+ * compared with those of the other group by Fisher's exact test, and must be significant without the most frequent caller too.
+ */
+export class GroupComparison {
+  readonly memory: GroupMemory
+  readonly #limits: ReturnLimits | null
+  readonly #now: () => number
+  readonly #all = new Compared()
+  /** By the id of the operation. */
+  readonly #operations = new Map<string, Compared>()
+  /** When differences were found, the oldest first. */
+  #differencesMs: number[] = []
+  #clearedAtMs: number
+  /** Null before the first request. */
+  #caller: string | null = null
+  /** When a caller other than `#caller` last sent a request. */
+  #otherCallerMs = -Infinity
+
+  /** @param memory the attempts of the other group before this comparison */
+  constructor(limits: ReturnLimits | null, now: () => number, memory = new GroupMemory()) {
+    this.#limits = limits
+    this.#now = now
+    this.memory = memory
+    this.#clearedAtMs = now()
+  }
+
+  /** Forgets the recent attempts, so that those of both groups are from the same time. The memory of the other group remains. */
   clear(): void {
-    this.#all.clear()
-    for (const sums of this.#operations.values()) sums.clear()
+    this.#clearedAtMs = this.#now()
+    for (const { to, from } of [this.#all, ...this.#operations.values()]) {
+      to.clear()
+      from.clear()
+    }
     this.#differencesMs = []
   }
 
-  /** Counts a confirmed difference between the responses of both groups. Returns the limit that the group `to` has passed, or null. */
-  recordDifference(): ReturnReason | null {
+  /** Counts a confirmed difference between the responses of both groups. Returns a finding if the group `to` has passed the limit. */
+  recordDifference(): ReturnFinding | null {
     const allowed = this.#limits?.differences ?? null
     if (allowed === null) return null
     const nowMs = this.#now()
-    const recent = this.#differencesMs.filter((atMs) => nowMs - atMs < DIFFERENCES_MS)
+    const recent = this.#differencesMs.filter((atMs) => nowMs - atMs < COMPARED.differencesMs)
     this.#differencesMs = [...recent, nowMs].slice(-allowed - 1)
-    return this.#differencesMs.length > allowed ? 'differences' : null
+    const found = this.#differencesMs.length
+    return found > allowed ? { reason: 'differences', found } : null
   }
 
-  /** Counts an attempt. Returns the limit that the group `to` has passed, or null. */
-  record(group: Group, attempt: GroupAttempt): ReturnReason | null {
+  /** Counts an attempt. Returns a finding if the group `to` has passed a limit. */
+  record(group: Group, attempt: GroupAttempt): ReturnFinding | null {
     if (this.#limits === null) return null
     const nowMs = this.#now()
-    const { errors } = this.#limits
-    const all = this.#all.add(group, attempt, nowMs)
-    const one = this.#sumsOf(attempt.operation)?.add(group, attempt, nowMs) ?? null
-    if (one !== null && moreFailuresOf(one) > Math.max(errors, MOST_FAILURES_OF_ONE_OPERATION))
-      return 'errors'
-    if (all === null) return null
-    if (moreFailuresOf(all) > errors) return 'errors'
-    return isSlower(all, this.#limits.slower) ? 'latency' : null
+    const { operation, isFailed, readMs } = attempt
+    const one = operation === undefined ? null : this.#comparedOf(operation)
+    this.#noteCaller(attempt.caller, nowMs)
+    this.#all[group].add(attempt, nowMs)
+    one?.[group].add(attempt, nowMs)
+    if (group === 'from') {
+      this.memory.add(attempt)
+      return null
+    }
+    if (!isFailed) return readMs === null ? null : this.#compareTimes(nowMs)
+    return (
+      (one !== null && operation !== undefined
+        ? this.#compareFailures(one, this.memory.of(operation), operation, nowMs)
+        : null) ?? this.#compareFailures(this.#all, this.memory.all, null, nowMs)
+    )
   }
 
-  #sumsOf(operation: string | undefined): ComparedSums | null {
-    if (operation === undefined) return null
-    const known = this.#operations.get(operation)
-    if (known !== undefined) return known
-    const sums = new ComparedSums(OF_ONE_OPERATION)
-    this.#operations.set(operation, sums)
-    return sums
+  #comparedOf(operation: string): Compared {
+    const known = this.#operations.get(operation) ?? new Compared()
+    this.#operations.set(operation, known)
+    return known
+  }
+
+  #noteCaller(caller: string, nowMs: number): void {
+    if (caller === '' || caller === this.#caller) return
+    if (this.#caller !== null) this.#otherCallerMs = nowMs
+    this.#caller = caller
+  }
+
+  #compareFailures(
+    compared: Compared,
+    memory: RememberedAttempts,
+    operation: string | null,
+    nowMs: number,
+  ): ReturnFinding | null {
+    if (nowMs - compared.testedAtMs < COMPARED.testEveryMs) return null
+    const from = atLeast(memory.sample, COMPARED.leastRemembered)
+    for (const windowMs of COMPARED.windowsMs) {
+      const to = compared.to.sums(windowMs, nowMs)
+      const { attempts, failures, mostFailing } = to
+      if (failures < COMPARED.leastFailures) continue
+      compared.testedAtMs = nowMs
+      const probability = this.#excess(to, from)
+      if (probability >= COMPARED.probability) continue
+      const concurrent = compared.from.sums(windowMs, nowMs)
+      if (concurrent.attempts >= COMPARED.leastConcurrent && !this.#isWeaklyMore(to, concurrent)) continue
+      if (!this.#isOnlyCaller(nowMs) && !this.#isWeaklyMore(withoutMostFailing(to), from)) continue
+      return {
+        reason: 'errors',
+        operation,
+        windowMs,
+        to: { attempts, failures },
+        from,
+        probability,
+        caller: mostFailing?.caller ?? '',
+      }
+    }
+    return null
+  }
+
+  /** Returns the probability of the larger share of failures, or 1 if the share is not larger by more than the limit. */
+  #excess(to: AttemptCounts, from: AttemptCounts): number {
+    const errors = this.#limits?.errors ?? 1
+    return shareOf(to) - shareOf(from) > errors ? fisherProbability(to, from) : 1
+  }
+
+  #isWeaklyMore(to: AttemptCounts, from: AttemptCounts): boolean {
+    return this.#excess(to, from) < COMPARED.weakProbability
+  }
+
+  #isOnlyCaller(nowMs: number): boolean {
+    return nowMs - this.#otherCallerMs > COMPARED.onlyCallerMs
+  }
+
+  #compareTimes(nowMs: number): ReturnFinding | null {
+    const slower = this.#limits?.slower ?? null
+    if (slower === null || nowMs - this.#clearedAtMs < COMPARED.coldMs) return null
+    const { readsMs, leastReads, leastReadMs } = COMPARED
+    const to = this.#all.to.sums(readsMs, nowMs)
+    if (to.reads < leastReads) return null
+    const from = this.#all.from.sums(readsMs, nowMs)
+    const fromMs = from.reads < leastReads ? this.memory.all.averageReadMs : averageMsOf(from)
+    if (from.reads < leastReads && this.memory.all.reads < leastReads) return null
+    const toMs = averageMsOf(to)
+    if (toMs <= Math.max(leastReadMs, slower * fromMs)) return null
+    return { reason: 'latency', reads: to.reads, toMs, fromMs }
   }
 }
 
-interface GroupSums {
-  readonly sums: Sums
-  /** The last values of the other group for which it had enough attempts. The other group may no longer get requests. */
-  readonly usual: Sums
-}
-
-function moreFailuresOf({ sums, usual }: GroupSums): number {
-  return failedShareOf(sums) - failedShareOf(usual)
-}
-
-function isSlower({ sums, usual }: GroupSums, slower: number | null): boolean {
-  if (slower === null || sums.reads < OF_ALL.leastAttempts || usual.reads === 0) return false
-  return averageMsOf(sums) > Math.max(LEAST_MS, slower * averageMsOf(usual))
-}
-
-const EMPTY: Sums = { attempts: 0, failures: 0, reads: 0, readMs: 0 }
-
-function failedShareOf({ attempts, failures }: Sums): number {
+function shareOf({ attempts, failures }: AttemptCounts): number {
   return attempts === 0 ? 0 : failures / attempts
 }
 
-function averageMsOf({ reads, readMs }: Sums): number {
+function averageMsOf({ reads, readMs }: AttemptSums): number {
   return readMs / Math.max(1, reads)
 }
 
-/** The sums of both groups. */
-class ComparedSums {
-  readonly #window: Window
-  #to: RecentSums
-  #from: RecentSums
-  #usual: Sums = EMPTY
+function atLeast({ attempts, failures }: AttemptCounts, least: number): AttemptCounts {
+  return { attempts: Math.max(attempts, least), failures }
+}
 
-  constructor(window: Window) {
-    this.#window = window
-    this.#to = new RecentSums(window.ms)
-    this.#from = new RecentSums(window.ms)
-  }
-
-  clear(): void {
-    this.#to = new RecentSums(this.#window.ms)
-    this.#from = new RecentSums(this.#window.ms)
-  }
-
-  /** Counts an attempt. Returns null for an attempt of `from`, and as long as `to` has too few attempts. */
-  add(group: Group, attempt: GroupAttempt, nowMs: number): GroupSums | null {
-    const sums = (group === 'to' ? this.#to : this.#from).add(attempt, nowMs)
-    if (sums.attempts < this.#window.leastAttempts) return null
-    if (group === 'to') return { sums, usual: this.#usual }
-    this.#usual = { ...sums }
-    return null
+function withoutMostFailing({ attempts, failures, mostFailing }: AttemptSums): AttemptCounts {
+  return {
+    attempts: attempts - (mostFailing?.attempts ?? 0),
+    failures: failures - (mostFailing?.failures ?? 0),
   }
 }
 
-/** The sums of the attempts in a window, in slots of a tenth of the window. */
-class RecentSums {
-  readonly #slotMs: number
-  readonly #slots: Sums[] = Array.from({ length: SLOTS }, () => ({ ...EMPTY }))
-  readonly #sums: Sums = { ...EMPTY }
-  #slot = 0
-
-  constructor(windowMs: number) {
-    this.#slotMs = windowMs / SLOTS
+/** Describes a finding for operators: the operation, the counts of both groups, the test and the most frequent caller. */
+export function describeFinding(finding: ReturnFinding): string {
+  if (finding.reason === 'latency') {
+    const { reads, toMs, fromMs } = finding
+    return `${reads} reads took ${Math.round(toMs)} ms on average, and ${Math.round(fromMs)} ms in the other group`
   }
-
-  /** Counts an attempt and returns the sums with it. */
-  add({ isFailed, readMs }: GroupAttempt, nowMs: number): Sums {
-    this.#forget(Math.floor(nowMs / this.#slotMs))
-    for (const sums of [this.#sums, this.#slots[this.#slot % SLOTS]]) {
-      if (sums === undefined) continue
-      sums.attempts += 1
-      sums.failures += Number(isFailed)
-      sums.reads += Number(readMs !== null)
-      sums.readMs += readMs ?? 0
-    }
-    return this.#sums
-  }
-
-  #forget(slot: number): void {
-    for (let old = Math.max(this.#slot + 1, slot - SLOTS + 1); old <= slot; old += 1) {
-      const sums = this.#slots[old % SLOTS]
-      if (sums === undefined) continue
-      this.#sums.attempts -= sums.attempts
-      this.#sums.failures -= sums.failures
-      this.#sums.reads -= sums.reads
-      this.#sums.readMs -= sums.readMs
-      Object.assign(sums, EMPTY)
-    }
-    this.#slot = Math.max(this.#slot, slot)
-  }
+  if (finding.reason === 'differences') return `${finding.found} differences within ten minutes`
+  if (finding.reason === 'down')
+    return `no node of the group could be used for ${finding.sinceMs} ms; ${finding.rerouted} requests were sent to the other group`
+  const { operation, windowMs, to, from, probability, caller } = finding
+  return (
+    `${operation ?? 'all operations'}: ${to.failures} of ${to.attempts} requests failed in ${windowMs / 1000} s, and ` +
+    `${from.failures} of ${from.attempts} in the other group (Fisher's exact test, p = ${probability.toExponential(1)}); ` +
+    `the most failures: ${caller === '' ? 'requests of the gateway itself' : `user ${caller}`}`
+  )
 }

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
 import {
   type GroupAttempt,
   GroupComparison,
-  RETURN_REASONS,
+  type GroupMemory,
+  type ReturnFinding,
   type ReturnLimits,
   type ReturnReason,
 } from './group-comparison.ts'
@@ -25,10 +27,10 @@ export interface ShiftOptions extends ShiftShares {
   readonly callers: readonly string[] | null
   /** Limits after which all requests return to the other group. Null: they never return automatically. */
   readonly limits: ReturnLimits | null
-  /** The state of the same shift under the previous configuration. Null: it begins with `reads` and `writes`. */
-  readonly state?: ShiftState | null
+  /** The shift of the engine under the previous configuration. Changed shares of the same groups continue. Default: none. */
+  readonly former?: Shift | null
   /** Called when all requests return to the other group because a limit was passed. */
-  readonly onReturn: (reason: ReturnReason, state: ShiftState) => void
+  readonly onReturn: (finding: ReturnFinding, state: ShiftState) => void
 }
 
 /** The part of a shift that changes while it runs. */
@@ -36,20 +38,34 @@ export interface ShiftState {
   readonly shares: ShiftShares
   readonly returned: ReturnReason | null
   /**
-   * When the shares changed last, in milliseconds since 1970, and later than all changes that this process knew. 0: they have not changed
-   * since the configuration was loaded.
+   * The number of this change. Each command and each return raises it by one, and all processes follow the highest one. 0: the shares of
+   * the configuration.
    */
-  readonly changedAtMs: number
-  /** The time of the latest change that the process knew before it changed the shares. 0: it knew none. */
-  readonly knownMs: number
+  readonly revision: number
+}
+
+/** The last change of a shift, as processes tell it to each other. */
+export interface ShiftChange {
+  readonly to: string
+  readonly from: string
+  /** Identifies the operations and callers whose requests are shifted. */
+  readonly scope: string
+  readonly state: ShiftState
 }
 
 export interface ShiftContext {
   /** Returns a number from 0 to 1, excluding 1. */
   readonly random: () => number
   readonly now: () => number
-  /** Milliseconds since 1970. Default: `Date.now`. */
-  readonly wallNow?: () => number
+}
+
+/** A group without a usable node gets its requests back after this time and as many requests that another group has served. */
+const DOWN = { ms: 500, requests: 5 } as const
+
+/** Since when the group `to` has no usable node, and the number of requests since then. */
+interface Outage {
+  readonly sinceMs: number
+  rerouted: number
 }
 
 const NOTHING: ShiftShares = { reads: 0, writes: 0 }
@@ -58,29 +74,37 @@ const NOTHING: ShiftShares = { reads: 0, writes: 0 }
 export class Shift {
   readonly to: string
   readonly from: string
+  readonly #scope: string
   readonly #operations: ReadonlySet<string> | null
   readonly #callers: ReadonlySet<string> | null
   readonly #random: () => number
-  readonly #wallNow: () => number
+  readonly #now: () => number
+  readonly #limits: ReturnLimits | null
   readonly #comparison: GroupComparison
   readonly #onReturn: ShiftOptions['onReturn']
+  /** Whether this process has made the last change, and the other processes cannot know it yet. */
+  isUnstored = false
   #state: ShiftState
-  /** The time of the latest change that this process knows, also of one that another change has replaced. */
-  #latestMs: number
   #listener: () => void = () => undefined
+  #finding: ReturnFinding | null = null
+  /** Whether a node of the group `to` was usable since the shares changed. A group that was down before cannot fail. */
+  #wasUsable = false
+  #outage: Outage | null = null
 
-  constructor(options: ShiftOptions, { random, now, wallNow = Date.now }: ShiftContext) {
-    const { to, from, reads, writes, operations, callers, limits, state, onReturn } = options
+  constructor(options: ShiftOptions, { random, now }: ShiftContext) {
+    const { to, from, reads, writes, operations, callers, limits, former = null, onReturn } = options
     this.to = to
     this.from = from
+    this.#scope = hash('sha256', JSON.stringify([operations, callers]), 'base64url')
     this.#operations = operations === null ? null : new Set(operations)
     this.#callers = callers === null ? null : new Set(callers)
-    this.#state = state ?? { shares: { reads, writes }, returned: null, changedAtMs: 0, knownMs: 0 }
-    this.#latestMs = Math.max(this.#state.changedAtMs, this.#state.knownMs)
+    this.#state = { shares: { reads, writes }, returned: null, revision: 0 }
     this.#random = random
-    this.#wallNow = wallNow
-    this.#comparison = new GroupComparison(limits, now)
+    this.#now = now
+    this.#limits = limits
+    this.#comparison = new GroupComparison(limits, now, former?.from === from ? former.memory : undefined)
     this.#onReturn = onReturn
+    if (former !== null) this.takeOver(former)
   }
 
   get shares(): ShiftShares {
@@ -92,59 +116,59 @@ export class Shift {
     return this.#state.returned
   }
 
+  /** What this process has found before it returned all requests. Null if they have not returned, or another process has returned them. */
+  get finding(): ReturnFinding | null {
+    return this.returned === null ? null : this.#finding
+  }
+
+  get memory(): GroupMemory {
+    return this.#comparison.memory
+  }
+
   get state(): ShiftState {
     return this.#state
   }
 
-  /** Calls the listener after each change of the state by a command, a return or another process. */
+  /** Calls the listener after each change of the shares by a command, a return or another process. */
   listen(listener: () => void): void {
     this.#listener = listener
   }
 
-  /** Applies from the next request on. Requests that wait for a node keep their group. */
-  change(shares: ShiftShares): void {
-    this.#apply(this.#nextState(shares, null))
-  }
-
-  /** Applies the state of a process with the same settings, unless this process has a later one. Returns whether the state changes. */
-  adopt(state: ShiftState): boolean {
-    this.#latestMs = Math.max(this.#latestMs, state.changedAtMs)
-    if (!isLater(state, this.#state)) return false
-    this.#apply(state)
-    return true
-  }
-
-  /**
-   * Applies the state of a process with other settings for the same group, if the group gets no requests any more. A state that was known
-   * when the current shares began has no effect. Returns whether the state changes.
-   */
-  adoptZero(state: ShiftState): boolean {
-    return isZero(state.shares) && state.changedAtMs > this.#state.knownMs && this.adopt(state)
-  }
-
-  /** Makes the shares of the configuration later than a change of another process. They then replace it at all processes with the same settings. */
-  keepAfter(changedAtMs: number): void {
-    this.#latestMs = Math.max(this.#latestMs, changedAtMs)
-    this.#state = this.#nextState(this.#state.shares, this.#state.returned)
-  }
-
-  /** Begins with the shares of the configuration although another process has changed the shares under other settings. */
-  beginAfter(changedAtMs: number): void {
-    this.#latestMs = Math.max(this.#latestMs, changedAtMs)
-    this.#state = { ...this.#state, knownMs: this.#latestMs }
-  }
-
-  #apply(state: ShiftState): void {
+  /** Applies another state, from the next request on. Requests that wait for a node keep their group. */
+  apply(state: ShiftState): void {
+    const isChanged = !hasSameShares(state, this.#state)
+    this.isUnstored &&= state.revision === this.#state.revision
     this.#state = state
+    if (!isChanged) return
+    this.#finding = null
+    this.#wasUsable = false
+    this.#outage = null
     this.#comparison.clear()
     this.#listener()
   }
 
-  /** Returns a change at the current time, or at a later one if the clock of another process is ahead. */
-  #nextState(shares: ShiftShares, returned: ReturnReason | null): ShiftState {
-    const knownMs = this.#latestMs
-    this.#latestMs = Math.max(this.#wallNow(), knownMs + 1)
-    return { shares, returned, changedAtMs: this.#latestMs, knownMs }
+  /** The last change, for other processes. */
+  get lastChange(): ShiftChange {
+    return { to: this.to, from: this.from, scope: this.#scope, state: this.#state }
+  }
+
+  /**
+   * Returns whether a change concerns this shift: the groups are the same, and so are the operations and callers. A share that was set for
+   * some callers must not apply to all of them. Shares of zero concern every shift of the same groups, because the group may be broken.
+   */
+  isConcerned({ to, from, scope, state }: ShiftChange): boolean {
+    return to === this.to && from === this.from && (scope === this.#scope || isZero(state.shares))
+  }
+
+  /** Applies a change that another process of this gateway knows, if it replaces the state of this process. */
+  follow(change: ShiftChange): void {
+    if (this.isConcerned(change) && replaces(change.state, this.#state)) this.apply(change.state)
+  }
+
+  /** Continues with the last change under the previous configuration. */
+  takeOver(former: Shift): void {
+    this.follow(former.lastChange)
+    this.isUnstored = former.isUnstored && this.#state === former.state
   }
 
   /** Counts an attempt at a node of one of the groups. Returns all requests to the other group if the attempt passes a limit. */
@@ -161,10 +185,31 @@ export class Shift {
     if (!isZero(this.shares)) this.#returnFor(this.#comparison.recordDifference())
   }
 
-  #returnFor(reason: ReturnReason | null): void {
-    if (reason === null || this.returned !== null) return
-    this.#state = this.#nextState(NOTHING, reason)
-    this.#onReturn(reason, this.#state)
+  /**
+   * Call it for each request of the group `to`. `isUsable`: whether a node of the group can be used. If not, another group serves the
+   * request, and the group has no failure that could be counted. A group that stays without a node therefore returns its requests here.
+   */
+  recordUsable(isUsable: boolean): void {
+    if (isUsable) {
+      this.#wasUsable = true
+      this.#outage = null
+      return
+    }
+    if (!this.#wasUsable || this.#limits === null) return
+    this.#outage ??= { sinceMs: this.#now(), rerouted: 0 }
+    this.#outage.rerouted += 1
+    const { sinceMs, rerouted } = this.#outage
+    const elapsedMs = Math.round(this.#now() - sinceMs)
+    if (elapsedMs >= DOWN.ms && rerouted >= DOWN.requests)
+      this.#returnFor({ reason: 'down', rerouted, sinceMs: elapsedMs })
+  }
+
+  #returnFor(finding: ReturnFinding | null): void {
+    if (finding === null || this.returned !== null) return
+    this.#state = { shares: NOTHING, returned: finding.reason, revision: this.#state.revision + 1 }
+    this.isUnstored = true
+    this.#finding = finding
+    this.#onReturn(finding, this.#state)
     this.#listener()
   }
 
@@ -194,28 +239,19 @@ export function isZero({ reads, writes }: ShiftShares): boolean {
   return reads === 0 && writes === 0
 }
 
-/**
- * Returns whether a state replaces another one of the same settings. A change replaces those that its process knew. If two processes
- * changed the shares without knowledge of each other, their clocks do not show the order reliably: shares of zero then win, because they
- * lead requests away from a group that may be broken. Otherwise the later time wins, and then the other members decide: if
- * neither of two different states replaced the other, a process that reads both would apply them in turn without end.
- */
-export function isLater(one: ShiftState, other: ShiftState): boolean {
-  if (one.changedAtMs > 0 && other.changedAtMs > 0) {
-    if (one.knownMs >= other.changedAtMs) return true
-    if (other.knownMs >= one.changedAtMs) return false
-    const [isOneZero, isOtherZero] = [isZero(one.shares), isZero(other.shares)]
-    if (isOneZero !== isOtherZero) return isOneZero
-  }
-  const right = orderOf(other)
-  const differences = orderOf(one).map((value, at) => value - (right[at] ?? 0))
-  return (differences.find((difference) => difference !== 0) ?? 0) > 0
+/** Returns whether two states have the same effect. They may have different revisions. */
+export function hasSameShares(one: ShiftState, other: ShiftState): boolean {
+  const { reads, writes } = other.shares
+  return one.shares.reads === reads && one.shares.writes === writes && one.returned === other.returned
 }
 
-/** Returns numbers that differ if the states differ. The first ones are the times. */
-function orderOf({ changedAtMs, knownMs, shares, returned }: ShiftState): readonly number[] {
-  const reason = returned === null ? -1 : RETURN_REASONS.indexOf(returned)
-  return [changedAtMs, knownMs, shares.reads, shares.writes, reason]
+/**
+ * Returns whether a state replaces another one. The higher revision does. If two processes that did not know of each other made changes
+ * with the same revision, shares of zero do, because they lead requests away from a group that may be broken.
+ */
+export function replaces(one: ShiftState, other: ShiftState): boolean {
+  if (one.revision !== other.revision) return one.revision > other.revision
+  return isZero(one.shares) && !isZero(other.shares)
 }
 
 /**
@@ -226,9 +262,9 @@ const ENTITY = /^\/(?:history\/)?[a-z-]+\/(key\/[^/?]+|[^/?]*\d[^/?]*)/
 
 /** The FNV-1a hash of a text, with the last steps of MurmurHash3 so that similar texts have different results. From 0 to 1, excluding 1. */
 function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+  let sum = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
+  sum = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b)
+  sum = Math.imul(sum ^ (sum >>> 13), 0xc2b2ae35)
+  return ((sum ^ (sum >>> 16)) >>> 0) / 2 ** 32
 }

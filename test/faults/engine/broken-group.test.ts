@@ -46,7 +46,7 @@ t.test(
     report(t, observation)
     t.comment(script.errors)
 
-    t.match(await shiftTo(gateway, {}), { reads: 0, writes: 0, returned: 'errors' })
+    t.match(await shiftTo(gateway, {}), { reads: 0, writes: 0, returned: /^(down|errors)$/ })
     t.same(
       failures.filter(({ kind }) => kind === 'read'),
       [],
@@ -82,7 +82,7 @@ t.test(
       },
     })
     await deploy(old.base)
-    // One of 51 requests is a start. All failures together are less than the limit of 5 %.
+    // One of 51 requests is a start. All failures together are fewer than the limit of 2 %.
     const load = startLoad(t, gateway, { readsEveryMs: 10, startsEveryMs: 500 })
     await wait(BEFORE_MS)
     await shiftTo(gateway, { reads: '100%' })
@@ -101,7 +101,7 @@ t.test(
       [],
       'no read fails',
     )
-    t.ok(failures.length >= 10, 'starts fail until the limit is passed')
+    t.ok(failures.length >= 5, 'starts fail until five of them show the fault')
     t.ok(failures.length <= 12, `${failures.length} starts fail`)
     t.same(
       failures.filter(({ sentAtMs }) => sentAtMs > returnedAtMs),

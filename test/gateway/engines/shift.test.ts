@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../../support/cache-harness.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -52,10 +53,12 @@ t.test('if the only node of the group is down, no read fails, and all requests r
   server.close()
   server.closeAllConnections()
   for (let count = 0; count < 10; count += 1) t.equal((await ask('demo', 'GET /version')).status, 200)
-  // The node itself is tried once or twice, which is less than 5 % of the requests.
+  // The node itself is tried once or twice. Then it cannot be used for half a second.
+  await wait(550)
+  t.equal((await ask('demo', 'GET /version')).status, 200)
   t.match(
     log.filter(({ msg }) => msg === 'all requests return to the other group'),
-    [{ engine: 'default', group: 'new', to: 'old', reason: 'errors' }],
+    [{ engine: 'default', group: 'new', other: 'old', reason: 'down' }],
   )
 })
 
@@ -87,15 +90,25 @@ t.test('if the group fails, all requests return, with a log line and a metric', 
   const statuses: number[] = []
   for (let count = 0; count < 30; count += 1)
     statuses.push((await ask('demo', CLAIM[0], { body: {} })).status)
-  t.same(statuses.slice(0, 10), Array(10).fill(500), 'all of ten requests of one operation')
-  t.same(statuses.slice(10), Array(20).fill(200))
-  t.equal(received.filter((group) => group === 'new').length, 10, 'no write is sent again')
+  t.same(statuses.slice(0, 5), Array(5).fill(500), 'all of five requests of the only caller')
+  t.same(statuses.slice(5), Array(25).fill(200))
+  t.equal(received.filter((group) => group === 'new').length, 5, 'no write is sent again')
   t.match(
     log.filter(({ msg }) => msg === 'all requests return to the other group'),
-    [{ engine: 'default', group: 'new', to: 'old', reason: 'errors' }],
+    [
+      {
+        engine: 'default',
+        group: 'new',
+        to: { attempts: 5, failures: 5 },
+        reason: 'errors',
+        operation: 'unclaim',
+        caller: 'demo',
+        finding: /^unclaim: 5 of 5 requests failed in 60 s, .*user demo$/,
+      },
+    ],
   )
   const text = await dependencies.metrics.text()
-  t.match(text, 'gateway_shift_returns_total{engine="default",reason="errors"} 1')
+  t.match(text, 'gateway_shift_returns_total{engine="default",reason="errors",operation="unclaim"} 1')
 })
 
 t.test('with return: null, requests do not return', async (t) => {

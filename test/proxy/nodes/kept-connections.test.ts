@@ -3,7 +3,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { KeepAlive } from '../../../src/proxy/nodes/keep-alive.ts'
-import { openUpstream, READ, refusalOf, startNode, startRawNode, WRITE } from '../../support/fake-engine.ts'
+import {
+  askFor,
+  listenAndRelay,
+  openUpstream,
+  READ,
+  refusalOf,
+  startNode,
+  startRawNode,
+  WRITE,
+} from '../../support/fake-engine.ts'
 import { watch } from '../../support/watch-nodes.ts'
 
 const LIMIT = 1_000_000
@@ -175,3 +184,25 @@ async function loseAmongResets(t: Test, count: number): Promise<number> {
   )
   return failed
 }
+
+t.test('a client that aborts a read does not make later writes open new connections', async (t) => {
+  const connections = new Set<Socket | null>()
+  const node = await startNode(t, (request, response) => {
+    connections.add(response.socket)
+    if (request.method !== 'GET') response.end('{}')
+  })
+  const { upstream, attempts } = openUpstream(t, [node.url], { connections: 1 })
+  // The read runs on a reused connection, as almost every request does.
+  await upstream.fetch(WRITE, LIMIT)
+  const listener = await listenAndRelay(t, upstream, READ)
+  const over = listener.over()
+  const request = askFor(listener.port)
+  request.on('error', () => {})
+  while (node.seen.length < 2) await wait(1)
+  request.destroy()
+  t.match(await over, { status: 499 })
+  connections.clear()
+  for (let i = 0; i < 20; i += 1) t.match(await upstream.fetch(WRITE, LIMIT), { status: 200 })
+  t.equal(connections.size, 1, 'all writes use one connection')
+  t.match(attempts[1], { result: 'cancelled', endedBy: 'client' })
+})

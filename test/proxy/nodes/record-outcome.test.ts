@@ -1,14 +1,13 @@
 import t from 'tap'
 import type { Node } from '../../../src/proxy/nodes/node.ts'
-import { type AttemptOutcome, recordOutcome } from '../../../src/proxy/nodes/record-outcome.ts'
+import { type AttemptOutcome, LEARNED_FROM, recordOutcome } from '../../../src/proxy/nodes/record-outcome.ts'
 
 /** A response after 30 ms, recorded at 100 ms. */
 const ANSWERED: AttemptOutcome = {
   result: 'ok',
+  endedBy: 'response',
   status: 200,
   sent: true,
-  isGatewayFault: false,
-  isStaleConnection: false,
   isLongPoll: false,
   startedAtMs: 10,
   headAtMs: 40,
@@ -16,6 +15,8 @@ const ANSWERED: AttemptOutcome = {
 }
 
 const KNOWN_MS = 700
+
+const LEFT = { result: 'cancelled', endedBy: 'client' } as const
 
 /** Returns what an attempt reports to a node with a latency of 700 ms and two more requests in flight. */
 function toldOf(outcome: Partial<AttemptOutcome>) {
@@ -82,34 +83,30 @@ const CASES: readonly (readonly [claim: string, outcome: Partial<AttemptOutcome>
   ],
   [
     'no connection',
-    { result: 'reset', sent: false, status: 0 },
+    { result: 'reset', endedBy: 'node', sent: false, status: 0 },
     { latency: [5000], failed: ['refused', 10, 100], capacity: 9 },
   ],
   [
     'no connection in time',
-    { result: 'timeout', sent: false, status: 0 },
+    { result: 'timeout', endedBy: 'node', sent: false, status: 0 },
     { latency: [5000], silent: [10], failed: ['refused', 10, 100], capacity: 9 },
   ],
   [
     'no answer in time',
-    { result: 'timeout', status: 0 },
+    { result: 'timeout', endedBy: 'node', status: 0 },
     { latency: [5000], overloaded: [100], failed: ['timeout', 10, 100], capacity: 9 },
   ],
   [
     'a connection that broke',
-    { result: 'reset', status: 0 },
+    { result: 'reset', endedBy: 'node', status: 0 },
     { latency: [5000], failed: ['reset', 10, 100], capacity: 9 },
   ],
-  ['a client that left early', { result: 'cancelled', status: 0 }, { latency: [KNOWN_MS], capacity: 9 }],
-  [
-    'a client that left late',
-    { result: 'cancelled', status: 0, headAtMs: 910 },
-    { latency: [900], capacity: 9 },
-  ],
+  ['a client that left early', { ...LEFT, status: 0 }, { latency: [KNOWN_MS], capacity: 0 }],
+  ['a client that left late', { ...LEFT, status: 0, headAtMs: 910 }, { latency: [900], capacity: 0 }],
   [
     'a client that left before its request',
-    { result: 'cancelled', sent: false, status: 0 },
-    { latency: [KNOWN_MS], capacity: 9 },
+    { ...LEFT, sent: false, status: 0 },
+    { latency: [KNOWN_MS], capacity: 0 },
   ],
   ['a long poll', { isLongPoll: true, headAtMs: 30_000 }, { answered: [200, 10, 100], capacity: 0 }],
   [
@@ -117,10 +114,10 @@ const CASES: readonly (readonly [claim: string, outcome: Partial<AttemptOutcome>
     { isLongPoll: true, status: 502 },
     { latency: [5000], answered: [502, 10, 100], capacity: 0 },
   ],
-  ['a fault of the gateway', { isGatewayFault: true, result: 'reset' }, { capacity: 0 }],
+  ['a fault of the gateway', { endedBy: 'gateway', result: 'reset' }, { capacity: 0 }],
   [
     'a connection that was closed while it waited',
-    { isStaleConnection: true, result: 'reset' },
+    { endedBy: 'stale', result: 'reset' },
     { stale: [100], capacity: 0 },
   ],
 ]
@@ -129,3 +126,36 @@ for (const [claim, outcome, told] of CASES)
   t.test(`the outcome of an attempt is reported to its node: ${claim}`, async (t) => {
     t.same(toldOf(outcome), told)
   })
+
+const STATISTICS = ['keepAlive', 'health', 'latency', 'concurrency', 'group'] as const
+
+/** The statistics that change. `latency` in the row of `client`: only if the attempt took longer than the known latency. */
+const LEARNED: Readonly<Record<keyof typeof LEARNED_FROM, readonly (typeof STATISTICS)[number][]>> = {
+  response: ['health', 'latency', 'concurrency', 'group'],
+  node: ['health', 'latency', 'concurrency', 'group'],
+  stale: ['keepAlive'],
+  client: ['latency'],
+  gateway: [],
+}
+
+for (const [endedBy, learned] of Object.entries(LEARNED))
+  for (const statistic of STATISTICS)
+    t.test(
+      `an attempt that was ended by ${endedBy} ${learned.includes(statistic) ? 'changes' : 'does not change'} ${statistic}`,
+      async (t) => {
+        const row = new Map(Object.entries(LEARNED_FROM)).get(endedBy)
+        t.equal(row?.[statistic] !== false, learned.includes(statistic))
+      },
+    )
+
+t.test(
+  'a client that disconnects, whatever happens to its connection, never changes health or keep-alive',
+  async (t) => {
+    for (const sent of [true, false])
+      for (const status of [0, 200, 502])
+        for (const headAtMs of [40, 60_000]) {
+          const told = toldOf({ ...LEFT, sent, status, headAtMs })
+          t.notMatch(Object.keys(told).join(), /stale|answered|failed|silent|overloaded|room/)
+        }
+  },
+)

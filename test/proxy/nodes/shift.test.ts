@@ -1,9 +1,15 @@
 import t from 'tap'
-import { isLater, Shift, type ShiftOptions, type ShiftState } from '../../../src/proxy/nodes/shift.ts'
+import {
+  replaces,
+  Shift,
+  type ShiftOptions,
+  type ShiftShares,
+  type ShiftState,
+} from '../../../src/proxy/nodes/shift.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 
 const READ = { method: 'GET', path: '/task', headers: {}, body: null, retry: 'always' } as const
-const FAILED = { operation: undefined, isFailed: true, readMs: null }
+const FAILED = { operation: undefined, caller: 'ann', isFailed: true, readMs: null }
 const LIMITS = { errors: 0.05, slower: 5, differences: 1 }
 
 function shiftOf(options: Partial<ShiftOptions>, random = () => 0.5, now = () => 0): Shift {
@@ -23,6 +29,11 @@ function shiftOf(options: Partial<ShiftOptions>, random = () => 0.5, now = () =>
   )
 }
 
+/** Changes the shares, as a command does. */
+function change(shift: Shift, shares: ShiftShares): void {
+  shift.apply({ shares, returned: null, revision: shift.state.revision + 1 })
+}
+
 function requestOf(path: string, more: Partial<UpstreamRequest> = {}): UpstreamRequest {
   return { ...READ, path, ...more }
 }
@@ -31,7 +42,7 @@ t.test('reads and writes have shares of their own', (t) => {
   const shift = shiftOf({ reads: 1, writes: 0 })
   t.equal(shift.groupOf(requestOf('/task')), 'new')
   t.equal(shift.groupOf(requestOf('/task/1/claim', { method: 'POST', retry: 'unsent' })), 'old')
-  shift.change({ reads: 0, writes: 1 })
+  change(shift, { reads: 0, writes: 1 })
   t.equal(shift.groupOf(requestOf('/task')), 'old')
   t.equal(shift.groupOf(requestOf('/task/1/claim', { method: 'POST', retry: 'unsent' })), 'new')
   t.end()
@@ -86,12 +97,12 @@ t.test('only the listed operations and users are shifted', (t) => {
 
 t.test('requests return once if the group passes a limit, and a new share begins again', (t) => {
   const reasons: string[] = []
-  const shift = shiftOf({ reads: 1, writes: 1, onReturn: (reason) => reasons.push(reason) })
-  for (let at = 0; at < 19; at += 1) shift.record('new', FAILED)
+  const shift = shiftOf({ reads: 1, writes: 1, onReturn: ({ reason }) => reasons.push(reason) })
+  for (let at = 0; at < 4; at += 1) shift.record('new', FAILED)
   t.equal(shift.returned, null)
   for (let at = 0; at < 5; at += 1) shift.record('new', FAILED)
   t.same([shift.shares, shift.returned, reasons], [{ reads: 0, writes: 0 }, 'errors', ['errors']])
-  shift.change({ reads: 0.5, writes: 0 })
+  change(shift, { reads: 0.5, writes: 0 })
   t.same([shift.shares, shift.returned], [{ reads: 0.5, writes: 0 }, null])
   shift.record('new', FAILED)
   t.equal(shift.returned, null)
@@ -100,10 +111,10 @@ t.test('requests return once if the group passes a limit, and a new share begins
 
 t.test('requests return if too many differences are found while the group has a share', (t) => {
   const reasons: string[] = []
-  const shift = shiftOf({ reads: 0, onReturn: (reason) => reasons.push(reason) })
+  const shift = shiftOf({ reads: 0, onReturn: ({ reason }) => reasons.push(reason) })
   for (let count = 0; count < 5; count += 1) shift.recordDifference()
   t.same([shift.returned, reasons], [null, []], 'without a share there is nothing to return')
-  shift.change({ reads: 0, writes: 0.1 })
+  change(shift, { reads: 0, writes: 0.1 })
   shift.recordDifference()
   t.equal(shift.returned, null)
   shift.recordDifference()
@@ -118,56 +129,93 @@ t.test('a node of no group is not counted', (t) => {
   t.end()
 })
 
-t.test('a shift continues with the state that it had under the previous configuration', (t) => {
+t.test('changed shares of the same groups continue under the next configuration', (t) => {
   const before = shiftOf({ reads: 1 })
   for (let at = 0; at < 20; at += 1) before.record('new', FAILED)
-  const after = shiftOf({ reads: 1, state: before.state })
-  t.same([after.shares, after.returned], [{ reads: 0, writes: 0 }, 'errors'])
+  const after = shiftOf({ reads: 0.5, former: before })
+  t.same(after.state, { shares: { reads: 0, writes: 0 }, returned: 'errors', revision: 1 })
+  t.equal(after.isUnstored, true)
+  const unchanged = shiftOf({ reads: 0.5, former: shiftOf({ reads: 1 }) })
+  t.same(unchanged.state, { shares: { reads: 0.5, writes: 0 }, returned: null, revision: 0 })
+  const other = shiftOf({ reads: 0.5, to: 'newer', former: before })
+  t.same(other.state, { shares: { reads: 0.5, writes: 0 }, returned: null, revision: 0 })
   t.end()
 })
 
-t.test('of two different states, exactly one replaces the other', (t) => {
-  const zero = { reads: 0, writes: 0 }
-  const states = [zero, { reads: 0.5, writes: 0 }, { reads: 0, writes: 0.5 }].flatMap((shares) =>
-    ([null, 'errors', 'latency'] as const).flatMap((returned) =>
-      [
-        [0, 0],
-        [0, 5],
-        [9, 0],
-        [9, 5],
-        [20, 9],
-      ].map(([changedAtMs = 0, knownMs = 0]): ShiftState => ({ shares, returned, changedAtMs, knownMs })),
-    ),
-  )
-  for (const one of states)
-    for (const other of states)
-      t.equal(isLater(one, other), one !== other && !isLater(other, one), JSON.stringify([one, other]))
+t.test('the same shares with a higher revision do not begin again', (t) => {
+  let changes = 0
+  const shift = shiftOf({ reads: 1 })
+  shift.listen(() => (changes += 1))
+  for (let at = 0; at < 20; at += 1) shift.record('new', FAILED)
+  const { finding, state } = shift
+  shift.apply({ ...state, revision: 9 })
+  t.same([shift.finding, shift.state.revision, changes], [finding, 9, 1])
   t.end()
 })
 
-t.test('a change replaces those that its process knew, then zero wins, then the later time', (t) => {
-  const [zero, half] = [
-    { reads: 0, writes: 0 },
-    { reads: 0.5, writes: 0 },
-  ]
-  const stateOf = (shares: typeof zero, changedAtMs: number, knownMs = 0): ShiftState => ({
-    shares,
-    returned: null,
-    changedAtMs,
-    knownMs,
-  })
-  for (const [later, earlier] of [
-    [stateOf(half, 10, 9), stateOf(zero, 9)],
-    [stateOf(zero, 8), stateOf(half, 10, 7)],
-    [stateOf(zero, 9), stateOf(half, 9)],
-    [stateOf(half, 10), stateOf(half, 9, 8)],
-    [stateOf(zero, 10), stateOf(zero, 9, 8)],
-    [stateOf(half, 9, 8), stateOf(half, 9, 7)],
-    [stateOf(half, 1), stateOf(zero, 0, 5)],
-    [stateOf(half, 0, 10), stateOf(zero, 0, 9)],
-  ] as const) {
-    t.equal(isLater(later, earlier), true, JSON.stringify([later, earlier]))
-    t.equal(isLater(earlier, later), false)
-  }
+/** Returns a state with a share of the reads. */
+function stateOf(reads: number, revision: number): ShiftState {
+  return { shares: { reads, writes: 0 }, returned: null, revision }
+}
+
+t.test('the higher revision replaces the other state, and of two with the same one, zero does', (t) => {
+  for (const [one, other, expected] of [
+    [stateOf(0.5, 2), stateOf(0, 1), true],
+    [stateOf(0, 1), stateOf(0.5, 2), false],
+    [stateOf(0, 1), stateOf(0.5, 1), true],
+    [stateOf(0.5, 1), stateOf(0, 1), false],
+    [stateOf(0.5, 1), stateOf(0.25, 1), false],
+    [stateOf(0, 1), stateOf(0, 1), false],
+  ] as const)
+    t.equal(replaces(one, other), expected, JSON.stringify([one, other]))
   t.end()
+})
+
+t.test(
+  'a group without a usable node returns its requests after half a second and five requests',
+  async (t) => {
+    const clock = { nowMs: 0 }
+    const findings: unknown[] = []
+    const shift = shiftOf(
+      { reads: 1, onReturn: (finding) => findings.push(finding) },
+      undefined,
+      () => clock.nowMs,
+    )
+    shift.recordUsable(true)
+    const rerouteAt = (nowMs: number): unknown => {
+      clock.nowMs = nowMs
+      shift.recordUsable(false)
+      return shift.returned
+    }
+    t.same([100, 200, 300, 400].map(rerouteAt), [null, null, null, null])
+    shift.recordUsable(true)
+    t.same(
+      [500, 600, 1000].map(rerouteAt),
+      [null, null, null],
+      'the outage begins again, and has three requests',
+    )
+    t.same([1001, 1002].map(rerouteAt), [null, 'down'])
+    t.same(findings, [{ reason: 'down', rerouted: 5, sinceMs: 502 }])
+    t.same(shift.finding, findings[0])
+  },
+)
+
+t.test('a group that had no usable node before the shares changed has not failed', async (t) => {
+  const clock = { nowMs: 0 }
+  const shift = shiftOf({ reads: 1 }, undefined, () => clock.nowMs)
+  shift.recordUsable(true)
+  change(shift, { reads: 0.5, writes: 0 })
+  for (; clock.nowMs < 60_000; clock.nowMs += 100) shift.recordUsable(false)
+  t.equal(shift.returned, null)
+  shift.recordUsable(true)
+  for (; clock.nowMs < 62_000; clock.nowMs += 100) shift.recordUsable(false)
+  t.equal(shift.returned, 'down')
+})
+
+t.test('without limits, a group without a usable node keeps its shares', async (t) => {
+  const clock = { nowMs: 0 }
+  const shift = shiftOf({ reads: 1, limits: null }, undefined, () => clock.nowMs)
+  shift.recordUsable(true)
+  for (; clock.nowMs < 60_000; clock.nowMs += 100) shift.recordUsable(false)
+  t.equal(shift.returned, null)
 })
