@@ -2,16 +2,18 @@ import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Cache, createCache } from '../cache/cache.ts'
 import { createChangeBus, type ChangeBus } from '../redis/change-bus.ts'
+import type { FloodListener } from '../redis/guarded-subscription.ts'
 import { createRedisTier } from '../cache/redis-tier.ts'
 import { IdempotencyStore } from '../idempotency/idempotency-store.ts'
 import { createOwnTurns, createSharedTurns, type TurnTaker } from '../redis/shared-turns.ts'
-import { createSharedValues, type SharedValues } from '../redis/shared-values.ts'
+import { createSharedValues } from '../redis/shared-values.ts'
 import { createSigner } from '../redis/signature.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import type { Component } from './component.ts'
+import type { OpenValues } from './shared-shifts.ts'
 import type { Handover } from './runtime.ts'
 
 interface StoresComponent extends Component {
@@ -28,13 +30,13 @@ export function openStores(
 ): StoresComponent {
   const previous = before !== null && hasSameOrigins(before.config, config) ? before.cache : null
   const cache = previous ?? buildCache(config, metrics, log)
-  const idempotencyStore = buildIdempotencyStore(config, before?.idempotencyStore ?? null)
+  const idempotencyStore = buildIdempotencyStore(config, log, before?.idempotencyStore ?? null)
   let isOwn = previous === null
   return {
     stores: { cache, idempotencyStore },
     activate: () => {
       isOwn = true
-      addGauge(metrics, cache)
+      addGauges(metrics, { cache, idempotencyStore })
       if (config.cache.redis !== null) startCounts(metrics, Object.keys(config.engines))
     },
     close: () =>
@@ -42,7 +44,7 @@ export function openStores(
   }
 }
 
-function addGauge(metrics: Metrics, cache: Cache): void {
+function addGauges(metrics: Metrics, { cache, idempotencyStore }: StoresComponent['stores']): void {
   metrics.gauges(
     {
       name: 'gateway_redis_up',
@@ -50,6 +52,17 @@ function addGauge(metrics: Metrics, cache: Cache): void {
       labels: [],
     },
     () => [{ labels: {}, value: cache.shared === 'none' ? null : Number(cache.shared === 'up') }],
+  )
+  metrics.gauges(
+    {
+      name: 'gateway_redis_removes_keys',
+      help: 'Whether Redis removes keys that have not expired when its memory is full. There is no value if this is unknown.',
+      labels: [],
+    },
+    () => {
+      const policy = idempotencyStore?.removalPolicy
+      return [{ labels: {}, value: policy === undefined ? null : Number(policy !== null) }]
+    },
   )
 }
 
@@ -60,6 +73,7 @@ const ALARMING = ['unavailable', 'unstored', 'unreadable'] as const
 function startCounts(metrics: Metrics, engines: readonly string[]): void {
   metrics.cache({ tier: 'redis', result: 'corrupt' }, 0)
   metrics.invalidMessage({}, 0)
+  for (const channel of CHANNELS) metrics.redisPause({ channel }, 0)
   for (const engine of engines) for (const result of ALARMING) metrics.idempotent({ engine, result }, 0)
 }
 
@@ -77,6 +91,7 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
             signer: createSigner(config.cache.signingKeys),
             now: monotonicMs,
             log: (level, message, why) => log[level]({ why }, message),
+            onFlood: floodListenerOf('evictions', metrics, log),
           }),
     now: monotonicMs,
     onEvent: (tier, result) => metrics.cache({ tier, result }),
@@ -85,7 +100,7 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
 
 export function buildChangeBus(
   config: Config,
-  metrics: Pick<Metrics, 'invalidMessage'>,
+  metrics: Pick<Metrics, 'invalidMessage' | 'redisPause'>,
   log: Logger,
 ): ChangeBus | null {
   const { redis, signingKeys } = config.cache
@@ -101,16 +116,41 @@ export function buildChangeBus(
         'received Redis messages that are repeated or not signed by a key of cache.signingKeys; reading users and records again',
       )
     },
+    onFlood: floodListenerOf('changes', metrics, log),
   })
 }
 
-/** Returns how to connect to the values that all gateways with the same engines share. Null if Redis is not configured. */
-export function sharedValuesOf(config: Config): ((onReady: () => void) => SharedValues) | null {
-  const { redis, signingKeys } = config.cache
+/** The channels of a gateway in Redis: `changes` of users and records, and `evictions` of cached responses. */
+const CHANNELS = ['changes', 'evictions'] as const
+
+function floodListenerOf(
+  channel: (typeof CHANNELS)[number],
+  metrics: Pick<Metrics, 'redisPause'>,
+  log: Logger,
+): FloodListener {
+  return {
+    onPause: (isFirst) => {
+      metrics.redisPause({ channel })
+      if (isFirst)
+        log.warn(
+          { channel },
+          'Redis delivers too many invalid messages; its messages are not read until they end, and changes of other gateways take effect within 5 s',
+        )
+    },
+    onRecovery: () =>
+      log.info({ channel }, 'the invalid messages from Redis have ended; its messages are read again'),
+  }
+}
+
+/**
+ * Returns how to connect to the values that all gateways with the same `idempotency.namespace` share. Null if Redis is not configured.
+ * The namespace does not include the nodes, so that a rollout that changes the nodes changes no value.
+ */
+export function sharedValuesOf({ cache, idempotency: { namespace } }: Config): OpenValues | null {
+  const { redis, signingKeys } = cache
   if (redis === null) return null
   const signer = createSigner(signingKeys)
-  const namespace = namespaceOf(config)
-  return (onReady) => createSharedValues({ redis, namespace, signer, now: monotonicMs, onReady })
+  return (events) => createSharedValues({ redis, namespace, signer, now: monotonicMs, ...events })
 }
 
 /** Creates the turns for nudges. Processes that share a Redis share the turns; otherwise each process has its own. */
@@ -131,6 +171,7 @@ export function buildTurns(config: Config): TurnTaker {
  */
 function buildIdempotencyStore(
   { cache, idempotency: { keep, namespace } }: Config,
+  log: Logger,
   before: IdempotencyStore | null,
 ): IdempotencyStore | null {
   if (cache.redis === null) return null
@@ -142,6 +183,13 @@ function buildIdempotencyStore(
     keepMs: keep,
     now: monotonicMs,
     openClaims: before?.openClaims,
+    onRemovalPolicy: (policy) => {
+      if (policy !== null)
+        log.warn(
+          { policy },
+          'Redis removes keys when its memory is full; a repeated request with an Idempotency-Key may then be executed again, and the shares of a move may be lost',
+        )
+    },
   })
 }
 

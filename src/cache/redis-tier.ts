@@ -4,7 +4,7 @@ import type { RedisCommand } from '../redis/redis-client.ts'
 import type { CacheRule } from './entry.ts'
 import { MAX_ENCODED_BYTES, encode } from './envelope.ts'
 import { RedisLink, type RedisLog, type SharedStateOptions } from '../redis/redis-link.ts'
-import { RedisSubscription } from '../redis/subscription.ts'
+import { type FloodListener, GuardedSubscription } from '../redis/guarded-subscription.ts'
 import {
   ALL,
   foundIn,
@@ -22,6 +22,7 @@ interface RedisTierOptions extends SharedStateOptions {
   /** The wall clock, in milliseconds since 1970. Default: `Date.now`. */
   readonly wallNow?: () => number
   readonly log: RedisLog
+  readonly onFlood: FloodListener
 }
 
 const TOKEN_TTL_MS = 7 * 24 * 3600 * 1000
@@ -44,7 +45,7 @@ export function createRedisTier(options: RedisTierOptions): SharedTier {
 class RedisTier implements SharedTier {
   readonly #options: RedisTierOptions
   readonly #link: RedisLink
-  readonly #subscription: RedisSubscription
+  readonly #subscription: GuardedSubscription
   readonly #prefix: string
   readonly #channel: string
   readonly #self = randomUUID()
@@ -58,7 +59,7 @@ class RedisTier implements SharedTier {
   #listener: TierListener | null = null
 
   constructor(options: RedisTierOptions) {
-    const { redis, namespace, now, log } = options
+    const { redis, namespace, now, log, onFlood } = options
     this.#options = options
     this.#prefix = keyPrefixOf(redis, namespace)
     this.#channel = `${this.#prefix}evict`
@@ -69,11 +70,13 @@ class RedisTier implements SharedTier {
       log,
       onReady: () => void this.#repeat(),
     })
-    this.#subscription = new RedisSubscription({
+    this.#subscription = new GuardedSubscription({
       redis,
       channel: this.#channel,
-      onMessage: (text) => this.#onMessage(text),
+      now,
+      onMessage: (text) => this.#receive(text),
       onGap: () => this.#listener?.onGap(),
+      onFlood,
     })
   }
 
@@ -209,11 +212,14 @@ class RedisTier implements SharedTier {
     return tokensOf(read)
   }
 
-  #onMessage(text: string): void {
+  /** Returns whether the message is valid. */
+  #receive(text: string): boolean {
     const message = text.length > MAX_MESSAGE_CHARS ? null : parseMessage(text)
-    if (message === null || message.from === this.#self) return
+    if (message === null) return false
+    if (message.from === this.#self) return true
     if (message.tags.includes(ALL)) this.#listener?.onGap()
     else this.#listener?.onEvicted(message.tags)
+    return true
   }
 
   #nameOf(key: string): string {

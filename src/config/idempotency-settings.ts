@@ -14,7 +14,7 @@ export const idempotency = z.strictObject({
     .meta({ title: 'up to 64 letters, digits, `.`, `-` and `_`' })
     .default('')
     .describe(
-      'Separates gateways that share a Redis and serve different engines of the same name. ' +
+      'Separates gateways that share a Redis and serve different engines of the same name: their idempotency keys and their shares of groups. ' +
         'Danger: if you change it, all stored keys are lost, and a repeated request is executed again. ' +
         'The same applies if you change `cache.redis` or the name of an engine.',
     ),

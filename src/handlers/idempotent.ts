@@ -8,7 +8,7 @@ import type {
   KeyedRequest,
   IdempotencyStore,
 } from '../idempotency/idempotency-store.ts'
-import { type GatewayCode, GatewayError } from '../errors.ts'
+import { type GatewayCode, GatewayError, operatorText } from '../errors.ts'
 import type {
   HandlerContext,
   OperationRequest,
@@ -195,7 +195,7 @@ function sendFound(handlerContext: HandlerContext, found: ClaimFailure): Fastify
 function refusalOf(found: Exclude<ClaimFailure, { readonly state: 'done' }>): GatewayError {
   if (found.state === 'not kept')
     return new GatewayError('GW_IDEMPOTENCY_NOT_KEPT', {
-      message: `The request was executed; its response, with status ${found.status}, was too large to be stored`,
+      message: operatorText`The request was executed; its response, with status ${found.status}, was too large to be stored`,
     })
   if (found.state === 'in progress')
     return new GatewayError('GW_IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds: 1 })
@@ -203,6 +203,6 @@ function refusalOf(found: Exclude<ClaimFailure, { readonly state: 'done' }>): Ga
   if (found.state === 'unavailable')
     return new GatewayError('GW_IDEMPOTENCY_UNAVAILABLE', { retryAfterSeconds: 1 })
   return new GatewayError('GW_OUTCOME_UNKNOWN', {
-    message: 'It is unknown whether the first request with this Idempotency-Key took effect',
+    message: operatorText`It is unknown whether the first request with this Idempotency-Key took effect`,
   })
 }

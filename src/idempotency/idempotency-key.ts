@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { GatewayError, operatorText } from '../errors.ts'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
 
@@ -17,7 +17,7 @@ export function idempotencyKeyOf(rawHeaders: readonly string[]): string {
   const key = BARE.test(value) ? value : QUOTED.exec(value)?.[1]?.replace(/\\(.)/g, '$1')
   if (values.length !== 1 || key === undefined || key.length > MAX_CHARS)
     throw new GatewayError('GW_BAD_HEADER', {
-      message: 'Idempotency-Key must be sent once and have 1 to 255 visible ASCII characters',
+      message: operatorText`Idempotency-Key must be sent once and have 1 to 255 visible ASCII characters`,
     })
   return key
 }

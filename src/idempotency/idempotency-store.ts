@@ -9,6 +9,7 @@ import {
   decodeRecord,
 } from './record.ts'
 import type { RedisCommand, RedisReply } from '../redis/redis-client.ts'
+import { RemovalWatch } from '../redis/removal-policy.ts'
 import { RedisLink, type SharedStateOptions } from '../redis/redis-link.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-response.ts'
@@ -19,6 +20,8 @@ interface IdempotencyStoreOptions extends SharedStateOptions {
   readonly keepMs: number
   /** The claims of the store that this one replaces in the same process. */
   readonly openClaims?: OpenClaims | undefined
+  /** Called with the policy by which Redis removes keys that have not expired, or null, whenever it is another one. */
+  readonly onRemovalPolicy?: (policy: string | null) => void
 }
 
 /** A claim of this process whose outcome is not yet stored in Redis. */
@@ -83,6 +86,9 @@ return 1`
 const RELEASE = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`
 
+/** The number of open claims that are stored again with one round trip. */
+const CLAIMS_AT_ONCE = 200
+
 const UNAVAILABLE: ClaimResult = { state: 'unavailable' }
 
 /** The value that replaces a claim. If `becomes` is null, the claim is deleted. */
@@ -99,6 +105,7 @@ export class IdempotencyStore {
   readonly #prefix: string
   readonly #keepMs: number
   readonly #signer: Signer
+  readonly #removals: RemovalWatch
   readonly #connected: Promise<void>
   #onConnected: (() => void) | null = null
   readonly openClaims: OpenClaims
@@ -108,7 +115,8 @@ export class IdempotencyStore {
   readonly #pending = new Set<Settlement>()
   #pendingBytes = 0
 
-  constructor({ redis, namespace, signer, keepMs, now, openClaims = new Map() }: IdempotencyStoreOptions) {
+  constructor(options: IdempotencyStoreOptions) {
+    const { redis, namespace, signer, keepMs, now, openClaims = new Map() } = options
     this.openClaims = openClaims
     this.#prefix = `engine-gateway:${namespace}:once:`
     this.#keepMs = keepMs
@@ -120,9 +128,20 @@ export class IdempotencyStore {
     })
     const onReady = (): void => {
       this.#onConnected?.()
+      void this.#restoreClaims()
       void this.#flush()
+      void this.#removals.read()
     }
     this.#link = new RedisLink({ redis, prefix: this.#prefix, now, onReady })
+    this.#removals = new RemovalWatch({
+      readReports: () => this.#link.memoryReports(),
+      onChange: options.onRemovalPolicy ?? (() => undefined),
+    })
+  }
+
+  /** The policy by which Redis removes keys that have not expired. Null if it removes none, undefined if this is unknown. */
+  get removalPolicy(): string | null | undefined {
+    return this.#removals.policy
   }
 
   async claim({ key, fingerprint, underWayMs }: KeyedRequest): Promise<ClaimResult> {
@@ -166,6 +185,22 @@ export class IdempotencyStore {
     return this.#previousIn(name, found, fingerprint) ?? { state: 'in progress' }
   }
 
+  /**
+   * Stores all open claims again after each new connection, because Redis may have lost its data. Otherwise another gateway would
+   * admit a repetition of a request that is in flight here. A claim that Redis still has keeps its expiry.
+   */
+  async #restoreClaims(): Promise<void> {
+    const claims = [...this.openClaims]
+    for (let at = 0; at < claims.length; at += CLAIMS_AT_ONCE) {
+      const commands = claims
+        .slice(at, at + CLAIMS_AT_ONCE)
+        // A claim that was settled in the meantime must not return.
+        .filter(([name, { claimed }]) => this.openClaims.get(name)?.claimed === claimed)
+        .map(([name, { claimed, keepMs }]) => ['set', name, claimed, 'PX', keepMs, 'NX'] as const)
+      if (commands.length > 0) await this.#link.run(commands, true)
+    }
+  }
+
   #forget(name: string, claimed: Buffer): void {
     if (this.openClaims.get(name)?.claimed === claimed) this.openClaims.delete(name)
   }
@@ -185,6 +220,7 @@ export class IdempotencyStore {
         this.#onIdle = resolve
       })
     await this.#flush()
+    this.#removals.close()
     this.#link.close()
   }
 

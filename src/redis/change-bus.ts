@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { createMessages } from './change-messages.ts'
+import { type FloodListener, GuardedSubscription } from './guarded-subscription.ts'
 import { RedisLink, type SharedStateOptions } from './redis-link.ts'
-import { RedisSubscription } from './subscription.ts'
 import type { Signer } from './signature.ts'
 
 interface ChangeBusOptions extends SharedStateOptions {
   readonly signer: Signer
   /** Called if messages arrive that are not signed by a key, or that are repeated. Users and records must then be read again. */
   readonly onInvalidMessages: () => void
+  readonly onFlood: FloodListener
 }
 
 interface ChangeListener {
@@ -39,6 +40,7 @@ export function createChangeBus({
   signer,
   now,
   onInvalidMessages,
+  onFlood,
 }: ChangeBusOptions): ChangeBus {
   const channel = `engine-gateway:${namespace}:news`
   const self = randomUUID()
@@ -48,15 +50,22 @@ export function createChangeBus({
   let rereadTimer: NodeJS.Timeout | null = null
   let rereadAt = -Infinity
   const link = new RedisLink({ redis, prefix: channel, now, onReady: () => void flush() })
-  const subscription = new RedisSubscription({
+  const subscription = new GuardedSubscription({
     redis,
     channel,
+    now,
     onMessage: (text) => {
       const message = text.length > MAX_MESSAGE_CHARS ? null : messages.read(text)
-      if (message === 'unsigned') scheduleReread()
-      else if (message !== null && message.from !== self) listener?.onMessage(message.topic, message.about)
+      if (message === null) return false
+      if (message !== 'unsigned') {
+        if (message.from !== self) listener?.onMessage(message.topic, message.about)
+        return true
+      }
+      scheduleReread()
+      return false
     },
     onGap: () => listener?.onGap(),
+    onFlood,
   })
 
   function scheduleReread(): void {
@@ -66,7 +75,8 @@ export function createChangeBus({
   function reread(): void {
     rereadTimer = null
     rereadAt = now()
-    onInvalidMessages()
+    // A flood is reported once.
+    if (!subscription.isFlooded) onInvalidMessages()
     listener?.onGap()
   }
 

@@ -44,6 +44,8 @@ export interface RedisClient {
    * any order.
    */
   readonly send: (commands: readonly RedisCommand[]) => Promise<readonly RedisReply[]>
+  /** Returns the section `memory` of the command INFO of each server that stores keys. */
+  readonly memoryReports: () => Promise<readonly string[]>
   /** Closes all connections, so that waiting commands fail, and looks up the servers of the keys again. */
   readonly reconnect: () => void
   readonly close: () => void
@@ -64,6 +66,7 @@ function openServerClient(settings: RedisSettings, { onReady, onClose, onError }
     isReady: () => redis.status === 'ready',
     bytesRead: () => bytesReadOf(redis),
     send: async (commands) => (await redis.pipeline(commands.map((command) => [...command])).exec()) ?? [],
+    memoryReports: async () => [await redis.info('memory')],
     reconnect: () => endClient(redis, true),
     close: () => {
       redis.off('close', onClose)
@@ -119,6 +122,7 @@ function openClusterClient(
     isReady: () => isReady && cluster.status === 'ready',
     bytesRead: () => masters().reduce((sum, node) => sum + bytesReadOf(node), 0),
     send: (commands) => Promise.all(commands.map((command) => replyTo(cluster, command))),
+    memoryReports: () => Promise.all(masters().map((node) => node.info('memory'))),
     reconnect: () => {
       isReady = false
       endClient(cluster, true)

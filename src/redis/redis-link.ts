@@ -23,6 +23,8 @@ interface LinkOptions extends Omit<SharedStateOptions, 'namespace'> {
   readonly log?: RedisLog
   /** Called when the connection is established, for the first time or again. */
   readonly onReady?: () => void
+  /** Called when no connection could be established, or the connection is lost. */
+  readonly onAway?: () => void
 }
 
 /** Timeout of a command. It is checked after pending data has been read. */
@@ -42,7 +44,7 @@ export class RedisLink {
   #reason: string | null = null
   #probe: NodeJS.Timeout | null = null
 
-  constructor({ redis, prefix, now, log, onReady }: LinkOptions) {
+  constructor({ redis, prefix, now, log, onReady, onAway }: LinkOptions) {
     this.#log = log
     this.#breaker = new Breaker({ threshold: 3, pauseMs: PAUSE_MS, now })
     this.#client = openClient(redis, {
@@ -50,6 +52,7 @@ export class RedisLink {
       onClose: () => {
         if (this.#probe !== null) clearTimeout(this.#probe)
         this.#setUp(false)
+        onAway?.()
       },
       onReady: () => {
         if (this.#breaker.closed) this.#setUp(true)
@@ -91,6 +94,13 @@ export class RedisLink {
     return answerWithin(COMMAND_MS, bytesRead, send(commands)).catch((error: unknown) => [
       [error instanceof Error ? error : new Error(String(error)), null] as const,
     ])
+  }
+
+  /** Returns the section `memory` of the command INFO of each server. Null if this is not possible now, or not permitted. */
+  async memoryReports(): Promise<readonly string[] | null> {
+    if (!this.#client.isReady()) return null
+    const { bytesRead, memoryReports } = this.#client
+    return answerWithin(COMMAND_MS, bytesRead, memoryReports()).catch(() => null)
   }
 
   close(): void {

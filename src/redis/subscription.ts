@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import type { RedisSettings } from '../config/redis-types.ts'
 import { answerWithin, bytesReadOf, openConnection } from './connection.ts'
 
-interface SubscriptionOptions {
+export interface SubscriptionOptions {
   readonly redis: RedisSettings
   readonly channel: string
   readonly onMessage: (text: string) => void

@@ -59,6 +59,28 @@ t.test('the idempotency store while Redis fails', { skip: redisSkip }, async (t)
     await until(async () => (await idempotencyStore.claim(ONCE)).state === 'done', 10_000)
   })
 
+  t.test(
+    'if Redis restarts without its data, an open claim is stored again before any repetition',
+    async (t) => {
+      const first = await startRedis()
+      const idempotencyStore = openReplays(t, first.url)
+      const claims = []
+      for (let at = 0; at < 250; at += 1)
+        claims.push(firstOf(await idempotencyStore.claim({ ...ONCE, key: `mary ${at}` })))
+      process.kill(first.pid, 'SIGKILL')
+      await first.stop()
+      const second = await startRedis({ port: first.port })
+      t.teardown(() => second.stop())
+      const control = openControl(t, second.url)
+      await until(async () => (await control.dbsize()) === claims.length, 15_000)
+      const other = openReplays(t, second.url, t.name)
+      t.same(await other.claim({ ...ONCE, key: 'mary 249' }), { state: 'in progress' })
+      for (const claim of claims) await claim.keep({ answer: answerOf('{}'), address: ADDRESS })
+      t.match(await other.claim({ ...ONCE, key: 'mary 249' }), { state: 'done' })
+      t.equal(idempotencyStore.openClaims.size, 0)
+    },
+  )
+
   t.test('no key is claimed while Redis is full', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())

@@ -7,6 +7,7 @@ import type { BufferedResponse } from '../../src/request/buffered-response.ts'
 import type { CacheRule } from '../../src/cache/entry.ts'
 import type { RedisSettings } from '../../src/config/redis-types.ts'
 import { createRedisTier } from '../../src/cache/redis-tier.ts'
+import type { FloodListener } from '../../src/redis/guarded-subscription.ts'
 import { createSigner } from '../../src/redis/signature.ts'
 
 export interface Clock {
@@ -40,6 +41,9 @@ interface CacheSetup {
   readonly signingKeys?: readonly string[]
 }
 
+/** Tests of floods have listeners of their own. */
+const NO_FLOOD: FloodListener = { onPause: () => undefined, onRecovery: () => undefined }
+
 /** Opens a cache that is closed at the end of the test. */
 export function openCache(t: Test, setup: CacheSetup = {}): OpenedCache {
   const { redisUrl, maxBytes = 1024 ** 2, now = () => performance.now(), wallNow = Date.now } = setup
@@ -53,7 +57,7 @@ export function openCache(t: Test, setup: CacheSetup = {}): OpenedCache {
   const redis =
     settings === null
       ? null
-      : createRedisTier({ redis: settings, namespace: t.name, signer, now, wallNow, log })
+      : createRedisTier({ redis: settings, namespace: t.name, signer, now, wallNow, log, onFlood: NO_FLOOD })
   const cache = createCache({
     maxBytes,
     redis,

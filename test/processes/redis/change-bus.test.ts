@@ -23,6 +23,10 @@ async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup =
       signer: createSigner(keys),
       now: () => performance.now(),
       onInvalidMessages: () => void heard.push('(doubt)'),
+      onFlood: {
+        onPause: () => void heard.push('(pause)'),
+        onRecovery: () => void heard.push('(recovery)'),
+      },
     })
     news.listen({
       onMessage: (topic, about) => void heard.push(`${topic} ${about}`),
@@ -103,5 +107,30 @@ t.test(
     await until(() => other.heard.includes('last '))
     t.same(other.heard.slice(3), ['(doubt)', '(gap)', 'last '], 'all of them are one doubt')
     t.ok(!one.heard.includes('default succeeded mary'))
+  },
+)
+
+t.test(
+  'a flood of invalid messages ends the subscription, and is reported once',
+  { skip: redisSkip },
+  async (t) => {
+    const { server, one } = await openNews(t, { keys: ['a key of the test, 0123456789-0123456789'] })
+    const control = new Redis(server.url)
+    t.teardown(() => control.disconnect())
+    const subscribers = async (): Promise<number> => {
+      const [, count] = await control.pubsub('NUMSUB', 'engine-gateway:n:news')
+      return Number(count)
+    }
+    t.equal(await subscribers(), 2)
+    await Promise.all(
+      Array.from({ length: 5000 }, () => control.publish('engine-gateway:n:news', '["x","records",""]')),
+    )
+    await until(() => one.heard.includes('(pause)'))
+    await until(async () => (await subscribers()) === 0)
+    t.equal(one.heard.filter((what) => what === '(pause)').length, 1)
+    t.ok(
+      one.heard.filter((what) => what === '(doubt)').length <= 1,
+      'users and records are not read for each message',
+    )
   },
 )
