@@ -52,6 +52,7 @@ export function readPolicy({ file, engine, config, users }: PolicySource): ReadP
     adminUsers,
     checksTenants: tenants === 'check',
     impliesIdentity: implied.identity,
+    impliesFilters: implied.filters && authorization.records.source === 'file',
     linkBits: implied.tasks ? linkBitsOf({ taskPermission, specificVariables }) : 0,
     policies: policiesFor(authorization),
   }

@@ -4,10 +4,10 @@ import { loadConfig } from '../config/config.ts'
 import { counted } from '../pipeline/plural.ts'
 import { isObject } from '../request/value.ts'
 import { ADMIN_ROUTES } from '../server/admin-routes.ts'
-import { ADMIN_OPTION, type AdminAddress, adminAddressOf, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
+import { ADMINS_OPTION, type AdminAddress, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
 import { CommandError } from './command-failure.ts'
 import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
-import { linesText, printResponse } from './output.ts'
+import { askEachGateway, printAnswers } from './each-gateway.ts'
 
 export function addDrainCommand(program: Command, context: CommandContext): void {
   program
@@ -19,17 +19,19 @@ export function addDrainCommand(program: Command, context: CommandContext): void
     .option('--back', 'use the node again', false)
     .option('--force', 'drain the node even if its engine has no other healthy node', false)
     .option('--wait <SECONDS>', 'wait until no request runs at the node', secondsOf, 0)
-    .addOption(ADMIN_OPTION)
+    .addOption(ADMINS_OPTION)
     .addOption(TOKEN_FILE_OPTION)
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
       context.exitsOr2(
         async (node, { config: file, engine, back, force, wait: seconds, format, ...given }) => {
-          const address = adminAddressOf(given, loadConfig(file))
-          const result = await drainNode(address, { node, engine, back, force }, back ? 0 : seconds)
-          printResponse(context, format, { text: () => linesText([textOf(result)]), json: () => result })
-          return seconds > 0 && !back && !isIdle(result) ? 1 : 0
+          const answers = await askEachGateway(given, loadConfig(file), (address) =>
+            drainNode(address, { node, engine, back, force }, back ? 0 : seconds),
+          )
+          return printAnswers(context, answers, { format, lines: (result) => [textOf(result)] }, (result) =>
+            seconds > 0 && !back && !isIdle(result) ? 1 : 0,
+          )
         },
       ),
     )
@@ -39,8 +41,8 @@ const NOTES = {
   about: `The command sends POST /nodes/drain to the admin listener of a gateway. In all workers of this gateway, the
 node then gets no new requests. Requests that run there continue, and long polls are sent to other nodes.
 The drain lasts until --back or until the gateway is restarted; a reload of the configuration keeps it. It
-concerns one replica: run the command for each replica. For a drain of all replicas that also survives a
-restart, set drain in the configuration.`,
+concerns the replicas that --admin names. For a drain of all replicas that also survives a restart, set drain
+in the configuration.`,
   examples: [
     'engine-gateway drain http://engine-1:8080/engine-rest --wait 60 --config gateway.yaml',
     'engine-gateway drain http://engine-1:8080/engine-rest --back --config gateway.yaml',

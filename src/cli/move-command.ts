@@ -4,10 +4,11 @@ import { isObject, stringIn } from '../request/value.ts'
 import { ADMIN_ROUTES } from '../server/admin-routes.ts'
 import { type ComparisonReports, isComparisonReports } from '../server/comparison-reports.ts'
 import type { ShiftReport } from '../server/change-shift.ts'
-import { ADMIN_OPTION, adminAddressOf, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
+import { ADMINS_OPTION, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
 import { CommandError } from './command-failure.ts'
 import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
 import { type EngineFinding, findingLines, findObstacles, hasObstacle } from './move-findings.ts'
+import { askEachGateway, printAnswers } from './each-gateway.ts'
 import { linesText, printResponse } from './output.ts'
 import { wholeNumberOf } from './with-engine.ts'
 import { withRuntime } from './with-runtime.ts'
@@ -30,7 +31,7 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
     .argument('[SHARE]', 'with shift: the share of the new group, for example 25%')
     .addOption(CONFIG_OPTION)
     .option('-e, --engine <NAME>', 'default: the only engine that has groups')
-    .addOption(ADMIN_OPTION)
+    .addOption(ADMINS_OPTION)
     .addOption(TOKEN_FILE_OPTION)
     .addOption(
       new Option('--timeout <SECONDS>', 'with check: the time for deployed resources of an engine')
@@ -51,18 +52,24 @@ export function addMoveCommand(program: Command, context: CommandContext): void 
           })
           return hasObstacle(findings) ? 1 : 0
         }
-        const address = adminAddressOf(given, config)
         if (action === 'report') {
-          const reports = comparisonsOf(await askAdmin(address, ADMIN_ROUTES.compared), engine)
-          printResponse(context, format, {
-            text: () => linesText(comparisonLines(reports)),
-            json: () => reports,
-          })
-          return hasDifferences(reports) ? 1 : 0
+          const answers = await askEachGateway(given, config, async (address) =>
+            comparisonsOf(await askAdmin(address, ADMIN_ROUTES.compared), engine),
+          )
+          return printAnswers(context, answers, { format, lines: comparisonLines }, (reports) =>
+            hasDifferences(reports) ? 1 : 0,
+          )
         }
-        const report = reportOf(await askAdmin(address, ADMIN_ROUTES.shift, { engine, ...change }))
-        printResponse(context, format, { text: () => linesText(linesOf(report)), json: () => report })
-        return 0
+        const answers = await askEachGateway(given, config, async (address) =>
+          reportOf(await askAdmin(address, ADMIN_ROUTES.shift, { engine, ...change })),
+        )
+        const isAlone = ({ shared }: ShiftReport) => action !== 'status' && shared === false
+        return printAnswers(
+          context,
+          answers,
+          { format, lines: (report) => [...linesOf(report), ...(isAlone(report) ? [ALONE] : [])] },
+          (report) => (isAlone(report) ? 1 : 0),
+        )
       }),
     )
 }
@@ -73,8 +80,8 @@ changed before requests are shifted: families, database schema, settings, admin 
 that only one family can use. It needs no running gateway, and reads at most 5000 deployments.
 
 The other actions send POST /shift to the admin listener of a gateway. The change applies to the next requests
-in all workers and, with cache.redis, in all other gateways that share this Redis. It ends with a change of
-engines.NAME.shift and, without Redis, with the process: write the same shares into the configuration. back
+in all workers and, with cache.redis, in all other gateways that share this Redis. A reload or another file
+does not end it. Without Redis it ends with the process: write the same shares into the configuration. back
 sets both shares to 0%. report shows the results of engines.NAME.compare since the last start or reload, and
 the last 100 differences. It shows no text of the responses.`,
   examples: [
@@ -86,10 +93,16 @@ the last 100 differences. It shows no text of the responses.`,
   ],
   exitCodes: [
     [0, 'the shares are in force; check: no obstacle was found; report: no difference was found'],
-    [1, 'check: there is an error or a warning; report: the responses of the groups differ'],
+    [
+      1,
+      'check: an error or a warning; report: responses differ; shift, back: Redis did not receive the change',
+    ],
     [2, 'invalid arguments, or a gateway or worker that does not respond'],
   ],
 } as const
+
+const ALONE =
+  'Only this gateway was changed, because Redis does not respond: change the others with --admin too. A gateway that starts does not have the change'
 
 interface CheckedEngines {
   readonly config: Config
@@ -133,13 +146,15 @@ function changeOf(
 /** Checks the response of `POST /shift`. @throws CommandError */
 function reportOf(response: unknown): ShiftReport {
   if (isObject(response)) {
-    const { engine, to, from, reads, writes } = response
+    const { engine, to, from, reads, writes, revision, shared } = response
     if (
       typeof engine === 'string' &&
       typeof to === 'string' &&
       typeof from === 'string' &&
       typeof reads === 'number' &&
-      typeof writes === 'number'
+      typeof writes === 'number' &&
+      typeof revision === 'number' &&
+      (typeof shared === 'boolean' || shared === null)
     )
       return {
         engine,
@@ -148,18 +163,35 @@ function reportOf(response: unknown): ShiftReport {
         reads,
         writes,
         returned: stringIn(response, 'returned'),
+        finding: stringIn(response, 'finding'),
         refused: stringIn(response, 'refused'),
+        revision,
+        shared,
       }
   }
   throw new CommandError('The response is not the result of a shift')
 }
 
-function linesOf({ engine, to, from, reads, writes, returned, refused }: ShiftReport): readonly string[] {
+function linesOf({
+  engine,
+  to,
+  from,
+  reads,
+  writes,
+  returned,
+  finding,
+  refused,
+}: ShiftReport): readonly string[] {
   const shares = `${engine}: ${to} gets ${percentOf(reads)} of the reads and ${percentOf(writes)} of the writes; ${from} gets the rest`
   if (refused !== null) return [shares, refused]
   if (returned === null) return [shares]
   const limit = returned === 'latency' ? 'return.slower' : `return.${returned}`
-  return [shares, `All requests returned to ${from} because ${to} passed the limit ${limit}`]
+  const reason = returned === 'down' ? 'had no node that could be used' : `passed the limit ${limit}`
+  return [
+    shares,
+    `All requests returned to ${from} because ${to} ${reason}`,
+    ...(finding === null ? [] : [`Finding: ${finding}`]),
+  ]
 }
 
 /** Checks the response of `GET /compared`. @throws CommandError if nothing is compared */

@@ -188,8 +188,8 @@ function targetText({ resource, resourceId, except }: EffectiveChange): string {
   return `${resource} ${resourceId}${except.length === 0 ? '' : ` except ${shown(except)}`}`
 }
 
-function reasonText({ decidedBy: { before, after } }: EffectiveChange): string {
-  return `before: ${decidedBy(before)}; after: ${decidedBy(after)}`
+function reasonText({ decidedBy: { before, after }, resource }: EffectiveChange): string {
+  return `before: ${decidedBy(before, resource)}; after: ${decidedBy(after, resource)}`
 }
 
 function coveredLines(covered: readonly CoveredChange[]): readonly string[] {
@@ -199,7 +199,7 @@ function coveredLines(covered: readonly CoveredChange[]): readonly string[] {
   >()
   for (const { record, permission, subject, decidedBy: deciders } of covered) {
     const reason = deciders.before === null ? deciders.after : (deciders.after ?? deciders.before)
-    const key = `${recordText(record)}: ${reason === null ? 'no record decides, before and after' : decidedBy(reason)}`
+    const key = `${recordText(record)}: ${reason === null ? 'no record decides, before and after' : decidedBy(reason, resourceName(record.resourceType))}`
     const known = byText.get(key) ?? {
       permissions: new Set<string>(),
       subjects: new Map<string, ComparedSubject>(),

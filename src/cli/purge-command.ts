@@ -4,10 +4,10 @@ import { CACHE_TAGS } from '../operations/cached-content.ts'
 import { counted } from '../pipeline/plural.ts'
 import { isObject } from '../request/value.ts'
 import { ADMIN_ROUTES } from '../server/admin-routes.ts'
-import { ADMIN_OPTION, adminAddressOf, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
+import { ADMINS_OPTION, askAdmin, TOKEN_FILE_OPTION } from './ask-admin.ts'
 import { CommandError } from './command-failure.ts'
 import { type CommandContext, CONFIG_OPTION, FORMAT_OPTION, notesText } from './command.ts'
-import { linesText, printResponse } from './output.ts'
+import { askEachGateway, printAnswers } from './each-gateway.ts'
 
 export function addPurgeCommand(program: Command, context: CommandContext): void {
   program
@@ -18,19 +18,18 @@ export function addPurgeCommand(program: Command, context: CommandContext): void
     .addOption(
       new Option('--tag <TAG>', 'only responses with this tag; default: with any tag').choices(CACHE_TAGS),
     )
-    .addOption(ADMIN_OPTION)
+    .addOption(ADMINS_OPTION)
     .addOption(TOKEN_FILE_OPTION)
     .addOption(FORMAT_OPTION)
     .addHelpText('after', notesText(NOTES))
     .action(
       context.exitsOr2(async ({ config: file, engine, tag, format, ...given }) => {
-        const address = adminAddressOf(given, loadConfig(file))
-        const purged = purgedOf(await askAdmin(address, ADMIN_ROUTES.purge, { engine, tag }))
-        printResponse(context, format, {
-          text: () => linesText([textOf(purged)]),
-          json: () => purged,
-        })
-        return 0
+        const answers = await askEachGateway(given, loadConfig(file), async (address) =>
+          purgedOf(await askAdmin(address, ADMIN_ROUTES.purge, { engine, tag })),
+        )
+        return printAnswers(context, answers, { format, lines: (purged) => [textOf(purged)] }, ({ redis }) =>
+          redis === 'none' || redis === 'up' ? 0 : 1,
+        )
       }),
     )
 }
@@ -47,6 +46,7 @@ names. Records, users and stored results of requests with an Idempotency-Key are
   ],
   exitCodes: [
     [0, 'the responses are removed'],
+    [1, 'Redis does not respond: other gateways remove the responses when it is available again'],
     [2, 'invalid arguments, or a gateway or worker that does not respond'],
   ],
 } as const

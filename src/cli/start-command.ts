@@ -32,10 +32,7 @@ flight, and then exits.`,
   examples: ['engine-gateway start --config gateway.yaml', 'engine-gateway --config gateway.yaml'],
   exitCodes: [
     [0, 'the gateway was stopped, and has drained'],
-    [
-      1,
-      'the gateway could not start, for example because the configuration is invalid; or an error stopped it',
-    ],
+    [1, 'an invalid configuration, an error that stopped it, or audit lines that were lost at the exit'],
     [2, 'invalid arguments'],
     [130, 'a second Ctrl-C ended the drain early'],
   ],

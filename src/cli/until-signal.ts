@@ -5,7 +5,7 @@ const areTicksKept = keepTicksQuick()
 
 interface DrainTarget {
   /** Resolves at the deadline at the latest. */
-  readonly drain: () => Promise<void>
+  readonly drain: () => Promise<'failed' | void>
 }
 
 interface ReloadTarget {
@@ -31,7 +31,7 @@ export function runUntilSignalOr(
   return runUntil(Promise.race([drainRequested, signalled()]), draining, log)
 }
 
-/** Drains when `drainRequested` resolves or at an uncaught error. The exit code is 1 after an uncaught error, otherwise 0. */
+/** Drains when `drainRequested` resolves or at an uncaught error. The exit code is 1 after an uncaught error or a drain that failed, otherwise 0. */
 async function runUntil(drainRequested: Promise<void>, { drain }: DrainTarget, log: Logger): Promise<number> {
   void areTicksKept.then((areKept) => {
     if (!areKept)
@@ -41,8 +41,8 @@ async function runUntil(drainRequested: Promise<void>, { drain }: DrainTarget, l
   })
   const unexpected = watchUnexpectedErrors(log)
   await Promise.race([drainRequested, unexpected.first])
-  await drain()
-  return unexpected.hasAny() ? 1 : 0
+  const drained = await drain()
+  return drained === 'failed' || unexpected.hasAny() ? 1 : 0
 }
 
 /** npm and a terminal send the same signal twice. After this time, a Ctrl-C comes from a user who wants to stop the drain. */

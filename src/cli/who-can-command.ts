@@ -218,10 +218,10 @@ function reasonWhy({ policy }: RequestExplanation): string {
   if (policy === null) return ''
   const granting = policy.checks
     .flatMap(({ decisions }) => decisions.flatMap(({ atoms }) => atoms))
-    .find(({ record }) => record?.permitted === true)?.record
+    .find(({ record }) => record?.permitted === true)
   const parts = [
     ...(policy.rows === null ? [] : [policy.rows.sees]),
-    ...(granting == null ? [] : [decidedBy(granting)]),
+    ...(granting === undefined ? [] : [decidedBy(granting.record, granting.resource)]),
   ]
   return parts.length === 0 ? 'no check: being authenticated is enough' : parts.join(', ')
 }

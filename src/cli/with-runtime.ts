@@ -1,5 +1,6 @@
 import type { BuildOptions, BuildRuntimeDependencies, RuntimeDependencies } from '../assembly/runtime.ts'
-import { createLogger, type Logger, openDestination } from '../log.ts'
+import { createLogger, type Logger } from '../log.ts'
+import { openDestination } from '../log-destination.ts'
 import { versionOf } from '../server/version.ts'
 
 interface RuntimeFrom extends Pick<BuildOptions, 'config' | 'facts'> {

@@ -3,6 +3,7 @@ import { messageOf } from '../errors.ts'
 import type { Release } from '../operations/published/releases.ts'
 import { type AskEngine, jsonIn } from '../request/engine-request.ts'
 import { compareSchema, type GroupFacts, nameOfGroup, readGroupFacts, schemaOf } from './group-facts.ts'
+import { stringIn } from '../request/value.ts'
 import type { MoveFinding } from './move-finding.ts'
 import { findInResources, type ResourceScan } from './resource-findings.ts'
 
@@ -298,7 +299,58 @@ async function administratorFindings(
       action: `Create the ${kind} at the engine, or remove it from the configuration.`,
     })
   }
-  return [...unnamed, ...missing]
+  return [...unnamed, ...missing, ...(await memberFindings(ask, groups, adminGroups))]
+}
+
+const MAX_MEMBERS = 1000
+const MAX_MEMBERS_BYTES = 1024 * 1024
+/** The number of members that a finding names. */
+const NAMED_MEMBERS = 10
+
+/** Finds administrators of the old family who would not be administrators any more when its admin group is removed from the configuration. */
+async function memberFindings(
+  ask: AskEngine,
+  groups: readonly KnownGroup[],
+  configured: readonly string[],
+): Promise<readonly MoveFinding[]> {
+  const [old, next] = groups.map(({ facts: { family } }) => family?.adminGroup ?? null)
+  const name = groups[1]?.name ?? null
+  if (old == null || next == null || old === next || !configured.includes(old)) return []
+  const of = { severity: 'warning', subject: 'admin-group', group: name } as const
+  const members = await Promise.all([old, next].map((group) => membersOf(ask, group)))
+  const [former, later] = members
+  if (former == null || later == null)
+    return [
+      {
+        ...of,
+        found: `the members of ${old} and ${next} cannot be compared: there are more than ${MAX_MEMBERS}, or they cannot be read`,
+        action: `Before you remove ${old} from authorization.adminGroups, add its members to ${next}.`,
+      },
+    ]
+  const missing = former.filter((id) => !later.includes(id))
+  if (missing.length === 0) return []
+  const more = missing.length > NAMED_MEMBERS ? ' …' : ''
+  return [
+    {
+      ...of,
+      found: `members of ${old} who are not members of ${next}: ${missing.slice(0, NAMED_MEMBERS).join(', ')}${more} (${missing.length} in total)`,
+      action: `Before you remove ${old} from authorization.adminGroups, add them to ${next} (PUT /group/${next}/members/USER), and create the records of ${old} for ${next}.`,
+    },
+  ]
+}
+
+/** Returns the ids of the members of a group. Null if there are too many, or if they cannot be read. */
+async function membersOf(ask: AskEngine, group: string): Promise<readonly string[] | null> {
+  try {
+    const path = `/user?memberOfGroup=${encodeURIComponent(group)}&maxResults=${MAX_MEMBERS + 1}`
+    const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_MEMBERS_BYTES })
+    const list = status === 200 ? jsonIn(body) : null
+    if (!Array.isArray(list) || list.length > MAX_MEMBERS) return null
+    const ids = list.map((user: unknown) => stringIn(Object(user), 'id'))
+    return ids.every((id) => id !== null) ? ids : null
+  } catch {
+    return null
+  }
 }
 
 async function existenceOf(ask: AskEngine, kind: string, id: string): Promise<string> {

@@ -1,4 +1,5 @@
-import { messageOf } from '../errors.ts'
+import { pathText } from '../operations/published/declared-names.ts'
+import { operatorText, messageOf } from '../errors.ts'
 import {
   classNamesIn,
   ENGINE_FAMILIES,
@@ -101,7 +102,7 @@ async function* deploymentsOf(ask: AskEngine): AsyncGenerator<string> {
 }
 
 async function readList(ask: AskEngine, path: string): Promise<readonly unknown[]> {
-  const list = jsonOf(await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES }), path)
+  const list = jsonOf(await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES }), pathText(path))
   return Array.isArray(list) ? list : []
 }
 
@@ -143,7 +144,7 @@ class ResourceFindings {
     try {
       const response = await askForResource(this.#scan.ask, deploymentId, { id, limitBytes })
       if (response.status === 404) return
-      const content = okBodyOf(response, 'a deployed resource')
+      const content = okBodyOf(response, operatorText`a deployed resource`)
       this.#bytes += content.length
       await (isModelName(name) ? this.#readModel(resource, content) : this.#readText(resource, content))
     } catch {

@@ -38,6 +38,7 @@ export interface AdministeredGateway {
 }
 
 interface AdminRouteDeclaration extends Omit<AdminRoute, 'answer'> {
+  readonly right: NonNullable<AdminRoute['right']>
   /** The row of the route in docs/configuration/reload.md. */
   readonly purpose: string
   readonly answer: (gateway: AdministeredGateway, request: AdminRequest) => AdminAnswer | Promise<AdminAnswer>
@@ -48,12 +49,14 @@ export const ADMIN_ROUTES = {
   alive: {
     method: 'GET',
     path: '/livez',
+    right: 'none',
     purpose: 'responds 200 while the process runs',
     answer: () => textAnswerOf(200, 'ok\n'),
   },
   readiness: {
     method: 'GET',
     path: '/readyz',
+    right: 'none',
     purpose:
       'responds 200 if the gateway is ready for requests, otherwise 503; with `?verbose`, one line for each check',
     answer: async ({ readiness }, { query }) => {
@@ -65,12 +68,14 @@ export const ADMIN_ROUTES = {
   metrics: {
     method: 'GET',
     path: '/metrics',
+    right: 'read',
     purpose: 'the metrics of all processes, for Prometheus',
     answer: async ({ metrics }) => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
   },
   start: {
     method: 'GET',
     path: '/',
+    right: 'read',
     purpose: 'redirects to the status page',
     // Relative, because a proxy may serve the listener below a path.
     answer: () => ({
@@ -81,12 +86,14 @@ export const ADMIN_ROUTES = {
   statusPage: {
     method: 'GET',
     path: '/status',
+    right: 'read',
     purpose: 'the status page for browsers',
     answer: ({ statusPage }) => pageAnswerOf(statusPage),
   },
   runbook: {
     method: 'GET',
     path: '/runbook',
+    right: 'read',
     purpose: 'the runbook of an alert: `?name=GatewayEngineDown`',
     answer: async (_gateway, { query }) => {
       const page = await readRunbookPage(isRecord(query) ? query['name'] : undefined)
@@ -96,6 +103,7 @@ export const ADMIN_ROUTES = {
   api: {
     method: 'GET',
     path: '/docs',
+    right: 'read',
     purpose:
       'the API of an engine with the permissions of each operation: `?engine=default`; needs `apiDocument`',
     answer: async ({ processes }, { query }) => {
@@ -109,18 +117,21 @@ export const ADMIN_ROUTES = {
   status: {
     method: 'GET',
     path: '/status.json',
+    right: 'read',
     purpose: 'the values of the status page',
     answer: async ({ status }) => jsonAnswerOf({ status: 200, value: await status() }),
   },
   configuration: {
     method: 'GET',
     path: '/config',
+    right: 'read',
     purpose: 'the configuration in force, without secrets',
     answer: async ({ configuration }) => jsonAnswerOf({ status: 200, value: await configuration() }),
   },
   explain: {
     method: 'POST',
     path: '/explain',
+    right: 'read',
     isAudited: false,
     purpose: 'whether a user may send a request, and why',
     maxBodyBytes: 64 * 1024,
@@ -130,6 +141,7 @@ export const ADMIN_ROUTES = {
   reload: {
     method: 'POST',
     path: '/reload',
+    right: 'change',
     purpose: 'reads the configuration again and applies it',
     answer: async ({ reload }) => {
       const reloaded = await reload.run('request')
@@ -139,6 +151,7 @@ export const ADMIN_ROUTES = {
   purge: {
     method: 'POST',
     path: '/cache/purge',
+    right: 'change',
     purpose: 'removes cached responses: all, or those of `{ engine, tag }`',
     maxBodyBytes: 4096,
     answer: async ({ purge }, { body }) => jsonAnswerOf(await purge(body)),
@@ -146,6 +159,7 @@ export const ADMIN_ROUTES = {
   compared: {
     method: 'GET',
     path: '/compared',
+    right: 'read',
     purpose: 'the results of comparing the responses of two groups of nodes, with the last differences',
     answer: async ({ processes }) =>
       jsonAnswerOf({ status: 200, value: addReports(await processes.askEach(COMPARED)) }),
@@ -153,6 +167,7 @@ export const ADMIN_ROUTES = {
   shift: {
     method: 'POST',
     path: '/shift',
+    right: 'change',
     purpose:
       'changes the shares of a group of nodes to those of `{ engine, reads, writes }`; without shares, reports them',
     maxBodyBytes: 4096,
@@ -161,6 +176,7 @@ export const ADMIN_ROUTES = {
   drain: {
     method: 'POST',
     path: '/nodes/drain',
+    right: 'change',
     purpose: 'takes a node of an engine out of use, or returns it: `{ node, engine, back, force }`',
     maxBodyBytes: 4096,
     answer: async ({ drain }, { body, client }) => jsonAnswerOf(await drain.run(body, client)),

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
+import { adminTokensOf } from '../metrics/admin-access.ts'
 import { type Admin, createAdmin, type Readiness } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
@@ -39,7 +40,7 @@ export async function openAdmin(
   { host, port, tls }: Pick<Config['admin'], 'host' | 'port' | 'tls'>,
   { current, reload, drain, audit, metrics, readiness, processes, log }: AdminDependencies,
 ): Promise<Admin> {
-  // All callers share one token. A caller with a wrong token must not slow down callers with the right one.
+  // All callers of a token share it. A caller with a wrong token must not slow down callers with the right one.
   const throttle = createThrottle({ slowUserAfter: Infinity })
   const [replica, version] = [hostname(), versionOf()]
   const dateProblems = createProblemTimes()
@@ -54,7 +55,7 @@ export async function openAdmin(
       replica,
       version,
       dateProblems,
-      mayAsk: current().admin.token !== null,
+      mayAsk: adminTokensOf(current().admin).length > 0,
     })
   }
   const latest = new LRUCache<'status', Status>({ max: 1, ttl: STATUS_MS, fetchMethod: readStatus })

@@ -42,8 +42,35 @@ t.test('move shows and changes the shares', async (t) => {
     reads: 0,
     writes: 0,
     returned: null,
+    finding: null,
     refused: null,
+    revision: 4,
+    shared: null,
   })
+})
+
+t.test('move tells if only one gateway was changed, because Redis does not respond', async (t) => {
+  const old = await startNode(t, (_request, response) => response.end('{}'))
+  const alone = await startReloadable(t, {
+    engines: {
+      default: {
+        nodes: ['old', 'new'].map((group) => ({ url: `${old.url}/${group}`, group })),
+        shift: { to: 'new', reads: '100%' },
+      },
+    },
+    health: { probe: false },
+    admin: { port: 0 },
+    cache: { redis: 'redis://127.0.0.1:1' },
+  })
+  const moveAlone = (...options: readonly string[]) =>
+    runInProcess(['move', ...options, '--config', alone.file, '--admin', alone.running.adminAddress])
+  t.match(await moveAlone('back'), {
+    code: 1,
+    out: `${lineOf('0%', '0%')}Only this gateway was changed, because Redis does not respond`,
+  })
+  t.match(await moveAlone('status'), { code: 0, out: lineOf('0%', '0%') })
+  const { out } = await moveAlone('shift', 'reads', '1%', '--format', 'json')
+  t.match(JSON.parse(out), { reads: 0.01, revision: 2, shared: false })
 })
 
 const log = (version: string) => JSON.stringify([{ id: '0', timestamp: '2026', version }])

@@ -28,7 +28,7 @@ t.test('who-can lists the permitted users and groups with the granting records',
     'may  user   demo           granted by GRANT to group camunda-admin on * (step 7)',
     'may  user   mary           granted by GRANT to group clerks on review (step 5)',
     '',
-    '2 of 2 users and 2 of 2 groups may',
+    '2 of 3 users and 2 of 3 groups may',
     '',
   ])
 })
@@ -45,7 +45,7 @@ t.test('who-can and explain give the same result for each user', async (t) => {
   for (const request of ['GET /task', 'DELETE /process-instance/x', 'GET /engine', 'POST /task/x/complete']) {
     const { out } = await whoCan(request, '--format', 'json')
     const { subjects } = JSON.parse(out)
-    for (const user of ['demo', 'mary']) {
+    for (const user of ['demo', 'mary', 'peter']) {
       const { code } = await runInProcess(['explain', '--config', CONFIG, '--user', user, request])
       const found = subjects.find(
         (one: { kind: string; name: string }) => one.kind === 'user' && one.name === user,
@@ -61,7 +61,7 @@ t.test('who-can counts a list without visible items as not permitted', async (t)
   t.match(out, /^may {6}user +mary +some rows$/m)
   t.match(
     (await whoCan('getProcessEngineNames')).out,
-    /^2 of 2 users and 2 of 2 groups may, and so may every other user$/m,
+    /^3 of 3 users and 3 of 3 groups may, and so may every other user$/m,
   )
 })
 

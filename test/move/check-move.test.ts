@@ -107,6 +107,38 @@ t.test('missing admin groups and administrators are warnings', async (t) => {
   t.same(obstaclesOf(await check({ old: { '/user': [] }, options: { administrators: inFile } })), [])
 })
 
+/** Returns the response to a query for the members of a group. */
+function membersOf(group: string, members: readonly string[] | number) {
+  const path = `/user?memberOfGroup=${group}&maxResults=1001`
+  return { [path]: typeof members === 'number' ? members : members.map((id) => ({ id })) }
+}
+
+/** Returns the obstacles if the old admin group has these members, and the new one has mary. */
+async function foundWith(
+  members: readonly string[] | number,
+  options?: Partial<MoveCheckOptions>,
+): Promise<readonly string[]> {
+  const old = { ...membersOf('camunda-admin', members), ...membersOf('operaton-admin', ['mary']) }
+  return obstaclesOf(await check({ old, ...(options !== undefined && { options }) }))
+}
+
+t.test('administrators of the old family who are none of the new one are a warning', async (t) => {
+  t.same(await foundWith(['mary']), [])
+  t.same(await foundWith(['mary', 'ben', 'ann']), [
+    'warning new admin-group: members of camunda-admin who are not members of operaton-admin: ben, ann (2 in total)',
+  ])
+  const many = Array.from({ length: 1000 }, (_, at) => `u${at}`)
+  t.match(await foundWith(many), [/: members of camunda-admin .*: u0, u1, .*, u9 … \(1000 in total\)$/])
+  for (const unreadable of [[...many, 'one more'], 403] as const)
+    t.match(await foundWith(unreadable), [/^warning new admin-group: the members .* cannot be compared/])
+  const administrators = { groups: BOTH_GROUPS, users: [], areAtEngine: false }
+  t.same(await foundWith(['ben'], { administrators }), [], 'the users are in a file')
+  const unnamed = { ...administrators, groups: ['operaton-admin'], areAtEngine: true }
+  t.same(await foundWith(['ben'], { administrators: unnamed }), [
+    'warning old admin-group: authorization.adminGroups does not name camunda-admin, whose members are administrators at Camunda',
+  ])
+})
+
 t.test(
   'deployments that are not registered are a warning if the configuration is deployment aware',
   async (t) => {

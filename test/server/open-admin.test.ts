@@ -1,6 +1,9 @@
+import type { AdminRoute } from '../../src/metrics/admin-listener.ts'
+import type { AdminToken } from '../../src/metrics/admin-access.ts'
+import { ADMIN_ROUTES } from '../../src/server/admin-routes.ts'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../src/log.ts'
-import type { AuditEvent } from '../../src/metrics/audit-events.ts'
+import { type AuditEvent, eventRecordOf } from '../../src/metrics/audit-events.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
 import { openAdmin } from '../../src/server/open-admin.ts'
 import { loadSettings, settingsWith } from '../support/config-file.ts'
@@ -13,16 +16,20 @@ function basic(user: string, password: string): string {
 
 interface Given {
   readonly token?: string | null
+  readonly tokens?: readonly AdminToken[]
   readonly events?: AuditEvent[]
   readonly onProcesses?: () => void
 }
 
-async function open(t: Test, { token = null, events = [], onProcesses = () => undefined }: Given) {
+async function open(
+  t: Test,
+  { token = null, tokens = [], events = [], onProcesses = () => undefined }: Given,
+) {
   const config = loadSettings(t, settingsWith({}))
   const admin = await openAdmin(
     { host: '127.0.0.1', port: 0, tls: null },
     {
-      current: () => ({ ...config, admin: { ...config.admin, token } }),
+      current: () => ({ ...config, admin: { ...config.admin, token, tokens: [...tokens] } }),
       metrics: createMetrics({ version: '1' }),
       readiness: () => ({ ready: true, checks: {} }),
       reload: {
@@ -97,13 +104,13 @@ t.test(
         'POST',
         '/reload',
         { authorization: basic('olga', TOKEN) },
-        { administrator: 'olga', decision: 'permitted', status: 200 },
+        { token: 'admin.token', administrator: 'olga', decision: 'permitted', status: 200 },
       ],
       [
         'POST',
         '/reload',
         { authorization: `Bearer ${TOKEN}` },
-        { administrator: null, decision: 'permitted', status: 200 },
+        { token: 'admin.token', administrator: null, decision: 'permitted', status: 200 },
       ],
       [
         'POST',
@@ -125,9 +132,55 @@ t.test(
       })
       await answer.text()
       await new Promise(setImmediate)
-      const expected = event === null ? [] : [{ event: 'admin', client: '127.0.0.1', method, path, ...event }]
+      const common = { event: 'admin', client: '127.0.0.1', token: null, request: null, method, path }
+      const expected = event === null ? [] : [{ ...common, ...event }]
       t.same(events.slice(before), expected, `${method} ${path}`)
     }
     t.notMatch(JSON.stringify(events), TOKEN)
   },
 )
+
+const TOKENS: readonly AdminToken[] = [
+  { name: 'prometheus', token: 'token-of-prometheus', right: 'read' },
+  { name: 'anna', token: 'token-of-anna-anna', right: 'change' },
+]
+
+t.test('a token with the right to read changes nothing, and reads everything', async (t) => {
+  const events: AuditEvent[] = []
+  const admin = await open(t, { tokens: TOKENS, events })
+  const statusOf = async ({ method, path }: Pick<AdminRoute, 'method' | 'path'>, token: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-requested-by': 'a test' }
+    const response = await fetch(admin.address + path, { method, headers, redirect: 'manual' })
+    return { status: response.status, text: await response.text() }
+  }
+  for (const route of Object.values(ADMIN_ROUTES)) {
+    const { status, text } = await statusOf(route, 'token-of-prometheus')
+    const isRefused = text === 'the token has only the right to read\n'
+    t.equal(status === 403 && isRefused, route.right === 'change', `${route.method} ${route.path}: ${status}`)
+    t.not((await statusOf(route, 'token-of-anna-anna')).status, 403, `${route.method} ${route.path}`)
+    t.equal((await statusOf(route, 'token-of-nobody')).status === 401, route.right !== 'none', route.path)
+  }
+  t.equal((await statusOf({ method: 'POST', path: '/nothing' }, 'token-of-prometheus')).status, 403)
+  await new Promise(setImmediate)
+  const seen = events.map((event) =>
+    event.event === 'admin' ? `${event.token} ${event.decision} ${event.path}` : '',
+  )
+  t.ok(seen.includes('prometheus refused /shift'), seen.join('; '))
+  t.ok(seen.includes('anna permitted /reload'), seen.join('; '))
+  t.ok(seen.includes('null refused /nodes/drain'), seen.join('; '))
+})
+
+t.test('the audit line of a change names the token and what was requested', async (t) => {
+  const events: AuditEvent[] = []
+  const admin = await open(t, { tokens: TOKENS, events })
+  const headers = {
+    authorization: 'Bearer token-of-anna-anna',
+    'x-requested-by': 'a test',
+    'content-type': 'application/json',
+  }
+  const body = JSON.stringify({ engine: 'orders', reads: '50%' })
+  await (await fetch(`${admin.address}/shift`, { method: 'POST', headers, body })).text()
+  await new Promise(setImmediate)
+  t.match(events.map(eventRecordOf), [{ event: 'admin', tokenName: 'anna', path: '/shift', request: body }])
+  t.notMatch(JSON.stringify(events.map(eventRecordOf)), /token-of-anna/)
+})
