@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { crossProblems } from './cross-checks.ts'
+import { emptySectionProblems } from './empty-sections.ts'
 import {
   innerIssuesOf,
   issueProblemsOf,
@@ -40,7 +41,8 @@ export class ConfigError extends Error {
  */
 export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config {
   const env = { ...process.env, ...extra }
-  const text = readYaml(read(file))
+  const content = read(file)
+  const text = readYaml(content)
   if (text.problems !== null) throw new ConfigError(file, text.problems)
   const missing: MissingVariable[] = []
   const used: UsedVariable[] = []
@@ -52,6 +54,7 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
     ...missing.map(({ path, message }) => `${pathTextOf(path, checked)}: ${message}`),
     ...issues.flatMap((issue) => issueProblemsOf(issue, checked)),
     ...crossProblems(withoutUnknownKeys(value, issues)),
+    ...emptySectionProblems(content, text.value),
   ]
   if (!result.success || problems.length > 0) throw new ConfigError(file, problems)
   const config = withAbsolutePaths(result.data, dirname(resolve(file)))

@@ -1,4 +1,5 @@
 import { basePathOf } from './base-path.ts'
+import { enginesNear } from './engine-hosts.ts'
 import { isMapping } from './mapping.ts'
 import { MCP_PATH } from './mcp-settings.ts'
 import type { z } from 'zod'
@@ -17,9 +18,15 @@ import { engineName } from './values.ts'
 export function crossProblems(value: unknown): readonly string[] {
   if (!isMapping(value)) return []
   const valid = validSettingsOf(value)
-  return [listenerProblems, prefixProblems, toolPathProblems, applicationProblems, engineProblems].flatMap(
-    (find) => find(valid),
-  )
+  return [
+    listenerProblems,
+    adminTokenProblems,
+    auditProblems,
+    prefixProblems,
+    toolPathProblems,
+    applicationProblems,
+    engineProblems,
+  ].flatMap((find) => find(valid))
 }
 
 type CrossCheckedSection =
@@ -33,6 +40,8 @@ type CrossCheckedSection =
   | 'identity'
   | 'authorization'
   | 'health'
+  | 'log'
+  | 'audit'
 
 /** The settings that are valid on their own. Null if a setting has problems of its own. */
 type ValidSettings = { readonly [Part in CrossCheckedSection]: Config[Part] | null } & {
@@ -54,6 +63,8 @@ function validSettingsOf(value: Readonly<Record<string, unknown>>): ValidSetting
     identity: soundOf(shape.identity, value['identity']),
     authorization: soundOf(shape.authorization, value['authorization']),
     health: soundOf(shape.health, value['health']),
+    log: soundOf(shape.log, value['log']),
+    audit: soundOf(shape.audit, value['audit']),
     engines: engines.flatMap(([name, one]) => {
       // An invalid name is reported elsewhere, and may be content.
       const sound = soundOf(engineName, name) === null ? null : soundOf(engineSettings, one)
@@ -76,11 +87,25 @@ function listenerProblems({ listen, admin }: ValidSettings): string[] {
   return isShared ? ['admin.port: must differ from the port of listen at the same address'] : []
 }
 
+/** Returns a problem if a token with a right is also the token with all rights. */
+function adminTokenProblems({ admin }: ValidSettings): string[] {
+  if (admin === null || admin.token === null) return []
+  const at = admin.tokens.findIndex(({ token }) => token === admin.token)
+  return at === -1 ? [] : [`admin.tokens[${at}].token: is the same as admin.token, which gives all rights`]
+}
+
+/** Returns a problem if writes need audit lines that are never written. */
+function auditProblems({ audit, log }: ValidSettings): string[] {
+  return audit?.required === true && log?.audit === 'off'
+    ? ['audit.required: needs an audit stream, but log.audit is off']
+    : []
+}
+
 /**
  * Returns the problems of applications. The rewrite of links and cookies needs one path for all nodes, and session affinity needs
  * distinct nodes.
  */
-function applicationProblems({ passthrough }: ValidSettings): string[] {
+function applicationProblems({ passthrough, engines }: ValidSettings): string[] {
   return (passthrough ?? []).flatMap((application, at) => {
     const { upstream, nodes } = application
     if ((upstream === undefined) === (nodes === undefined))
@@ -95,8 +120,24 @@ function applicationProblems({ passthrough }: ValidSettings): string[] {
         group === null ? [] : [`nodes[${index}].group: only nodes of an engine have groups`],
       ),
       ...nodeTlsProblems({ nodes: own, tls: application.tls }),
+      ...openEngineProblems(application, engines),
     ].map((problem) => `passthrough[${at}].${problem}`)
   })
+}
+
+/** Returns a problem if every client can reach the host of an engine, and the file does not say that this is known. */
+function openEngineProblems(
+  application: Config['passthrough'][number],
+  engines: ValidSettings['engines'],
+): string[] {
+  const { auth, engineFunctions } = application
+  if (auth !== 'none' || engineFunctions !== undefined) return []
+  const [near] = enginesNear(applicationNodesOf(application), engines)
+  return near === undefined
+    ? []
+    : [
+        `auth: none opens ${near.host}, the host of a node of ${near.engine}, to every client. Use gateway, or set engineFunctions to state that this is known`,
+      ]
 }
 
 function prefixProblems({ passthrough, basePath }: ValidSettings): string[] {

@@ -16,3 +16,16 @@ export function findPatternMistake(pattern: string): string | null {
   const unknown = letters.find((letter) => letter === undefined || !JAVA_LETTERS.test(letter))
   return unknown === undefined ? null : `has the letter ${unknown}, which is not in Java's SimpleDateFormat`
 }
+
+/** Returns the probable mistake in a valid pattern, or null: Java reads `YYYY-MM-DD` as the year of the week, and the day of the year. */
+export function findPatternDoubt(pattern: string): string | null {
+  const pieces = (pattern.match(DATE_PATTERN_PIECE) ?? []).filter((piece) => /^[A-Za-z]/.test(piece))
+  const has = (letter: string): boolean => pieces.some((piece) => piece.startsWith(letter))
+  const doubts = [
+    ...(has('Y') && !has('w')
+      ? ['Y is the year of the week, and differs from the year around New Year: y is the year']
+      : []),
+    ...(has('D') && has('M') ? ['D is the day of the year: d is the day of the month'] : []),
+  ]
+  return doubts.length === 0 ? null : doubts.join('. ')
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ceilings } from './ceiling-settings.ts'
 import { rate } from './rate-settings.ts'
-import { decimal, wholeNumber, size, time } from './values.ts'
+import { decimal, listedName, wholeNumber, size, time } from './values.ts'
 
 const LEAST_HOLD_MS = 1000
 const LEAST_NUDGE_MS = 100
@@ -69,7 +69,10 @@ const MOST_RESULTS = 2_147_483_646
 const results = wholeNumber(1, MOST_RESULTS)
 const resultsOfSome = (whom: string) =>
   z
-    .record(z.string().min(1), z.union([z.literal('unlimited'), results], 'unlimited or a number is needed'))
+    .record(
+      listedName('items applies to every caller').min(1),
+      z.union([z.literal('unlimited'), results], 'unlimited or a number is needed'),
+    )
     .default({})
     .describe(whom)
 
@@ -90,6 +93,25 @@ export const maxResults = z.strictObject({
   groups: resultsOfSome(
     'Maximum for the members of groups by group id, or `unlimited`. The largest one applies to a member of several groups.',
   ),
+})
+
+const itemsOf = (most: number, usual: number, what: string) =>
+  wholeNumber(1, most)
+    .default(usual)
+    .describe(`Maximum number of ${what}. A request with more of them gets 400.`)
+
+/** The section `limits.items`. */
+const bodyItems = z.strictObject({
+  topics: itemsOf(100_000, 500, 'topics of a `fetchAndLock`'),
+  correlationKeys: itemsOf(100_000, 100, 'correlation keys of a message'),
+  conditions: itemsOf(
+    100_000,
+    50,
+    'conditions on variables or times in a query, for example in `processVariables`',
+  ),
+  orQueries: itemsOf(1000, 100, '`orQueries` in a query'),
+  sorting: itemsOf(100_000, 20, 'criteria in the `sorting` of a query'),
+  ids: itemsOf(100_000, 20_000, 'ids, keys, names and other texts in the lists of a body'),
 })
 
 const LEAST_DELAY_MS = 100
@@ -139,6 +161,7 @@ export const limits = z.strictObject({
     .describe(
       'Maximum number of requests to an engine for one restricted query. ' +
         'The gateway sends one request for each definition, key or list of ids that the caller may see. ' +
+        'Five times as many are sent if the others are for single instances, which cost little. ' +
         'If a query needs more requests, the gateway reads and filters its items instead, up to `filteredRows`.',
     ),
   connections: wholeNumber(1, 10_000)
@@ -192,6 +215,12 @@ export const limits = z.strictObject({
     .describe(
       'Maximum number of items of a list that a caller may request, for example `{ items: 1000, groups: { workers: 10000 } }`. ' +
         "It has the meaning of the engine's setting `queryMaxResultsLimit`. If null, lists may have any number of items.",
+    ),
+  items: bodyItems
+    .prefault({})
+    .describe(
+      'Maximum number of items in the lists of one request, for each kind of list. All lists of one kind are counted together. ' +
+        'The time that an engine needs for some of these lists grows with the square of their length.',
     ),
   ceilings: ceilings.describe(
     'Rules that limit what clients may do, whatever their permissions are, for example `[{ clients: [agent], ceiling: read }]`. ' +

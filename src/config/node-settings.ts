@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RELEASES } from '../operations/published/releases.ts'
-import { decimal, groupName, httpUrl, percent, time } from './values.ts'
+import { decimal, groupName, httpUrl, listedName, percent, time } from './values.ts'
 
 const LEAST_INTERVAL_MS = 500
 /** A timer can wait 10 % longer than this, which jitter needs. */
@@ -62,7 +62,9 @@ export const shift = z.strictObject({
     ),
   reads: percent()
     .default(0)
-    .describe('The share of the reads that the group gets. Requests about one entity go to one group.'),
+    .describe(
+      'The share of the reads that the group gets, until a command or a return changes the shares. Requests about one entity go to one group.',
+    ),
   writes: percent()
     .default(0)
     .describe(
@@ -77,7 +79,7 @@ export const shift = z.strictObject({
       'The ids of the operations that are shifted, as in docs/operations.md. If null, all operations are shifted.',
     ),
   callers: z
-    .array(z.string())
+    .array(listedName('leave out callers to shift the requests of all users'))
     .min(1)
     .nullable()
     .default(null)
@@ -87,11 +89,11 @@ export const shift = z.strictObject({
   return: z
     .strictObject({
       errors: percent()
-        .default(0.05)
+        .default(0.02)
         .describe(
-          'How much larger the share of failed requests of the group may be than that of the other group, in the last 10 s. ' +
+          'How much larger the share of failed requests of the group may be than that of the other group, of one operation or of all. ' +
             'A request fails if no complete response arrives, or if its status is 500 or more. ' +
-            'Of at least 10 requests of one operation in 60 s, the share may be larger by 50 %, or by this value if it is more.',
+            'Fewer than 5 failures, failures of one caller, and differences that may be a coincidence have no effect.',
         ),
       slower: decimal(1, 1000)
         .nullable()
@@ -112,7 +114,7 @@ export const shift = z.strictObject({
     .nullable()
     .prefault({})
     .describe(
-      'Limits of the group. Errors and times are compared after 20 requests. If it passes one of them, all requests return to the other group until `shift` changes or `move` is called. ' +
+      'Limits of the group. If it passes one of them, all requests return to the other group until `move` is called. ' +
         'If null, requests never return by themselves.',
     ),
 })
@@ -120,6 +122,7 @@ export const shift = z.strictObject({
 /** The section `engines.NAME.compare`. */
 export const compare = z.strictObject({
   rate: percent()
+    .refine((share) => share > 0, 'compares nothing: leave out compare, or set a larger share')
     .prefault('1%')
     .describe(
       'The share of the reads whose responses are compared. Each comparison sends 2 to 16 requests to the nodes, after the client has its response.',

@@ -2,7 +2,7 @@ import { HAZARD_RULES } from '../operations/hazard-rules.ts'
 import { OPEN_NAMES } from '../operations/open-names.ts'
 import { z } from 'zod'
 import { tokenSettings } from './token-settings.ts'
-import { age, wholeNumber, time } from './values.ts'
+import { age, listedName, wholeNumber, time } from './values.ts'
 
 const mode = z.enum(['enforce', 'report', 'off'])
 const FIVE_MINUTES_MS = 300_000
@@ -152,6 +152,9 @@ const records = z.discriminatedUnion(
   ],
   SOURCE_NEEDED,
 )
+/** The admin groups of an engine without a setting. */
+export const DEFAULT_ADMIN_GROUPS: readonly string[] = ['camunda-admin']
+const ADMIN_INSTEAD = 'to permit something to everyone, write records of type 0 (GLOBAL) with userId *'
 /** The section `authorization`. */
 export const authorizationSettings = z.strictObject({
   mode: z
@@ -174,13 +177,13 @@ export const authorizationSettings = z.strictObject({
       "Whether revocations apply. It has the meaning of the engine's setting `authorizationCheckRevokes`.",
     ),
   adminGroups: z
-    .array(z.string())
-    .default(['camunda-admin'])
+    .array(listedName(ADMIN_INSTEAD))
+    .default(() => [...DEFAULT_ADMIN_GROUPS])
     .describe(
       "Groups of administrators, as in the engine's setting of the same name. Operaton's group is `operaton-admin`.",
     ),
   adminUsers: z
-    .array(z.string())
+    .array(listedName(ADMIN_INSTEAD))
     .default([])
     .describe("User ids of administrators, as in the engine's setting of the same name."),
   disabledPermissions: z
@@ -219,6 +222,13 @@ export const authorizationSettings = z.strictObject({
         .describe(
           'Every user has all permissions on their own user, and may read their own groups and tenants.',
         ),
+      filters: z
+        .boolean()
+        .default(true)
+        .describe(
+          'If records come from files: the owner of a filter has all permissions on it, as in a secured engine, unless a GRANT record names the owner and this filter. ' +
+            'A change of the owner then needs CREATE on all authorizations, because it gives these permissions to another user.',
+        ),
     })
     .prefault({})
     .describe(
@@ -243,6 +253,20 @@ export const validation = z.strictObject({
     .array(z.enum(HAZARD_RULES))
     .default([])
     .describe('Hazards that are permitted. docs/deviations.md describes the effect of each one.'),
+  expressions: z
+    .array(
+      z
+        .string()
+        .regex(
+          /^[^\s{}](?:[^{}]*[^\s{}])?$/,
+          'the text between the braces, without the braces and without spaces at its ends',
+        ),
+    )
+    .default([])
+    .describe(
+      'Expressions in task queries and filters that are accepted in addition to the known ones: the text between `${` and `}`, which must be ' +
+        'equal, with all spaces. The engine runs it as code for every caller. docs/configuration/validation.md lists the known expressions.',
+    ),
   scripts: z
     .enum(['refuse', 'report', 'off'])
     .default('report')

@@ -1,5 +1,6 @@
-import { type Config, sectionPathOf, settingsOf } from './schema.ts'
-import { issuersOf, THIS_MACHINE } from './warnings.ts'
+import { enginesNear, THIS_MACHINE } from './engine-hosts.ts'
+import { applicationNodesOf, type Config, sectionPathOf, settingsOf } from './schema.ts'
+import { issuersOf } from './warnings.ts'
 
 /** A setting that SECURITY.md asks to change before production. */
 export interface ProductionFinding {
@@ -11,6 +12,7 @@ export interface ProductionFinding {
 /** The items of the list that an operator must check, because the configuration does not show them. */
 export const CHECKED_BY_HAND: readonly string[] = [
   'only the gateway can reach the engines',
+  'no prefix of passthrough leads to an engine by another name of its host',
   'only the proxies in listen.trustedProxies can reach the listener, if TLS ends at them',
   'secrets come from files: ${file:/run/secrets/NAME}',
   'the audit stream is stored where the gateway cannot change it',
@@ -27,6 +29,7 @@ export function productionFindingsOf(config: Config): readonly ProductionFinding
     ...listenerFindings(config),
     ...redisFindings(config),
     ...issuerFindings(config),
+    ...applicationFindings(config),
     ...(config.limits.rate === null
       ? [finding('limits.rate', 'is not set: one user can use the whole capacity of an engine')]
       : []),
@@ -55,6 +58,31 @@ function validationFindings(config: Config): readonly ProductionFinding[] {
     )
 }
 
+/** Returns what each prefix opens that the records of the gateway do not decide. */
+function applicationFindings({ passthrough, engines }: Config): readonly ProductionFinding[] {
+  return passthrough.flatMap((application, at) => {
+    const { prefix, auth, engineFunctions, allow } = application
+    const path = `passthrough[${at}]`
+    const isNear = enginesNear(applicationNodesOf(application), Object.entries(engines)).length > 0
+    const callers = auth === 'none' ? 'every client' : 'every user of the default engine'
+    const opened = allow.length === 0 ? 'every path that is not denied' : 'the paths of allow'
+    return [
+      finding(
+        path,
+        `opens ${opened} below ${prefix} to ${callers}: no record, tenant or rate of the gateway applies there`,
+      ),
+      ...(isNear && engineFunctions === 'forward'
+        ? [
+            finding(
+              `${path}.engineFunctions`,
+              "is forward: a user of the engine who logs in to its web applications can read and change everything, and wrong passwords can lock the engine's users",
+            ),
+          ]
+        : []),
+    ]
+  })
+}
+
 function listenerFindings({ listen, admin, hosts }: Config): readonly ProductionFinding[] {
   return [
     ...(listen.tls === null && listen.trustedProxies.length === 0
@@ -76,7 +104,7 @@ function listenerFindings({ listen, admin, hosts }: Config): readonly Production
           ),
         ]
       : []),
-    ...(admin.token === null && !THIS_MACHINE.test(admin.host)
+    ...(admin.token === null && admin.tokens.length === 0 && !THIS_MACHINE.test(admin.host)
       ? [finding('admin.token', 'is not set: every client that reaches the admin listener can use it')]
       : []),
   ]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { age, wholeNumber } from './values.ts'
+import { age, listedName, wholeNumber } from './values.ts'
 
 const rateMembers = {
   requests: wholeNumber(1, 1_000_000).describe(
@@ -28,7 +28,7 @@ export const rate = z
     ...rateMembers,
     users: z
       .record(
-        z.string().min(1),
+        listedName('requests and per apply to every user').min(1),
         z.union([z.literal('unlimited'), plainRate], 'unlimited or { requests, per, burst } is needed'),
       )
       .default({})

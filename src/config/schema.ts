@@ -9,6 +9,7 @@ import { gauges } from './gauge-settings.ts'
 import { DEFAULT_DATE_PATTERN, findPatternMistake } from './date-pattern.ts'
 import { HOST } from './host-pattern.ts'
 import { limits, maxResults } from './limit-settings.ts'
+import { pathRules } from './path-rules.ts'
 import { balancing, compare, health, node, shift } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { rate } from './rate-settings.ts'
@@ -80,6 +81,32 @@ const listen = z.strictObject({
         'If null, the listener uses plain HTTP.',
     ),
 })
+const MAX_ADMIN_TOKENS = 100
+
+const adminToken = z.strictObject({
+  name: engineName.describe('The name in the audit stream, for example that of a person or of a pipeline.'),
+  token: bearerToken.describe('The token, at best `${file:…}`.'),
+  right: z
+    .enum(['read', 'change'])
+    .describe(
+      '`read`: metrics, the status page, `/config`, `/compared` and `/explain`. `change`: also reload, purge of the cache, moves between groups and drain of nodes.',
+    ),
+})
+
+/** Refuses two tokens with one name, and one token with two names: the audit stream could not name its user. */
+function refuseRepeated(tokens: readonly z.infer<typeof adminToken>[], context: z.RefinementCtx): void {
+  for (const key of ['name', 'token'] as const)
+    for (const [at, one] of tokens.entries()) {
+      const first = tokens.findIndex((other) => other[key] === one[key])
+      if (first < at)
+        context.addIssue({
+          code: 'custom',
+          path: [at, key],
+          message: `is the same as that of tokens[${first}]`,
+        })
+    }
+}
+
 const admin = z.strictObject({
   ...address(9090, '`listen.port`'),
   hosts: z
@@ -94,7 +121,15 @@ const admin = z.strictObject({
     .default(null)
     .describe(
       'The token for all paths except `/livez` and `/readyz`. Clients send it as `Authorization: Bearer`, or as the `Basic` password of any user. ' +
-        'Use `${file:…}` to keep it out of this file. Danger: if null, every client that reaches the listener may use it.',
+        'It gives all rights. Use `${file:…}` to keep it out of this file. Danger: if null, and if `tokens` is empty, every client that reaches the listener may use it.',
+    ),
+  tokens: z
+    .array(adminToken)
+    .max(MAX_ADMIN_TOKENS, `at most ${MAX_ADMIN_TOKENS} tokens are permitted`)
+    .superRefine(refuseRepeated)
+    .default([])
+    .describe(
+      'Tokens with a name and a right, in addition to `token`. The audit stream names the token of each change.',
     ),
   tls: adminTls
     .nullable()
@@ -474,7 +509,29 @@ export const schema = z.strictObject(
               'Sets whether the gateway or the application checks credentials. ' +
                 '`gateway`: the gateway authenticates users of the default engine, and the application does not receive the credentials. ' +
                 '`none`: the gateway requires no credentials, and forwards `Authorization` to the application. ' +
-                'Danger: with `none`, every client that reaches the listener reaches the application.',
+                'Danger: with `none`, every client that reaches the listener reaches the application. ' +
+                'On the host of an engine, `none` also needs `engineFunctions`.',
+            ),
+          engineFunctions: z
+            .enum(['refuse', 'forward'])
+            .optional()
+            .describe(
+              "The functions of an engine's web applications, if a node of the application is on the host of an engine's node: their login, " +
+                'their API (`/api/engine`) and their plugins. `refuse`, or no value: they get 403 `GW_NOT_SERVED`. ' +
+                '`forward`: they are forwarded. Danger: with `forward`, every user who logs in to the application can do everything that the engine allows, ' +
+                'whatever the authorization records of the gateway say. A value also states that `auth: none` is known. ' +
+                "The first-time setup, the functions of the server, and the engine's own API are never forwarded.",
+            ),
+          deny: pathRules
+            .default([])
+            .describe(
+              'Paths that get 403 `GW_NOT_SERVED`, for example `[POST /api/**]`. A path begins after the prefix. `{name}` is any one segment, and `/**` at the end any number of segments. ' +
+                'Without a method, a rule applies to every method. `GET` includes HEAD. The case of letters and their encoding do not matter.',
+            ),
+          allow: pathRules
+            .default([])
+            .describe(
+              'The only paths that are forwarded, in the form of `deny` and spelt exactly like this. If empty, all paths are. `deny` has precedence, and `allow` opens nothing that is otherwise refused.',
             ),
           forwarded: forwarded
             .default('x-forwarded')
@@ -535,7 +592,7 @@ export const schema = z.strictObject(
     audit: audit
       .prefault({})
       .describe(
-        'Lines of the audit stream in addition to refusals and writes. `log.audit` sets its destination.',
+        'Lines of the audit stream in addition to refusals and writes, and what happens while it cannot be written. `log.audit` sets its destination.',
       ),
     traces: traces
       .nullable()

@@ -178,3 +178,7 @@ export const headerValue = z
     'up to 8,192 ASCII characters without control characters are needed',
   )
   .meta({ title: 'up to 8,192 ASCII characters' })
+
+/** A name in a list of names. `*` would be the name of no user or group, so it is refused with what to write instead. */
+export const listedName = (instead: string) =>
+  z.string().refine((name) => name !== '*', `* is no name here and would apply to no one: ${instead}`)

@@ -1,5 +1,7 @@
 import { RESOURCES } from '../operations/permissions.ts'
 import { closestOf } from './closest.ts'
+import { findPatternDoubt } from './date-pattern.ts'
+import { enginesNear, THIS_MACHINE } from './engine-hosts.ts'
 import { meantText } from './plain-messages.ts'
 import { applicationNodesOf, type Config, sectionPathOf, settingsOf, tellsCaller } from './schema.ts'
 import { EVERYWHERE } from './cross-checks.ts'
@@ -20,11 +22,9 @@ export function warningsOf(config: Config): readonly string[] {
     ...permissionWarnings(config),
     ...nodeWarnings(config),
     ...ceilingWarnings(config),
+    ...dateWarnings(config),
   ]
 }
-
-/** Hosts, in a URL or alone, that only this machine can reach. */
-export const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/
 
 /** Returns the issuers of all sections, with their paths. */
 export function issuersOf({ engines, identity }: Config) {
@@ -90,23 +90,27 @@ function modeWarnings(config: Config): readonly string[] {
 }
 
 function passthroughWarnings({ passthrough, engines }: Config): readonly string[] {
-  const engineNodes = Object.entries(engines).flatMap(([engine, own]) =>
-    own.nodes.map(({ url }) => ({ engine, at: socketOf(url) })),
-  )
   return passthrough.flatMap((application, index) => {
-    const { prefix, auth } = application
-    const sockets = applicationNodesOf(application).map(({ url }) => socketOf(url))
-    const shared = engineNodes.filter(({ at }) => sockets.includes(at))
-    const leadsTo = listOf(shared.map(({ at }) => at))
+    const { prefix, auth, engineFunctions } = application
+    const near = enginesNear(applicationNodesOf(application), Object.entries(engines))
+    const leadsTo = `leads to ${listOf(near.map(({ host }) => host))}, the host of a node of ${listOf(near.map(({ engine }) => engine))}`
     const warnings = [
       ...(auth === 'none'
         ? ['is open to every client that can reach the listener: the gateway requires no credentials']
         : []),
-      ...(shared.length > 0
+      ...(near.length > 0 && engineFunctions === undefined
         ? [
-            `leads to ${leadsTo}, a node of ${listOf(shared.map(({ engine }) => engine))}. Every user who logs in to an application ` +
+            `${leadsTo}. Login, API and plugins of the engine's web applications are refused there. Set engineFunctions to refuse or forward`,
+          ]
+        : []),
+      ...(near.length > 0 && engineFunctions === 'forward'
+        ? [
+            `${leadsTo}. Every user who logs in to an application ` +
               'there can use all engine functions that it offers. The gateway checks no authorization record, tenant or content of these requests',
           ]
+        : []),
+      ...(near.length === 0 && engineFunctions !== undefined
+        ? ['has engineFunctions, which has no effect: no node of an engine is known to be on its host']
         : []),
     ]
     return warnings.map((warning) => `passthrough[${index}]: ${prefix} ${warning}`)
@@ -125,7 +129,7 @@ function userHeaderWarnings({ engines }: Config): readonly string[] {
 }
 
 function adminWarnings({ admin }: Config): readonly string[] {
-  return admin.token === null && EVERYWHERE.has(admin.host)
+  return admin.token === null && admin.tokens.length === 0 && EVERYWHERE.has(admin.host)
     ? ['admin.token: is not set, so every client that reaches the admin listener can use it']
     : []
 }
@@ -155,6 +159,13 @@ function nodeWarnings({ engines }: Config): readonly string[] {
   )
 }
 
+function dateWarnings({ engines }: Config): readonly string[] {
+  return Object.entries(engines).flatMap(([name, { dateFormat }]) => {
+    const doubt = findPatternDoubt(dateFormat)
+    return doubt === null ? [] : [`engines.${name}.dateFormat: ${doubt}`]
+  })
+}
+
 function listOf(names: readonly string[]): string {
   return [...new Set(names)].join(', ')
 }
@@ -171,10 +182,4 @@ function certificateWarnings(config: Config): readonly string[] {
       endsAtMs > Date.now() ? `${path}: expires at ${at}` : `${path}: expired at ${at}: peers refuse it`,
     ]
   })
-}
-
-/** Returns `engine-a:8080`, also if the URL has no port. */
-function socketOf(url: string): string {
-  const { hostname, port, protocol } = new URL(url)
-  return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
 }

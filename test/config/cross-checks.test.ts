@@ -75,6 +75,13 @@ t.test('two listeners cannot have the same port', async (t) => {
   t.same(problemsOf({ port: 0 }, { port: 0 }), [])
 })
 
+t.test('required audit lines need an audit stream', async (t) => {
+  const problemsOf = (audit: string) =>
+    problemsIn(t, settingsWith({ log: { audit }, audit: { required: true } }))
+  t.same(problemsOf('off'), ['audit.required: needs an audit stream, but log.audit is off'])
+  for (const audit of ['stdout', 'audit.jsonl']) t.same(problemsOf(audit), [], audit)
+})
+
 t.test('invalid values do not hide the problems that cross-checks find', async (t) => {
   const settings = settingsWith(
     {
@@ -134,3 +141,22 @@ t.test('the nodes of an application have no groups', async (t) => {
     'passthrough[0].nodes[0].group: only nodes of an engine have groups',
   ])
 })
+
+t.test(
+  'an application on the host of an engine is open to every client only if the file says that this is known',
+  async (t) => {
+    const problemsOf = (application: object) =>
+      problemsIn(t, settingsWith({ passthrough: [{ prefix: '/camunda', auth: 'none', ...application }] }))
+    const near = 'https://engine:8443/camunda'
+    t.match(problemsOf({ upstream: near }), [
+      /^passthrough\[0\]\.auth: none opens engine, the host of a node of default, to every client\. Use gateway, or set engineFunctions/,
+    ])
+    t.match(problemsOf({ nodes: ['http://web/camunda', 'http://engine/camunda'] }), [
+      /^passthrough\[0\]\.auth/,
+    ])
+    for (const engineFunctions of ['refuse', 'forward'])
+      t.same(problemsOf({ upstream: near, engineFunctions }), [])
+    t.same(problemsOf({ upstream: near, auth: 'gateway' }), [])
+    t.same(problemsOf({ upstream: 'http://web:8080/camunda' }), [])
+  },
+)

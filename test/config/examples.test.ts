@@ -8,6 +8,8 @@ import { problemsIn } from '../support/config-file.ts'
 const SECRET = Buffer.alloc(64, 'example').toString('base64')
 const ENVIRONMENT = {
   ADMIN_TOKEN: SECRET,
+  AUDIT_KEY: SECRET,
+  READ_TOKEN: `${SECRET} to read`.replaceAll(' ', '-'),
   COLLECTOR_TOKEN: SECRET,
   ENGINE_PASSWORD: SECRET,
   ENGINE_SECRET: SECRET,

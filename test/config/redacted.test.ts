@@ -5,6 +5,7 @@ import { redactedOf, secretDigestsOf } from '../../src/config/redacted.ts'
 /** Names of keys whose text is not a secret. A new key that may be shown must be added here. */
 const SHOWN: ReadonlySet<string> = new Set([
   'adminGroups',
+  'allow',
   'reads',
   'adminUsers',
   'allowedHeaders',
@@ -18,8 +19,10 @@ const SHOWN: ReadonlySet<string> = new Set([
   'client',
   'clients',
   'dateFormat',
+  'deny',
   'disabledPermissions',
   'endpoint',
+  'expressions',
   'file',
   'group',
   'groupsFile',

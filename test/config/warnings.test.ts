@@ -3,42 +3,46 @@ import { warningsOf } from '../../src/config/warnings.ts'
 import { writeCertificates } from '../support/certificates.ts'
 import { loadSettings, settingsWith } from '../support/config-file.ts'
 
-function warningsFor(t: Test, upstream: string, nodes: readonly string[]): readonly string[] {
-  const passthrough = [{ prefix: '/camunda', upstream }]
+function warningsFor(t: Test, application: object, nodes: readonly string[]): readonly string[] {
+  const passthrough = [{ prefix: '/camunda', ...application }]
   return warningsOf(loadSettings(t, settingsWith({ passthrough }, { nodes })))
 }
 
-t.test(
-  'a prefix that leads to the host and port of an engine node causes a warning, whatever the path',
-  async (t) => {
-    const cases = [
-      ['http://engine:8080/camunda', ['http://engine:8080/engine-rest']],
-      ['http://ENGINE:8080', ['http://other:8080/engine-rest', 'http://engine:8080/engine-rest']],
-      ['http://engine/camunda', ['http://engine:80/engine-rest']],
-      ['https://engine', ['https://engine:443/engine-rest']],
-      ['http://[::1]:8080', ['http://[0:0::1]:8080/engine-rest']],
-    ] as const
-    for (const [upstream, nodes] of cases)
-      t.match(warningsFor(t, upstream, nodes), [
-        /^passthrough\[0\]: \/camunda leads to \S+:\d+, a node of default\. .*no authorization record/,
-      ])
-  },
-)
+t.test('a prefix that leads to the host of an engine node causes a warning, whatever the path', async (t) => {
+  const cases = [
+    ['http://engine:8080/camunda', ['http://engine:8080/engine-rest']],
+    ['http://ENGINE:8080', ['http://other:8080/engine-rest', 'http://engine:8080/engine-rest']],
+    ['http://engine:8081/camunda', ['http://engine:8080/engine-rest']],
+    ['https://engine', ['http://engine/engine-rest']],
+    ['http://[2001:db8::1]:8080', ['http://[2001:db8:0::1]:8080/engine-rest']],
+  ] as const
+  for (const [upstream, nodes] of cases) {
+    t.match(warningsFor(t, { upstream }, nodes), [
+      /^passthrough\[0\]: \/camunda leads to \S+, the host of a node of default\. .*are refused there\. Set engineFunctions/,
+    ])
+    t.match(warningsFor(t, { upstream, engineFunctions: 'forward' }, nodes), [
+      /^passthrough\[0\]: \/camunda leads to \S+, the host of a node of default\. .*no authorization record/,
+    ])
+    t.same(warningsFor(t, { upstream, engineFunctions: 'refuse' }, nodes), [])
+  }
+})
 
-t.test('a prefix to another host or port causes no warning, and neither do no prefixes', async (t) => {
-  t.same(warningsFor(t, 'http://web:8080/camunda', ['http://engine:8080/engine-rest']), [])
-  t.same(warningsFor(t, 'http://engine:8081/camunda', ['http://engine:8080/engine-rest']), [])
-  t.same(warningsFor(t, 'https://engine', ['http://engine/engine-rest']), [])
+t.test('a prefix to another host causes no warning, and neither do no prefixes', async (t) => {
+  const upstream = 'http://web:8080/camunda'
+  t.same(warningsFor(t, { upstream }, ['http://engine:8080/engine-rest']), [])
+  t.match(warningsFor(t, { upstream, engineFunctions: 'refuse' }, ['http://engine:8080/engine-rest']), [
+    /^passthrough\[0\]: \/camunda has engineFunctions, which has no effect/,
+  ])
   t.same(warningsOf(loadSettings(t, settingsWith({}))), [])
 })
 
 t.test('an application without authentication and its engine nodes cause warnings', async (t) => {
   const nodes = ['http://one:8080', 'http://two:8080']
-  const passthrough = [{ prefix: '/app', nodes, auth: 'none' }]
+  const passthrough = [{ prefix: '/app', nodes, auth: 'none', engineFunctions: 'forward' }]
   const engine = { nodes: ['http://two:8080/engine-rest', 'http://one:8080/engine-rest'] }
   t.match(warningsOf(loadSettings(t, settingsWith({ passthrough }, engine))), [
     /^passthrough\[0\]: \/app is open to every client that can reach the listener/,
-    /^passthrough\[0\]: \/app leads to two:8080, one:8080, a node of default\. /,
+    /^passthrough\[0\]: \/app leads to two, one, the host of a node of default\. /,
   ])
 })
 
