@@ -148,6 +148,33 @@ t.test('compared with an earlier run, only a refusal as not exact may be a new d
   t.match(lines[1], /^NEW differs plain .* GET e /)
 })
 
+t.test('a request that the documentation refuses may be refused, and nothing else', async (t) => {
+  const queryTasks = OPERATIONS.find(({ id }) => id === 'queryTasks')
+  if (queryTasks === undefined) throw new Error('The table has no queryTasks')
+  const plan: Plan = { ...planOf('/task'), operation: queryTasks }
+  for (const [mayBeRefused, outcome, differs] of [
+    [true, 'rows', false],
+    [false, 'rows', true],
+    [true, 'differs', true],
+    [true, 'wider', true],
+  ] as const) {
+    const report = new Report()
+    report.add({ ...plan, mayBeRefused }, outcome, () => ({
+      operation: queryTasks.id,
+      kind: 'plain',
+      set: 1,
+      caller: { user: 'anna', ownGroups: [], joins: [], tenants: [], links: [] },
+      records: [],
+      request: { method: 'POST', path: '/task' },
+      engine: seen(200, []),
+      gateway: seen(403, {}),
+      outcome,
+    }))
+    t.equal(report.totals().nineteenDiffer, differs, `${mayBeRefused} ${outcome}`)
+    t.equal(report.totals().equal, 0, 'it is not counted as equal')
+  }
+})
+
 t.test('a request after a revocation must be equal, or stricter for a caller who has changed', async (t) => {
   const report = new Report()
   const answers = { engine: seen(200, [1]), gateway: seen(200, []) }

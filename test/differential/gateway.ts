@@ -43,8 +43,10 @@ interface Contents {
   readonly allowedHazards?: readonly HazardRule[]
 }
 
-/** Users who exist in the engine, but send no request in the scenarios. */
-const OTHERS = ['anna', 'ben', 'carl'].map((id) => ({ id, passwordHash: HASH, groups: [], tenants: [] }))
+/** Users who exist in the engine with these groups, but send no request in the scenarios. */
+const OTHERS = Object.entries({ anna: ['editors'], ben: ['readers', 'staff'], carl: [] }).map(
+  ([id, groups]) => ({ id, passwordHash: HASH, groups, tenants: id === 'carl' ? [] : ['acme'] }),
+)
 
 /** Opens the gateway in front of the bare engine, with these callers and records. */
 export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
@@ -56,7 +58,8 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
     ...(contents.release !== undefined && { release: contents.release }),
   }
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
-  const users = sets.map(({ user, ownGroups, joins, tenants }) => ({
+  const known = sets.filter(({ directory }) => directory !== 'bare')
+  const users = known.map(({ user, ownGroups, joins, tenants }) => ({
     id: user,
     passwordHash: HASH,
     groups: [...ownGroups, ...joins],
@@ -76,7 +79,12 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
       ...(contents.mode !== undefined && { mode: contents.mode }),
       adminGroups: [adminGroup],
       records: source === 'engine' ? { source } : { source, file: 'records.json' },
-      implied: { tasks: implied, identity: implied, taskPermission: engineSettings.taskPermission },
+      implied: {
+        tasks: implied,
+        identity: implied,
+        filters: implied,
+        taskPermission: engineSettings.taskPermission,
+      },
       specificVariablePermissions: engineSettings.specificVariables,
     },
   }

@@ -57,12 +57,12 @@ export function createClient(base: string, timeoutMs = 60_000): Client {
   return {
     close: () => pool.close(),
     async send(ask, credentials) {
-      const { statusCode, headers, body } = await pool.request({
-        method: ask.method,
-        path: prefix + ask.path,
-        headers: headersOf(ask, credentials),
-        body: bodyOf(ask),
-      })
+      const request = { method: ask.method, path: prefix + ask.path }
+      const { statusCode, headers, body } = await pool
+        .request({ ...request, headers: headersOf(ask, credentials), body: bodyOf(ask) })
+        .catch((cause: unknown) => {
+          throw new Error(`${request.method} ${request.path} at ${origin} has no response`, { cause })
+        })
       const bytes = Buffer.from(await body.arrayBuffer())
       return {
         status: statusCode,

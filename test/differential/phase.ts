@@ -1,10 +1,10 @@
 import type { Release } from '../../src/operations/published/releases.ts'
-import type { Admin, Json } from './admin.ts'
+import { type Admin, idOf, type Json, textOf } from './admin.ts'
 import { REMAINS } from './bundles.ts'
 import { outcomeOf, seenOf } from './compare.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from './engine-settings.ts'
 import { openGateway } from './gateway.ts'
-import { type Answer, type Ask, basicOf, type Client, createClient } from './http.ts'
+import { type Answer, type Ask, basicOf, type Client, createClient, jsonOf } from './http.ts'
 import { mapTexts, type Names, type Side, SIDES } from './names.ts'
 import { isPageable, sendPaged } from './paged.ts'
 import { isRead, type Plan } from './plan.ts'
@@ -28,6 +28,8 @@ export interface Stage {
   readonly release: Release
   readonly filteredRows?: number | null
   readonly pageSize?: number | null
+  /** Where the gateway gets users and records. Default: from files. */
+  readonly source?: 'engine'
 }
 
 /** The number of read requests in flight. Writes are sent one after the other. */
@@ -53,17 +55,15 @@ export async function runPhase(
     adminGroup: stage.adminGroup,
     release: stage.release,
     filteredRows: stage.filteredRows ?? null,
+    ...(stage.source !== undefined && { source: stage.source }),
   })
   const gateway = createClient(opened.base)
   const runner = new Runner(stage, gateway)
   const asked = sets.flatMap((set) => set.plans.map((plan) => ({ set, plan })))
+  const isEarly = ({ set, plan }: (typeof asked)[number]): boolean => isRead(plan) && set.inOrder !== true
   try {
-    await inParallel(
-      asked.filter(({ plan }) => isRead(plan)),
-      IN_FLIGHT,
-      ({ set, plan }) => runner.run(set, plan),
-    )
-    for (const { set, plan } of asked) if (!isRead(plan)) await runner.run(set, plan)
+    await inParallel(asked.filter(isEarly), IN_FLIGHT, ({ set, plan }) => runner.run(set, plan))
+    for (const one of asked) if (!isEarly(one)) await runner.run(one.set, one.plan)
   } finally {
     await gateway.close()
     await opened.close()
@@ -79,6 +79,7 @@ export async function makeCallers(
 ): Promise<readonly Json[]> {
   const { admins, names } = stage
   await inParallel(sets, 6, (set) => makeCaller(stage, set))
+  for (const { filters = {} } of sets) await makeFilters(stage, filters)
   await makeLinks(stage, sets)
   await inParallel([...global, ...sets.flatMap(({ records }) => records)], 8, (record) =>
     writeRecord(admins.secured, record, { names, side: 'secured' }),
@@ -118,6 +119,38 @@ async function makeCallerAt(
   }
   for (const id of [...ownGroups, ...joins]) await call('PUT', `/group/${id}/members/${user}`)
   for (const id of tenants) await call('PUT', `/tenant/${id}/user-members/${user}`)
+  await changeDirectory(side, call, set)
+}
+
+/**
+ * Makes the directory of one side different from that of the gateway. Users and groups are created before they are deleted, so that the
+ * operation logs of both sides have the same entries at the end of the phase. Before, one log has more deletions.
+ */
+async function changeDirectory(
+  side: Side,
+  call: Admin['call'],
+  { user, ownGroups, joins, directory }: CallerSet,
+): Promise<void> {
+  if (directory === undefined || side !== (directory === 'bare' ? 'secured' : 'bare')) return
+  if (directory !== 'elsewhere') {
+    await call('DELETE', `/user/${user}`)
+    for (const id of ownGroups) await call('DELETE', `/group/${id}`)
+    return
+  }
+  for (const id of [...ownGroups, ...joins]) await call('DELETE', `/group/${id}/members/${user}`)
+  for (const id of OTHER_GROUPS) await call('PUT', `/group/${id}/members/${user}`)
+}
+
+/** The groups that a user of the directory `elsewhere` has in the bare engine. */
+const OTHER_GROUPS = ['readers', 'staff']
+
+async function makeFilters(
+  { admins, names }: Pick<Stage, 'admins' | 'names'>,
+  filters: NonNullable<CallerSet['filters']>,
+): Promise<void> {
+  for (const [name, body] of Object.entries(filters))
+    for (const side of SIDES)
+      names.define(side, name, idOf(await admins[side].call('POST', '/filter/create', body)))
 }
 
 /** Creates the links one after the other, because two concurrent links to one task would collide. */
@@ -177,7 +210,17 @@ class Runner {
     const gateway = seenOf(answers[1], plan, { names, side: 'bare' })
     const outcome = outcomeOf(engine, gateway, plan)
     report.add(plan, outcome, () => differenceOf(set, plan, { outcome, engine, gateway }))
+    if (plan.defines !== undefined) this.#define(plan.defines, answers)
     if (!isRead(plan)) await this.#restore(plan, answers)
+  }
+
+  /** Names the created entity. If it was not created, the name is that of an entity that does not exist. */
+  #define(name: string, answers: readonly [Answer, Answer]): void {
+    for (const [at, side] of SIDES.entries()) {
+      const answer = answers[at]
+      const id = answer !== undefined && answer.status < 300 ? textOf(jsonOf(answer), 'id') : 'nosuch'
+      this.#stage.names.define(side, name, id)
+    }
   }
 
   async #restore(plan: Plan, answers: readonly Answer[]): Promise<void> {

@@ -37,6 +37,8 @@ export interface Plan {
   readonly uses: { readonly recipe: RecipeName; readonly form: number } | null
   readonly keeps: boolean
   readonly leaves: readonly Left[]
+  readonly defines?: string
+  readonly mayBeRefused?: boolean
 }
 
 /** The caller of a request, for `@user`, `@group` and `@password`. */
@@ -50,13 +52,22 @@ export function isRead({ operation }: Plan): boolean {
   return operation.effect === 'read'
 }
 
-/** Returns one of the operation's requests. Its placeholders are replaced with random choices. */
+/** Returns whether the engines have an entity of each kind that a template uses. An engine without users has no operation log. */
+function hasNames(template: Template, names: Names): boolean {
+  const kinds = [...JSON.stringify(template).matchAll(/<(\w+)\.\*>/g)]
+  return kinds.every(([, kind = '']) => names.ofKind(kind).length > 0)
+}
+
+/** Returns one of the operation's requests, or the request of the template. Its placeholders are replaced with random choices. */
 export function planOf(
   operation: Operation,
   names: Names,
-  { random, asker }: { random: Random; asker: Asker },
+  {
+    random,
+    asker,
+    template = random.pick(templatesOf(operation.id).filter((one) => hasNames(one, names))),
+  }: { random: Random; asker: Asker; template?: Template },
 ): Plan {
-  const template = random.pick(templatesOf(operation.id))
   const choose = (text: string): string => names.choose(withAsker(text, asker), random)
   const query = template.query === undefined ? '' : `?${choose(template.query)}`
   return {
@@ -71,6 +82,8 @@ export function planOf(
         : { recipe: template.uses, form: random.below(RECIPES[template.uses].length) },
     keeps: template.keeps ?? false,
     leaves: template.leaves ?? [],
+    ...(template.defines !== undefined && { defines: template.defines }),
+    ...(template.mayBeRefused !== undefined && { mayBeRefused: template.mayBeRefused }),
   }
 }
 

@@ -90,8 +90,22 @@ export function isImplied(
   const said = permissions.join(',')
   if (resourceType === USER) return said === 'ALL' && userId === resourceId
   if (resourceType === GROUP) return said === 'READ' && groupId === resourceId
-  if (resourceType === TENANT) return said === 'READ' && resourceId !== '*'
-  return resourceType === TASK && resourceId !== '*' && isOfLink(permissions, settings)
+  return resourceId !== '*' && isOfCreated({ permissions, userId, resourceType }, settings)
+}
+
+/** Returns whether these are the permissions for the owner of a filter, for the member of a tenant or for a link to a task. */
+function isOfCreated(
+  {
+    permissions,
+    userId,
+    resourceType,
+  }: { permissions: readonly unknown[]; userId: unknown; resourceType: unknown },
+  settings: EngineSettings,
+): boolean {
+  const said = permissions.join(',')
+  if (resourceType === FILTER) return said === 'ALL' && userId !== null
+  if (resourceType === TENANT) return said === 'READ'
+  return resourceType === TASK && isOfLink(permissions, settings)
 }
 
 /** Returns whether these are the permissions that an engine with these settings grants for a link to a task. */
@@ -105,5 +119,6 @@ function isOfLink(
 
 const USER = 1
 const GROUP = 2
+const FILTER = 5
 const TASK = 7
 const TENANT = 11

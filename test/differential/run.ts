@@ -4,17 +4,23 @@ import { join } from 'node:path'
 import type { Operation } from '../../src/operations/table.ts'
 import { type Family, releaseOf } from '../engine/build.ts'
 import type { Engine } from '../engine/engine.ts'
+import { creatorSets, directorySets } from './directory-sets.ts'
 import { operationsOf } from './engine-settings.ts'
 import type { Side } from './names.ts'
 import { type Options, readOptions } from './options.ts'
 import { runPhase, type Stage } from './phase.ts'
 import { Report } from './report.ts'
 import { runRevocations } from './revocations.ts'
-import { globalRecords, isOfNineteen, setOf } from './sets.ts'
+import { type CallerSet, globalRecords, isOfNineteen, setOf } from './sets.ts'
 import { buildWorlds, startPair } from './worlds.ts'
 
-/** The number of callers in a phase. Every fourth phase also has records for all users. */
+/**
+ * The number of callers in a phase. The last ten of them have subjects of their own: five with users whom the bare engine does not know as
+ * the gateway does, and five who create filters and deployments. Every fourth phase also has records for all users.
+ */
 const SETS_IN_PHASE = 40
+const FIRST_OF_DIRECTORY = 30
+const FIRST_OF_CREATORS = 35
 const PHASES_WITH_GLOBAL = 4
 
 /**
@@ -75,15 +81,22 @@ async function runPhases(options: Options, stage: Stage & { readonly report: Rep
     const first = phase * SETS_IN_PHASE
     if (set !== null && (set < first || set >= first + SETS_IN_PHASE)) continue
     const indexes = Array.from({ length: Math.min(SETS_IN_PHASE, sets - first) }, (_, at) => first + at)
-    const chosen = indexes
-      .filter((index) => set === null || index === set)
-      .map((index) => setOf(index, choice))
-    const asked = chosen.map((one) => ({
-      ...one,
-      plans: one.plans.filter(({ operation }) => operations.includes(operation)),
-    }))
+    const part = (from: number, to: number) =>
+      indexes.filter((index) => index - first >= from && index - first < to)
+    const asked = (all: readonly CallerSet[]): readonly CallerSet[] =>
+      all
+        .filter(({ index }) => set === null || index === set)
+        .map((one) => ({
+          ...one,
+          plans: one.plans.filter(({ operation }) => operations.includes(operation)),
+        }))
     const hasGlobal = phase % PHASES_WITH_GLOBAL === PHASES_WITH_GLOBAL - 1
-    await runPhase(stage, asked, hasGlobal ? globalRecords(phase, choice) : [])
+    const plain = part(0, FIRST_OF_DIRECTORY).map((index) => setOf(index, choice))
+    await runPhase(stage, asked(plain), hasGlobal ? globalRecords(phase, choice) : [])
+    const directory = asked(directorySets(part(FIRST_OF_DIRECTORY, FIRST_OF_CREATORS), choice))
+    await runPhase({ ...stage, implied: true }, directory, [])
+    const creators = asked(creatorSets(part(FIRST_OF_CREATORS, SETS_IN_PHASE), choice))
+    await runPhase({ ...stage, implied: false, source: 'engine' }, creators, [])
     const { total, equal } = stage.report.totals()
     process.stderr.write(`phase ${phase + 1}: ${total} comparisons, ${equal} equal\n`)
   }

@@ -28,14 +28,28 @@ export interface CallerSet extends Asker {
   readonly links: readonly { readonly task: string; readonly userId?: string; readonly groupId?: string }[]
   readonly records: readonly RecordText[]
   readonly plans: readonly Plan[]
+  /** Where the user and its groups exist besides the gateway's directory. Default: in both engines, with the same groups. */
+  readonly directory?: Directory
+  /** The names of the filters that an administrator creates for this set, with their contents. */
+  readonly filters?: Readonly<Record<string, unknown>>
+  /** The plans use what earlier plans of the phase have created. They are sent one after the other. */
+  readonly inOrder?: boolean
 }
+
+/**
+ * A directory that is not the same everywhere. The secured engine always has the users and groups of the gateway. `gateway`: the bare
+ * engine does not know the user and the user's own groups. `elsewhere`: in the bare engine, the user has other groups. `bare`: only the
+ * bare engine knows the user.
+ */
+export type Directory = 'gateway' | 'elsewhere' | 'bare'
 
 export const PASSWORD = 'secret'
 const FOCUSED = 9
 const ASKED_OF_EACH = 4
 const OTHERS = 30
 
-interface Choice {
+/** The input of the generators: the names of the world, the seed, and the operations of the run. */
+export interface Choice {
   readonly names: Names
   readonly seed: number
   readonly operations: readonly Operation[]
@@ -157,7 +171,7 @@ interface Writing {
   readonly groups: readonly string[]
 }
 
-class RecordWriter {
+export class RecordWriter {
   readonly #about: Writing
   readonly #records = new Map<string, RecordText>()
   #revoking = false

@@ -17,6 +17,10 @@ export interface Template {
   readonly keeps?: true
   /** The kinds of entities that a successful request leaves behind. */
   readonly leaves?: readonly Left[]
+  /** The name of the entity that a successful request creates. */
+  readonly defines?: string
+  /** Set if the gateway may refuse the request with `GW_ROWS_NOT_EXACT`, because docs/deviations.md says so. */
+  readonly mayBeRefused?: true
 }
 
 /** The templates of requests, by operationId. */
