@@ -380,6 +380,24 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.equal(await signal(), 204)
   },
 
+  GatewayRedisRemovesKeys: async (t, alert) => {
+    const redis = await startRedis({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'allkeys-lru'] })
+    t.teardown(redis.stop)
+    const node = await startEngineNode(t)
+    const settings = { cache: { redis: redis.url } }
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings, env: { REDIS_URL: redis.url } })
+    const body = JSON.stringify({ name: 'paid' })
+    const headers = { 'idempotency-key': 'drill' }
+    t.equal(await drill.ask('demo', '/signal', { method: 'POST', body, headers }), 204)
+    await drill.fires()
+    t.match(
+      await drill.follow('Diagnosis'),
+      /gateway_redis_removes_keys 1.*maxmemory_policy:allkeys-lru.*evicted_keys:0/s,
+    )
+    t.match(await drill.follow('Mitigation'), /OK/)
+    await drill.ends()
+  },
+
   GatewayRedisCorrupt: async (t, alert) => {
     const redis = await startRedis()
     t.teardown(redis.stop)
@@ -491,6 +509,30 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.match(await drill.follow('Mitigation'), /"applied"/)
     await drill.ends()
     t.ok(drill.lines().some(({ msg }) => msg === 'audit lines are written again'))
+  },
+
+  GatewayLinesWaiting: async (t, alert) => {
+    const disk = await mountFull(t)
+    const drill = await openDrill(t, {
+      alert,
+      nodes: [(await startEngineNode(t)).base],
+      settings: { audit: { required: true } },
+      auditFolder: disk.folder,
+    })
+    disk.fill()
+    const body = JSON.stringify({ id: 'g', name: 'g', type: 'WORKFLOW' })
+    const create = () => drill.ask('nobody', '/group/create', { method: 'POST', body })
+    // The last page of the file has room for a few lines.
+    const load = keep(t, create, { pauseMs: 100 })
+    t.match(await drill.fires(), { labels: { stream: 'audit' } })
+    await load.stop()
+    t.equal(await create(), 503)
+    t.match(await drill.follow('Diagnosis'), /waiting_seconds\{stream="audit"\} [1-9].*100%.*ENOSPC/s)
+    disk.giveRoom()
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+    t.equal(await create(), 403)
+    t.equal(await drill.metric('gateway_log_lines_lost_total{stream="audit"}'), 0)
   },
 
   GatewayDeploymentSkew: async (t, alert) => {

@@ -82,6 +82,10 @@ annotations:
 {{- $_ := set $admin "hosts" (concat $names (default (list) $admin.hosts)) -}}
 {{- if .Values.adminToken.existingSecret -}}
 {{- $_ := set $admin "token" "${ADMIN_TOKEN}" -}}
+{{- if .Values.adminToken.readKey -}}
+{{- $reader := dict "name" "service-monitor" "token" "${ADMIN_READ_TOKEN}" "right" "read" -}}
+{{- $_ := set $admin "tokens" (prepend (default (list) $admin.tokens) $reader) -}}
+{{- end -}}
 {{- end -}}
 {{- $_ := set $config "admin" (merge (dict "host" "0.0.0.0" "port" .Values.containerPorts.admin) $admin) -}}
 {{- if has (dig "identity" "source" "" $config) (list "file" "htpasswd") -}}
@@ -338,7 +342,7 @@ as a whole.
 {{- end -}}
 {{- with .Values.adminToken -}}
 {{- if .existingSecret -}}
-{{- $objects = append $objects (dict "kind" "secret" "name" .existingSecret "keys" (list .key) "use" "the token of the admin port") -}}
+{{- $objects = append $objects (dict "kind" "secret" "name" .existingSecret "keys" (compact (list .key .readKey)) "use" "the token of the admin port") -}}
 {{- end -}}
 {{- end -}}
 {{- $config := toYaml .Values.config -}}

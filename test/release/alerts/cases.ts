@@ -282,6 +282,12 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     labels: ['unavailable', 'unreadable'].map((result) => ({ ...ENGINE_LABELS, result })),
     quiet: { [KEYED('unavailable')]: '3x80', [KEYED('replayed')]: '0+9x80', [KEYED('unknown')]: '0+9x80' },
   },
+  GatewayRedisRemovesKeys: {
+    fires: { [`gateway_redis_removes_keys{${AT}}`]: '0x4 1x40', [KEYED('first')]: '0x4 1x40' },
+    atMinute: 4.5,
+    labels: JOB_LABELS,
+    quiet: { [`gateway_redis_removes_keys{${AT}}`]: '1x80', [KEYED('replayed')]: '0+9x80' },
+  },
   GatewayRedisCorrupt: {
     fires: { [CACHE('redis', 'corrupt')]: '0x20 1x40' },
     atMinute: 10.5,
@@ -290,6 +296,7 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
       [CACHE('redis', 'corrupt')]: '3x80',
       [CACHE('redis', 'miss')]: '0+9x80',
       [`gateway_redis_messages_invalid_total{${AT}}`]: '2x80',
+      [`gateway_redis_pauses_total{${AT},channel="changes"}`]: '2x80',
     },
   },
   GatewayCacheIneffective: {
@@ -343,6 +350,12 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     atMinute: 2.5,
     labels: { ...AT_LABELS, stream: 'audit' },
     quiet: { [`gateway_log_lines_lost_total{${AT},stream="audit"}`]: '7x80' },
+  },
+  GatewayLinesWaiting: {
+    fires: { [`gateway_log_waiting_seconds{${AT},stream="audit"}`]: '0x4 11x10' },
+    atMinute: 3.5,
+    labels: { ...AT_LABELS, stream: 'audit' },
+    quiet: { [`gateway_log_waiting_seconds{${AT},stream="audit"}`]: '10x80' },
   },
   GatewayDeploymentSkew: {
     fires: {

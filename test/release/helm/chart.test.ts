@@ -187,6 +187,31 @@ t.test('the rendered chart', { skip }, async (t) => {
     t.notMatch(notesOf(t, atEngine), /users/)
   })
 
+  await t.test(
+    'with readKey, the ServiceMonitor has a token that gives only the right to read',
+    async (t) => {
+      const set = [
+        'adminToken.existingSecret=admin',
+        'adminToken.readKey=read',
+        'serviceMonitor.enabled=true',
+      ]
+      const objects = render(...set)
+      t.match(at(podOf(objects), 'spec.containers.0.env'), [
+        { name: 'ADMIN_TOKEN', valueFrom: { secretKeyRef: { name: 'admin', key: 'token' } } },
+        { name: 'ADMIN_READ_TOKEN', valueFrom: { secretKeyRef: { name: 'admin', key: 'read' } } },
+      ])
+      t.match(at(find(objects, 'ServiceMonitor'), 'spec.endpoints.0.authorization'), {
+        credentials: { name: 'admin', key: 'read' },
+      })
+      const tokens = { ADMIN_TOKEN: 'a-token-of-this-test', ADMIN_READ_TOKEN: 'another-token-of-this-test' }
+      t.match(configOf(t, objects, tokens).admin, {
+        token: tokens.ADMIN_TOKEN,
+        tokens: [{ name: 'service-monitor', token: tokens.ADMIN_READ_TOKEN, right: 'read' }],
+      })
+      t.match(notesOf(t, 'adminToken.existingSecret=admin', 'adminToken.readKey=read'), /admin.*token.*read/s)
+    },
+  )
+
   await t.test('users of a single engine have the same file as users of all engines', async (t) => {
     const objects = render('config.identity.source=engine', 'config.engines.default.identity.source=file')
     const { identity, engines } = configOf(t, objects)
