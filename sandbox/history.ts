@@ -1,5 +1,5 @@
 import { timeOf } from './data.ts'
-import type { StoredItem } from './data.ts'
+import type { StoredItem, Task } from './data.ts'
 import { RestError, json } from './http.ts'
 import type { SandboxRequest, JsonObject, SandboxResponse } from './http.ts'
 import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
@@ -16,6 +16,7 @@ export const historyRoutes: readonly Route[] = [
   get('/history/external-task-log', (ask) => json(page(ask, findLog(ask, queryOf(ask))))),
   post('/history/external-task-log', (ask) => json(page(ask, findLog(ask, ask.body)))),
   get('/history/identity-link-log', (ask) => json(page(ask, findLinks(ask)))),
+  get('/history/task', (ask) => json(page(ask, findTasks(ask)).map(historicTaskOf))),
   { ...post('/history/cleanup', cleanup), takesBody: false },
 ]
 
@@ -92,6 +93,51 @@ const linkTests: Tests<StoredItem> = {
 
 function findLinks(ask: SandboxRequest): StoredItem[] {
   return select(ask.engine.identityLinkLog, queryOf(ask), linkTests)
+}
+
+/** Returns the open tasks with links to a user or group. The sandbox does not keep finished tasks. */
+function findTasks(ask: SandboxRequest): Task[] {
+  const { tasks, identityLinkLog } = ask.engine
+  const isLinked = ({ id }: Task, member: 'userId' | 'groupId', value: unknown) =>
+    identityLinkLog.some((link) => link['taskId'] === id && link[member] === value)
+  return select(tasks.values(), queryOf(ask), {
+    unfinished: () => true,
+    taskInvolvedUser: (task, value) => isLinked(task, 'userId', value),
+    taskInvolvedGroup: (task, value) => isLinked(task, 'groupId', value),
+  })
+}
+
+/** Returns an open task as an item of the history. */
+function historicTaskOf(task: Task): JsonObject {
+  return {
+    id: task.id,
+    processDefinitionKey: task.processDefinitionId?.split(':')[0] ?? null,
+    processDefinitionId: task.processDefinitionId,
+    processInstanceId: task.processInstanceId,
+    executionId: task.executionId,
+    caseDefinitionKey: null,
+    caseDefinitionId: null,
+    caseInstanceId: task.caseInstanceId,
+    caseExecutionId: null,
+    activityInstanceId: null,
+    name: task.name,
+    description: task.description,
+    deleteReason: null,
+    owner: task.owner,
+    assignee: task.assignee,
+    startTime: task.created,
+    endTime: null,
+    duration: null,
+    taskDefinitionKey: task.taskDefinitionKey,
+    priority: task.priority,
+    due: task.due,
+    parentTaskId: task.parentTaskId,
+    followUp: task.followUp,
+    tenantId: task.tenantId,
+    removalTime: null,
+    rootProcessInstanceId: task.processInstanceId,
+    taskState: 'Created',
+  }
 }
 
 /** Schedules the history clean-up. There is only one job. Another request makes the same job due again. */

@@ -3,7 +3,7 @@ export function tourOf({ base, admin }: { readonly base: string; readonly admin:
   const json = `-H 'Content-Type: application/json'`
   return `
 engine-gateway listens at ${base} (admin: ${admin})
-Users: demo/demo may do everything; mary/mary may work on reviews. There are no other users.
+Users: demo/demo may do everything; mary/mary may work on reviews; peter/peter sees the tasks of a group.
 
 # 1. Without credentials: 401
 curl -siw '\\n' ${base}/task
@@ -23,10 +23,13 @@ curl -siw '\\n' -u demo:demo ${json} -d '{"orQueries":[{"assigneeExpression":"\$
 curl -sw '\\n' -u demo:demo ${json} -d '{}' ${base}/task/count
 curl -sw '\\n' -u mary:mary ${json} -d '{}' ${base}/task/count
 
-# 6. Another engine, selected by name
+# 6. The task list of peter. Only config/users.yaml has peter's group, management. The engine itself finds no task for peter
+curl -sw '\\n' -u peter:peter '${base}/task?candidateUser=peter'
+
+# 7. Another engine, selected by name
 curl -sw '\\n' -u demo:demo ${base}/engine/second/task
 
-# 7. Metrics for Prometheus
+# 8. Metrics for Prometheus
 curl -s ${admin}/metrics | grep '^gateway_'
 
 `
@@ -45,7 +48,7 @@ export function ownEngineTourOf({
   return `
 engine-gateway listens at ${base} (admin: ${admin})
 It is in front of ${engine}, and refuses no request of its users. It counts what it would refuse.
-Users: demo/demo and mary/mary. There are no other users. config/authorizations.yaml has the records of demo and mary.
+Users: demo/demo, mary/mary and peter/peter. config/authorizations.yaml has the records.
 
 # 1. A request to your engine
 curl -siw '\\n' -u demo:demo ${base}/version

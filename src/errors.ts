@@ -38,6 +38,7 @@ export const CODES = {
     'The permission for this request cannot be determined exactly',
   ],
   GW_CEILING: [403, 'AuthorizationException', 'The ceiling of the caller does not permit this operation'],
+  GW_NOT_SERVED: [403, 'InvalidRequestException', 'The gateway does not forward this path'],
   GW_HEADERS_TOO_LARGE: [431, 'InvalidRequestException', 'The request headers are too large'],
   GW_BODY_TOO_LARGE: [413, 'InvalidRequestException', 'The request body is too large'],
   GW_REQUEST_TIMEOUT: [408, 'InvalidRequestException', 'The request was not received in time'],
@@ -53,6 +54,11 @@ export const CODES = {
     503,
     'ServiceUnavailableException',
     'Permissions changed while the request waited; nothing was sent',
+  ],
+  GW_AUDIT_UNAVAILABLE: [
+    503,
+    'ServiceUnavailableException',
+    'Audit lines cannot be written; nothing was sent',
   ],
   GW_OVERLOADED: [503, 'ServiceUnavailableException', 'The gateway is overloaded'],
   GW_DRAINING: [503, 'ServiceUnavailableException', 'The gateway is shutting down'],
@@ -95,6 +101,40 @@ export const CODES = {
 
 export type GatewayCode = keyof typeof CODES
 
+declare const OPERATOR_TEXT: unique symbol
+
+/**
+ * A text that may be logged: it quotes no value of a request or of a response. Only `operatorText`, `ownText` and `placeText`
+ * (operations/published/declared-names.ts) create it.
+ */
+export type OperatorText = string & { readonly [OPERATOR_TEXT]: true }
+
+/** Writes a text for operators. Its pieces are literals of the code. Each inserted value is a number or another text for operators. */
+export function operatorText(
+  pieces: TemplateStringsArray,
+  ...inserted: readonly (number | OperatorText)[]
+): OperatorText {
+  return ownText(String.raw({ raw: pieces }, ...inserted))
+}
+
+/** Marks a text of the table, of the configuration or of the code. Never pass a text of a request or of a response. */
+export function ownText(text: string): OperatorText {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the mark exists only in the types
+  return text as OperatorText
+}
+
+/** The text of a refusal: one text for both readers, or a text that quotes the request and another text for operators. */
+export type RefusalText = OperatorText | { readonly caller: string; readonly operator: OperatorText }
+
+/** Returns the text for the caller. It may quote the request, so it must not be logged. */
+export function callerTextOf(text: RefusalText): string {
+  return typeof text === 'string' ? text : text.caller
+}
+
+export function operatorTextOf(text: RefusalText): OperatorText {
+  return typeof text === 'string' ? text : text.operator
+}
+
 /** The members of every engine error; `code` is a number only if the engine set it. */
 export interface ErrorBody {
   readonly type: string
@@ -116,42 +156,48 @@ export interface MissingPermission {
 /** The rule that refused a request, and the missing permissions. */
 export interface DenialReason {
   /** `check 0`, by its position in the operation, or another name. */
-  readonly rule: string
+  readonly rule: OperatorText
   readonly missing: readonly MissingPermission[]
   /**
    * A refusal that remains if everything in `missing` is granted: its `GW_…` code or its reason. Absent if no other refusal is
    * known.
    */
-  readonly otherRefusal?: string
+  readonly otherRefusal?: OperatorText
 }
 
 interface GatewayErrorOptions {
   /** Replaces the code's public message. State the problem and its place, never a secret. */
-  readonly message?: string
+  readonly message?: RefusalText
   readonly cause?: unknown
   /** Whole seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number | null
   /** The rule that refused, if several rules have the same code. It is for the audit log. */
-  readonly rule?: string | null
+  readonly rule?: OperatorText | null
   /** The result of the permission check that refused. It is for the audit log. */
   readonly denialReason?: DenialReason
   /** Headers of the response, in addition to those of every error. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An error response of the gateway. It has the header `X-Gateway-Error: <code>`. */
+/**
+ * An error response of the gateway. It has the header `X-Gateway-Error: <code>`. The inherited `message` is the text for operators;
+ * `body` has the text for the caller.
+ */
 export class GatewayError extends Error {
   readonly code: GatewayCode
   readonly statusCode: number
+  readonly text: RefusalText
   readonly retryAfterSeconds: number | null
-  readonly rule: string | null
+  readonly rule: OperatorText | null
   readonly denialReason: DenialReason | null
   /** Fastify also adds these headers if it creates the response from the error itself. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(code: GatewayCode, options: GatewayErrorOptions = {}) {
-    super(options.message ?? CODES[code][2], { cause: options.cause })
+    const text = options.message ?? ownText(CODES[code][2])
+    super(operatorTextOf(text), { cause: options.cause })
     this.name = 'GatewayError'
+    this.text = text
     this.code = code
     this.statusCode = CODES[code][0]
     this.retryAfterSeconds = options.retryAfterSeconds ?? null
@@ -161,33 +207,33 @@ export class GatewayError extends Error {
   }
 
   get body(): ErrorBody {
-    return { type: CODES[this.code][1], message: this.message, code: null }
+    return { type: CODES[this.code][1], message: callerTextOf(this.text), code: null }
   }
 
   /** Returns a copy, because an error may be shared by many requests. */
   withDenialReason(denialReason: DenialReason): GatewayError {
-    const { code, message, cause, retryAfterSeconds, rule, headers } = this
+    const { code, text: message, cause, retryAfterSeconds, rule, headers } = this
     return new GatewayError(code, { message, cause, retryAfterSeconds, rule, headers, denialReason })
   }
 }
 
 /**
  * A refusal in the engine's own form: 401, 403, or the 404, 400, 500 or empty response with which the engine hides a refusal. It
- * is identical to the engine's response. `reason` and `denialReason` are only for the audit log.
+ * is identical to the engine's response. `reason` and `denialReason` are only for logs, so they quote no value of the request.
  */
 export class EngineRefusal extends Error {
   readonly statusCode: number
   /** `undefined` means an empty body without content type. */
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
-  readonly reason: string
+  readonly reason: OperatorText
   readonly denialReason: DenialReason | null
 
   constructor(decision: {
     readonly status: number
     readonly body?: unknown
     readonly headers?: Readonly<Record<string, string>>
-    readonly reason: string
+    readonly reason: OperatorText
     readonly denialReason?: DenialReason
   }) {
     // A refusal is a result, and its stack is never read. To collect the stack takes 15 µs, longer than most decisions.
@@ -212,12 +258,12 @@ export class EngineRefusal extends Error {
 
 /**
  * Returns a refusal with a JSON body in the engine's form.
- * @param reason for the audit log only
+ * @param reason for logs only
  */
 export function jsonRefusalOf(
   status: number,
   body: unknown,
-  reason: string,
+  reason: OperatorText,
   headers: Readonly<Record<string, string>> = {},
 ): EngineRefusal {
   return new EngineRefusal({

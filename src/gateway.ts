@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { admit, shedLoad } from './pipeline/admit.ts'
 import { checkRedeployment } from './pipeline/check-redeployment.ts'
+import { checkStoredQueries } from './pipeline/check-stored-queries.ts'
 import { collectGrounds, traceOf } from './pipeline/collected-grounds.ts'
 import { respondToPreflights, shareResponses } from './pipeline/share-responses.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
@@ -37,6 +38,7 @@ import { checkScripts } from './policy/validation/model-scripts.ts'
 import { checkMultipart, type MultipartContent, readMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
+import { checkHiddenConditions, replaceCallerExpressions } from './pipeline/caller-expressions.ts'
 import { requireCeiling } from './pipeline/require-ceiling.ts'
 import { refusalOf, sendRefusal } from './pipeline/replies.ts'
 import type { BuildDryRun } from './pipeline/explain.ts'
@@ -49,6 +51,7 @@ import {
   checkAuthorization,
   checkFetchedTasks,
   checkItems,
+  completeQuery,
   countItems,
   describeApi,
   executeOnce,
@@ -235,6 +238,8 @@ const HANDLER_STEPS: readonly HandlerStep[] = [
   // These two change the request, so they come before all steps that send it.
   selectEntities,
   preferDeployedNodes,
+  // Changes the query, so it also comes before the steps that read lists.
+  completeQuery,
   // These two read the items of a list, and restrict them themselves.
   countItems,
   checkItems,
@@ -331,7 +336,8 @@ function readBody(dependencies: Dependencies): RequestStage {
     const context = readRequest(dependencies, locatedOf(request), request)
     const { engine, operation, accessRequest, bytes } = context
     const content = enforce(dependencies, engine.validation, context, () => {
-      checkHazards(operation, accessRequest, engine.allowedHazards)
+      checkHazards(operation, accessRequest, engine.accepted)
+      checkHiddenConditions(context)
       checkSelection(operation, accessRequest.body)
       checkShape(operation, accessRequest, engine.isDateText)
       if (bytes === null || operation.media === undefined) return undefined
@@ -351,8 +357,9 @@ function checkParts(
 ): MaybePromise<void> {
   const { engine, operation, accessRequest } = context
   const { checkDeadline } = accessRequest
+  context.partNames = parts.names
   const checked = enforce(dependencies, engine.validation, context, () =>
-    checkMultipart(parts, engine.allowedHazards, checkDeadline),
+    checkMultipart(parts, engine.accepted.allowedHazards, checkDeadline),
   )
   if (!deploysModels(operation)) return checked
   const scriptless = chain(checked, () =>
@@ -380,6 +387,8 @@ const decideRequest: DecideRequest = (dependencies, context, request) => {
   // The ceiling of a client applies in every mode, also to administrators, and before the engine is asked anything.
   requireCeiling(dependencies, context)
   const recordsVersion = context.engine.recordsVersion()
+  // An engine without authentication does not know the caller. The query that names the caller is the one that is checked and sent.
+  replaceCallerExpressions(context)
   return chain(permissionFor(dependencies, context, request), (permission) => {
     decide(context, recordsVersion, permission)
     return context
@@ -443,6 +452,7 @@ function conclude(
 ): MaybePromise<RequestPermission> {
   const { accessRequest, permit: permitted } = context
   if (!decision.permitted) {
+    if (decision.refusal.statusCode === 200) checkPageOfNothing(dependencies, context)
     // The entity may be missing because the same request was executed before. The client that repeats it gets its outcome.
     const replay = decision.isNotFound === true ? findReplay(dependencies, context, request) : null
     if (replay === null) return refuse(dependencies, decision, context, request)
@@ -467,7 +477,9 @@ function checkLateRules(dependencies: Dependencies): RequestStage {
       checkRules(operation, accessRequest, { isDateText: engine.isDateText }),
     )
     checkMaxResults(dependencies, context)
-    const checked = redeploysModels(operation) ? checkRedeployment(dependencies, context, request) : undefined
+    const checked = redeploysModels(operation)
+      ? checkRedeployment(dependencies, context, request)
+      : checkStoredQueries(dependencies, context)
     return chain(checked, () => {
       context.stage = 'forward'
     })
@@ -482,6 +494,15 @@ function checkLateRules(dependencies: Dependencies): RequestStage {
 const waitForTurn: RequestHook = (request, _reply, done) => {
   if (decidedOf(request).operation.cache === undefined) done()
   else setImmediate(done)
+}
+
+/** An engine checks the number of items of a list before it determines that the caller may see none. */
+function checkPageOfNothing(dependencies: Dependencies, context: CheckedContext): void {
+  const { engine, stage } = context
+  if (engine.authorization !== 'enforce') return
+  context.stage = 'rules'
+  checkMaxResults(dependencies, context)
+  context.stage = stage
 }
 
 function checkMaxResults(dependencies: Dependencies, context: CheckedContext): void {

@@ -62,6 +62,23 @@ t.test('docs/faults.md refers only to tests that exist', (t) => {
   t.end()
 })
 
+t.test('docs/advisories.md has a test with the name of each vulnerability', (t) => {
+  const text = readFileSync(join(ROOT, 'docs/advisories.md'), 'utf8')
+  const rows = text.match(/^\| \[CVE-.*\|$/gm) ?? []
+  t.same(
+    new Set(rows.flatMap((row) => matchesOf(/\[(CVE-\d+-\d+)\]/g, row))),
+    new Set(matchesOf(/(CVE-\d+-\d+)/g, text)),
+    'every vulnerability has a row',
+  )
+  for (const row of rows) {
+    const [name = ''] = matchesOf(/\[(CVE-\d+-\d+)\]/g, row)
+    const [file = ''] = matchesOf(/`(test\/engine\/[\w-]+\.test\.ts)`/g, row)
+    t.ok(readFileSync(join(ROOT, file), 'utf8').includes(name), name)
+    t.equal(row.split(' | ').length, 7, 'every column has a value')
+  }
+  t.end()
+})
+
 t.test('docs/compatibility.md equals the output of npm run docs:compatibility', (t) => {
   t.equal(readFileSync(COMPATIBILITY_PAGE, 'utf8'), compatibilityPage())
   t.end()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { CODES, EngineRefusal, GatewayError } from '../src/errors.ts'
+import { operatorText, CODES, EngineRefusal, GatewayError } from '../src/errors.ts'
 
 const ROW = /^\| `(GW_[A-Z_]+)` \| (\d{3}) \|/gm
 
@@ -17,13 +17,19 @@ t.test('docs/errors.md lists every error code with its status, and no other code
 })
 
 t.test('a refusal with a denial reason is a copy that gives the same response', (t) => {
-  const denialReason = { rule: 'check 0', missing: [] }
+  const denialReason = { rule: operatorText`check 0`, missing: [] }
   const headers = { 'x-a': 'b' }
   for (const refusal of [
     new GatewayError('GW_CHECK_NOT_EXACT'),
-    new GatewayError('GW_OVERLOADED', { message: 'm', cause: 'c', rule: 'r', retryAfterSeconds: 1, headers }),
-    new EngineRefusal({ status: 204, reason: 'r' }),
-    new EngineRefusal({ status: 404, reason: 'r', body: { message: 'm' }, headers }),
+    new GatewayError('GW_OVERLOADED', {
+      message: operatorText`m`,
+      cause: 'c',
+      rule: operatorText`r`,
+      retryAfterSeconds: 1,
+      headers,
+    }),
+    new EngineRefusal({ status: 204, reason: operatorText`r` }),
+    new EngineRefusal({ status: 404, reason: operatorText`r`, body: { message: 'm' }, headers }),
   ]) {
     const denied = refusal.withDenialReason(denialReason)
     t.equal(denied.constructor, refusal.constructor)
@@ -43,7 +49,7 @@ function membersOf(refusal: GatewayError | EngineRefusal): object {
 }
 
 t.test('a refusal of the engine collects no stack, and other errors do', (t) => {
-  const refusal = new EngineRefusal({ status: 403, reason: 'no permission' })
+  const refusal = new EngineRefusal({ status: 403, reason: operatorText`no permission` })
   t.notMatch(refusal.stack, /\n +at /)
   t.match(new Error('other').stack, /\n +at /)
   t.end()

@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util'
 import { build } from '../../src/assembly/build.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { buildGateway } from '../../src/gateway.ts'
-import { createLogger, openDestination } from '../../src/log.ts'
+import { createLogger } from '../../src/log.ts'
+import { openDestination } from '../../src/log-destination.ts'
 import { AUTHORIZATION } from '../scenario.ts'
 
 // A process that measures the CPU time of requests on connections that exist only in memory, so that the cost of the system and of

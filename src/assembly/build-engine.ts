@@ -30,13 +30,16 @@ import { createPossiblePermits, type PossiblePermitSearch } from '../policy/auth
 import { createGroundsOf } from '../policy/authz/explain/permit-grounds.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../lists/facts/case-probe.ts'
+import { createSelectCandidateTasks } from '../lists/rewrite/candidate-tasks.ts'
 import { compositeOf } from '../policy/authz/checks/references.ts'
 import { createFactSources, type EntityFacts } from '../policy/authz/entities/entity-facts.ts'
+import { createDefaultRecords, type DefaultRecords } from '../policy/authz/records/default-records.ts'
 import { createImplicitGrants, linkBitsOf } from '../policy/authz/entities/implicit-grants.ts'
 import { createIsOwn } from '../policy/authz/entities/job-reach.ts'
 import { createTenantsOfKey } from '../policy/authz/entities/tenants-of-key.ts'
 import { createDefinitionLists } from '../lists/facts/definition-lists.ts'
 import { createInstanceLists } from '../lists/facts/instance-lists.ts'
+import { createVariableTenants } from '../lists/facts/variable-tenants.ts'
 import { createLookUps } from '../policy/authz/entities/lookup.ts'
 import type { LookUp, LookUps } from '../policy/authz/entities/look-ups.ts'
 import type { Passwords } from '../policy/authn/password.ts'
@@ -51,12 +54,13 @@ import { createMaxResults, type MaxResults } from '../policy/limits/max-results.
 import { acceptDateText, isDateText } from '../policy/validation/schemas/jackson.ts'
 import { createUpstream, type UpstreamOptions } from '../proxy/create-upstream.ts'
 import type { NudgeSettings } from '../proxy/long-polls/create-nudges.ts'
-import type { ShiftState } from '../proxy/nodes/shift.ts'
+import type { Shift } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { type EngineNodes, nodeOptionsOf, probeTimesOf } from './running-nodes.ts'
 import { compareOptionsOf } from './compared-groups.ts'
 import { createGroupGuard, type GroupGuard } from './group-guard.ts'
-import { adoptAnnounced, createEngineShift, SHIFTED, shiftOptionsOf } from './shifts.ts'
+import type { SharedShifts } from './shared-shifts.ts'
+import { createEngineShift, shiftOptionsOf } from './shifts.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
 import type { SourceFiles } from './source-files.ts'
@@ -80,6 +84,8 @@ export interface EngineOptions {
   /** Bounds and throttles the verification of token signatures. */
   readonly verifications: Pick<TokensOptions, 'verificationQueue' | 'throttle'>
   readonly changeBus: ChangeBus | null
+  /** The shares of the groups, which gateways share. */
+  readonly sharedShifts: Pick<SharedShifts, 'add'>
   /** Limits how often nodes are nudged to check their long polls, over all processes. */
   readonly turns: TurnTaker
   readonly admission: Pick<Admission, 'takeRate' | 'pressure'>
@@ -90,8 +96,8 @@ export interface EngineOptions {
   readonly facts: EntityFacts | null
   /** State about the same users that the previous configuration collected. Null if there is nothing to take over. */
   readonly handoverState: UserHandoverState | null
-  /** The state of the same shift under the previous configuration. Null if the previous configuration had no such shift. */
-  readonly shiftState: ShiftState | null
+  /** The shift under the previous configuration. Null if its nodes had no groups. */
+  readonly formerShift: Shift | null
 }
 
 export interface BuiltEngine {
@@ -164,21 +170,26 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     recordById: sources.records.byId,
     policy: () => options.ledger.policyOf(name),
     changed: sources.changed,
+    defaultRecords: buildDefaultRecords(options, own),
     permits: permitsOf(permit, policies),
     explain: createExplainRequest(permit),
     groundsOf: createGroundsOf(permit, sources.records.locate),
     possiblePermits: possiblePermitsOf(options, { permit, policies, sources }),
+    selectCandidateTasks: createSelectCandidateTasks({ ...permit, read: readerOf(own) }),
     deploymentOf: deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
     maxResults: buildMaxResults(settingsOf(config, engineConfig)),
     authorization: authorization.mode,
     compared: upstream.comparer,
-    shift: createEngineShift(name, options, upstream.shift, guard),
+    shift: createEngineShift(name, { shift: upstream.shift, guard, sharedShifts: options.sharedShifts }),
     groupFamilies: () => guard?.families() ?? [],
     ask: options.facts === null ? askerOf(own) : null,
     decidesItself: decidesItself(config, engineConfig),
     validation: validation.mode,
-    allowedHazards: new Set(validation.allow),
+    accepted: {
+      allowedHazards: new Set(validation.allow),
+      allowedExpressions: new Set(validation.expressions.flatMap((text) => [`\${${text}}`, `#{${text}}`])),
+    },
     scripts: scriptsModeOf(validation),
     requestPolicy: { credentials, host, requestHeaders: withAdded(API_REQUEST_HEADERS, requestHeaders) },
     addedRequestHeaders: requestHeaders,
@@ -194,7 +205,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
       keys: options.issuers.of(setting),
     })),
     handoverState: { ...authenticator.handoverState, version, tokens },
-    sources: withUpstreamMessages(sources, options, upstream),
+    sources: withUpstreamMessages(sources, upstream),
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     guard,
     gauges: engineConfig.gauges,
@@ -218,7 +229,7 @@ function possiblePermitsOf(
     isEnforced: authorization.mode === 'enforce',
     isOpen: (operation) => operation.open !== undefined && open.has(operation.open),
     subjectOf: async (principal) => {
-      const { adminGroups, adminUsers, checksTenants, impliesIdentity } = permit
+      const { adminGroups, adminUsers, checksTenants, impliesIdentity, impliesFilters = false } = permit
       const records = permit.records()
       const hasCases = (await permit.caseKeys())?.length !== 0
       return {
@@ -228,6 +239,7 @@ function possiblePermitsOf(
         adminUsers,
         checksTenants,
         impliesIdentity,
+        impliesFilters,
         linkBits,
         hasCases,
       }
@@ -304,6 +316,24 @@ function buildSources(
     passwords,
     publish: (topic, about) => changeBus?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
     log,
+  })
+}
+
+/** Returns null if the gateway does not decide by the engine's records, or if the engine writes these records itself. */
+function buildDefaultRecords(
+  { name, engineConfig, config, metrics, facts, log }: EngineOptions,
+  own: Upstream,
+): DefaultRecords | null {
+  const { mode, records } = settingsOf(config, engineConfig).authorization
+  const isDecidedHere = (mode === 'enforce' || mode === 'report') && !decidesItself(config, engineConfig)
+  if (records.source !== 'engine' || !isDecidedHere || facts !== null) return null
+  return createDefaultRecords({
+    ask: askerOf(own),
+    onResult: (result, problem) => {
+      metrics.defaultRecord({ engine: name, result })
+      if (problem !== null)
+        log.warn({ engine: name, problem }, 'default authorization record not written or removed')
+    },
   })
 }
 
@@ -390,26 +420,35 @@ function principalFinderOf(
 
 function permitOptionsOf(
   { own, sources: { records, identity }, dateFormat, takesTokens, onUnreadable, facts }: PermitSources,
-  { adminGroups, adminUsers, tenants, implied, specificVariablePermissions }: AuthorizationConfig,
+  {
+    adminGroups,
+    adminUsers,
+    tenants,
+    implied,
+    specificVariablePermissions,
+    records: { source },
+  }: AuthorizationConfig,
   { limits, engines }: Config,
 ): PermitOptions {
   const read = readerOf(own)
   const settings = { taskPermission: implied.taskPermission, specificVariables: specificVariablePermissions }
   const known = facts === null ? null : createFactSources(facts, linkBitsOf(settings))
   const lookUps: LookUps = known ?? createLookUps({ read })
+  const definitionLists = createDefinitionLists({ read, nowMs: monotonicMs })
   return {
     records: records.current,
     adminGroups,
     adminUsers,
     lookUp: lookUps.lookUp,
     lookUpAll: lookUps.lookUpAll,
-    ...createDefinitionLists({ read, nowMs: monotonicMs }),
+    ...definitionLists,
     ...createInstanceLists({
       read,
       dateFormat,
       nowMs: monotonicMs,
       maxRemembered: Math.floor(REMEMBERED_INSTANCES / Object.keys(engines).length),
     }),
+    ...createVariableTenants(read, definitionLists),
     limits,
     dateFormat,
     findTargets: createFindTargets({
@@ -428,6 +467,8 @@ function permitOptionsOf(
     caseKeys: known?.caseKeys ?? createCaseProbe(read, monotonicMs),
     implicitGrants: implied.tasks ? (known?.implicitGrants ?? createImplicitGrants(read, settings)) : null,
     impliesIdentity: implied.identity,
+    // The records of an engine have the permissions of owners: see `buildDefaultRecords`.
+    impliesFilters: implied.filters && source === 'file',
     groupsOf: identity.groupsOf,
     principalOf: principalFinderOf(identity, takesTokens),
     checksTenants: tenants === 'check',
@@ -455,7 +496,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
     dateFormat,
     share: shareOptionsOf(options),
     compare: compareOptionsOf(name, options, options.admission.pressure),
-    shift: shiftOptionsOf(name, engineConfig, options, options.shiftState),
+    shift: shiftOptionsOf(name, engineConfig, options),
     ...nodeOptionsOf(name, options),
     health: settingsOf(config, engineConfig).health,
     polls: {
@@ -498,18 +539,12 @@ function nudgeSettingsOf({
 /** The topic of messages to other gateways which say that a node may have new external tasks. */
 const WRITTEN = 'written'
 
-/** Returns the sources of an engine, extended so that messages about writes and shifts go to the engine's nodes. */
-function withUpstreamMessages(
-  sources: EngineSources,
-  { name, engineConfig, log }: Pick<EngineOptions, 'name' | 'engineConfig' | 'log'>,
-  upstream: Upstream,
-): EngineSources {
-  const announced = { settings: engineConfig.shift, shift: upstream.shift, log }
+/** Returns the sources of an engine, extended so that messages about writes go to the engine's nodes. */
+function withUpstreamMessages(sources: EngineSources, upstream: Upstream): EngineSources {
   return {
     ...sources,
     applyChange: (topic, about) => {
       if (topic === WRITTEN) upstream.writtenElsewhere(about)
-      else if (topic === SHIFTED) adoptAnnounced(name, announced, about)
       else sources.applyChange(topic, about)
     },
   }

@@ -1,3 +1,4 @@
+import { withoutMessages } from '../request/logged-causes.ts'
 import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { MCP_PATH } from '../config/mcp-settings.ts'
@@ -44,7 +45,8 @@ export async function buildToolEndpoint({
       version,
       keepAliveMs: KEEP_ALIVE_MS,
       maxBodyBytes: config.limits.body,
-      onError: (error) => log.debug({ err: error }, 'a message of a client of tools was not served'),
+      onError: (error) =>
+        log.debug({ err: withoutMessages(error) }, 'a message of a client of tools was not served'),
     }),
   }
 }
@@ -107,6 +109,7 @@ export function toolProblems({ mcp }: Config): string[] {
   const operations = new Map(OPERATIONS.map((operation) => [operation.id, operation]))
   return mcp.tools.flatMap((id, at) => {
     const operation = operations.get(id)
+    if (id === '*') return [`mcp.tools[${at}]: * is no operation: write tools: all`]
     if (operation === undefined) return [`mcp.tools[${at}]: there is no operation ${id}`]
     return isToolOperation(operation) ? [] : [`mcp.tools[${at}]: the operation ${id} cannot be a tool`]
   })

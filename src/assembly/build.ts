@@ -1,7 +1,9 @@
 import { administratorWarnings } from './administrators.ts'
+import { COMPARABLE } from './compared-groups.ts'
+import { unknownNameWarnings } from './unknown-names.ts'
 import { buildRuleRateOf, openAdmission } from './build-limits.ts'
 import { buildApplications, createWebSocketWatch } from './build-applications.ts'
-import { buildChangeBus, buildTurns, openStores, sharedValuesOf } from './build-cache.ts'
+import { buildChangeBus, buildTurns, monotonicMs, openStores, sharedValuesOf } from './build-cache.ts'
 import {
   type BuiltEngine,
   buildEngine,
@@ -12,11 +14,15 @@ import {
 import { type Config, ConfigError } from '../config/config.ts'
 import { warningsOf } from '../config/warnings.ts'
 import { withForwardedChanges } from './forward-changes.ts'
-import { setLossListener, type Logger } from '../log.ts'
+import { type Logger, logStateOf, setLossListener } from '../log.ts'
+import type { StreamLines } from '../log-destination.ts'
 import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
-import { createMetrics } from '../metrics/registry.ts'
+import { createMetrics, type Metrics } from '../metrics/registry.ts'
+import { addLastAuditLineGauges } from '../metrics/last-audit-line.ts'
+import { addWaitingGauges } from '../metrics/waiting-lines.ts'
 import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
+import { API_WORDS } from '../operations/api-words.ts'
 import type { BuildOptions, HandoverState, UserHandoverState, RuntimeDependencies } from './runtime.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
 import { ParkedRequests } from '../pipeline/parked-requests.ts'
@@ -34,7 +40,7 @@ import { createModeChecks } from './modes.ts'
 import { moveChecksOf } from './move-checks.ts'
 import { createSharedShifts } from './shared-shifts.ts'
 import { createShiftHandover } from './shift-handover.ts'
-import { createShiftGauges, formerShiftMsOf, formerShiftTimesOf, shiftStateFor } from './shifts.ts'
+import { createShiftGauges } from './shifts.ts'
 import { createNodeWatch, drainNodes, endPolls } from './running-nodes.ts'
 import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
@@ -64,6 +70,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     handover,
   )
   const issuers = createIssuerKeySets(config, log, handover.before?.issuerKeys ?? null)
+  const sharedShifts = createSharedShifts({ openValues: sharedValuesOf(config), now: monotonicMs, log })
   const own = { passwords: createPasswords(), issuers, verifications: createVerifications() }
   const shared = {
     config,
@@ -71,6 +78,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     ledger,
     metrics,
     changeBus,
+    sharedShifts,
     turns,
     admission,
     log,
@@ -80,7 +88,6 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   }
   const builtEngines = buildEngines(shared, handover.before)
   const engines = new Map(builtEngines.map(({ dependencies }) => [dependencies.name, dependencies]))
-  const formerShiftTimes = formerShiftTimesOf(handover.before)
   const applications = buildApplications({ config, metrics, log, traces })
   const { stores, ...storesComponent } = openStores({ config, metrics, log }, handover)
   const sources = createRunningSources({
@@ -96,18 +103,6 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
   const toolEndpoint = await buildToolEndpoint({ config, log, version: options.version, isReplaced })
   const apiDocuments = await buildApiDocuments(config, stores.idempotencyStore !== null)
   const shifts = builtEngines.map(({ nodes }) => ({ name: nodes.engine, shift: nodes.own.shift }))
-  const sharedShifts = createSharedShifts({
-    engines: shifts.map(({ name, shift }) => ({
-      name,
-      settings: config.engines[name]?.shift ?? null,
-      shift,
-      isTakenOver: shiftStateFor(name, config, handover.before) !== null,
-      formerMs: formerShiftMsOf(name, config, formerShiftTimes),
-    })),
-    openValues: sharedValuesOf(config),
-    wallNow: Date.now,
-    log,
-  })
   // Every part that lives as long as the runtime. They are released in this order: traces before the audit file.
   const components = combined([
     sources,
@@ -123,7 +118,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createShiftHandover(
       shifts.map(({ name, shift }) => ({
         shift,
-        previous: () => shiftStateFor(name, config, handover.before),
+        former: () => handover.before?.shifts.get(name) ?? null,
       })),
     ),
     createGroupGuards(builtEngines.flatMap(({ guard }) => (guard === null ? [] : [guard]))),
@@ -133,6 +128,12 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     storesComponent,
     tracesComponent,
     admission,
+    {
+      activate: () => {
+        addWaitingGauges(metrics, { log: () => logStateOf(log), audit: audit.state })
+        addLastAuditLineGauges(metrics, audit.last)
+      },
+    },
     {
       activate: () => ledger.activate(config.log.audit === 'off' ? null : audit.writeEvent),
       stop: () => ledger.stop(),
@@ -153,12 +154,12 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     ceilingOf: createCeilingOf(config.limits.ceilings),
     pressure,
     parked: new ParkedRequests(),
-    compareShares: sharedShifts.compare,
     toolEndpoint,
     metrics,
     log,
     traces,
     audit: audit.write,
+    isAuditWritable: () => audit.state()?.isWritable ?? true,
   }
   return {
     gateway: withForwardedChanges(dependencies, () => successor()?.gateway ?? null),
@@ -168,14 +169,18 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
       metrics,
       traces,
       ledger,
+      lastAuditLine: audit.last,
       admission: admission.handoverState,
       users: new Map(builtEngines.map(({ dependencies: { name }, handoverState }) => [name, handoverState])),
       shifts: new Map(shifts.map(({ name, shift }) => [name, shift])),
-      formerShiftTimes,
       issuerKeys: issuers.states,
     },
     questions: {
-      warnings: [...warningsOf(config), ...administratorWarnings(config, files)],
+      warnings: [
+        ...warningsOf(config),
+        ...administratorWarnings(config, files),
+        ...unknownNameWarnings(config, files),
+      ],
       readiness: components.readiness,
       missing: sources.missing,
       status: () => ({
@@ -224,7 +229,7 @@ function createVerifications(): EngineOptions['verifications'] {
  * alive, and it must not keep `before`.
  */
 function buildEngines(
-  shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'handoverState' | 'shiftState'>,
+  shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'handoverState' | 'formerShift'>,
   before: HandoverState | null,
 ): readonly BuiltEngine[] {
   const { config } = shared
@@ -234,7 +239,7 @@ function buildEngines(
       name,
       engineConfig,
       handoverState: userStateFor(name, config, before),
-      shiftState: shiftStateFor(name, config, before),
+      formerShift: before?.shifts.get(name) ?? null,
     }),
   )
 }
@@ -254,9 +259,9 @@ async function openShared({ config, log, version, ...options }: BuildOptions) {
   const files = await collect(problems, () =>
     openSourceFiles(config, { log, isServing: before !== null, ledger }),
   )
-  const losses: { report: ((lines: number) => void) | null } = { report: null }
-  const onLoss = (lines: number) => losses.report?.(lines)
-  const audit = await collect(problems, () => buildAudit(config, log, onLoss))
+  const losses: { report: ((lines: StreamLines) => void) | null } = { report: null }
+  const onLoss = (lines: StreamLines) => losses.report?.(lines)
+  const audit = await collect(problems, () => buildAudit(config, log, before, onLoss))
   if (files === null || audit === null || problems.length > 0) {
     files?.close()
     audit?.close()
@@ -265,10 +270,13 @@ async function openShared({ config, log, version, ...options }: BuildOptions) {
   const metrics = before?.metrics ?? createMetrics({ version })
   // Start the counter at 0. Otherwise the first loss creates the series and is not visible as an increase.
   for (const stream of ['log', 'audit']) metrics.linesLost({ stream }, 0)
-  losses.report = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
+  losses.report = (lines) => countLost(metrics, lines)
   setLossListener(log, {
-    onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),
-    onRecovery: (lost) => log.warn({ lost }, 'log lines were lost; the output could not be written'),
+    onLoss: (lines) => countLost(metrics, lines),
+    onRecovery: ({ log: lost, audit: lostAuditLines }) => {
+      if (lost + lostAuditLines > 0)
+        log.warn({ lost, lostAuditLines }, 'log lines were lost; the output could not be written')
+    },
   })
   return {
     files,
@@ -279,6 +287,11 @@ async function openShared({ config, log, version, ...options }: BuildOptions) {
     turns: buildTurns(config),
     handover: { before, successor: () => successor()?.handover ?? null },
   }
+}
+
+function countLost({ linesLost }: Pick<Metrics, 'linesLost'>, { log, audit }: StreamLines): void {
+  if (log > 0) linesLost({ stream: 'log' }, log)
+  if (audit > 0) linesLost({ stream: 'audit' }, audit)
 }
 
 /** Returns the opened resource, or null after adding lines to `problems`. */
@@ -294,25 +307,33 @@ async function collect<T>(problems: string[], open: () => T | Promise<T>): Promi
 
 /** Returns a problem for each prefix below the base path whose first segment is also the first segment of an API path. */
 function prefixProblems({ basePath, passthrough }: Config): string[] {
-  const apiSegments = new Set(['engine', ...OPERATIONS.map(({ template }) => template.split('/')[1])])
   return passthrough.flatMap(({ prefix }, at) => {
     const isBelow = prefix.toLowerCase().startsWith(`${basePath}/`.toLowerCase())
     const [first = ''] = isBelow ? prefix.slice(basePath.length + 1).split('/') : []
-    return apiSegments.has(first)
+    return API_WORDS.has(first.toLowerCase())
       ? [`passthrough[${at}].prefix: the API has paths below ${basePath}/${first}`]
       : []
   })
 }
 
 function operationIdProblems({ engines }: Config): string[] {
-  const ids = new Set(OPERATIONS.map(({ id }) => id))
   return Object.entries(engines).flatMap(([name, settings]) =>
     (['shift', 'compare'] as const).flatMap((section) =>
       (settings[section]?.operations ?? []).flatMap((id, at) =>
-        ids.has(id) ? [] : [`engines.${name}.${section}.operations[${at}]: there is no operation ${id}`],
+        operationProblemsOf(section, id).map(
+          (problem) => `engines.${name}.${section}.operations[${at}]: ${problem}`,
+        ),
       ),
     ),
   )
+}
+
+function operationProblemsOf(section: 'shift' | 'compare', id: string): readonly string[] {
+  if (id === '*') return ['* is no operation: leave out operations to select all']
+  if (!OPERATIONS.some((operation) => operation.id === id)) return [`there is no operation ${id}`]
+  return section === 'compare' && !COMPARABLE.has(id)
+    ? [`the responses of ${id} are never compared: it writes, or its response differs between nodes`]
+    : []
 }
 
 function sourcesByEngine(
@@ -333,10 +354,16 @@ function gaugedEnginesOf(builtEngines: readonly BuiltEngine[]): readonly GaugedE
   )
 }
 
-function buildAudit(config: Config, log: Logger, onLoss: (lines: number) => void): AuditStream {
+function buildAudit(
+  config: Config,
+  log: Logger,
+  before: HandoverState | null,
+  onLoss: (lines: StreamLines) => void,
+): AuditStream {
   const to = config.log.audit
+  const { key } = config.audit
   try {
-    return openAudit({ to, log, onLoss })
+    return openAudit({ to, log, key, former: before?.lastAuditLine ?? (() => null), onLoss })
   } catch (cause) {
     throw new ConfigError('The configuration', [`log.audit: ${cause instanceof Error ? cause.message : to}`])
   }

@@ -1,3 +1,4 @@
+import { pathText } from '../operations/published/declared-names.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, settingsOf } from '../config/config.ts'
 import type { RedisNode, RedisSettings } from '../config/redis-types.ts'
@@ -102,7 +103,7 @@ function sourceChecks(config: Config, { engine, own }: ConnectedNodes): readonly
       run: async (headersMs) => {
         const path = LISTS[source]
         const response = await askerOf(own)({ method: 'GET', path, limitBytes: MAX_LIST_BYTES, headersMs })
-        const list = jsonOf(response, path)
+        const list = jsonOf(response, pathText(path))
         if (!Array.isArray(list)) throw new Error('the response is not a list')
         return list.length === 0 ? 'the list is empty, or the account may not see any item' : 'readable'
       },

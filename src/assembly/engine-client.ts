@@ -1,3 +1,4 @@
+import { operatorText } from '../errors.ts'
 import { type AskEngine, invalidResponse, jsonOf } from '../request/engine-request.ts'
 import { factMissing } from '../policy/authz/entities/entity-facts.ts'
 import type { ReadBytes, ReadEngine } from '../policy/authz/entities/look-ups.ts'
@@ -69,12 +70,12 @@ export function readerOf(upstream: Upstream): ReadEngine {
     // The engine responds with 400 for some entities that do not exist.
     if (response.status === 404 || response.status === 400) return null
     if (response.status === 200) {
-      const value = jsonOf(response, 'a lookup')
+      const value = jsonOf(response, operatorText`a lookup`)
       // The caller of this function takes `null` as "not found", which only the status may say.
-      if (value === null) throw invalidResponse("The engine's response to a lookup is null")
+      if (value === null) throw invalidResponse(operatorText`The engine's response to a lookup is null`)
       return value
     }
-    throw invalidResponse(`The engine responded to a lookup with status ${response.status}`)
+    throw invalidResponse(operatorText`The engine responded to a lookup with status ${response.status}`)
   }
 }
 
@@ -85,6 +86,6 @@ export function bytesReaderOf(upstream: Upstream): ReadBytes {
     const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_LOOKUP_BYTES })
     if (status === 200) return body
     if (status >= 400 && status < 500) return null
-    throw invalidResponse(`The engine responded to a lookup with status ${status}`)
+    throw invalidResponse(operatorText`The engine responded to a lookup with status ${status}`)
   }
 }

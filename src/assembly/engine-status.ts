@@ -44,6 +44,7 @@ function groupsStatusOf({
     from,
     ...shares,
     returned,
+    finding: shift.finding(),
     refused: refusal(),
     compared: compared === null ? null : shownComparison(compared.report),
   }

@@ -11,13 +11,13 @@ import type { AuthenticationHandoverState } from '../policy/authn/authenticate.t
 import type { TokenMemoryState } from '../policy/authn/token-memory.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
+import type { ChainedLine } from '../metrics/audit-chain.ts'
 import type { AuditEvent } from '../metrics/audit-events.ts'
 import type { MoveFinding } from '../move/move-finding.ts'
 import type { EntityFacts } from '../policy/authz/entities/entity-facts.ts'
 import type { Component } from './component.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
 import type { DrainedNode } from './running-nodes.ts'
-import type { FormerShiftTimes } from './shifts.ts'
 import type { IssuerKeyStates } from './token-issuers.ts'
 
 /** A configuration and everything that was built from it. One runtime is in force; replaced runtimes finish their requests. */
@@ -98,9 +98,10 @@ export interface HandoverState
   readonly users: ReadonlyMap<string, UserHandoverState>
   /** The shift of each engine whose nodes have groups. */
   readonly shifts: ReadonlyMap<string, Shift | null>
-  readonly formerShiftTimes: FormerShiftTimes
   readonly issuerKeys: IssuerKeyStates
   readonly ledger: PolicyLedger
+  /** Returns the last line of the audit stream. Null if there is none. */
+  readonly lastAuditLine: () => ChainedLine | null
 }
 
 /** The questions that the admin listener and the commands send to a runtime. */

@@ -15,6 +15,8 @@ import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
 /** The source files. Each file is read and watched once, even if several engines share it. */
 export interface SourceFiles {
   readonly users: (from: UsersSetting) => SourceFile<Users>
+  /** The users of the file of groups of an htpasswd file. Empty without such a file. */
+  readonly membershipIds: (from: UsersSetting) => readonly string[]
   readonly records: (from: FileSetting) => WatchedFile<LoadedRecords>
   /** Parses the response of an engine. */
   readonly parseStored: Parser['stored']
@@ -91,6 +93,10 @@ export async function openSourceFiles(
       const passwords = openedFile(htpasswd, from)
       return groupsFrom === undefined ? passwords : joined(passwords, openedFile(groups, groupsFrom))
     },
+    membershipIds: (from) =>
+      groupsSettingsOf({ ...from, path: '' }).flatMap((setting) => [
+        ...(openedFile(groups, setting).current()?.keys() ?? []),
+      ]),
     records: (from) => openedFile(records, from),
     parseStored: parser.stored,
     start: () => {

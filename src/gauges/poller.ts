@@ -1,3 +1,5 @@
+import { pathText } from '../operations/published/declared-names.ts'
+import { operatorText } from '../errors.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type AskEngine, jsonOf } from '../request/engine-request.ts'
 import {
@@ -73,7 +75,7 @@ export function createPoller(options: PollerOptions): Poller {
     freeAtMs = now() + spacingMs
     // A retry of the GET would be a second request within the second.
     const response = await ask({ method: 'GET', path, isRead: false, limitBytes: MAX_BYTES })
-    return response.status === 400 ? null : jsonOf(response, `the gauges' ${path}`)
+    return response.status === 400 ? null : jsonOf(response, operatorText`the gauges' ${pathText(path)}`)
   }
 
   async function readRound(): Promise<void> {

@@ -1,3 +1,5 @@
+import { pathText } from '../operations/published/declared-names.ts'
+import { operatorText } from '../errors.ts'
 import type { DateFormat } from '../request/date-format.ts'
 import { isRecord, stringIn } from '../request/value.ts'
 import { invalidResponse } from '../request/engine-request.ts'
@@ -233,7 +235,7 @@ function plain(gauge: GaugeName, value: number): GaugeSample {
 
 function listOf(response: unknown): readonly unknown[] {
   if (Array.isArray(response)) return response
-  throw invalidResponse("The engine's response is not a list")
+  throw invalidResponse(operatorText`The engine's response is not a list`)
 }
 
 function secondsOf(date: string | null, { dateFormat }: GaugeReading): number | null {
@@ -242,5 +244,7 @@ function secondsOf(date: string | null, { dateFormat }: GaugeReading): number | 
 }
 
 function invalid(what: string): Error {
-  return invalidResponse(`The engine's response to ${what} does not have the expected members`)
+  return invalidResponse(
+    operatorText`The engine's response to ${pathText(what)} does not have the expected members`,
+  )
 }

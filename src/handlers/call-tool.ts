@@ -1,3 +1,4 @@
+import { withoutMessages } from '../request/logged-causes.ts'
 import type { FastifyRequest } from 'fastify'
 import type { InProcessClient } from '../mcp/in-process-client.ts'
 import type { OperationTool, OperationTools } from '../mcp/operation-tools.ts'
@@ -75,7 +76,10 @@ export function createCallTool(
       return { label: labelOf(response.status), result: toolResultOf(response, hintOf(tool)) }
     } catch (error) {
       if (signal.aborted) return { label: 'aborted', result: failedResult('The call was aborted') }
-      log.error({ err: error, requestId: context.id }, 'the request of a tool failed in the gateway')
+      log.error(
+        { err: withoutMessages(error), requestId: context.id },
+        'the request of a tool failed in the gateway',
+      )
       return { label: 'failed', result: failedResult('The gateway failed to handle the request') }
     }
   }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, operatorText } from '../errors.ts'
 import type { HandlerContext } from '../pipeline/context.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { jsonIn } from '../request/engine-request.ts'
@@ -36,6 +36,6 @@ export async function sendFetched(
   if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendResponse(reply, response)
   await upstream.unlockTasks(response)
   throw new GatewayError('GW_ROWS_NOT_EXACT', {
-    message: 'For a user with tenants, each topic needs tenantIdIn or withoutTenantId',
+    message: operatorText`For a user with tenants, each topic needs tenantIdIn or withoutTenantId`,
   })
 }

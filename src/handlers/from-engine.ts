@@ -7,10 +7,12 @@ import { denialOf } from '../policy/authz/checks/decision.ts'
 import type { Operation } from '../operations/table.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { type BufferedResponse, KEPT_RESPONSE_BYTES, MAX_READ_BYTES } from '../request/buffered-response.ts'
+import { hasHal } from '../request/accept.ts'
 import { bodyText } from '../request/body.ts'
 import { targetPathOf } from '../request/target.ts'
 import { jsonValueOf } from '../request/value.ts'
 import { tagsOf } from './cached.ts'
+import { changesDefaultRecords, keepDefaultRecords } from './write-default-records.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
 import { DEPLOYMENT_TAG } from '../operations/cached-content.ts'
 
@@ -21,6 +23,7 @@ export function fromEngine(
   if (isAlwaysRead(operation)) return serveRead
   return (handlerContext) =>
     isAnotherForm(handlerContext) ||
+    changesDefaultRecords(handlerContext) ||
     hasOtherLinks(handlerContext) ||
     handlerContext.upstreamRequest.isShareable === true
       ? serveRead(handlerContext)
@@ -55,7 +58,10 @@ export async function readResponse(handlerContext: HandlerContext): Promise<Buff
     isDone && upstreamRequest.keepsResponse === true && response.body.length <= KEPT_RESPONSE_BYTES
   if (response.node !== undefined)
     context.origin = { kind: 'node', node: response.node, body: isKept ? response.body : NO_BYTES }
-  if (isDone) await applyInvalidations(handlerContext)
+  if (isDone) {
+    if (changesDefaultRecords(handlerContext)) await keepDefaultRecords(handlerContext, response)
+    await applyInvalidations(handlerContext)
+  }
   if (isDone) checkAfter(handlerContext, response)
   return clientResponse(handlerContext, response)
 }
@@ -90,19 +96,22 @@ async function applyInvalidations({
  * Returns the response with links to the address that the client used, without links that the caller may not follow, and with the
  * headers of a GET.
  */
-function clientResponse(handlerContext: HandlerContext, response: BufferedResponse): BufferedResponse {
+async function clientResponse(
+  handlerContext: HandlerContext,
+  response: BufferedResponse,
+): Promise<BufferedResponse> {
   const { context, upstreamRequest, request } = handlerContext
   const { engine, operation, permit, accessRequest } = context
-  // The engine adds this header to every response to a GET, but this request was sent as a POST.
+  // The engine adds these headers to every response to a GET, but this request was sent as a POST.
   const headers =
     upstreamRequest.method === request.method
       ? response.headers
-      : { 'cache-control': 'no-cache', ...response.headers }
+      : { 'cache-control': 'no-cache', ...(hasHal(operation) && { vary: 'Accept' }), ...response.headers }
   if (operation.links === undefined) return { ...response, headers }
   const body = withClientLinks(handlerContext, response.body)
   const mayOffer =
     permit.keepAllowedLinks !== null && engine.authorization === 'enforce' && response.status === 200
-  return { ...response, headers, body: mayOffer ? permit.keepAllowedLinks(body, accessRequest) : body }
+  return { ...response, headers, body: mayOffer ? await permit.keepAllowedLinks(body, accessRequest) : body }
 }
 
 /**

@@ -22,6 +22,7 @@ import { fetchOfNothing } from '../lists/rewrite/narrow-topics.ts'
 import { refusalOf, sendResponse } from '../pipeline/replies.ts'
 import type { PollResponse } from '../proxy/long-polls/long-polls.ts'
 import { NO_TASKS } from '../proxy/long-polls/poll-response.ts'
+import { isFullyJudged } from '../policy/validation/validate.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { decideAgain, isOutdated, isStillDecided } from '../pipeline/decide-again.ts'
@@ -235,12 +236,16 @@ function release(context: LocatedContext): void {
   context.id.includes('\n')
 }
 
-/** Serves a fetch without any task for the caller. The engine validates the request, and does not hold it. */
+/**
+ * Serves a fetch without any task for the caller. If the gateway cannot validate the request completely, the engine does, and does
+ * not hold it.
+ */
 export async function serveFetchOfNothing({
   context,
   upstreamRequest,
   reply,
 }: HandlerContext): Promise<FastifyReply> {
+  if (isFullyJudged(context.operation, context.accessRequest)) return serveNothing(context, reply)
   const body = upstreamRequest.body && fetchOfNothing(upstreamRequest.body, holdMsOf(context) > 0)
   const { upstream } = context.engine
   const response = await upstream.fetch({ ...upstreamRequest, body }, MAX_READ_BYTES)

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { MCP_PATH } from '../config/mcp-settings.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, operatorText } from '../errors.ts'
 import { createInProcessClient } from '../mcp/in-process-client.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import type { ServedMessage } from '../mcp/tool-server.ts'
@@ -19,6 +19,7 @@ import {
   unknownEngine,
 } from '../pipeline/locate-request.ts'
 import { hookOf, type RequestStage } from '../pipeline/request-stage.ts'
+import { checkMedia } from '../policy/validation/media.ts'
 import { METHODS } from '../request/canonical.ts'
 import { readJson } from '../request/json.ts'
 import { chain } from '../request/maybe-promise.ts'
@@ -106,7 +107,7 @@ function authenticateCaller(dependencies: Dependencies): RequestStage {
 const EVENT_STREAM = /\btext\/event-stream\b/i
 const JSON_MEDIA = /^application\/json *(?:;|$)/i
 
-/** Checks the method and the media type before any byte of the body is read. */
+/** Checks the method, the media type and the coding before any byte of the body is read. */
 function checkMessageHead(request: ReceivedRequest): void {
   const { context, method, headers } = request
   context.stage = 'body'
@@ -114,6 +115,7 @@ function checkMessageHead(request: ReceivedRequest): void {
   if (method === 'GET' && EVENT_STREAM.test(headers.accept ?? '')) return
   if (method !== 'POST') throw noOperation(ALLOWED)
   if (!JSON_MEDIA.test(headers['content-type'] ?? '')) throw new GatewayError('GW_UNSUPPORTED_MEDIA')
+  checkMedia({ method }, headers)
 }
 
 interface EndpointHandlers {
@@ -194,7 +196,7 @@ function messageIn(body: unknown): Readonly<Record<string, unknown>> {
   const message = readJson(Buffer.isBuffer(body) ? body : Buffer.alloc(0))
   if (isObject(message)) return message
   throw new GatewayError('GW_BAD_REQUEST', {
-    message: 'The body must be one message, and no list of messages',
+    message: operatorText`The body must be one message, and no list of messages`,
   })
 }
 

@@ -1,6 +1,7 @@
+import { withoutMessages } from '../request/logged-causes.ts'
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, operatorText } from '../errors.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import type { StreamRefusal, ToolStream } from '../mcp/tool-streams.ts'
 import { setPrincipal } from '../pipeline/context.ts'
@@ -74,7 +75,10 @@ export function createOpenNotifications(
       },
       onError: (error) => {
         if (!(error instanceof GatewayError))
-          log.error({ err: error }, 'a stream of a client of tools ended: its tools could not be compared')
+          log.error(
+            { err: withoutMessages(error) },
+            'a stream of a client of tools ended: its tools could not be compared',
+          )
       },
     }
     // The place is taken before the first wait, so that many requests at once do not exceed the limits.
@@ -107,6 +111,8 @@ function isUnchanged(
 function refusalOf(refusal: StreamRefusal): GatewayError {
   if (refusal === 'draining') return new GatewayError('GW_DRAINING')
   if (refusal === 'process')
-    return new GatewayError('GW_OVERLOADED', { message: 'Too many streams are open' })
-  return new GatewayError('GW_RATE_LIMITED', { message: 'Too many streams of this user are open' })
+    return new GatewayError('GW_OVERLOADED', { message: operatorText`Too many streams are open` })
+  return new GatewayError('GW_RATE_LIMITED', {
+    message: operatorText`Too many streams of this user are open`,
+  })
 }

@@ -1,10 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, operatorText } from '../errors.ts'
 import { hookOf, type RequestStage } from '../pipeline/request-stage.ts'
 import { respondToPreflights, shareResponses } from '../pipeline/share-responses.ts'
 import { type CorsHeaders, createCors } from '../request/cors.ts'
-import { isFromOtherOrigin } from '../request/origin.ts'
 
 /** The headers that clients of tools in pages set and read. Source: the specification of the transport, and RFC 9728 for the challenge. */
 const PROTOCOL_HEADERS: CorsHeaders = {
@@ -43,9 +43,32 @@ export function refusePages({ listen, cors }: Config): RequestStage {
   ])
   return function refusePagesStage({ context, headers }) {
     context.stage = 'canonical'
-    const { origin, host = '' } = headers
-    const isListed = origin !== undefined && allowed.has(origin)
-    if (isListed || (origin === undefined && !isFromOtherOrigin(headers, host, allowed))) return
-    throw new GatewayError('GW_FOREIGN_ORIGIN', { message: 'Pages of this origin may not use tools' })
+    if (!isFromPage(headers) || originsOf(headers).some((origin) => allowed.has(origin))) return
+    throw new GatewayError('GW_FOREIGN_ORIGIN', {
+      message: operatorText`Pages of this origin may not use tools`,
+    })
   }
+}
+
+/**
+ * Returns whether a page makes a browser send this request. Browsers add no `Origin` to a GET of a page to its own host, but they add
+ * `Sec-Fetch-Site` (at an address with TLS, and at localhost) or `Referer`. The site is `none` if the user has entered the address.
+ */
+function isFromPage({ origin, referer, 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
+  return origin !== undefined || referer !== undefined || site !== 'none'
+}
+
+/**
+ * Returns the possible origins of the page. Without `Origin`, a page of the same origin has the host of the request. Its scheme is
+ * unknown behind a proxy that terminates TLS.
+ */
+function originsOf({
+  origin,
+  referer = '',
+  host = '',
+  'sec-fetch-site': site,
+}: IncomingHttpHeaders): readonly string[] {
+  if (origin !== undefined) return [origin]
+  if (site === 'same-origin') return [`https://${host}`, `http://${host}`]
+  return site === undefined && URL.canParse(referer) ? [new URL(referer).origin] : []
 }

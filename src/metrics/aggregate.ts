@@ -22,11 +22,17 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_upstream_queue: 'sum',
   gateway_slow_requests: 'sum',
   gateway_node_concurrency_limit: 'sum',
+  gateway_log_waiting_bytes: 'sum',
   // The worst process decides.
+  gateway_log_waiting_seconds: 'max',
+  // Each writer belongs to one process.
+  gateway_audit_last_sequence: 'max',
+  gateway_audit_last_digest: 'max',
   gateway_upstream_queue_standing: 'max',
   gateway_pressure: 'max',
   gateway_pressure_ratio: 'max',
   gateway_redis_up: 'min',
+  gateway_redis_removes_keys: 'max',
   gateway_node_deployments_missing: 'max',
   gateway_node_healthy: 'min',
   gateway_group_refused: 'max',

@@ -63,7 +63,7 @@ function createRequestCounters(registry: Registry) {
     queryChange: counter(
       'gateway_queries_changed_total',
       ['engine', 'operation', 'rule'],
-      'Number of requests whose query string a rule changed instead of refusing the request.',
+      'Number of requests whose query string or body a rule changed instead of refusing the request.',
     ),
     responseRestricted: counter(
       'gateway_responses_restricted_total',
@@ -98,8 +98,8 @@ function createOtherCounters(registry: Registry) {
     ),
     shiftReturned: counter(
       'gateway_shift_returns_total',
-      ['engine', 'reason'],
-      'Number of times that all requests returned to the other group of nodes, by reason.',
+      ['engine', 'reason', 'operation'],
+      'Number of times that all requests returned to the other group of nodes, by reason and by the operation that failed.',
     ),
     /** The `tool` is empty for a name that no tool has. */
     toolCall: counter(
@@ -111,6 +111,11 @@ function createOtherCounters(registry: Registry) {
       'gateway_long_polls_ended_total',
       ['engine', 'reason'],
       'Number of long polls that ended, by reason.',
+    ),
+    defaultRecord: counter(
+      'gateway_default_records_total',
+      ['engine', 'result'],
+      'Number of authorization records that the gateway wrote or removed at the engine as a secured engine does, by result.',
     ),
     pollUnlocked: counter(
       'gateway_long_polls_unlocked_total',
@@ -142,6 +147,11 @@ function createOtherCounters(registry: Registry) {
       [],
       'Number of times that users and records were read again because Redis delivered messages that no gateway signed, or repeated ones.',
     ),
+    redisPause: counter(
+      'gateway_redis_pauses_total',
+      ['channel'],
+      'Number of times that the gateway stopped to read the messages of Redis because too many were invalid, by channel.',
+    ),
     ceiling: counter(
       'gateway_ceiling_requests_total',
       ['engine', 'ceiling', 'result'],
@@ -165,7 +175,7 @@ function createOtherCounters(registry: Registry) {
     linesLost: counter(
       'gateway_log_lines_lost_total',
       ['stream'],
-      'Number of lines that were lost because the log or the audit file could not be written for too long.',
+      'Number of lines that were lost because the log or the audit file could not be written.',
     ),
     spansExported: counter(
       'gateway_trace_spans_exported_total',

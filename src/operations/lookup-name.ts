@@ -9,12 +9,14 @@ export type LookupName = 'authorization' |
   'executedJob' |
   'execution' |
   'externalTask' |
+  'filter' |
   'group' |
   'historicActivityInstance' |
   'historicBatch' |
   'historicDecisionInstance' |
   'historicDetail' |
   'historicExternalTaskLog' |
+  'historicIncident' |
   'historicJobLog' |
   'historicProcessInstance' |
   'historicTask' |

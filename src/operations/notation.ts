@@ -51,6 +51,7 @@ export type CheckCondition =
   | `the job runs ${CheckedCommand}`
   | `the job runs ${CheckedCommand} or ${CheckedCommand}`
   | 'the job runs an unknown command'
+  | 'the owner of the filter changes'
   | 'the task belongs to a case'
   | 'the task belongs to a process'
   | 'the worker does not hold the task'
@@ -221,6 +222,11 @@ export interface ItemRestriction {
    * Default: the gateway reads all items and filters them, and cannot restrict a report.
    */
   readonly prefilter?: PrefilterName | 'task query' | 'definitions of the report'
+  /**
+   * True if the engine executes the task query of a filter, extended by the query of the request. Default: the request contains the
+   * whole query.
+   */
+  readonly storedQuery?: true
   /** `ignored`: tenants do not restrict these items. Default: they do. */
   readonly crossTenant?: 'ignored'
 }

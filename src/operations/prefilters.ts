@@ -21,6 +21,8 @@ export interface Prefilter {
   readonly exceptKeys?: string
   /** The parameter for the id of one process definition. */
   readonly definition?: string
+  /** The parameter for the owner of items. Owners see their items without a record. */
+  readonly owner?: string
   /** The parameter for a list of process instance ids. */
   readonly instances?: string
   /** The parameter for a list of case instance ids. */
@@ -92,6 +94,28 @@ export const PREFILTERS = {
     definition: 'processDefinitionId',
     instances: 'processInstanceIds',
     tenants: 'two queries',
+    postForm: {
+      counts: true,
+      texts: [
+        'businessKey',
+        'businessKeyLike',
+        'caseInstanceId',
+        'deploymentId',
+        'incidentId',
+        'incidentMessage',
+        'incidentMessageLike',
+        'incidentType',
+        'processDefinitionId',
+        'processDefinitionKey',
+        'sortBy',
+        'sortOrder',
+        'subCaseInstance',
+        'subProcessInstance',
+        'superCaseInstance',
+        'superProcessInstance',
+      ],
+      inQuery: [],
+    },
     order: 'id',
     sorts: { instanceId: OWN_ID },
   },
@@ -117,6 +141,7 @@ export const PREFILTERS = {
   cleanableProcessInstances: { by: 'keys', keys: 'processDefinitionKeyIn', tenants: 'two queries' },
   cleanableDecisionInstances: { by: 'keys', keys: 'decisionDefinitionKeyIn', tenants: 'two queries' },
   identities: { by: 'keys', keys: 'idIn', key: 'id', tenants: 'none', order: 'id' },
+  filters: { by: 'key', key: 'filterId', owner: 'owner', tenants: 'none', order: 'id', sorts: { filterId: OWN_ID } },
   historicProcessInstances: {
     by: 'keys',
     keys: 'processDefinitionKeyIn',

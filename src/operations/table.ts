@@ -18,10 +18,14 @@ export type BodyName =
   | 'CorrelationMessageDto'
   | 'EvaluateDecisionDto'
   | 'ExecutionTriggerDto'
+  | 'FetchExternalTasksDto'
   | 'HistoricExternalTaskLogQueryDto'
+  | 'JobDefinitionsSuspensionStateDto'
+  | 'JobSuspensionStateDto'
   | 'MigrationExecutionDto'
   | 'MigrationPlanDto'
   | 'MigrationPlanGenerationDto'
+  | 'ProcessInstanceSuspensionStateDto'
   | 'SignalDto'
   | 'StartProcessInstanceFormDto'
   | 'TaskDto'
@@ -39,6 +43,8 @@ export type AcceptedForm = 'csv' | 'hal' | 'hal with variables'
 export type QueryName =
   | 'ActivityStatisticsQuery'
   | 'AuthorizationCheckQuery'
+  | 'DefinitionStatisticsByKeyQuery'
+  | 'DefinitionStatisticsQuery'
   | 'EventSubscriptionQuery'
   | 'SchemaLogQuery'
   | 'TaskQuery'
@@ -160,6 +166,17 @@ export interface OperationEntry {
    * the audit log contains no such id. A test requires the field.
    */
   readonly creates?: `${'answer' | 'body'}:${string}`
+  /**
+   * The record that a secured engine writes for the user together with the created entity. `answer:owner` is the owner in the response.
+   * Default: the engine writes none.
+   */
+  readonly defaultRecord?: {
+    readonly resource: 'DEPLOYMENT' | 'FILTER'
+    readonly permissions: readonly string[]
+    readonly user: 'caller' | 'answer:owner'
+  }
+  /** The resource of the path's entity, which the operation deletes. A secured engine removes the records on it. Default: none are removed. */
+  readonly removesRecords?: 'DEPLOYMENT' | 'FILTER'
   /** With the header `Idempotency-Key` the operation is executed once. Default: the header has no effect, and no response is stored. */
   readonly idempotencyKey?: true
   /**
@@ -189,10 +206,11 @@ export interface OperationEntry {
   /** The form of the response if `Accept` prefers it to JSON. Default: only JSON. A test requires the field for HAL. */
   readonly accept?: AcceptedForm
   /**
-   * The body, query string or stored query is a task query. Its members `*Expression` contain code and are refused. Default: no such
-   * members are looked for. A test requires the field.
+   * The body or the query string is a task query. The engine runs its members `*Expression` as code, so only known expressions are
+   * accepted. `checked with filter`: the engine adds the query of the filter that the path names, which is checked too. Default: no
+   * such members are looked for. A test requires the field.
    */
-  readonly expressions?: 'refused'
+  readonly expressions?: 'checked' | 'checked with filter'
   /** The conditions under which the engine refuses before it checks permissions, in its order. A missing entity precedes them. Default: none. */
   readonly preconditions?: readonly Precondition[]
   /**
@@ -215,7 +233,8 @@ export interface OperationEntry {
    * - `password verdict`: if the operation is open. The gateway verifies the password, as it does for Basic.
    * - `long poll`: the engine may hold the request open for the body's `asyncResponseTimeout`, on a separate connection.
    * - `item counts`: if the query parameter `itemCount` is set. The gateway counts the items of each filter in the response.
-   * - `added variables`: if the query has a member of `ADDED_VARIABLES`. The first item whose variables are refused refuses the whole list.
+   * - `added variables`: if the query has a member of `ADDED_VARIABLES`. The gateway reads the variables, unless the engine may create
+   *   objects. The first item of a list whose variables are refused refuses the whole list.
    * - `api document`, `api page`: always. The gateway describes the operations of which the caller may be permitted some request.
    * - `own profile`: if the engine does not know the caller. This can be a user of `users.yaml` or the owner of a token.
    *

@@ -13,7 +13,13 @@ const UNTENANTED_PATHS: ReadonlySet<string> = new Set([
 ])
 
 /** Lookups of entities that belong to no tenant. */
-export const UNTENANTED_LOOKUPS: ReadonlySet<string> = new Set(['authorization', 'group', 'tenant', 'user'])
+export const UNTENANTED_LOOKUPS: ReadonlySet<string> = new Set([
+  'authorization',
+  'filter',
+  'group',
+  'tenant',
+  'user',
+])
 
 /** Resources whose ids name entities that belong to no tenant. */
 const UNTENANTED_RESOURCES: ReadonlySet<string> = new Set([

@@ -1,3 +1,5 @@
+import { GatewayError } from '../errors.ts'
+import { isPermissionRecorded } from './audit.ts'
 import type { RequestContext, ReceivedRequest } from './context.ts'
 import type { Dependencies } from './dependencies.ts'
 import { networkOf } from '../policy/authn/throttle.ts'
@@ -17,11 +19,18 @@ export function shedLoad({ pressure }: Pick<Dependencies, 'pressure'>): RequestS
   }
 }
 
-/** Counts the request against the rate limit of the principal or of a rule for it, and checks whether there is memory for its body. */
-export function admit(dependencies: Pick<Dependencies, 'pressure' | 'ruleRateOf'>): RequestStage {
+/**
+ * Counts the request against the rate limit of the principal or of a rule for it, and checks whether its audit line can be written
+ * and whether there is memory for its body.
+ */
+export function admit(
+  dependencies: Pick<Dependencies, 'pressure' | 'ruleRateOf' | 'config' | 'isAuditWritable'>,
+): RequestStage {
   const count = countRequest(dependencies)
   const reserve = reserveBody(dependencies)
+  const requireAudit = dependencies.config.audit.required ? requireAuditLine(dependencies) : null
   return function admitStage(request) {
+    requireAudit?.(request)
     return chain(count(request), () => reserve(request))
   }
 }
@@ -51,6 +60,18 @@ function conclude(context: RequestContext, taken: RateResult | null): void {
  */
 export function rateKeyOf(principal: Principal, { address }: Pick<RequestContext, 'address'>): string {
   return principal === ANONYMOUS ? `\0address:${networkOf(address)}` : principal.userId
+}
+
+/** The time after which a client may try again. */
+const AUDIT_RETRY_SECONDS = 5
+
+/** Refuses requests that have an audit line if they are permitted, while audit lines cannot be written. */
+function requireAuditLine({ config, isAuditWritable }: Pick<Dependencies, 'config' | 'isAuditWritable'>) {
+  return function requireAudit(request: ReceivedRequest): void {
+    if (isAuditWritable() || !isPermissionRecorded(request, config.audit)) return
+    request.context.stage = 'admit'
+    throw new GatewayError('GW_AUDIT_UNAVAILABLE', { retryAfterSeconds: AUDIT_RETRY_SECONDS })
+  }
 }
 
 /** Smaller bodies are not worth a reservation. */

@@ -12,6 +12,7 @@ import { ANONYMOUS, type Principal } from '../request/principal.ts'
 import type { PermitGround } from '../policy/authz/explain/permit-grounds.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import type { ListDecision } from '../lists/answer/list-decision.ts'
+import type { StoredFilter } from '../lists/rewrite/filter-execution.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { RouteConfig } from './routes.ts'
 import type { QueryChange } from './query-changes.ts'
@@ -67,6 +68,8 @@ export interface Outcome {
   passwordCheck: PasswordCheck | 'none'
   /** The authorization record before the request changes it, for the audit log. `unknown` if the gateway has not read it. */
   formerRecord: StoredRecord | 'unknown'
+  /** The names of the parts of a multipart body. Null if no such body was read. */
+  partNames: ReadonlySet<string> | null
   /** True if the credentials were verified for this request, and not remembered from an earlier one. */
   isLogin: boolean
   /** Why the checks have passed. Empty if the audit line does not name it. */
@@ -104,6 +107,7 @@ const BY_API: EntryWay = { way: 'api' }
 const NO_REPORTS: readonly Report[] = []
 const NO_GROUNDS: readonly PermitGround[] = []
 const NO_CHANGES: readonly QueryChange[] = []
+const NO_FILTERS: readonly StoredFilter[] = []
 
 /**
  * The state of one request. The types of its states, in the order of the stages, are `RequestContext`, `LocatedContext`,
@@ -127,6 +131,8 @@ export interface RequestContext extends Outcome {
   readonly operation: Operation | null
   /** Null if the caller is not authenticated, or need not be. */
   readonly principal: Principal | null
+  /** The filters that the engine executes for the request. Known from stage 8 on. */
+  storedFilters: readonly StoredFilter[]
   /** The application of a passthrough request. */
   readonly passthrough: Pick<Application, 'prefix'> | 'none'
 }
@@ -199,6 +205,7 @@ class ContextMembers implements RequestContext {
   engine: EngineDependencies | null = null
   operation: Operation | null = null
   principal: Principal | null = null
+  storedFilters = NO_FILTERS
   passthrough: RequestContext['passthrough'] = 'none'
   permit!: Permit
   recordsVersion = UNDECIDED
@@ -214,6 +221,7 @@ class ContextMembers implements RequestContext {
   isWithheld = false
   passwordCheck: PasswordCheck | 'none' = 'none'
   formerRecord: StoredRecord | 'unknown' = 'unknown'
+  partNames: ReadonlySet<string> | null = null
   isLogin = false
   grounds = NO_GROUNDS
   origin: ResponseOrigin = FROM_GATEWAY

@@ -1,5 +1,5 @@
 import type { ReceivedRequest } from './context.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, operatorText } from '../errors.ts'
 
 /**
  * Returns a function that a decision with many requests calls to check whether it should continue. `withinMs` begins with this
@@ -12,10 +12,10 @@ export function createDeadlineCheck({ raw }: ReceivedRequest, withinMs: number):
   return function checkDeadline() {
     // No client receives this error.
     if (raw.socket.destroyed)
-      throw new GatewayError('GW_BAD_REQUEST', { message: 'The client has disconnected' })
+      throw new GatewayError('GW_BAD_REQUEST', { message: operatorText`The client has disconnected` })
     if (performance.now() > endsAtMs)
       throw new GatewayError('GW_UPSTREAM_TIMEOUT', {
-        message: 'The lookups for this request took too long',
+        message: operatorText`The lookups for this request took too long`,
       })
   }
 }

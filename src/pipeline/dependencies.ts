@@ -19,9 +19,11 @@ import type { Authenticator } from '../policy/authn/authenticate.ts'
 import type { GroundsOf } from '../policy/authz/explain/permit-grounds.ts'
 import type { PossiblePermitSearch } from '../policy/authz/explain/possible-permits.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
-import type { HazardRule } from '../operations/hazard-rules.ts'
+import type { AcceptedHazards } from '../policy/validation/hazards.ts'
+import type { SelectCandidateTasks } from '../lists/rewrite/candidate-tasks.ts'
 import type { IdentitySource } from '../policy/authn/identity-source.ts'
 import type { IsDateText } from '../policy/validation/schemas/engine-error.ts'
+import type { DefaultRecords } from '../policy/authz/records/default-records.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import type { CeilingOf } from '../policy/limits/ceiling.ts'
 import type { MaxResults } from '../policy/limits/max-results.ts'
@@ -29,9 +31,10 @@ import type { CountedRate, TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { ForwardedKind } from '../proxy/wire/forwarded.ts'
 import type { RequestPolicy } from '../proxy/wire/headers.ts'
+import type { PathGuard } from '../proxy/passthrough/path-guard.ts'
 import type { OpenWebSockets } from '../proxy/passthrough/open-web-sockets.ts'
 import type { ApplicationPlace } from '../proxy/passthrough/response-headers.ts'
-import type { ShiftShares, ShiftState } from '../proxy/nodes/shift.ts'
+import type { ShiftChange, ShiftShares, ShiftState } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import type { Traces } from '../traces/traces.ts'
@@ -46,17 +49,21 @@ export interface EngineShift {
   /** The group to which requests are shifted. */
   readonly to: string
   readonly from: string
-  /** Identifies the section `shift` of the configuration. */
-  readonly settings: string
   readonly state: () => ShiftState
-  /** Applies the state of another process of this gateway, unless this process knows a later one. */
-  readonly adopt: (state: ShiftState) => void
+  /** Returns why this process returned all requests. Null if they have not returned, or another process has returned them. */
+  readonly finding: () => string | null
+  /** Returns the last change, for other processes. */
+  readonly lastChange: () => ShiftChange
+  /** Applies a change that another process of this gateway knows, if it replaces the state of this process. */
+  readonly follow: (change: ShiftChange) => void
   /** Returns why the group `to` gets no requests, whatever its shares are. Null if it may get requests. */
   readonly refusal: () => string | null
   /** Returns the same after a new check of the group, which ends in time for a response of the admin listener. */
   readonly recheck: () => Promise<string | null>
-  /** Changes the shares, at once in this process and in under a second at the replicas that share a Redis. */
-  readonly change: (shares: ShiftShares) => void
+  /** Changes the given shares. Resolves when this process uses them. Replicas that share a Redis use them in under a second. */
+  readonly change: (shares: Partial<ShiftShares>) => Promise<void>
+  /** Returns whether Redis has the shares of this process, so that all other processes follow them. Null if Redis is not configured. */
+  readonly isShared: () => boolean | null
 }
 
 /** The dependencies of one engine. */
@@ -79,6 +86,8 @@ export interface EngineDependencies {
    * user. Never rejects.
    */
   readonly changed: (changes: readonly ChangeKind[], about: string) => Promise<void>
+  /** Writes the records that a secured engine creates automatically. Null if the records are not those of the engine, or if the engine itself decides. */
+  readonly defaultRecords: DefaultRecords | null
   /** The permits of all operations by operationId. */
   readonly permits: Pick<ReadonlyMap<string, Permit>, 'get'>
   /**
@@ -100,6 +109,8 @@ export interface EngineDependencies {
   readonly deploymentOf:
     | ((definition: LookupName, accessRequest: AccessRequest) => Promise<string | null>)
     | null
+  /** Changes task queries so that their candidate users select the tasks that a secured engine selects for a caller. */
+  readonly selectCandidateTasks: SelectCandidateTasks
   /** Counts one request of a user. Null if no user has a limit. */
   readonly takeRate: TakeRate | null
   /** Null if lists may have any number of items. */
@@ -116,7 +127,7 @@ export interface EngineDependencies {
   /** Sends requests of the gateway itself. Null if decisions do not ask the engine. */
   readonly ask: AskEngine | null
   readonly validation: Mode
-  readonly allowedHazards: ReadonlySet<HazardRule>
+  readonly accepted: AcceptedHazards
   /** The mode of the check for scripts in deployed models. */
   readonly scripts: Mode
   /** Returns whether a text can be a date of this engine. */
@@ -138,6 +149,8 @@ export interface Application extends ApplicationPlace {
   /** `none`: every client that reaches the listener reaches the application. */
   readonly auth: 'gateway' | 'none'
   readonly forwarded: ForwardedKind
+  /** Decides which paths are forwarded. */
+  readonly guard: PathGuard
   /** Null if the gateway opens no WebSockets for the application. */
   readonly webSockets: OpenWebSockets | null
 }
@@ -162,11 +175,6 @@ export interface Dependencies {
   readonly pressure: Pressure
   /** Requests that wait for tasks. */
   readonly parked: ParkedRequests
-  /**
-   * Applies later shares of two groups that other processes have stored in Redis, and stores those of this process. Resolves at once
-   * without Redis, and in less than a second if it does not respond. Never rejects.
-   */
-  readonly compareShares: () => Promise<void>
   /** The tools for agents. Null if they are not configured. */
   readonly toolEndpoint: ToolEndpoint | null
   readonly metrics: Metrics
@@ -175,4 +183,6 @@ export interface Dependencies {
   readonly traces: Traces | null
   /** Writes a line of the audit stream. */
   readonly audit: (audit: Audit) => void
+  /** Returns whether the lines of the audit stream can be written now. */
+  readonly isAuditWritable: () => boolean
 }

@@ -82,7 +82,7 @@ function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['
 }
 
 function permissionLine(decided: DecidedPermission): string {
-  return `${permissionText(decided)}: ${decidedBy(decided.record)}`
+  return `${permissionText(decided)}: ${decidedBy(decided.record, decided.resource)}`
 }
 
 /** Formats a permission: `READ on Task *`. */
@@ -96,18 +96,27 @@ export function permissionText({
 
 const TYPES = ['GLOBAL', 'GRANT', 'REVOKE'] as const
 
+/** The reason for a permission without a record, by the resource. */
+const IMPLIED: Readonly<Record<string, string>> = {
+  Task: 'by a link to',
+  Filter: 'to its owner,',
+  User: 'to themselves,',
+  Group: 'by the membership in',
+  Tenant: 'by a membership of',
+}
+
 /** Formats the record that decides: `granted by GRANT to group clerks on * (step 6)`. */
-export function decidedBy(record: DecidingRecord | null): string {
+export function decidedBy(record: DecidingRecord | null, resource: string): string {
   if (record === null) return 'no record'
   const { permitted, implied, type, level, subject, resourceId, step } = record
   const word = permitted ? 'granted' : 'revoked'
-  if (implied) return `${word} by a link to ${level} ${subject} (step ${step})`
+  if (implied) return `${word} ${IMPLIED[resource] ?? 'implicitly to'} ${level} ${subject} (step ${step})`
   const whose = level === 'global' ? 'everybody' : `${level} ${subject}`
   return `${word} by ${TYPES[type]} to ${whose} on ${resourceId} (step ${step})`
 }
 
 function itemsLines(explanation: ItemsExplanation): string[] {
-  const { sees, plan, conditions, oneRecord, exempt, tenants, linkedTasks } = explanation
+  const { sees, plan, conditions, oneRecord, exempt, tenants, linkedTasks, owner } = explanation
   return [
     `visible items: ${VISIBLE[sees]}`,
     ...(plan === null ? [] : [`  plan: ${PLANS[plan]}`]),
@@ -122,6 +131,7 @@ function itemsLines(explanation: ItemsExplanation): string[] {
     ...(linkedTasks === null
       ? []
       : [`  visible through links to the user or the groups: ${counted(linkedTasks, 'task')}`]),
+    ...(owner === null ? [] : [`  visible to their owner: items of user ${owner}`]),
     ...(tenants === null
       ? []
       : [`  only items without a tenant${tenants.length === 0 ? '' : `, or of ${listOf(tenants)}`}`]),
@@ -146,7 +156,7 @@ const PLANS = {
 
 function itemsPermissionLine({ permission, resource, record, ids, idCount }: ItemsPermission): string {
   const some = idCount > ids.length ? `${ids.join(', ')} and ${idCount - ids.length} more` : ids.join(', ')
-  return `${permission} on ${resource}: for all ids: ${decidedBy(record)}; for single ids: ${some === '' ? 'none' : some}`
+  return `${permission} on ${resource}: for all ids: ${decidedBy(record, resource)}; for single ids: ${some === '' ? 'none' : some}`
 }
 
 function responseLines(explained: RequestExplanation): string[] {
@@ -155,8 +165,9 @@ function responseLines(explained: RequestExplanation): string[] {
   if (decision === 'permitted' || answer === null) return ['Permitted: the request is sent to the engine']
   const error = answer.error === null ? '' : ` (${answer.error})`
   const words = wordsOf(answer.body)
-  // The message of a visible refusal already contains the reason.
-  const reason = answer.reason === null || words.endsWith(answer.reason) ? [] : [`  ${answer.reason}`]
+  // The engine's exception already names the permissions.
+  const isSaid = words.startsWith('AuthorizationException: ') || words.endsWith(answer.reason ?? '')
+  const reason = answer.reason === null || isSaid ? [] : [`  ${answer.reason}`]
   return [`Refused at stage ${stage}: ${answer.status}${error}`, `  ${words}`, ...reason]
 }
 

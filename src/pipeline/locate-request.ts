@@ -4,7 +4,16 @@ import { clientSocketOf } from '../mcp/tool-calls.ts'
 import { targetPathOf } from '../request/target.ts'
 import { createCertificateUser } from '../request/client-certificate.ts'
 import type { Principal } from '../request/principal.ts'
-import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
+import {
+  type RefusalText,
+  operatorTextOf,
+  callerTextOf,
+  ownText,
+  type EngineRefusal,
+  GatewayError,
+  jsonRefusalOf,
+  operatorText,
+} from '../errors.ts'
 import { isCrossOriginRequest, isFromOtherOrigin } from '../request/origin.ts'
 import type { Application, EngineDependencies, Dependencies } from './dependencies.ts'
 import {
@@ -100,7 +109,7 @@ export function notFound(): never {
 }
 
 function notFoundRefusal(): EngineRefusal {
-  return refusalOf(404, 'NotFoundException', 'HTTP 404 Not Found')
+  return refusalOf(404, 'NotFoundException', operatorText`HTTP 404 Not Found`)
 }
 
 /**
@@ -110,7 +119,7 @@ function notFoundRefusal(): EngineRefusal {
  */
 export function noOperation(allow: string | null): EngineRefusal {
   if (allow === null) return notFoundRefusal()
-  return refusalOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
+  return refusalOf(405, 'NotAllowedException', operatorText`HTTP 405 Method Not Allowed`, { allow })
 }
 
 /** Returns whether the configured release of an engine has an operation. */
@@ -130,17 +139,25 @@ export function requireOperation(
   const { id, method, template } = operation
   const path = template.replaceAll(/:(\w+)/g, '{$1}')
   throw new GatewayError('GW_OPERATION_MISSING', {
-    message: `${release} does not have the operation ${id} (${method} ${path})`,
+    message: ownText(`${release} does not have the operation ${id} (${method} ${path})`),
   })
 }
 
 /** Returns the refusal in the form of the engine's authentication filter. */
 export function unknownEngine(name: string): EngineRefusal {
-  return refusalOf(404, 'InvalidRequestException', `Process engine ${name} not available`)
+  return refusalOf(404, 'InvalidRequestException', {
+    caller: `Process engine ${name} not available`,
+    operator: operatorText`no engine of this name is configured`,
+  })
 }
 
-function refusalOf(status: number, type: string, message: string, headers = {}): EngineRefusal {
-  return jsonRefusalOf(status, { type, message, code: null }, message, headers)
+function refusalOf(status: number, type: string, text: RefusalText, headers = {}): EngineRefusal {
+  return jsonRefusalOf(
+    status,
+    { type, message: callerTextOf(text), code: null },
+    operatorTextOf(text),
+    headers,
+  )
 }
 
 /**
@@ -189,7 +206,7 @@ export function authenticatePassthrough(
     ) {
       metrics.webSocketRefused({ engine: application.prefix, reason: 'origin' })
       throw new GatewayError('GW_FOREIGN_ORIGIN', {
-        message: 'A page of another origin may not open a WebSocket',
+        message: operatorText`A page of another origin may not open a WebSocket`,
       })
     }
     if (config.cors !== null && isCrossOriginRequest(request.raw, request.headers.host ?? '', allowedOrigins))

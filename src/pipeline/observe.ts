@@ -5,6 +5,7 @@ import { comparisonOf } from './compare-decision.ts'
 import type { GatewayError } from '../errors.ts'
 import { accessRecordOf, bounded, shownPathOf } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
+import { loggedCauseOf, withoutMessages } from '../request/logged-causes.ts'
 import { loggedCacheStatusOf, nodeOf, receive, type RequestContext, type ReceivedRequest } from './context.ts'
 import { bodyBytesOf, signReply } from './replies.ts'
 import type { Dependencies } from './dependencies.ts'
@@ -163,14 +164,9 @@ type Refusal = NonNullable<RequestContext['refusal']>
  */
 function reportRequest(log: Dependencies['log'], requestId: string, refusal: Refusal): void {
   if (isOwn(refusal) && refusal.code === 'GW_INTERNAL')
-    log.error({ requestId, err: refusal.cause ?? refusal }, bounded(refusal.message))
+    log.error({ requestId, err: withoutMessages(refusal.cause ?? refusal) }, bounded(refusal.message))
   else if (refusal.statusCode >= 500 && refusal.cause instanceof Error)
-    log.info({ requestId, cause: bounded(describeCause(refusal.cause)) }, bounded(refusal.message))
-}
-
-/** Formats an error: `UND_ERR_SOCKET: other side closed`. */
-function describeCause(cause: Error): string {
-  return 'code' in cause ? `${String(cause.code)}: ${cause.message}` : cause.message
+    log.info({ requestId, cause: bounded(loggedCauseOf(refusal.cause)) }, bounded(refusal.message))
 }
 
 function labelsOf({ operation, engine, passthrough }: RequestContext) {

@@ -1,6 +1,7 @@
-import { GatewayError } from '../errors.ts'
+import { GatewayError, operatorText } from '../errors.ts'
 import { isPagedList } from '../operations/paged-list.ts'
 import type { Operation } from '../operations/table.ts'
+import { checkBodyItems, checkQueryItems } from '../policy/limits/body-items.ts'
 import { withSerializedValues } from '../policy/validation/deserialization.ts'
 import { bodyForNone } from '../policy/validation/media.ts'
 import type { AccessRequest } from '../request/access-request.ts'
@@ -10,13 +11,14 @@ import { targetSearchOf } from '../request/target.ts'
 import { type CheckedContext, type LocatedContext, setRequest, type ReceivedRequest } from './context.ts'
 import { paramsOf } from './locate-request.ts'
 import type { Dependencies } from './dependencies.ts'
-import { queryChangesOf } from './query-changes.ts'
+import { BODY_CHANGE, queryChangesOf } from './query-changes.ts'
+import { readsSerialized, withoutAddedVariables, withSerializedBody } from './serialized-request.ts'
 import { createDeadlineCheck } from './deadline-check.ts'
 
 /**
  * Reads the parts of a request that a decision depends on, with the bytes of the body. The framework keeps the request, so it can be
  * read again for another decision.
- * @throws GatewayError if the body is not acceptable JSON
+ * @throws GatewayError if the body is not acceptable JSON, or if a list is longer than `limits.items` permits
  */
 export function readRequest(
   { config }: Pick<Dependencies, 'config'>,
@@ -24,30 +26,42 @@ export function readRequest(
   request: ReceivedRequest,
 ): CheckedContext {
   const { operation, principal } = context
+  const isSerialized = readsSerialized(context)
   const received = targetSearchOf(request.url)
-  const search = searchOf(context, received)
-  const query = queryOf(search)
+  const checked = searchOf(context, received)
+  const query = queryOf(checked)
+  checkQueryItems(query, config.limits.items)
   const bytes = bytesOf(operation, request)
   const isJson = bytes !== null && operation.media === undefined
+  const body = isJson ? readBodyOf(operation, bytes) : undefined
+  checkBodyItems(body, config.limits.items)
+  // Variables that the query adds to tasks stay in the parsed copy, because they are checked. The gateway reads them with requests of
+  // its own (handlers/lists/added-variables.ts).
+  const search = isSerialized ? withoutAddedVariables(operation, checked, query) : checked
+  const sent = isSerialized && isJson ? withSerializedBody(operation, bytes, body) : bytes
   const accessRequest: AccessRequest = {
     principal,
     params: paramsOf(request),
     query,
-    body: isJson ? readBodyOf(operation, bytes) : undefined,
+    body,
     checkDeadline: createDeadlineCheck(request, config.timeouts.headers),
   }
-  if (search !== received) context.changes = queryChangesOf(operation, queryOf(received), query)
-  setRequest(context, { accessRequest, bytes, search })
+  if (search !== received || sent !== bytes)
+    context.changes = [
+      ...queryChangesOf(operation, queryOf(received), queryOf(search)),
+      ...(sent === bytes ? [] : [BODY_CHANGE]),
+    ]
+  setRequest(context, { accessRequest, bytes: sent, search })
   return context
 }
 
-/** Returns the query string that is checked and sent. */
-function searchOf({ engine, operation, principal }: LocatedContext, search: string): string {
-  const { maxResults, validation, allowedHazards } = engine
+/** Returns the query string that is checked. */
+function searchOf(context: LocatedContext, search: string): string {
+  const { engine, operation, principal } = context
+  const { maxResults } = engine
   const limited =
     maxResults === null || !isPagedList(operation) ? search : maxResults.searchOf(principal, search)
-  const isAsReceived = validation !== 'enforce' || allowedHazards.has('deserialization')
-  return isAsReceived ? limited : withSerializedValues(operation, limited)
+  return readsSerialized(context) ? withSerializedValues(operation, limited) : limited
 }
 
 function bytesOf(operation: Operation, { body, headers }: ReceivedRequest): Buffer | null {
@@ -59,6 +73,8 @@ function bytesOf(operation: Operation, { body, headers }: ReceivedRequest): Buff
 function readBodyOf({ items }: Operation, bytes: Buffer): unknown {
   const body = readJson(bytes)
   if (items !== undefined && (typeof body !== 'object' || Array.isArray(body)))
-    throw new GatewayError('GW_INVALID_BODY', { message: 'The request body does not match the operation: $' })
+    throw new GatewayError('GW_INVALID_BODY', {
+      message: operatorText`The request body does not match the operation: $`,
+    })
   return body
 }

@@ -1,19 +1,23 @@
-import { GatewayError } from '../errors.ts'
+import { type OperatorText, operatorText, GatewayError } from '../errors.ts'
 import { type Ceiling, ceilingPermits, MEMBERS_ABOVE_SAFE } from '../operations/ceilings.ts'
-import { HAZARD_RULES, type HazardRule } from '../operations/hazard-rules.ts'
+import { HAZARD_RULES } from '../operations/hazard-rules.ts'
 import type { Operation } from '../operations/table.ts'
 import { bodyValue } from '../request/body.ts'
-import { checkHazards } from '../policy/validation/hazards.ts'
+import { type AcceptedHazards, checkHazards } from '../policy/validation/hazards.ts'
 import type { CheckedContext, Outcome, ReceivedRequest } from './context.ts'
 import type { Dependencies } from './dependencies.ts'
 
 /** The methods of an application that count as reads. The effect of its other methods is unknown, so each of them counts as a write. */
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** An expression in a query is code, which could change anything, so no setting allows it to a caller with a ceiling. */
-const ALLOWED_HAZARDS: ReadonlySet<HazardRule> = new Set(
-  HAZARD_RULES.filter((rule) => rule !== 'expressions'),
-)
+/**
+ * An expression in a query is code, which could change anything, so no setting allows it to a caller with a ceiling. The known
+ * expressions change nothing.
+ */
+const ACCEPTED: AcceptedHazards = {
+  allowedHazards: new Set(HAZARD_RULES.filter((rule) => rule !== 'expressions')),
+  allowedExpressions: new Set(),
+}
 
 type CeilingDependencies = Pick<Dependencies, 'ceilingOf' | 'metrics'>
 
@@ -28,7 +32,7 @@ export function requireCeiling(dependencies: CeilingDependencies, context: Check
   const isPermitted =
     ceilingPermits(context.ceiling, operation) && !hasMemberAboveSafe(operation, accessRequest.body)
   conclude(dependencies, context, { engine: engine.name, isPermitted })
-  checkHazards(operation, accessRequest, ALLOWED_HAZARDS)
+  checkHazards(operation, accessRequest, ACCEPTED)
 }
 
 /** Returns whether a body has a member that only the ceiling `all` permits. An engine reads null and an empty list as absent. */
@@ -75,8 +79,8 @@ function conclude(
   throw new GatewayError('GW_CEILING', { message: MESSAGES[ceiling] })
 }
 
-const MESSAGES: Readonly<Record<Ceiling, string>> = {
-  read: "The ceiling 'read' of the caller permits only operations that read",
-  safe: "The ceiling 'safe' of the caller does not permit this operation",
-  all: 'The ceiling of the caller does not permit this operation',
+const MESSAGES: Readonly<Record<Ceiling, OperatorText>> = {
+  read: operatorText`The ceiling 'read' of the caller permits only operations that read`,
+  safe: operatorText`The ceiling 'safe' of the caller does not permit this operation`,
+  all: operatorText`The ceiling of the caller does not permit this operation`,
 }

@@ -1,4 +1,10 @@
-import type { DenialReason, EngineRefusal, GatewayError, MissingPermission } from '../errors.ts'
+import {
+  ownText,
+  type DenialReason,
+  type EngineRefusal,
+  type GatewayError,
+  type MissingPermission,
+} from '../errors.ts'
 import type { FindMissingItemPermissions } from '../lists/item-decision.ts'
 
 /** The stage of a request. A refusal names its stage in the log and in the metrics. */
@@ -26,7 +32,7 @@ export interface Report {
 
 /** Returns the report of a response in which some or all items are hidden, or would be. */
 export function itemsReport(stage: Stage, rule: 'rows: none' | 'rows: some'): Report {
-  return { stage, refusal: null, denialReason: { rule, missing: [] } }
+  return { stage, refusal: null, denialReason: { rule: ownText(rule), missing: [] } }
 }
 
 /** Returns the report with the missing permissions for the hidden items. */

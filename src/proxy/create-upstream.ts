@@ -32,6 +32,7 @@ import { lockedTasksIn } from './long-polls/poll-response.ts'
 import { type PollEnd, Polls } from './long-polls/polls.ts'
 import { SharedFetches, type ShareOptions } from './attempts/shared-fetches.ts'
 import { Shift, type ShiftOptions } from './nodes/shift.ts'
+import { LEARNED_FROM } from './nodes/record-outcome.ts'
 import { SlowOperations } from './nodes/slow-operations.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
 import { checkNodeConnection } from './nodes/check-connection.ts'
@@ -208,10 +209,11 @@ function createOnAttempt(
 ): (event: AttemptEvent) => void {
   const groups = new Map(nodes.all.map(({ name, group }) => [name, group]))
   return function countAttempt(event) {
-    const { operation, node, result, status, seconds, retry } = event
-    if (result !== 'cancelled')
+    const { operation, caller, node, result, endedBy, status, seconds, retry } = event
+    if (LEARNED_FROM[endedBy].group)
       shift.record(groups.get(node) ?? null, {
         operation,
+        caller,
         isFailed: result !== 'ok' || status >= 500,
         readMs: retry === 'always' ? seconds * 1000 : null,
       })
@@ -369,9 +371,8 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
     if (shift === null) return upstreamRequest
     const group = shift.groupOf(upstreamRequest)
     const isInGroup = (node: Node): boolean => node.group === group
-    // The other group serves the request. Without a failed attempt, a group that is down would never return its requests.
-    if (group === shift.to && nodes.live.some(isInGroup) && !nodes.used.some(isInGroup))
-      shift.record(group, { operation: upstreamRequest.operation, isFailed: true, readMs: null })
+    // Without live nodes, the nodes of the group are drained, which is no failure of the group.
+    if (group === shift.to && nodes.live.some(isInGroup)) shift.recordUsable(nodes.used.some(isInGroup))
     return { ...upstreamRequest, group }
   }
   function compareAfter<T>(upstreamRequest: UpstreamRequest, sent: Promise<T>): Promise<T> {

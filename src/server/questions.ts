@@ -8,7 +8,7 @@ import { drainInProcess, isDrainReport, type DrainReport } from './drain-nodes.t
 import { purgeCache, type PurgeResult } from './purge-cache.ts'
 import { type ComparisonReports, comparisonReportsOf, isComparisonReports } from './comparison-reports.ts'
 import { changeShift, type ShiftResult } from './change-shift.ts'
-import { adoptShifts, isKnownShifts, type KnownShifts } from './known-shifts.ts'
+import { followShifts, isKnownShifts, type KnownShifts } from './known-shifts.ts'
 import type { ServingProcess } from './serving.ts'
 
 /**
@@ -90,6 +90,17 @@ export const AUDIT_EVENT: ProcessQuestion<boolean> = {
   isAnswer: (value): value is boolean => typeof value === 'boolean',
 }
 
+/** Tells a process whether the lines that it sends to the primary can be written. The parameter is true if they can. */
+export const LOG_READER: ProcessQuestion<boolean> = {
+  name: 'logReader',
+  withinMs: 500,
+  answer: (serving, isWritable) => {
+    serving.setLogReader(isWritable === true)
+    return true
+  },
+  isAnswer: (value): value is boolean => typeof value === 'boolean',
+}
+
 /** Removes cached responses. The parameters are the selection of the client. */
 export const PURGE: ProcessQuestion<PurgeResult> = {
   name: 'purge',
@@ -98,7 +109,7 @@ export const PURGE: ProcessQuestion<PurgeResult> = {
   isAnswer: isPurgeResult,
 }
 
-/** Changes or reports the distribution between two groups of nodes. The parameters are the change that the client requests. */
+/** Changes or reports the distribution between two groups of nodes in one process. The parameters are the change that the client requests. */
 export const SHIFT: ProcessQuestion<ShiftResult> = {
   name: 'shift',
   withinMs: 2000,
@@ -106,11 +117,11 @@ export const SHIFT: ProcessQuestion<ShiftResult> = {
   isAnswer: isShiftResult,
 }
 
-/** The shares of two groups of nodes, also those that have returned. The parameters are those of other processes, which are adopted if they are later. */
+/** The shares of two groups of nodes, also those that have returned. The parameters are those of other processes, which the process follows. */
 export const SHARES: ProcessQuestion<KnownShifts> = {
   name: 'shares',
   withinMs: 800,
-  answer: (serving, known) => adoptShifts(serving.current().gateway.engines, known),
+  answer: (serving, known) => followShifts(serving.current().gateway.engines, known),
   isAnswer: isKnownShifts,
 }
 
@@ -150,6 +161,7 @@ const ALL = [
   EXPLAIN,
   REOPEN_AUDIT,
   AUDIT_EVENT,
+  LOG_READER,
   PURGE,
   SHIFT,
   COMPARED,

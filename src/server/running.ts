@@ -9,8 +9,11 @@ export interface RunningGateway {
   readonly adminAddress: string
   /** Applies the current content of the configuration file as a whole, or not at all. */
   readonly reload: () => Promise<ReloadResult>
-  /** Refuses new work, lets requests in flight finish, then closes. Resolves at the deadline at the latest. */
-  readonly drain: () => Promise<void>
+  /**
+   * Refuses new work, lets requests in flight finish, then closes. Resolves at the deadline at the latest, to `failed` if a worker
+   * exited with a failure.
+   */
+  readonly drain: () => Promise<'failed' | void>
 }
 
 /** Watches the text of the configuration file only. The reload that parses the text reports its problems. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenRuntime, Runtime, RuntimeDependencies } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
 import { createListener, type PublicListener } from './listener.ts'
-import type { Logger } from '../log.ts'
+import { type Logger, setLogReader } from '../log.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
 import { openFirstRuntime, type RuntimeReplacement } from './replace-runtime.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
@@ -27,6 +27,8 @@ export interface ServingProcess {
   readonly status: () => ProcessStatus
   /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
+  /** Reports whether the process that reads the lines of this process can write them. */
+  readonly setLogReader: (isWritable: boolean) => void
   readonly drainNodes: RuntimeReplacement['drainNodes']
   readonly runningAt: RuntimeReplacement['runningAt']
   /** Refuses new work, lets requests in flight finish, then closes. Resolves at the deadline at the latest. */
@@ -75,6 +77,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
       await current().start()
     },
     reopenAudit: replacement.reopenAudit,
+    setLogReader: (isWritable) => setLogReader(log, isWritable),
     drainNodes: replacement.drainNodes,
     runningAt: replacement.runningAt,
     listen: () => listener.listen(config.listen),

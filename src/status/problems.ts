@@ -50,7 +50,7 @@ function warning(text: string, runbook: string | null): Problem {
 
 function groupProblems(engine: string, groups: EngineStatus['groups']): readonly Problem[] {
   if (groups === null) return []
-  const { to, from, returned, refused, compared } = groups
+  const { to, from, returned, finding, refused, compared } = groups
   const different = compared?.results['different'] ?? 0
   return [
     ...(refused === null ? [] : [warning(`groups of ${engine}: ${refused}`, 'GatewayGroupRefused')]),
@@ -58,7 +58,7 @@ function groupProblems(engine: string, groups: EngineStatus['groups']): readonly
       ? []
       : [
           warning(
-            `groups of ${engine}: all requests have returned from ${to} to ${from} (${returned})`,
+            `groups of ${engine}: all requests have returned from ${to} to ${from} (${finding ?? returned})`,
             'GatewayShiftReturned',
           ),
         ]),

@@ -42,6 +42,8 @@ export interface GroupsStatus {
   readonly writes: number
   /** The limit that the group has passed, so that all requests returned automatically. Null if they did not return automatically. */
   readonly returned: string | null
+  /** The operation, the counts of both groups and the test. Null if another process has returned the requests. */
+  readonly finding: string | null
   /** Why the group `to` gets no requests, whatever its shares are. Null if it may get requests. */
   readonly refused: string | null
   /** Null if the responses of the groups are not compared. */
@@ -106,7 +108,7 @@ function addGroups(one: GroupsStatus | null, other: GroupsStatus | null): Groups
   if (one === null || other === null) return one ?? other
   const compared = [one, other].flatMap((groups) => groups.compared ?? [])
   return {
-    ...(other.returned === null ? one : other),
+    ...(other.finding === null && (other.returned === null || one.returned !== null) ? one : other),
     refused: one.refused ?? other.refused,
     compared: compared.length === 0 ? null : shownComparison(addComparisons(compared)),
   }

@@ -73,7 +73,7 @@ ${tableOf('refusals', REFUSED, ['/ s', 'Since start'])}</section>
 ${tableOf('reported', REFUSED, ['/ s', 'Since start'])}</section>
 <section><h2>Configuration</h2><p id="reload" class="quiet"></p><ul id="reload-problems" class="bad"></ul></section>
 <section><h2>Who may do what</h2>
-<p id="no-ask" class="quiet" hidden>Set admin.token to ask here. Without a token, the gateway cannot identify its callers.</p>
+<p id="no-ask" class="quiet" hidden>Set admin.token or admin.tokens to ask here. Without a token, the gateway cannot identify its callers.</p>
 <form id="ask" hidden>
 <label>User<input id="user" required autocomplete="off" spellcheck="false"></label>
 <label>Engine<select id="engine"></select></label>

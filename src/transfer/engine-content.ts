@@ -1,3 +1,4 @@
+import { ownText, operatorText } from '../errors.ts'
 import type { StoredRecord } from '../operations/authorization-record.ts'
 import { RECORDS_PATH, storedRecordsOf } from '../policy/authz/records/stored-records.ts'
 import { invalidResponse, jsonIn } from '../request/engine-request.ts'
@@ -63,7 +64,9 @@ export function readRecords(reading: EngineReading): Promise<readonly Identified
     itemsIn: (body) =>
       storedRecordsOf(body).map((record) => {
         if (typeof record.id === 'string') return { ...record, id: record.id }
-        throw invalidResponse(`The engine's response to ${RECORDS_PATH} has a record without an id`)
+        throw invalidResponse(
+          operatorText`The engine's response to ${ownText(RECORDS_PATH)} has a record without an id`,
+        )
       }),
   })
 }
@@ -73,11 +76,13 @@ function readEntities(reading: EngineReading, path: string, what: string): Promi
 }
 
 function entitiesIn(body: Buffer, path: string): readonly EngineEntity[] {
-  const list = jsonIn(body, path)
-  if (!Array.isArray(list)) throw invalidResponse(`The engine's response to ${path} is not a list`)
+  const what = ownText(path)
+  const list = jsonIn(body, what)
+  if (!Array.isArray(list))
+    throw invalidResponse(operatorText`The engine's response to ${what} is not a list`)
   return list.map((one: unknown) => {
     if (!isRecord(one) || typeof one['id'] !== 'string')
-      throw invalidResponse(`The engine's response to ${path} has an item without an id`)
+      throw invalidResponse(operatorText`The engine's response to ${what} has an item without an id`)
     const details = Object.entries(one).filter(([key, value]) => key !== 'id' && isFilled(value))
     return { id: one['id'], details: Object.fromEntries(details) }
   })

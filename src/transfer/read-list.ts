@@ -1,3 +1,4 @@
+import { ownText, operatorText } from '../errors.ts'
 import { type AskEngine, type EngineResponse, jsonIn, okBodyOf } from '../request/engine-request.ts'
 import { isRecord } from '../request/value.ts'
 
@@ -75,7 +76,7 @@ function bodyOf(response: EngineResponse, path: string): Buffer {
     throw new TransferError(
       `the engine has responded to ${path} with status 401: check the account and its password`,
     )
-  return okBodyOf(response, path)
+  return okBodyOf(response, ownText(path))
 }
 
 /**
@@ -107,7 +108,7 @@ export async function checkReadable(ask: AskEngine): Promise<void> {
     const { status, body } = await ask({ method: 'GET', path, limitBytes: MAX_PAGE_BYTES })
     // An engine without authentication knows no caller, and hides nothing.
     if (status === 401 && type === READABLE.Authorization) return
-    const response = status === 200 ? jsonIn(body, '/authorization/check') : null
+    const response = status === 200 ? jsonIn(body, operatorText`/authorization/check`) : null
     if (!isRecord(response) || response['authorized'] !== true)
       throw new TransferError(
         `the account may not read every ${name}: it needs a record with READ on resource type ${type} and id *`,

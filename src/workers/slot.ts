@@ -202,13 +202,14 @@ export class Slot {
     return question.isAnswer(answer) ? answer : null
   }
 
-  /** Drains the worker. The slot starts no other worker. */
-  async drain(): Promise<void> {
+  /** Drains the worker. The slot starts no other worker. Returns the exit code of the worker. Null if it has none. */
+  async drain(): Promise<number | null> {
     this.#stopping.abort()
     const { process, isListening } = this.#current ?? {}
     if (isListening === true) process?.drain()
     else process?.terminate()
     await process?.closed
+    return (await process?.ended)?.code ?? null
   }
 
   kill(): void {

@@ -1,6 +1,7 @@
 import { type Config, loadConfig } from '../config/config.ts'
 import type { HandoverState, OpenRuntime } from '../assembly/runtime.ts'
-import { destinationOf, type Logger } from '../log.ts'
+import { destinationOf, type Logger, logStateOf } from '../log.ts'
+import { addWaitingGauges } from '../metrics/waiting-lines.ts'
 import { createDrain } from '../server/drain.ts'
 import { openAdmin } from '../server/open-admin.ts'
 import { REOPEN_AUDIT } from '../server/questions.ts'
@@ -9,6 +10,7 @@ import { createReload, logWarnings, startEventOf } from '../server/reload.ts'
 import { atKey, type RunningGateway, watchConfig } from '../server/running.ts'
 import { versionOf } from '../server/version.ts'
 import { createPort } from './port.ts'
+import { shareLogState } from './share-log-state.ts'
 import { shareShifts } from './share-shifts.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { createFork, type WorkerProcess } from './worker-process.ts'
@@ -46,10 +48,13 @@ export async function startWorkers({
     // Before its first connection. A worker reads its messages in order.
     drain.applyTo(worker.ask)
     void shareShifts(workerPool, worker.ask, log)
+    void logState.applyTo(worker.ask)
     port.add(worker)
   }
   const workerPool = new WorkerPool({ config, fork, onListening, metrics, log })
   const drain = createDrain({ processes: workerPool, log })
+  const logState = shareLogState(workerPool, log)
+  addWaitingGauges(metrics, { log: () => logStateOf(log), audit: () => null })
   const replace = async (next: Config) => {
     const { questions } = await check(next)
     await workerPool.replace(next)
@@ -101,9 +106,12 @@ export async function startWorkers({
       log.info({ pid, workers, deadlineMs }, 'drain begins')
       const drained = workerPool.drain()
       await port.close(drained)
-      const killed = await drained
+      const { killed, failed } = await drained
+      logState.close()
       await admin.close()
-      log.info({ pid, killed, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
+      log.info({ pid, killed, failed, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
+      // A worker has reported why, for example lines that were lost.
+      return failed > 0 ? 'failed' : undefined
     },
   }
 }

@@ -20,6 +20,9 @@ const WATCH_MS = 5000
 /** The additional time before workers are killed. A worker ends at the drain deadline without a signal. */
 const BEYOND_DRAIN_MS = 1000
 
+/** The exit code of a worker that has failed, or has lost audit lines. */
+const FAILED = 1
+
 /** The slots of all workers. */
 export class WorkerPool implements ServingProcesses {
   readonly #slots: readonly Slot[]
@@ -111,16 +114,24 @@ export class WorkerPool implements ServingProcesses {
     if (snapshot !== null) this.#totals.update(slot.number, snapshot)
   }
 
-  /** Resolves when all workers have ended. Kills the remaining workers one second after the deadline, and returns their number. */
-  async drain(): Promise<number> {
+  /**
+   * Resolves when all workers have ended. Kills the remaining workers one second after the deadline. Returns their number, and the
+   * number of workers that reported a failure with their exit code.
+   */
+  async drain(): Promise<{ readonly killed: number; readonly failed: number }> {
     this.#isDraining = true
     clearInterval(this.#watch)
-    const ended = Promise.all(this.#slots.map((slot) => slot.drain()))
+    let failed = 0
+    const ended = Promise.all(
+      this.#slots.map(async (slot) => {
+        if ((await slot.drain()) === FAILED) failed += 1
+      }),
+    )
     const deadlineMs = this.#config.timeouts.drain + BEYOND_DRAIN_MS
     await Promise.race([ended, wait(deadlineMs, undefined, { ref: false })])
     const remaining = this.#slots.filter(({ isRunning }) => isRunning)
     for (const slot of remaining) slot.kill()
     await Promise.race([ended, wait(BEYOND_DRAIN_MS, undefined, { ref: false })])
-    return remaining.length
+    return { killed: remaining.length, failed }
   }
 }

@@ -3,7 +3,7 @@ import { Server, Socket } from 'node:net'
 import type { OpenRuntime } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
-import { createLogger, type Logger, openDestination } from '../log.ts'
+import { createLogger, type Logger } from '../log.ts'
 import { configProblemsOf } from '../server/reload.ts'
 import { questionNamed } from '../server/questions.ts'
 import { openServing, type ServingProcess } from '../server/serving.ts'
@@ -34,13 +34,7 @@ export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): P
   const signals = listenTo(primary)
   send({ type: 'up' })
   const config = await signals.begin
-  const destination = openDestination()
-  let isDisconnecting = false
-  // The primary forwards the log lines of this process. After it has ended, no process reads them.
-  primary.once('disconnect', () => {
-    if (!isDisconnecting) destination.abandon()
-  })
-  const log = createLogger({ level: config.log.level, destination })
+  const log = createLogger({ level: config.log.level })
   const serving = await openServing({ config, log, open })
   const acceptor = createAcceptor(serving.serveConnection)
   primary.on('message', (sent: unknown, socket: unknown) => {
@@ -56,7 +50,6 @@ export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): P
     drain: async () => {
       send({ type: 'draining' })
       await serving.drain({ lastAccepted: signals.lastConnection.then(acceptor.drain) })
-      isDisconnecting = true
       if (primary.connected) primary.disconnect()
     },
   }

@@ -95,6 +95,28 @@ t.test('gateway_redis_up is 1 while Redis responds, also after a reload', { skip
   t.equal(await metric('gateway_redis_up'), 1)
 })
 
+t.test('a Redis that removes keys has a gauge and a line of the log', { skip: redisSkip }, async (t) => {
+  const node = await startRegistered(t, () => [])
+  const redis = await startRedis({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'volatile-lru'] })
+  t.teardown(() => redis.stop())
+  const settings = { engines: { default: { nodes: [node.url] } }, cache: { redis: redis.url } }
+  const { metric, log } = await startReloadable(t, settings)
+  await until(async () => (await metric('gateway_redis_removes_keys')) === 1, WITHIN_MS)
+  t.match(
+    log.filter(({ msg }) => String(msg).startsWith('Redis removes keys')),
+    [{ level: 'warn', policy: 'volatile-lru' }],
+  )
+})
+
+t.test('a Redis without a limit of memory removes no keys', { skip: redisSkip }, async (t) => {
+  const node = await startRegistered(t, () => [])
+  const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+  t.teardown(() => redis.stop())
+  const settings = { engines: { default: { nodes: [node.url] } }, cache: { redis: redis.url } }
+  const { metric } = await startReloadable(t, settings)
+  await until(async () => (await metric('gateway_redis_removes_keys')) === 0, WITHIN_MS)
+})
+
 t.test(
   'events that alerts count begin at 0 with Redis, and are absent without',
   { skip: redisSkip },
@@ -106,6 +128,7 @@ t.test(
     const series = [
       'gateway_cache_requests_total{tier="redis",result="corrupt"}',
       'gateway_redis_messages_invalid_total',
+      ...['changes', 'evictions'].map((channel) => `gateway_redis_pauses_total{channel="${channel}"}`),
       ...['unavailable', 'unstored', 'unreadable'].map(
         (result) => `gateway_idempotent_requests_total{engine="default",result="${result}"}`,
       ),

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import bcrypt from 'bcrypt'
@@ -14,6 +13,7 @@ import { Random } from '../differential/random.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { runInProcess } from '../support/run-command.ts'
 import { start } from '../support/start.ts'
+import { freePort } from '../support/free-port.ts'
 import { startEngine } from './engine.ts'
 
 const PASSWORD = 'secret'
@@ -44,7 +44,7 @@ for (const family of ['camunda-7.24.0', 'operaton'] as const)
     timeout: 900_000,
   }, async (t) => {
     const folder = t.testdir()
-    const file = `${join(folder, 'engine')};AUTO_SERVER=TRUE;AUTO_SERVER_PORT=${randomInt(20_000, 60_000)}`
+    const file = `${join(folder, 'engine')};AUTO_SERVER=TRUE;AUTO_SERVER_PORT=${await freePort()}`
     const db = `jdbc:h2:file:${file};OPTIMIZE_REUSE_RESULTS=0`
     const bare = await startEngine({ family, db })
     t.teardown(() => bare.stop())

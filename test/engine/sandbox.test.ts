@@ -89,6 +89,7 @@ const lookUps: readonly (readonly [list: string, single?: string])[] = [
   ['/history/decision-instance', '/history/decision-instance/'],
   ['/history/external-task-log'],
   ['/history/identity-link-log?type=candidate'],
+  ['/history/task?unfinished=true'],
   ['/authorization'],
 ]
 

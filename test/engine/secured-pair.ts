@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { HazardRule } from '../../src/operations/hazard-rules.ts'
@@ -6,6 +5,7 @@ import { type Admin, createAdmin, type Json, rowsOf } from '../differential/admi
 import { openGateway } from '../differential/gateway.ts'
 import { type Answer, type Ask, basicOf, type Client, createClient, jsonOf } from '../differential/http.ts'
 import { PASSWORD } from '../differential/sets.ts'
+import { freePort } from '../support/free-port.ts'
 import type { Family } from './build.ts'
 import { startEngine } from './engine.ts'
 
@@ -41,17 +41,34 @@ export interface SecuredPair {
 export interface PairOptions {
   /** Selects the records that the gateway gets. Default: all records of the secured engine, including those that it has created automatically. */
   readonly isKept?: (record: Json) => boolean
+  /** Where the gateway gets users and records. Default: from files. */
+  readonly source?: 'engine' | 'file'
+  /** The limit `limits.filteredRows` of the gateway. */
+  readonly filteredRows?: number
   /** Hazards that the gateway accepts; default: none. */
   readonly allowedHazards?: readonly HazardRule[]
+  /** Settings of the gateway's engine besides its nodes. */
+  readonly settings?: Readonly<Record<string, unknown>>
 }
 
-export async function startSecuredPair(t: Test, family: Family): Promise<SecuredPair> {
-  const file = `${join(t.testdir(), 'engine')};AUTO_SERVER=TRUE;AUTO_SERVER_PORT=${randomInt(20_000, 60_000)}`
+interface SecuredEngineOptions {
+  /** Further Spring properties of the secured engine. */
+  readonly args?: readonly string[]
+  /** The engine at which `admin` sends its requests. Default: the secured engine, which stores the user. */
+  readonly adminAt?: 'bare' | 'secured'
+}
+
+export async function startSecuredPair(
+  t: Test,
+  family: Family,
+  { args = [], adminAt = 'secured' }: SecuredEngineOptions = {},
+): Promise<SecuredPair> {
+  const file = `${join(t.testdir(), 'engine')};AUTO_SERVER=TRUE;AUTO_SERVER_PORT=${await freePort()}`
   // H2 may otherwise reuse the result that an inner query had for another caller.
   const db = `jdbc:h2:file:${file};OPTIMIZE_REUSE_RESULTS=0`
   const bare = await startEngine({ family, db, jvm: ['-Xmx512m'] })
   t.teardown(() => bare.stop())
-  const secured = await startEngine({ family, db, secured: true })
+  const secured = await startEngine({ family, db, secured: true, args })
   t.teardown(() => secured.stop())
   const connect = (base: string): Client => {
     const client = createClient(base)
@@ -59,19 +76,26 @@ export async function startSecuredPair(t: Test, family: Family): Promise<Secured
     return client
   }
   const atSecured = connect(secured.base)
-  const admin = createAdmin(atSecured)
+  const admin = createAdmin(adminAt === 'secured' ? atSecured : connect(bare.base))
   return {
     admin,
-    async open(callers, { isKept = () => true, allowedHazards = [] } = {}) {
-      for (const caller of callers) await createCaller(admin, caller)
+    async open(
+      callers,
+      { isKept = () => true, source = 'file', filteredRows, allowedHazards = [], settings = {} } = {},
+    ) {
+      // The secured engine also writes the records of a new user.
+      for (const caller of callers) await createCaller(createAdmin(atSecured), caller)
       const sets = callers.map(setOf)
       const records = rowsOf(await admin.call('GET', '/authorization')).filter(isKept)
       const gateway = await openGateway(bare.base, {
         sets,
         records,
+        source,
         implied: true,
         adminGroup: 'camunda-admin',
+        ...(filteredRows !== undefined && { filteredRows }),
         allowedHazards,
+        engine: settings,
       })
       t.teardown(() => gateway.close())
       return { engine: askerOf(atSecured), gateway: askerOf(connect(gateway.base)) }

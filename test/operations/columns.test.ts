@@ -216,6 +216,7 @@ const ADMINS_ONLY = [
   'getScriptViolations',
   'getScriptViolationsCount',
   'queryOwnAuthorizations',
+  'triggerAdHocActivities',
   'unlockUser',
   'updateConfiguration',
   'updateScriptSecurityConfig',

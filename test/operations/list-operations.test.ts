@@ -13,20 +13,20 @@ t.test('a list has a query and a count, by GET and by POST, with the same checks
     'POST count': 'queryAllCount',
   } as const
   const checks = [{ anyOf: ['FILTER.READ path:id'], denied: 403 }] as const
-  t.same(writtenBy({ path: '/a', operations, checks, items, expressions: 'refused' }), {
-    getAll: { route: 'GET /a', checks, items, expressions: 'refused' },
-    queryAll: { route: 'POST /a', checks, items, expressions: 'refused' },
+  t.same(writtenBy({ path: '/a', operations, checks, items, expressions: 'checked' }), {
+    getAll: { route: 'GET /a', checks, items, expressions: 'checked' },
+    queryAll: { route: 'POST /a', checks, items, expressions: 'checked' },
     getAllCount: {
       route: 'GET /a/count',
       checks,
       items: { ...items, form: 'count' },
-      expressions: 'refused',
+      expressions: 'checked',
     },
     queryAllCount: {
       route: 'POST /a/count',
       checks,
       items: { ...items, form: 'count' },
-      expressions: 'refused',
+      expressions: 'checked',
     },
   })
   t.end()

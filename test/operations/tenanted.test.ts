@@ -21,7 +21,7 @@ const WAYS: Readonly<Record<string, number>> = {
   decisionRequirementsDefinitionOfKey: 6,
   deployment: 6,
   executedJob: 1,
-  execution: 24,
+  execution: 25,
   externalTask: 10,
   externalTasks: 1,
   'selectors: historicBatchIds': 1,

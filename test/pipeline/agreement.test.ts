@@ -17,6 +17,7 @@ const ENTITY = {
   processInstanceId: 'x-1',
   executionId: 'x-1',
   taskId: 'x-1',
+  owner: null,
   workerId: null,
   jobDefinitionId: null,
   deploymentId: 'd-1',

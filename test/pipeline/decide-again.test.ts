@@ -10,7 +10,8 @@ t.test(
   async (t) => {
     const context: RequestContext = receive('id', '')
     const request = { context, url: '/x', params: {}, headers: {}, raw: { socket: { destroyed: false } } }
-    const members = { config: { timeouts: { headers: 1000 }, listen: {} } }
+    const items = { topics: 1, correlationKeys: 1, conditions: 1, orQueries: 1, sorting: 1, ids: 1 }
+    const members = { config: { timeouts: { headers: 1000 }, listen: {}, limits: { items } } }
     const engine = {
       recordsVersion: () => 7,
       authenticator: { isCurrent: () => true, isRecent: () => true },

@@ -238,3 +238,33 @@ t.test('no permission is checked for an open operation, and explain says that it
   const closed = await openExplain(t, [])
   t.match(await closed.why(...ask), { open: false, decision: 'refused', policy: { checks: [{}] } })
 })
+
+t.test('the explanation of a filter names its owner', async (t) => {
+  const gateway = await openGateway(t, {
+    records: [],
+    engine: (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end('{"id":"f1","owner":"mary"}')
+    },
+  })
+  const explain = createExplain(gateway.dependencies, buildDryRun)
+  const textFor = async (user: string, request: string) =>
+    textOfExplained(await explain(questionOf({ user, request })))
+  const single = 'GET /filter/f1'
+  t.match(await textFor('mary', single), 'READ on Filter f1: granted to its owner, user mary (step 1)')
+  t.match(await textFor('anna', single), 'READ on Filter f1: no record')
+  const list = await textFor('mary', 'GET /filter')
+  t.match(list, 'visible items: some\n  plan: one query for the visible items\n')
+  t.match(list, 'visible to their owner: items of user mary')
+})
+
+t.test('the explanation of an implicit grant names what grants it', async (t) => {
+  const { explain } = await openExplain(t, [])
+  const reasons: readonly (readonly [request: string, reason: string])[] = [
+    ['GET /user/mary/profile', 'READ on User mary: granted to themselves, user mary (step 1)'],
+    ['GET /group/clerks', 'READ on Group clerks: granted by the membership in group clerks (step 5)'],
+    ['GET /tenant/acme', 'READ on Tenant acme: granted by a membership of user mary (step 1)'],
+  ]
+  for (const [request, reason] of reasons)
+    t.match(textOfExplained(await explain(questionOf({ user: 'mary', request }))), reason, request)
+})

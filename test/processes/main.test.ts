@@ -66,7 +66,7 @@ t.test('check prints warnings and that the configuration is valid', async (t) =>
   await write({ ...ENGINE, passthrough: [{ prefix: '/camunda', upstream: 'http://127.0.0.1:9' }] })
   const { code, out, err } = await run('check', '--config', file)
   t.match({ code, out }, { code: 0, out: / is good\n$/ })
-  t.match(err, /^warning: passthrough\[0\]: \/camunda leads to 127\.0\.0\.1:9, a node of default\./)
+  t.match(err, /^warning: passthrough\[0\]: \/camunda leads to localhost:9, the host of a node of default\./)
 })
 
 t.test('check warns about an administrator group without a record', async (t) => {
@@ -92,7 +92,7 @@ t.test(
     t.teardown(() => child.kill('SIGKILL'))
     let said = ''
     child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    while (!said.includes('# 7.')) await once(child.stdout, 'data')
+    while (!said.includes('# 8.')) await once(child.stdout, 'data')
     const origins = { base: `http://127.0.0.1:${port}/engine-rest`, admin: `http://127.0.0.1:${adminPort}` }
     t.equal(said.trim(), tourOf(origins).trim())
     const lines = said
@@ -114,6 +114,14 @@ t.test(
     t.match(shown, /cache-status: engine-gateway; hit/)
     t.match(shown, /x-gateway-error: GW_HAZARD/)
     t.match(shown, /\}\n\{"count":9\}\n\{"count":3\}\n\[.*\]\n/, 'each answer ends its line')
+    const ofGroup = shown
+      .split('\n')
+      .filter((line) => line.startsWith('[{"id":') && line.includes('Review it'))
+    t.match(
+      JSON.parse(ofGroup[0] ?? '[]'),
+      [{ name: 'Review it' }, { name: 'Review it' }],
+      'a task list of a group',
+    )
     t.match(shown, /"taskState"/)
     t.match(shown, /gateway_refusals_total/)
     child.kill('SIGTERM')

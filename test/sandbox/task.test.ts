@@ -27,6 +27,12 @@ const queries: readonly (readonly [claim: string, query: unknown, count: number]
     4,
   ],
   ['one of several candidate groups is enough', { candidateGroups: ['nobody', 'management'] }, 3],
+  ['a candidate user has no group in the sandbox', { candidateUser: 'peter' }, 0],
+  [
+    'a candidate user or a candidate group of an or-block is enough',
+    { orQueries: [{ candidateUser: 'peter', candidateGroups: ['management'] }] },
+    3,
+  ],
   ['a tenant narrows', { tenantIdIn: ['acme'] }, 1],
   ['without a tenant leaves that one out', { withoutTenantId: true }, all.length - 1],
   ['a business key narrows', { processInstanceBusinessKey: 'order-2' }, 1],

@@ -16,13 +16,16 @@ export function callersOf({ keys, instances }: ScaleWorld): readonly ScaleCaller
   const some = instances.slice(0, 50)
   const onKeys = (count: number) => keys.slice(0, count).map(grant(DEFINITION, SEE))
   const onInstances = some.map(grant(INSTANCE, ['READ']))
+  const onManyInstances = instances.slice(0, 300).map(grant(INSTANCE, ['READ']))
   return [
     caller('one', onKeys(1)),
     caller('five', onKeys(5)),
     caller('twenty', onKeys(20)),
     caller('instances', onInstances),
+    caller('many', onManyInstances),
     caller('both', [...onKeys(2), ...onInstances]),
     caller('revoked', [grant(DEFINITION, SEE)('*'), ...keys.slice(0, 3).map(revoke)]),
+    caller('butone', [grant(DEFINITION, SEE)('*'), ...keys.slice(5, 6).map(revoke)]),
     caller('member', onKeys(20), ['acme']),
     caller('everything', [grant(DEFINITION, SEE)('*')], ['globex']),
   ]

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import { prefilterOf } from '../../src/operations/prefilters.ts'
 import { isJson, rowsOf } from '../differential/admin.ts'
-import { basicOf, type Client, jsonOf } from '../differential/http.ts'
+import { type Ask, basicOf, type Client, jsonOf } from '../differential/http.ts'
 import { PASSWORD } from '../differential/sets.ts'
 import type { ScaleCaller } from './callers.ts'
 import { openGatewayFor, type ScaleEngines } from './engines.ts'
@@ -18,8 +18,33 @@ const PATHS = OPERATIONS.filter(
     !/^\/(?:user|group|decision)|decision-/.test(template),
 ).map(({ template }) => template)
 
-/** The comparison of the responses of both sides to one path and caller. */
+/** A list or a count. It is sent as a POST if it has a body. */
+interface ScaleQuery {
+  readonly path: string
+  readonly parameters?: string
+  readonly body?: unknown
+}
+
+/** Compares the numbers of the variables that each instance has, which are 0, 1, 2 and so on. */
+const pagesBelow = (value: number) => ({ variableValues: [{ name: 'pages', operator: 'lt', value }] })
+
+const QUERIES: readonly ScaleQuery[] = [
+  ...PATHS.map((path) => ({ path })),
+  // The order of these keys depends on the database, so the gateway cannot merge it.
+  { path: '/process-instance', parameters: 'sortBy=businessKey&sortOrder=asc' },
+  { path: '/variable-instance/count', body: pagesBelow(10) },
+  { path: '/variable-instance/count', body: pagesBelow(3000) },
+  { path: '/variable-instance/count', body: { variableName: 'colour' } },
+]
+
+function titleOf({ path, parameters, body }: ScaleQuery): string {
+  const query = parameters === undefined ? path : `${path}?${parameters}`
+  return body === undefined ? query : `POST ${query} ${JSON.stringify(body)}`
+}
+
+/** The comparison of the responses of both sides to one query and caller. */
 export interface Pair {
+  /** The title of the query. */
   readonly path: string
   readonly user: string
   readonly outcome: 'equal' | 'refused' | 'differs' | 'wider'
@@ -40,21 +65,22 @@ const ROUNDS = 5
 
 async function pairOf(
   sides: Sides,
-  { path, caller }: { readonly path: string; readonly caller: ScaleCaller },
+  { query, caller }: { readonly query: ScaleQuery; readonly caller: ScaleCaller },
 ): Promise<Omit<Pair, 'peakBytes'>> {
   const credentials = basicOf(caller.user, PASSWORD)
-  const total = path.endsWith('/count') ? 0 : await totalOf(sides.secured, `${path}/count`, credentials)
-  const firsts = [0, Math.floor(total / 2), Math.max(0, total - PAGE)]
-  const queries = path.endsWith('/count')
-    ? [path]
-    : firsts.map((first) => `${path}?firstResult=${first}&maxResults=${PAGE}`)
-  const pair = { path, user: caller.user, outcome: 'equal' as Pair['outcome'], securedMs: 0, gatewayMs: 0 }
-  for (const query of queries) {
+  const pair = {
+    path: titleOf(query),
+    user: caller.user,
+    outcome: 'equal' as Pair['outcome'],
+    securedMs: 0,
+    gatewayMs: 0,
+  }
+  for (const ask of await asksOf(sides.secured, query, credentials)) {
     const expected: Timed[] = []
     const answered: Timed[] = []
     do {
-      expected.push(await timed(sides.secured, query, credentials))
-      answered.push(await timed(sides.gateway, query, credentials))
+      expected.push(await timed(sides.secured, ask, credentials))
+      answered.push(await timed(sides.gateway, ask, credentials))
     } while (expected.length < ROUNDS && middleOf(expected) < SHORT_MS)
     pair.securedMs += middleOf(expected)
     pair.gatewayMs += middleOf(answered)
@@ -62,6 +88,24 @@ async function pairOf(
     pair.outcome = [pair.outcome, ...outcomes].find((outcome) => outcome !== 'equal') ?? 'equal'
   }
   return pair
+}
+
+/** Returns the request for a count, or the requests for the first, a middle and the last page of a list. */
+async function asksOf(
+  secured: Client,
+  { path, parameters, body }: ScaleQuery,
+  credentials: string,
+): Promise<readonly Ask[]> {
+  const method = body === undefined ? 'GET' : 'POST'
+  if (path.endsWith('/count')) return [{ method, path, body }]
+  const total = await totalOf(secured, `${path}/count`, credentials)
+  const firsts = [0, Math.floor(total / 2), Math.max(0, total - PAGE)]
+  const others = parameters === undefined ? '' : `&${parameters}`
+  return firsts.map((first) => ({
+    method,
+    path: `${path}?firstResult=${first}&maxResults=${PAGE}${others}`,
+    body,
+  }))
 }
 
 function middleOf(times: readonly Timed[]): number {
@@ -79,9 +123,9 @@ interface Timed {
   readonly ms: number
 }
 
-async function timed({ send }: Client, path: string, credentials: string): Promise<Timed> {
+async function timed({ send }: Client, ask: Ask, credentials: string): Promise<Timed> {
   const began = performance.now()
-  const answer = await send({ method: 'GET', path }, credentials)
+  const answer = await send(ask, credentials)
   return { status: answer.status, value: jsonOf(answer), ms: performance.now() - began }
 }
 
@@ -104,7 +148,7 @@ function hasOther(expected: unknown, answered: unknown): boolean {
 
 interface Comparing {
   readonly callers: readonly ScaleCaller[]
-  /** Selects the templates of lists and counts. Default: all. */
+  /** Selects lists and counts by their titles. Default: all. */
   readonly only?: RegExp
   readonly onPair?: (pair: Pair) => void
 }
@@ -125,10 +169,10 @@ export async function compareRows(
   try {
     const pairs: Pair[] = []
     let mostBytes = (await gateway.memory()).peakBytes
-    for (const path of PATHS.filter((one) => only.test(one)))
+    for (const query of QUERIES.filter((one) => only.test(titleOf(one))))
       for (const caller of callers) {
         await gateway.forgetPeak()
-        const found = await pairOf(sides, { path, caller })
+        const found = await pairOf(sides, { query, caller })
         const { peakBytes } = await gateway.memory()
         mostBytes = Math.max(mostBytes, peakBytes)
         pairs.push({ ...found, peakBytes })

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +8,7 @@ import { type Client, createClient } from '../differential/http.ts'
 import { PASSWORD } from '../differential/sets.ts'
 import { type Engine, startEngine } from '../engine/engine.ts'
 import { type GatewayProcess, startGatewayProcess } from '../engine/gateway-process.ts'
+import { freePort } from '../support/free-port.ts'
 import { callersOf, type ScaleCaller } from './callers.ts'
 import { buildScaleWorld, type ScaleWorld } from './world.ts'
 
@@ -31,7 +31,7 @@ export async function startScaleEngines(folder: string, heap: string): Promise<S
   await mkdir(folder, { recursive: true })
   const options = [
     'AUTO_SERVER=TRUE',
-    `AUTO_SERVER_PORT=${randomInt(20_000, 60_000)}`,
+    `AUTO_SERVER_PORT=${await freePort()}`,
     // Otherwise, H2 returns the result of a repeated query from memory, and times mean nothing.
     'OPTIMIZE_REUSE_RESULTS=0',
     // In KB. H2's default cache is too small for the data that queries of 100,000 instances read repeatedly. Times would grow with

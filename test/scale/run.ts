@@ -11,6 +11,7 @@ const USAGE = `Usage: npm run test:scale -- [options]
   --heap SIZE        of the engine that has the database; default 4g
   --database FOLDER  where the data stays for another run, which takes what is there; default: it is removed
   --only PATTERN     lists and counts whose path it finds; default: all
+  --callers PATTERN  callers whose name it finds; default: all
   --result FILE      where the result is written
   --against FILE     the result of a run with fewer instances: how times have grown since
 `
@@ -19,6 +20,7 @@ const OPTIONS = {
   heap: { type: 'string', default: '4g' },
   database: { type: 'string' },
   only: { type: 'string', default: '' },
+  callers: { type: 'string', default: '' },
   result: { type: 'string' },
   against: { type: 'string' },
 } as const
@@ -32,7 +34,8 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = values.database ?? (await mkdtemp(join(tmpdir(), 'engine-gateway-scale-')))
   const engines = await startScaleEngines(folder, values.heap)
   try {
-    const callers = await timed('data', () => callersIn(folder, engines, instances))
+    const known = await timed('data', () => callersIn(folder, engines, instances))
+    const callers = known.filter(({ user }) => new RegExp(values.callers).test(user))
     const compared = await timed('comparison', () =>
       compareRows(engines, {
         callers,

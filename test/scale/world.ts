@@ -5,7 +5,7 @@ import { careCase } from '../differential/models.ts'
 /** The keys and instances that the run has created. */
 export interface ScaleWorld {
   readonly keys: readonly string[]
-  /** The first 200 instances, of all definitions. Some of them no longer run. */
+  /** The first 400 instances, of all definitions. Some of them no longer run. */
   readonly instances: readonly string[]
 }
 
@@ -45,8 +45,11 @@ export async function buildScaleWorld(admin: Admin, count: number): Promise<Scal
     async (index) => {
       const definition = definitions[index % definitions.length] ?? ''
       const variables = { pages: { value: index, type: 'Long' }, colour: { value: 'red', type: 'String' } }
-      const started = await admin.call('POST', `/process-definition/${definition}/start`, { variables })
-      if (index < 200) instances.push(idOf(started))
+      const started = await admin.call('POST', `/process-definition/${definition}/start`, {
+        businessKey: `order-${String(index).padStart(6, '0')}`,
+        variables,
+      })
+      if (index < 400) instances.push(idOf(started))
     },
   )
   await endSome(admin, count)

@@ -25,6 +25,8 @@ function passthroughOf(websocket: boolean): Config['passthrough'][number] {
     forwarded: 'x-forwarded',
     requestHeaders: [],
     cookies: 'prefix',
+    deny: [],
+    allow: [],
     websocket,
   }
 }

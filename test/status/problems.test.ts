@@ -100,13 +100,14 @@ t.test('returned requests and differences between groups are problems', (t) => {
     reads: 0,
     writes: 0,
     returned: null,
+    finding: null,
     refused: null,
     compared: null,
   }
   const problemsIn = (
     more:
       | Partial<typeof groups>
-      | { returned: string }
+      | { returned: string; finding?: string }
       | { refused: string }
       | { compared: ComparisonReport },
   ) =>
@@ -123,6 +124,9 @@ t.test('returned requests and differences between groups are problems', (t) => {
   ])
   t.same(problemsIn({ returned: 'latency' }), [
     'warning GatewayShiftReturned groups of default: all requests have returned from new to old (latency)',
+  ])
+  t.same(problemsIn({ returned: 'errors', finding: '5 of 9 requests failed' }), [
+    'warning GatewayShiftReturned groups of default: all requests have returned from new to old (5 of 9 requests failed)',
   ])
   t.end()
 })

@@ -153,6 +153,7 @@ const GROUPS = {
   reads: 0.1,
   writes: 0,
   returned: null,
+  finding: null,
   refused: null,
   compared: null,
 }
@@ -201,6 +202,14 @@ t.test('if the requests of one process have returned, its shares are shown', (t)
   ]) {
     const { engines } = addStatuses(both.map((groups) => ({ ...PROCESS, engines: [{ ...ENGINE, groups }] })))
     t.same(engines[0]?.groups, returned)
+  }
+  const found = { ...returned, finding: '5 of 9 requests failed' }
+  for (const both of [
+    [found, returned],
+    [returned, found],
+  ]) {
+    const { engines } = addStatuses(both.map((groups) => ({ ...PROCESS, engines: [{ ...ENGINE, groups }] })))
+    t.same(engines[0]?.groups, found, 'the process that has returned the requests knows the reason')
   }
   t.end()
 })

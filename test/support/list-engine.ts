@@ -175,6 +175,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   instanceId: 'processInstanceId',
   processDefinitionId: 'processDefinitionId',
   processInstanceId: 'processInstanceId',
+  tenantId: 'tenantId',
 }
 
 /** Sort keys whose values are unique. */

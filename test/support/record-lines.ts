@@ -13,6 +13,7 @@ const RESOURCE_TYPES: ReadonlyMap<string, number> = new Map([
   ['PROCESS_INSTANCE', 8],
   ['USER', 1],
   ['GROUP', 2],
+  ['FILTER', 5],
 ])
 
 /** Parses a line such as `revoke anna TASK:t1 READ,UPDATE`. A subject that begins with `@` is a group. */

@@ -44,6 +44,9 @@ export const systemdSkip = () => skipOf('systemd', ['systemd-analyze'])
 /** Returns why drills of certificates are skipped, or false if they run. A function, so that a missing tool fails only the tests that need it. */
 export const opensslSkip = () => skipOf('certificates that end soon', ['openssl'])
 
+/** Whether tests with generated inputs make all of them, as in `.ci/run`. */
+export const hasFullSize = process.env['GATEWAY_TEST_REQUIRE_ALL'] === '1'
+
 /** Seed of the generated inputs. To generate other inputs, set another seed: `GATEWAY_TEST_SEED=7 npx tap run …`. */
 export const seed = Number(process.env['GATEWAY_TEST_SEED'] ?? 1)
 

@@ -46,7 +46,7 @@ export async function startStandIn(t: Test): Promise<StandIn> {
       /^DELETE \/group\/(\w+)\/members\/(\w+)$/,
       ([, group = '', id = '']) => void members.get(group)?.delete(id),
     ],
-    [/^GET \/history\/identity-link-log/, () => []],
+    [/^GET \/history\/(?:identity-link-log|task)/, () => []],
     [/^GET \/version$/, () => VERSION],
     [/^GET \/engine$/, () => [{ name: 'default' }]],
   ]

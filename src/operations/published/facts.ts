@@ -92,6 +92,16 @@ export function publishedParameters(id: string): readonly string[] {
   return Object.keys(FACTS.operations[id]?.query ?? {})
 }
 
+/** Returns the method and the path of an operation, as published. */
+export function publishedRoute(id: string): string {
+  return FACTS.operations[id]?.route ?? ''
+}
+
+/** Returns the names of the members of a schema, without their types. */
+export function publishedMembers(schema: string): readonly string[] {
+  return Object.keys(FACTS.schemas[schema] ?? {})
+}
+
 /** Returns the versions that have an operation. It is faster than reading the whole operation. */
 export function publishedVersions(id: string): VersionRange {
   return parseRange(FACTS.operations[id]?.versions ?? '')

@@ -78,6 +78,7 @@ export const SUMMARIES: Readonly<Record<string, string>> = {
   getExecution: 'Returns an execution.',
   activateAdHocSubProcessActivities: 'Activates activities of an ad-hoc subprocess.',
   completeAdHocSubProcess: 'Completes an ad-hoc subprocess.',
+  triggerAdHocActivities: 'Starts activities of an ad-hoc subprocess.',
   createIncident: 'Creates an incident of a custom type for an execution.',
   getLocalExecutionVariables: 'Returns the local variables of an execution.',
   modifyLocalExecutionVariables: 'Sets and deletes local variables of an execution.',

@@ -96,6 +96,7 @@ export const externalTask = [
         anyOf: instancePermissions('READ', 'item'),
         and: { anyOf: instancePermissions('UPDATE', 'item') },
       },
+      body: 'FetchExternalTasksDto',
       handler: 'long poll',
       newTasks: 'none',
     },

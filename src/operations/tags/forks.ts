@@ -5,16 +5,25 @@ const AFTER_CIB_SEVEN_2_2: readonly Release[] = ['CIB seven after 2.2']
 
 const EXIMEE: readonly Release[] = ['EximeeBPMS 1.3']
 
-/** The sources do not show which release brought the operations. */
 const FLUXNOVA: readonly Release[] = ['Fluxnova 2.0', 'Fluxnova 3.0']
 
-/** Returns operations that only these releases have, and that only administrators may use. */
+const FLUXNOVA_3: readonly Release[] = ['Fluxnova 3.0']
+
+/**
+ * Returns operations that only these releases have, and that only administrators may use. A path may be that of an entity of another
+ * operation, with a word in the place of the id. Other engines have no entity with such an id, so `notFound` is their response. Without
+ * a configured release, the engine may be one of these, so it is also the response to a caller who is no administrator.
+ */
 function forAdministrators(
   only: readonly Release[],
   operations: Readonly<Record<string, Omit<OperationEntry, 'only' | 'checks'>>>,
 ): TagOperations {
-  const shared = { only, checks: [{ admin: true, denied: 403 }] } as const
-  return Object.fromEntries(Object.entries(operations).map(([id, entry]) => [id, { ...entry, ...shared }]))
+  return Object.fromEntries(
+    Object.entries(operations).map(([id, entry]): [string, OperationEntry] => [
+      id,
+      { ...entry, only, checks: [{ admin: true, denied: entry.notFound === undefined ? 403 : 404 }] },
+    ]),
+  )
 }
 
 /**
@@ -23,9 +32,17 @@ function forAdministrators(
  */
 export const forks = [
   forAdministrators(AFTER_CIB_SEVEN_2_2, {
-    queryOwnAuthorizations: { route: 'GET /authorization/self' },
+    queryOwnAuthorizations: {
+      route: 'GET /authorization/self',
+      notFound: '404 InvalidRequestException: Authorization with id self does not exist.',
+    },
     activateAdHocSubProcessActivities: { route: 'POST /execution/:id/ad-hoc-activities/activate', loads: 'execution' },
+  }),
+  forAdministrators([...AFTER_CIB_SEVEN_2_2, ...FLUXNOVA_3], {
     completeAdHocSubProcess: { route: 'POST /execution/:id/ad-hoc-activities/complete', loads: 'execution' },
+  }),
+  forAdministrators(FLUXNOVA_3, {
+    triggerAdHocActivities: { route: 'POST /execution/:id/ad-hoc-activities/trigger', loads: 'execution' },
   }),
   forAdministrators(['CIB seven 2.2', ...AFTER_CIB_SEVEN_2_2], {
     getConfiguration: { route: 'GET /configuration' },
@@ -51,8 +68,16 @@ export const forks = [
     deleteByJobIds: { route: 'POST /job/delete' },
     updateSuspensionStateByJobIds: { route: 'POST /job/suspended' },
     getProcessInstanceStatistics: { route: 'POST /process-instance/instance-counts', effect: 'read' },
-    getAttachmentsCount: { route: 'GET /task/:id/attachment/count', loads: 'historicTask' },
-    getCommentsCount: { route: 'GET /task/:id/comment/count', loads: 'historicTask' },
+    getAttachmentsCount: {
+      route: 'GET /task/:id/attachment/count',
+      loads: 'historicTask',
+      notFound: "404 InvalidRequestException: Task attachment with id count does not exist for task id '{id}'.",
+    },
+    getCommentsCount: {
+      route: 'GET /task/:id/comment/count',
+      loads: 'historicTask',
+      notFound: "404 InvalidRequestException: Task comment with id count does not exist for task id '{id}'.",
+    },
   }),
   forAdministrators(EXIMEE, {
     getScriptSecurityConfig: { route: 'GET /script-security/config' },

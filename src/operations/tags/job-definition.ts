@@ -61,6 +61,7 @@ export const jobDefinition = [
     },
     updateSuspensionStateJobDefinitions: {
       route: 'PUT /job-definition/suspended',
+      body: 'JobDefinitionsSuspensionStateDto',
       conflict: 'repeat',
       actsOnKey: 'versions that the body names',
       checks: [

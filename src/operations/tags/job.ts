@@ -105,6 +105,7 @@ export const job = [
     },
     updateSuspensionStateBy: {
       route: 'PUT /job/suspended',
+      body: 'JobSuspensionStateDto',
       conflict: 'repeat',
       actsOnKey: 'versions that the body names',
       checks: [

@@ -154,9 +154,9 @@ export const processDefinition = [
   definitionOperations('process-definition', {
     method: 'GET',
     path: '/statistics',
-    byId: 'getActivityStatistics',
-    byKey: 'getActivityStatisticsByProcessDefinitionKey',
-    byKeyAndTenant: 'getActivityStatisticsByProcessDefinitionKeyAndTenantId',
+    byId: { id: 'getActivityStatistics', query: 'DefinitionStatisticsQuery' },
+    byKey: { id: 'getActivityStatisticsByProcessDefinitionKey', query: 'DefinitionStatisticsByKeyQuery' },
+    byKeyAndTenant: { id: 'getActivityStatisticsByProcessDefinitionKeyAndTenantId', query: 'DefinitionStatisticsByKeyQuery' },
     checks: (key) => [{ anyOf: [`PROCESS_DEFINITION.READ ${key}`], denied: 403 }],
     items: {
       form: 'instance counts',
@@ -232,6 +232,7 @@ export const processDefinition = [
     },
     getProcessDefinitionStatistics: {
       route: 'GET /process-definition/statistics',
+      query: 'DefinitionStatisticsQuery',
       checks: [],
       items: { anyOf: ['PROCESS_DEFINITION.READ item:key'], paging: 'ignored' },
     },

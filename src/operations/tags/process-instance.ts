@@ -129,6 +129,7 @@ export const processInstance = [
     },
     updateSuspensionState: {
       route: 'PUT /process-instance/suspended',
+      body: 'ProcessInstanceSuspensionStateDto',
       conflict: 'repeat',
       actsOnKey: 'versions that the body names',
       checks: [

@@ -12,7 +12,7 @@ export const task = [
       'GET count': { id: 'getTasksCount', query: 'TaskQuery' },
       'POST count': { id: 'queryTasksCount', body: 'TaskQueryDto' },
     },
-    expressions: 'refused',
+    expressions: 'checked',
     items: {
       anyOf: ['TASK.READ item:taskId', 'PROCESS_DEFINITION.READ_TASK item:processDefinitionKey'],
       exempt: 'case',
@@ -23,6 +23,7 @@ export const task = [
     getTask: {
       route: 'GET /task/:id',
       accept: 'hal',
+      handler: 'added variables',
       checks: [
         { anyOf: READ_TASK, denied: 404, foundBy: 'query' },
         // Camunda 7.23 and later, Operaton: the variables are read by a command of their own.

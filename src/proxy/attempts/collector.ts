@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { operatorText, GatewayError } from '../../errors.ts'
 import type { Attempt } from './attempt.ts'
 import {
   API_RESPONSES,
@@ -66,7 +66,7 @@ export class Collector implements Receiver<BufferedResponse> {
   #checkLimit(bytes: number): void {
     if (bytes <= this.#limitBytes) return
     throw new GatewayError('GW_UPSTREAM_INVALID', {
-      message: `The engine's response is larger than ${this.#limitBytes} bytes`,
+      message: operatorText`The engine's response is larger than ${this.#limitBytes} bytes`,
     })
   }
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, operatorText } from '../../errors.ts'
 import type { MemberPlace } from '../../operations/published/family-members.ts'
 import { wholeHeaders, type ParsedHeaders } from '../wire/headers.ts'
 import { MemberRenamer } from '../wire/member-renamer.ts'
@@ -68,7 +68,7 @@ function isJson({ 'content-type': type }: ParsedHeaders): boolean {
 function assertPlain({ 'content-encoding': encoding = 'identity' }: ParsedHeaders): void {
   if (String(encoding).toLowerCase() === 'identity') return
   throw new GatewayError('GW_UPSTREAM_INVALID', {
-    message: 'The engine responded with a content encoding that the request did not accept',
+    message: operatorText`The engine responded with a content encoding that the request did not accept`,
   })
 }
 

@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream'
-import { GatewayError } from '../../errors.ts'
+import { operatorText, GatewayError } from '../../errors.ts'
 import { Attempt, type AttemptOwner, type WireRequest } from './attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 import type { Balance } from '../nodes/balance.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { BufferedError, pauseMsOf } from './conflict.ts'
-import { failureOf, faultOf, isStaleConnection, isOfTheNode } from '../wire/failure.ts'
+import { endedByOf, failureOf, faultOf, isStaleConnection, isOfTheNode } from '../wire/failure.ts'
 import { isRejection } from '../nodes/health.ts'
 import type { AttemptEvent, AttemptResult, UpstreamRequest } from '../wire/upstream-request.ts'
 import { withTraceContext } from '../wire/headers.ts'
@@ -78,7 +78,7 @@ interface SendTask<T> {
 const REFUSAL = { retryAfterSeconds: 1 }
 const SLOW_REFUSAL = {
   ...REFUSAL,
-  message: 'The gateway is overloaded: the limit of concurrent slow operations is reached',
+  message: operatorText`The gateway is overloaded: the limit of concurrent slow operations is reached`,
 }
 
 const NO_NODES: readonly Node[] = []
@@ -339,13 +339,13 @@ class RetryingSend<T> implements AttemptOwner {
   #report(attempt: Attempt, result: AttemptResult, cause: Error | null): void {
     const nowMs = this.#options.now()
     const startedAtMs = this.#attemptStartedAtMs
-    const { operation, retry } = this.#task.upstreamRequest
+    const { operation, user, retry } = this.#task.upstreamRequest
+    const endedBy = cause === null ? 'response' : endedByOf(cause, attempt)
     recordOutcome(attempt.node, {
       result,
+      endedBy,
       status: attempt.status,
       sent: attempt.sent,
-      isGatewayFault: cause !== null && !isOfTheNode(cause),
-      isStaleConnection: cause !== null && isStaleConnection(cause, attempt),
       isLongPoll: this.#task.upstreamRequest.headersMs !== undefined,
       startedAtMs,
       headAtMs: attempt.status === 0 ? nowMs : this.#headAtMs,
@@ -359,8 +359,10 @@ class RetryingSend<T> implements AttemptOwner {
     this.#span?.end({ status, result })
     this.#options.onAttempt?.({
       operation,
+      caller: user ?? '',
       node: attempt.node.name,
       result,
+      endedBy,
       status,
       seconds: (nowMs - startedAtMs) / 1000,
       retry,

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { operatorText, GatewayError } from '../../errors.ts'
 import type { WireRequest } from '../attempts/attempt.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
@@ -31,7 +31,7 @@ export interface PollsOptions {
 
 const RETRY_AFTER_SECONDS = 5
 const OVERLOAD = {
-  message: 'No node of the engine accepts more long polls',
+  message: operatorText`No node of the engine accepts more long polls`,
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 }
 

@@ -1,6 +1,6 @@
 import { errors } from 'undici'
 import { GatewayError, messageOf } from '../../errors.ts'
-import type { AttemptResult } from './upstream-request.ts'
+import type { AttemptResult, EndedBy } from './upstream-request.ts'
 
 export type AttemptFault = Exclude<AttemptResult, 'ok' | 'cancelled'>
 
@@ -68,6 +68,16 @@ export function failureOf(
   if (fault === 'timeout') return new GatewayError('GW_UPSTREAM_TIMEOUT', { cause })
   if (fault === 'invalid') return new GatewayError('GW_UPSTREAM_INVALID', { cause })
   return new GatewayError(request.repeatable ? 'GW_UPSTREAM_FAILED' : 'GW_OUTCOME_UNKNOWN', { cause })
+}
+
+/** Returns what ended an attempt that failed. `isCancelled`: its client disconnected. */
+export function endedByOf(
+  cause: Error,
+  attempt: Progress & { readonly isCancelled: boolean },
+): Exclude<EndedBy, 'response'> {
+  if (attempt.isCancelled) return 'client'
+  if (!isOfTheNode(cause)) return 'gateway'
+  return isStaleConnection(cause, attempt) ? 'stale' : 'node'
 }
 
 /**

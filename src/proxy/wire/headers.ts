@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, operatorText } from '../../errors.ts'
 import { restrictContent } from './active-content.ts'
 import { API_REQUEST_HEADERS, API_RESPONSE_HEADERS } from './allowed-headers.ts'
 import { createUserHeaderValue, type UserHeader } from './user-header.ts'
@@ -308,5 +308,7 @@ export type ParsedHeaders = Readonly<Record<string, string | string[] | undefine
  */
 export function assertNoRedirect(status: number, { names }: Pick<ResponsePolicy, 'names'>): void {
   if (names === 'all' || status < 300 || status > 399 || status === 304) return
-  throw new GatewayError('GW_UPSTREAM_INVALID', { message: 'The engine responded with a redirect' })
+  throw new GatewayError('GW_UPSTREAM_INVALID', {
+    message: operatorText`The engine responded with a redirect`,
+  })
 }

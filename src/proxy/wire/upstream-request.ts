@@ -54,11 +54,21 @@ export interface UpgradedConnection {
 /** How an attempt ended. `cancelled`: the client of a read disconnected, which is no sign of a fault of the node. */
 export type AttemptResult = 'ok' | 'refused' | 'timeout' | 'reset' | 'invalid' | 'cancelled'
 
+/**
+ * The cause of the end of an attempt. `response`: the complete response arrived. `client`: the client of a read disconnected. `gateway`: a limit of
+ * the gateway was reached, or the request cannot be written. `stale`: a reused connection broke, which is no sign of a fault of the
+ * node. `node`: any other failure.
+ */
+export type EndedBy = 'response' | 'client' | 'gateway' | 'stale' | 'node'
+
 export interface AttemptEvent {
   readonly operation: UpstreamRequest['operation']
+  /** The id of the caller, or an empty text for a request of the gateway itself. */
+  readonly caller: string
   /** Scheme, host, port and base path as configured. As a metric label it has a bounded number of values. */
   readonly node: string
   readonly result: AttemptResult
+  readonly endedBy: EndedBy
   /** The status of the response, or 0 if no response head arrived. */
   readonly status: number
   readonly seconds: number

@@ -26,8 +26,6 @@ worker = ExternalTaskWorker(
         "asyncResponseTimeout": int(poll_ms),
         "lockDuration": int(lock_ms),
         "sleepSeconds": 1,
-        # The client asks for deserialized values by default, which the gateway refuses.
-        "deserializeValues": False,
     },
 )
 execute = worker.executor.execute_task

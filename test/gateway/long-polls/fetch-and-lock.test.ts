@@ -53,7 +53,7 @@ t.test('a topic that names definitions keeps only those that may be fetched', as
   t.same(some.asked, [topic({ processDefinitionIdIn: ['work:2'] })])
   const none = await fetched('mary', [topic({ processDefinitionId: 'work:3' })])
   t.same(none.body, [])
-  t.same(none.asked, [topic({ processDefinitionId: 'work:3', processDefinitionIdIn: ['-'] })])
+  t.equal(none.asked, undefined)
 })
 
 t.test(
@@ -103,8 +103,8 @@ t.test('an empty list of tenants does not limit the tenants and does not permit 
     const { asked } = await fetched('mary', [topic({ withoutTenantId, tenantIdIn: [] })])
     t.same(asked[0].processDefinitionIdIn, ['work:1', 'work:2'])
   }
-  const { asked } = await fetched('ben', [topic({ withoutTenantId: true, tenantIdIn: ['globex'] })])
-  t.match(asked, [{ processDefinitionIdIn: ['-'] }])
+  const { asked, body } = await fetched('ben', [topic({ withoutTenantId: true, tenantIdIn: ['globex'] })])
+  t.same([asked, body], [undefined, []])
 })
 
 t.test('definitions are decided one by one if revocations apply', async (t) => {
@@ -149,7 +149,8 @@ t.test(
   async (t) => {
     tasks = [{ id: 't9', tenantId: null, ...LOCKED }]
     const { status, body, forwarded } = await gateway.ask('nobody', LOCK, {
-      body: { workerId: 'w', maxTasks: 1, asyncResponseTimeout: 100, topics: [topic()] },
+      // Only an engine knows whether it accepts the last member.
+      body: { workerId: 'w', maxTasks: 1, asyncResponseTimeout: 100, topics: [topic()], ofNewerEngine: 1 },
     })
     t.same([status, body], [200, []])
     t.same(
@@ -157,5 +158,28 @@ t.test(
       ['/external-task/fetchAndLock', '/external-task/t9/unlock'],
     )
     t.notMatch(forwarded[0]?.body.toString() ?? '', /asyncResponseTimeout/)
+  },
+)
+
+t.test('a caller who may fetch nothing gets an empty list without a request to the engine', async (t) => {
+  const topics = Array.from({ length: 500 }, (_, at) => topic({ topicName: `t${at}` }))
+  const objects = topics.map((one) => ({ ...one, deserializeValues: true }))
+  for (const members of [{}, { asyncResponseTimeout: 100 }, { usePriority: true }, { topics: objects }]) {
+    const { status, body, forwarded } = await gateway.ask('nobody', LOCK, {
+      body: { workerId: 'w', maxTasks: 1, topics, ...members },
+    })
+    t.same([status, body, forwarded], [200, [], []])
+  }
+})
+
+t.test(
+  'a caller who may fetch nothing waits for the empty list as long as for a response of the engine',
+  async (t) => {
+    const start = performance.now()
+    const { forwarded } = await gateway.ask('nobody', LOCK, {
+      body: { workerId: 'w', maxTasks: 1, asyncResponseTimeout: 300, topics: [topic()] },
+    })
+    t.same(forwarded, [])
+    t.ok(performance.now() - start >= 290)
   },
 )

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { CODES, EngineRefusal, GatewayError } from '../../../src/errors.ts'
+import { operatorText, CODES, EngineRefusal, GatewayError } from '../../../src/errors.ts'
 import type { GatewayCode } from '../../../src/errors.ts'
 import type { Dependencies } from '../../../src/pipeline/dependencies.ts'
 import { refusingUrl, startRawNode } from '../../support/fake-engine.ts'
@@ -44,7 +44,7 @@ t.test(
     const gateway = await openGateway(t, { wrap: refuseAll })
     for (const status of [400, 403, 404, 500]) {
       const before = gateway.log.length
-      next.refusal = new EngineRefusal({ status, body: {}, reason: 'as the engine hides it' })
+      next.refusal = new EngineRefusal({ status, body: {}, reason: operatorText`as the engine hides it` })
       t.equal((await gateway.ask('demo', 'GET /task')).status, status)
       t.same([...new Set(gateway.log.slice(before).map(({ level }) => level))], ['info'])
     }

@@ -21,8 +21,8 @@ const READS = [
 const ANSWERS: Readonly<Record<string, string>> = {
   '/identity/groups':
     '{"groups":[{"id":"sales","name":"Sales"},{"id":"board","name":"Board"}],"groupUsers":[]}',
-  '/filter': '[{"id":"f1","itemCount":3},{"id":"f2","itemCount":3}]',
-  '/filter/f1': '{"id":"f1","itemCount":3}',
+  '/filter': '[{"id":"f1","owner":null,"itemCount":3},{"id":"f2","owner":null,"itemCount":3}]',
+  '/filter/f1': '{"id":"f1","owner":null,"itemCount":3}',
   '/process-definition/key/review': '{"id":"review:1","key":"review","tenantId":null}',
   '/process-definition': '[{"id":"review:1","key":"review","tenantId":null}]',
   '/process-definition/review%3A1': '{"id":"review:1","key":"review","tenantId":null}',

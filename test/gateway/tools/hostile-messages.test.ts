@@ -72,12 +72,56 @@ t.test('pages may not use tools, also not through another name of this address',
     // A name that the attacker has pointed to this address: origin and host are equal.
     { origin: `http://${host}`, 'sec-fetch-site': 'same-origin' },
     { 'sec-fetch-site': 'cross-site' },
+    // Browsers add no origin to a GET of a page to its own host, and no site at an address without TLS.
+    { 'sec-fetch-site': 'same-origin' },
+    { referer: `http://${host}/page` },
+    { referer: 'https://evil.example/' },
+    { referer: 'none', 'sec-fetch-site': 'same-origin' },
   ])
     for (const method of ['POST', 'GET', 'DELETE']) {
       const answer = await send(callOf('getTasks', {}), { headers, method })
       t.match(answer, { status: 403, headers: { 'x-gateway-error': 'GW_FOREIGN_ORIGIN' }, forwarded: [] })
     }
   t.equal((await send(callOf('getTasks', {}), { headers: { origin: 'https://app.example' } })).status, 200)
+})
+
+t.test('a page of the public address may use tools, also with a GET without an origin', async (t) => {
+  const { send } = await openTools(t, {
+    settings: { listen: { port: 0, publicUrl: 'https://gateway.example' } },
+  })
+  // A GET that accepts no stream passes the check of the page, and then gets 405.
+  const read = (headers: Readonly<Record<string, string>>) =>
+    send(null, { method: 'GET', headers: { accept: 'application/json', ...headers } })
+  for (const headers of [
+    { origin: 'https://gateway.example' },
+    { referer: 'https://gateway.example/page' },
+    // The user has entered the address.
+    { 'sec-fetch-site': 'none' },
+  ])
+    t.match(await read(headers), { status: 405, forwarded: [] })
+  t.match(await read({ referer: 'https://gateway.example.evil/' }), { status: 403, forwarded: [] })
+})
+
+t.test('a message in another coding or charset is refused, and a byte order mark is skipped', async (t) => {
+  const { send } = await openTools(t)
+  const message = JSON.stringify(callOf('getTasks', {}))
+  for (const headers of [
+    { 'content-encoding': 'gzip' },
+    { 'content-encoding': 'identity, br' },
+    { 'content-type': 'application/json; charset=utf-16' },
+  ])
+    t.match(await send(message, { headers }), {
+      status: 415,
+      headers: { 'x-gateway-error': 'GW_UNSUPPORTED_MEDIA' },
+      forwarded: [],
+    })
+  for (const headers of [
+    {},
+    { 'content-encoding': 'identity' },
+    { 'content-type': 'application/json; charset=utf-8' },
+  ])
+    t.match(await send(`\uFEFF${message}`, { headers }), { status: 200 })
+  t.match(await send(`\uFEFF\uFEFF${message}`), { status: 400, forwarded: [] })
 })
 
 t.test('a body that is not one JSON message is refused', async (t) => {

@@ -28,6 +28,8 @@ export const FORK_ROUTES: Readonly<Record<string, Readonly<Record<string, string
     updateConfiguration: 'PUT /configurations/{id}',
     deleteConfiguration: 'DELETE /configurations/{id}',
     deleteDeployments: 'POST /deployment/delete',
+    triggerAdHocActivities: 'POST /execution/{id}/ad-hoc-activities/trigger',
+    completeAdHocSubProcess: 'POST /execution/{id}/ad-hoc-activities/complete',
     getProcessInstanceIncidentStatistics: 'POST /incident/process-instance-statistics',
     deleteByJobIds: 'POST /job/delete',
     updateSuspensionStateByJobIds: 'POST /job/suspended',

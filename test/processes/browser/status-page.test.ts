@@ -69,6 +69,7 @@ function groupsOf(name: string, places: readonly string[]): NonNullable<EngineSt
     reads: 0.25,
     writes: 0,
     returned: name,
+    finding: null,
     refused: null,
     compared: {
       results: { equal: 1264, 'known: form-reference': 46, different: places.length },
@@ -100,7 +101,7 @@ const READY: Readiness = { ready: true, checks: {} }
 async function openAdmin(t: Test, shown: Shown) {
   const { process, configuration = CONFIGURATION, explain, access, readiness = () => READY } = shown
   const dateProblems = createProblemTimes(() => Date.UTC(2026, 0, 31, 12))
-  const given = access ?? { host: '127.0.0.1', hosts: [], token: TOKEN }
+  const given = access ?? { host: '127.0.0.1', hosts: [], token: TOKEN, tokens: [] }
   const admin = await createAdmin({
     host: '127.0.0.1',
     port: 0,
@@ -490,7 +491,7 @@ void t.test('the status page reports what the browser cannot load', OPTIONS, asy
       if (isBroken) throw new Error('inner')
       return processOf([engineOf('default')])
     },
-    access: { host: '127.0.0.1', hosts: [], token: null },
+    access: { host: '127.0.0.1', hosts: [], token: null, tokens: [] },
   })
   const page = await openPage(t)
   await visit(page, admin.address)
@@ -509,7 +510,14 @@ void t.test('the status page reports what the browser cannot load', OPTIONS, asy
 
 void t.test('the status page shows the groups of nodes and the comparison', OPTIONS, async (t) => {
   const node = { ...NODE, group: 'old' }
-  const groups = { ...groupsOf('getTask', ['/name']), to: 'new', from: 'old', returned: null, refused: null }
+  const groups = {
+    ...groupsOf('getTask', ['/name']),
+    to: 'new',
+    from: 'old',
+    returned: null,
+    finding: null,
+    refused: null,
+  }
   const admin = await openAdmin(t, {
     process: () => processOf([engineOf('plain'), engineOf('default', { nodes: [node], groups })]),
   })

@@ -1,7 +1,13 @@
 import t from 'tap'
 import { errors } from 'undici'
 import { GatewayError } from '../../../src/errors.ts'
-import { failureOf, faultOf, isStaleConnection, isUnsent } from '../../../src/proxy/wire/failure.ts'
+import {
+  endedByOf,
+  failureOf,
+  faultOf,
+  isStaleConnection,
+  isUnsent,
+} from '../../../src/proxy/wire/failure.ts'
 
 const coded = (code: string): Error => Object.assign(new Error(code), { code })
 const reset = new errors.SocketError('other side closed')
@@ -155,3 +161,21 @@ t.test('an error code proves that nothing was sent only if no connection was est
   t.notOk(isUnsent(null))
   t.end()
 })
+
+t.test(
+  'the end of a failed attempt is attributed to its client, the gateway, a stale connection or the node',
+  async (t) => {
+    const attempt = { sent: true, status: 0, isReused: false, isCancelled: false }
+    t.equal(endedByOf(reset, attempt), 'node')
+    t.equal(endedByOf(reset, { ...attempt, isReused: true }), 'stale')
+    t.equal(endedByOf(reset, { ...attempt, isReused: true, status: 200 }), 'node')
+    t.equal(endedByOf(new GatewayError('GW_UPSTREAM_TIMEOUT'), attempt), 'gateway')
+    t.equal(endedByOf(new GatewayError('GW_OVERLOADED'), { ...attempt, sent: false }), 'gateway')
+    t.equal(endedByOf(new errors.HeadersTimeoutError(), attempt), 'node')
+    for (const isReused of [true, false])
+      for (const sent of [true, false]) {
+        const gone = { sent, status: 0, isReused, isCancelled: true }
+        t.equal(endedByOf(new errors.RequestAbortedError(), gone), 'client')
+      }
+  },
+)
