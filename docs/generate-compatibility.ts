@@ -25,7 +25,8 @@ table of operations, the lines of \`.ci/run\`, the engines that \`test/engine/bu
 page with them.
 
 **Operations**: how many operations of the table the release has. [Operations](operations.md) lists them. Operations of single forks are for
-administrators, because they were not compared with a running engine. The sources do not show which operations Fluxnova 3.0 added.
+administrators, because they were not compared with a running engine. Fluxnova 3.0 added the two on ad-hoc
+subprocesses.
 
 **Published API**: the document on Maven Central from which the operations are known. A test compares them with this document. Without a document,
 the operations are known from the published API of Camunda 7.23 and from the sources of the fork.

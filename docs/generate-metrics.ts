@@ -44,6 +44,10 @@ const NOTES: Readonly<Record<string, string>> = {
     '`result`: `renewed`, `refused` (the credential is no longer correct and was forgotten), `failed`. If `failed` rises, the source of users does not respond: see [source down](runbooks/GatewaySourceDown.md)',
   gateway_auth_total:
     '`result`: `remembered`, `verified`, `expired` (a credential or token that was correct earlier, while the source of users does not respond), `failed`, `missing`, `throttled`, `open` (no credentials are required). `method`: `basic`, `certificate`, `oidc`, `session`, `bearer` (a token of an unknown issuer), `none`. If `failed` or `throttled` of `basic` rises, [a client guesses passwords](runbooks/GatewayPasswordGuessing.md) or uses an old password. If they rise for a method of tokens, [tokens are refused](runbooks/GatewayTokensRefused.md)',
+  gateway_audit_last_digest:
+    'See [missing lines](audit.md#missing-lines). `audit verify --expect-line` compares it with the files',
+  gateway_audit_last_sequence:
+    '`writer`: one for each process, and a new one after a reload. See [missing lines](audit.md#missing-lines)',
   gateway_cache_requests_total:
     '`tier`: `memory`, `redis`, and `upstream` for the engine. `stale`: a response was served after its time (`cache.staleWhileRevalidate`, `cache.staleIfError`). If nearly all responses come from `upstream`, [the cache is ineffective](runbooks/GatewayCacheIneffective.md). `redis` with `corrupt`: Redis contains [values that no gateway has written](runbooks/GatewayRedisCorrupt.md)',
   gateway_config_applied_timestamp_seconds:
@@ -61,8 +65,14 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_idempotent_requests_total:
     'See [Idempotency-Key](idempotency.md). If `unavailable`, `unstored` or `unreadable` rises, [requests with a key fail](runbooks/GatewayIdempotencyFailing.md)',
   gateway_info: 'If several versions run for a long time, see [two versions](runbooks/GatewayVersionSkew.md)',
+  gateway_default_records_total:
+    'Only with [records of the engine](configuration/identity.md#records-that-an-engine-writes-automatically). `result`: `written`, `present`, `removed`, `failed`. After `failed`, the creator of a filter or deployment has no permission on it, or records of a deleted one remain: the log names the reason',
   gateway_log_lines_lost_total:
-    '`stream`: `log`, `audit`. The output accepted no lines while 8 MiB were waiting. If it rises, [lines are lost](runbooks/GatewayLinesLost.md)',
+    '`stream`: `log`, `audit`. The output accepted no lines while 8 MiB were waiting, or no process read it. If it rises, [lines are lost](runbooks/GatewayLinesLost.md)',
+  gateway_log_waiting_bytes:
+    '`stream`: `log`, `audit`. With `log.audit: stdout`, both have the values of the log. At 8 MiB, further lines are lost',
+  gateway_log_waiting_seconds:
+    '`stream`: `log`, `audit`. Lines are usually written within 0.1 s. If it stays above 10, [lines wait](runbooks/GatewayLinesWaiting.md)',
   gateway_long_polls:
     '`state`: `open` at a node, `waiting` in the gateway, `abandoned` by their clients. If `waiting` is not 0, see [long polls](runbooks/GatewayLongPollsParked.md)',
   gateway_long_polls_ended_total:
@@ -102,8 +112,12 @@ const NOTES: Readonly<Record<string, string>> = {
     '`rule`: `deserialization` ([hazards](deviations.md#hazards-refused-with-400-gw_hazard-unless-validationallow-opens-them)), `limits.maxResults` ([limits](configuration/limits.md)). Requests that leave the parameter out are included. A request that named another value has an [audit line](audit.md)',
   gateway_redis_messages_invalid_total:
     'Counted at most once in five seconds. If it rises, [another client writes to Redis](runbooks/GatewayRedisCorrupt.md), or the gateways have different `cache.signingKeys`',
+  gateway_redis_pauses_total:
+    '`channel`: `changes` (of users and records), `evictions` (of cached responses). If it rises, [another client floods Redis](runbooks/GatewayRedisCorrupt.md)',
   gateway_responses_restricted_total:
     '`rule`: `active-content` ([hazards](deviations.md#hazards-refused-with-400-gw_hazard-unless-validationallow-opens-them)): forms, files and other content than JSON. A response that comes from the cache is counted once',
+  gateway_redis_removes_keys:
+    'If it is 1 and clients send `Idempotency-Key`, [a repeated request may be executed again](runbooks/GatewayRedisRemovesKeys.md)',
   gateway_redis_up: 'If it is 0, [Redis is not available](runbooks/GatewayRedisDown.md)',
   gateway_refusals_total:
     '`reason`: a `GW_…` code ([errors](errors.md)), or the status with which a secured engine would refuse the request. A `stage` that ends in `-report` refused no request. If it jumps, see [refusals](runbooks/GatewayRefusalsJump.md). If `GW_OVERLOADED` rises, see [overload](runbooks/GatewayOverloaded.md)',
@@ -123,7 +137,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_shift_returned:
     'With `engines.NAME.shift`. If it is 1, [requests have returned](runbooks/GatewayShiftReturned.md)',
   gateway_shift_returns_total:
-    '`reason`: `errors`, `latency`, `differences`. See [two groups of nodes](configuration/balancing.md#two-groups-of-nodes)',
+    '`reason`: `errors`, `latency`, `differences`, `down`. `operation`: empty if the failures of all operations together, or another limit, are the reason. See [two groups of nodes](configuration/balancing.md#two-groups-of-nodes)',
   gateway_shift_share:
     'With `engines.NAME.shift`. `kind`: `reads`, `writes`. If both groups have a share for days, see [incomplete shifts](runbooks/GatewayShiftIncomplete.md). Replicas with different values have different configurations, or one of them has returned its requests',
   gateway_slow_requests:
