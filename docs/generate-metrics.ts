@@ -150,7 +150,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_trace_spans_exported_total:
     'Compare with `gateway_trace_spans_dropped_total` to see how many of the recorded spans arrive',
   gateway_upstream_attempts_total:
-    '`result`: `ok`, `refused`, `timeout`, `reset` (includes an idle connection that the node closed while it was reused), `invalid`, `cancelled`. Results other than `ok` and `cancelled` are failures',
+    '`result`: `ok`, `refused`, `timeout`, `reset` (includes an idle connection that the node closed while it was reused), `invalid`, `moved` (a read that waited for a node was sent to another one when the node was ejected or its group given up), `cancelled`. Results other than `ok` and `cancelled` are failures',
   gateway_upstream_queue:
     'If it is not 0 for a long time, see [backlog](runbooks/GatewayBacklog.md). Slow operations wait in a queue of their own: `gateway_slow_requests`',
   gateway_upstream_queue_standing:

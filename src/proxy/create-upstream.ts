@@ -32,6 +32,7 @@ import { lockedTasksIn } from './long-polls/poll-response.ts'
 import { type PollEnd, Polls } from './long-polls/polls.ts'
 import { SharedFetches, type ShareOptions } from './attempts/shared-fetches.ts'
 import { Shift, type ShiftOptions } from './nodes/shift.ts'
+import { createReadMover } from './attempts/waiting-reads.ts'
 import { LEARNED_FROM } from './nodes/record-outcome.ts'
 import { SlowOperations } from './nodes/slow-operations.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
@@ -158,11 +159,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { now = () => performance.now(), random = Math.random } = options
   const nodes = createNodePool(options, now, (node) => {
     shared.prober?.reschedule(node)
+    moveReads(node)
     sendWaiting(sendOptions)
     polls.send()
   })
   const slow = createSlowLine(options.slow, now)
   const shift = options.shift === undefined ? null : new Shift(options.shift, { random, now })
+  const moveReads = createReadMover(shift)
+  shift?.listen(() => nodes.all.forEach(moveReads))
   const sharedFetches = options.share === undefined ? null : new SharedFetches(options.share, now)
   const sendOptions: SendOptions = {
     pick: createBalance(nodes, {
@@ -175,6 +179,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     budget: createRetryBudget(options.connections, now),
     queue: new Queue({ now, ...(options.queue ?? { max: 1000, waitMs: 2000 }) }),
     slow,
+    regroup: shift === null ? undefined : (request) => ({ ...request, group: shift.groupOf(request) }),
     now,
     random,
     onAttempt: shift === null ? options.onAttempt : createOnAttempt(options, nodes, shift),

@@ -7,10 +7,10 @@ import type { RetryBudget } from './retry-budget.ts'
 import { BufferedError, pauseMsOf } from './conflict.ts'
 import { endedByOf, failureOf, faultOf, isStaleConnection, isOfTheNode } from '../wire/failure.ts'
 import { isRejection } from '../nodes/health.ts'
-import type { AttemptEvent, AttemptResult, UpstreamRequest } from '../wire/upstream-request.ts'
+import type { AttemptEvent, AttemptResult, EndedBy, UpstreamRequest } from '../wire/upstream-request.ts'
 import { withTraceContext } from '../wire/headers.ts'
 import { recordOutcome } from '../nodes/record-outcome.ts'
-import type { Node } from '../nodes/node.ts'
+import type { Node, WaitingRead } from '../nodes/node.ts'
 import type { Queue, QueuedRequest } from './queue.ts'
 import type { LearnDuration, SlowOperations } from '../nodes/slow-operations.ts'
 import type { Receiver } from './receiver.ts'
@@ -24,6 +24,8 @@ export interface SendOptions {
   readonly queue: Queue
   /** Null if slow operations have no limit. */
   readonly slow: SlowLine | null
+  /** Returns the request for the group of nodes that serves it now. Default: the nodes have no groups. */
+  readonly regroup?: ((upstreamRequest: UpstreamRequest) => UpstreamRequest) | undefined
   readonly now: () => number
   /** Returns a number from 0 to 1. */
   readonly random: () => number
@@ -85,8 +87,10 @@ const NO_NODES: readonly Node[] = []
 const MAX_CONFLICTS = 2
 /** The maximum number of new connections that replace reused ones that broke before a byte of the request was written. */
 const MAX_RENEWED = 3
+/** How often one read is moved away from nodes that do not respond. */
+const MAX_MOVES = 3
 
-/** Ends an attempt whose response is discarded because the request is retried on another node. */
+/** Ends an attempt because the request is sent to another node: its response is discarded, or it has none yet. */
 class TryNextNode extends Error {
   readonly next: Node
 
@@ -96,15 +100,18 @@ class TryNextNode extends Error {
   }
 }
 
-class RetryingSend<T> implements AttemptOwner {
+class RetryingSend<T> implements AttemptOwner, WaitingRead {
   readonly #options: SendOptions
-  readonly #task: SendTask<T>
+  #task: SendTask<T>
   #triedNodes = NO_NODES
   #hasRepeated = false
   #conflicts = 0
   /** True if the next attempt needs a new connection. */
   #needsDedicated = false
   #renewed = 0
+  #moves = 0
+  /** The attempt that waits for its response. Null if none does, or if the request is a write. */
+  #waiting: Attempt | null = null
   #bufferedError: BufferedError | null = null
   #attemptStartedAtMs = 0
   #headAtMs = 0
@@ -129,7 +136,31 @@ class RetryingSend<T> implements AttemptOwner {
     if (!this.#rejectIfUnreachable()) this.#wait()
   }
 
+  moveOn(): boolean {
+    const attempt = this.#waiting
+    if (attempt === null || attempt.isCancelled || this.#moves >= MAX_MOVES) return false
+    const upstreamRequest = this.#options.regroup?.(this.#task.upstreamRequest) ?? this.#task.upstreamRequest
+    this.#triedNodes = [...this.#triedNodes, attempt.node]
+    const next = this.#healthyNode(upstreamRequest)
+    if (next === null || !this.#options.budget.withdraw()) return false
+    this.#moves += 1
+    this.#task = { ...this.#task, upstreamRequest }
+    attempt.abort(new TryNextNode(next))
+    return true
+  }
+
+  /** Returns a node that is neither tried nor ejected, or null without one. */
+  #healthyNode({ operation, group }: UpstreamRequest): Node | null {
+    let tried = this.#triedNodes
+    for (;;) {
+      const node = this.#options.pick(tried, { operation, group })
+      if (node === null || node.health.reason === null) return node
+      tried = [...tried, node]
+    }
+  }
+
   head(attempt: Attempt, headers: ParsedHeaders): void {
+    this.#endWait(attempt)
     this.#headAtMs = this.#options.now()
     const other = isRejection(attempt.status) ? this.#repeatOn(attempt.node) : null
     if (other !== null) throw new TryNextNode(other)
@@ -161,8 +192,10 @@ class RetryingSend<T> implements AttemptOwner {
   }
 
   #conclude(attempt: Attempt, cause: Error | null): void {
+    this.#endWait(attempt)
     if (cause instanceof TryNextNode) {
-      this.#report(attempt, 'ok', null)
+      if (attempt.status === 0) this.#report(attempt, 'moved', cause)
+      else this.#report(attempt, 'ok', null)
       return this.#attempt(cause.next)
     }
     if (cause === null && this.#shouldRepeatConflict()) {
@@ -237,10 +270,20 @@ class RetryingSend<T> implements AttemptOwner {
       this.#needsDedicated ||
       (upstreamRequest.retry === 'unsent' && node.keepAlive.takeDedicated(this.#attemptStartedAtMs))
     this.#needsDedicated = false
+    if (upstreamRequest.retry === 'always') {
+      this.#waiting = attempt
+      node.waitingReads.add(this)
+    }
     attempt.start(
       this.#startSpan === null ? request : this.#trace(request, node, this.#startSpan),
       isDedicated,
     )
+  }
+
+  #endWait({ node }: Attempt): void {
+    if (this.#waiting === null) return
+    this.#waiting = null
+    node.waitingReads.delete(this)
   }
 
   /** Starts the span of an attempt and returns the request with the trace headers of that span. */
@@ -340,7 +383,7 @@ class RetryingSend<T> implements AttemptOwner {
     const nowMs = this.#options.now()
     const startedAtMs = this.#attemptStartedAtMs
     const { operation, user, retry } = this.#task.upstreamRequest
-    const endedBy = cause === null ? 'response' : endedByOf(cause, attempt)
+    const endedBy = endOf(result, attempt, cause)
     recordOutcome(attempt.node, {
       result,
       endedBy,
@@ -368,6 +411,11 @@ class RetryingSend<T> implements AttemptOwner {
       retry,
     })
   }
+}
+
+function endOf(result: AttemptResult, attempt: Attempt, cause: Error | null): EndedBy {
+  if (cause === null) return 'response'
+  return result === 'moved' ? 'gateway' : endedByOf(cause, attempt)
 }
 
 function mayHaveCreatedTasks({ retry, newTasks }: UpstreamRequest, status: number): boolean {

@@ -18,6 +18,12 @@ const CEILING = 4
 /** Connections to a host name are renewed after this time, so that a changed address is used. */
 const RENEWED_MS = 30_000
 
+/** A read that waits for the head of its response. */
+export interface WaitingRead {
+  /** Sends the read to another node instead. Returns false if it goes on waiting, because no other node or retry is left. */
+  moveOn(): boolean
+}
+
 /** One node of an engine, with its connections, its attempts in flight and its health. */
 export interface Node {
   readonly name: string
@@ -45,6 +51,8 @@ export interface Node {
   readonly latency: Latency
   readonly health: Health
   inFlight: number
+  /** The reads that were sent to the node and have no response yet. */
+  readonly waitingReads: Set<WaitingRead>
   /** The number of ejections and of changes of their reason. */
   ejections: number
   /** The certificate that the node presented on its newest connection. */
@@ -110,6 +118,7 @@ export function createNode(options: NodeOptions): Node {
     latency: new Latency(now()),
     health: new Health(options.onChange, options.health),
     inFlight: 0,
+    waitingReads: new Set(),
     ejections: 0,
     certificate,
     registered: new Set(),

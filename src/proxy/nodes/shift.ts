@@ -85,7 +85,7 @@ export class Shift {
   /** Whether this process has made the last change, and the other processes cannot know it yet. */
   isUnstored = false
   #state: ShiftState
-  #listener: () => void = () => undefined
+  readonly #listeners: (() => void)[] = []
   #finding: ReturnFinding | null = null
   /** Whether a node of the group `to` was usable since the shares changed. A group that was down before cannot fail. */
   #wasUsable = false
@@ -129,9 +129,9 @@ export class Shift {
     return this.#state
   }
 
-  /** Calls the listener after each change of the shares by a command, a return or another process. */
+  /** Also calls this listener after each change of the shares by a command, a return or another process. */
   listen(listener: () => void): void {
-    this.#listener = listener
+    this.#listeners.push(listener)
   }
 
   /** Applies another state, from the next request on. Requests that wait for a node keep their group. */
@@ -144,7 +144,7 @@ export class Shift {
     this.#wasUsable = false
     this.#outage = null
     this.#comparison.clear()
-    this.#listener()
+    this.#tell()
   }
 
   /** The last change, for other processes. */
@@ -210,7 +210,11 @@ export class Shift {
     this.isUnstored = true
     this.#finding = finding
     this.#onReturn(finding, this.#state)
-    this.#listener()
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   /** Returns the group for a request. All reads of one entity have the same group as long as the shares do not change, and so do its writes. */

@@ -2,7 +2,7 @@ import { errors } from 'undici'
 import { GatewayError, messageOf } from '../../errors.ts'
 import type { AttemptResult, EndedBy } from './upstream-request.ts'
 
-export type AttemptFault = Exclude<AttemptResult, 'ok' | 'cancelled'>
+export type AttemptFault = Exclude<AttemptResult, 'ok' | 'moved' | 'cancelled'>
 
 const TIMEOUTS: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',

@@ -51,12 +51,15 @@ export interface UpgradedConnection {
   readonly socket: Duplex
 }
 
-/** How an attempt ended. `cancelled`: the client of a read disconnected, which is no sign of a fault of the node. */
-export type AttemptResult = 'ok' | 'refused' | 'timeout' | 'reset' | 'invalid' | 'cancelled'
+/**
+ * How an attempt ended. `cancelled`: the client of a read disconnected, which is no sign of a fault of the node. `moved`: the node was
+ * ejected, or its group was given up, and the read was sent to another node.
+ */
+export type AttemptResult = 'ok' | 'refused' | 'timeout' | 'reset' | 'invalid' | 'moved' | 'cancelled'
 
 /**
  * The cause of the end of an attempt. `response`: the complete response arrived. `client`: the client of a read disconnected. `gateway`: a limit of
- * the gateway was reached, or the request cannot be written. `stale`: a reused connection broke, which is no sign of a fault of the
+ * the gateway was reached, the request cannot be written, or the read was moved to another node. `stale`: a reused connection broke, which is no sign of a fault of the
  * node. `node`: any other failure.
  */
 export type EndedBy = 'response' | 'client' | 'gateway' | 'stale' | 'node'

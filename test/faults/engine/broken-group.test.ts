@@ -65,6 +65,39 @@ t.test(
 )
 
 t.test(
+  'if the only node of the new group freezes, the old group serves the reads that wait for it',
+  { skip: javaSkip, timeout: 300_000 },
+  async (t) => {
+    const { old, next, gateway } = await startTwoFamilies(t, { engine: SHIFT, settings: SETTINGS })
+    await deploy(old.base)
+    const load = startLoad(t, gateway, { readsEveryMs: 50, startsEveryMs: 200 })
+    await wait(BEFORE_MS)
+    await shiftTo(gateway, { reads: '100%', writes: '100%' })
+    await wait(BEFORE_MS)
+    const brokenAtMs = performance.now()
+    process.kill(next.pid, 'SIGSTOP')
+    t.teardown(() => process.kill(next.pid, 'SIGCONT'))
+    const returnedAtMs = await returnOf(gateway)
+    await wait(AFTER_MS)
+    // Starts that were sent to the frozen node get their responses now. Whether they had an effect was not known before.
+    process.kill(next.pid, 'SIGCONT')
+    const results = await load.end()
+    report(t, { results, brokenAtMs, returnedAtMs })
+
+    t.match(await shiftTo(gateway, {}), { reads: 0, writes: 0, returned: 'down' })
+    const reads = results.filter(({ kind, sentAtMs }) => kind === 'read' && sentAtMs > brokenAtMs - 1000)
+    t.same(
+      reads.filter(({ failure }) => failure !== null),
+      [],
+      'no read fails',
+    )
+    const longestMs = Math.max(...reads.map(({ sentAtMs, atMs }) => atMs - sentAtMs))
+    t.ok(longestMs < returnedAtMs - brokenAtMs + 2000, `the longest read takes ${Math.round(longestMs)} ms`)
+    await checkStarts(t, old.base, results)
+  },
+)
+
+t.test(
   'if all starts fail at the new group because the schema is old, all requests return, although the reads succeed',
   { skip: javaSkip, timeout: 300_000 },
   async (t) => {
