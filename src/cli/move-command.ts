@@ -83,7 +83,7 @@ The other actions send POST /shift to the admin listener of a gateway. The chang
 in all workers and, with cache.redis, in all other gateways that share this Redis. A reload or another file
 does not end it. Without Redis it ends with the process: write the same shares into the configuration. back
 sets both shares to 0%. report shows the results of engines.NAME.compare since the last start or reload, and
-the last 100 differences. It shows no text of the responses.`,
+the members that differed. It shows no text of the responses.`,
   examples: [
     'engine-gateway move check --config gateway.yaml',
     'engine-gateway move status --config gateway.yaml',
@@ -209,15 +209,23 @@ function comparisonLines(reports: ComparisonReports): readonly string[] {
       `${name}: ${sum} reads were compared`,
       ...Object.entries(results).map(([result, count]) => `  ${result}: ${count}`),
       ...differences.map(
-        ({ atMs, operation, place, left, right }) =>
-          `  ${new Date(atMs).toISOString()} ${operation} ${place}: ${left}, ${right}`,
+        ({ atMs, operation, place, left, right, times, isConfirmed }) =>
+          `  ${new Date(atMs).toISOString()} ${operation} ${place}: ${left}, ${right} (${timesOf(times, isConfirmed)})`,
       ),
     ]
   })
 }
 
 function hasDifferences(reports: ComparisonReports): boolean {
-  return Object.values(reports).some(({ results }) => (results['different'] ?? 0) > 0)
+  return Object.values(reports).some(
+    ({ results, differences }) =>
+      (results['different'] ?? 0) > 0 || differences.some(({ isConfirmed }) => isConfirmed),
+  )
+}
+
+function timesOf(times: number, isConfirmed: boolean): string {
+  const count = times === 1 ? 'once' : `${times} times`
+  return isConfirmed ? count : `${count}, not confirmed`
 }
 
 function percentOf(share: number): string {

@@ -248,7 +248,7 @@ function createComparison(options: UpstreamOptions, shift: Shift | null): GroupC
     right: (upstreamRequest, limitBytes) => right.fetch(upstreamRequest, limitBytes),
     onDifference: (difference) => {
       compare.onDifference(difference)
-      shift.recordDifference()
+      if (difference.isConfirmed) shift.recordDifference()
     },
     random,
     wallMs: Date.now,

@@ -528,9 +528,17 @@ export function runStatusPage(): void {
     show('differences-section', found.length > 0)
     fillTable(
       'differences',
-      found.slice(0, FEW).map(({ name, operation, place, left, right, atMs }) => ({
+      found.slice(0, FEW).map(({ name, operation, place, left, right, times, isConfirmed, atMs }) => ({
         kind: '',
-        cells: [[operation], [name], [place], [left], [right], [time(atMs)]],
+        cells: [
+          [operation],
+          [name],
+          [place],
+          [left],
+          [right],
+          [isConfirmed ? count(times) : `${count(times)}, not confirmed`],
+          [time(atMs)],
+        ],
       })),
     )
   }

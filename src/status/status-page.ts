@@ -57,7 +57,7 @@ ${tableOf('engines', ['Engine', 'Health'], ['In flight', 'Latency', 'Ejections',
 <section id="groups-section" hidden><h2>Groups of nodes</h2>
 ${tableOf('groups', ['Engine', 'State'], ['Reads', 'Writes', 'Compared', 'Different'])}
 <div id="differences-section" hidden><p class="quiet">The newest differences between the responses of the groups.</p>
-${tableOf('differences', ['Operation', 'Engine', 'Member', 'Old', 'New', 'Found'], [])}</div></section>
+${tableOf('differences', ['Operation', 'Engine', 'Member', 'Old', 'New', 'Times', 'Last found'], [])}</div></section>
 <section><h2>Traffic by engine</h2><p id="window" class="quiet"></p>
 ${tableOf('traffic', ['Engine'], TRAFFIC)}</section>
 <section><h2>Traffic by operation</h2><p id="asked" class="quiet"></p>

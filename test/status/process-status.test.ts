@@ -146,7 +146,15 @@ t.test('the status has at most 100 lines of each kind, with the most frequent re
   })
 })
 
-const DIFFERENCE = { operation: 'getTask', place: '/name', left: 'missing', right: 'null', atMs: 1 }
+const DIFFERENCE = {
+  times: 1,
+  isConfirmed: true,
+  operation: 'getTask',
+  place: '/name',
+  left: 'missing',
+  right: 'null',
+  atMs: 1,
+}
 const GROUPS = {
   to: 'new',
   from: 'old',
@@ -164,7 +172,7 @@ const groupsOf = (atMs: readonly number[]) => ({
   compared: {
     results: { equal: 3, different: atMs.length },
     waiting: 1,
-    differences: atMs.map((at) => ({ ...DIFFERENCE, atMs: at })),
+    differences: atMs.map((at) => ({ ...DIFFERENCE, place: `/m${at}`, atMs: at })),
   },
 })
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
-import { type ComparisonReport, MAX_DIFFERENCES, type ReportedDifference } from './comparison-report.ts'
+import type { ComparisonReport, ReportedDifference } from './comparison-report.ts'
 import { type ConfirmOptions, DifferenceCheck } from './confirm-difference.ts'
 
 /**
@@ -25,6 +25,7 @@ export interface ComparerOptions extends ConfirmOptions {
   /** Returns true if the process is overloaded. Nothing is compared then. */
   readonly isOverloaded: () => boolean
   readonly onResult: (result: ComparedResult, operation: string, kind: string) => void
+  /** Called for each difference, also for one that is not confirmed. */
   readonly onDifference: (difference: ReportedDifference) => void
   /** Returns a number from 0 to 1, excluding 1. */
   readonly random: () => number
@@ -41,7 +42,6 @@ export class Comparer {
   readonly #options: ComparerOptions
   readonly #check: DifferenceCheck
   readonly #waiting: UpstreamRequest[] = []
-  readonly #differences: ReportedDifference[] = []
   readonly #results = new Map<string, number>()
   #isRunning = false
   #isClosed = false
@@ -55,7 +55,7 @@ export class Comparer {
     return {
       results: Object.fromEntries(this.#results),
       waiting: this.#waiting.length + Number(this.#isRunning),
-      differences: this.#differences,
+      differences: this.#check.found,
     }
   }
 
@@ -87,16 +87,14 @@ export class Comparer {
   }
 
   async #compare(upstreamRequest: UpstreamRequest): Promise<void> {
-    const { onDifference, wallMs } = this.#options
     const { operation = '' } = upstreamRequest
     const compared = await this.#check.compare(upstreamRequest).catch(() => 'unanswered' as const)
     if (typeof compared === 'string') return this.#count(compared, operation)
-    this.#count(compared.result, operation, compared.result === 'known' ? compared.kind : '')
-    if (compared.result !== 'different') return
-    const reported = { ...compared.difference, operation, atMs: wallMs() }
-    this.#differences.push(reported)
-    if (this.#differences.length > MAX_DIFFERENCES) this.#differences.shift()
-    onDifference(reported)
+    if (compared.result !== 'different')
+      return this.#count(compared.result, operation, compared.result === 'known' ? compared.kind : '')
+    const { difference } = compared
+    this.#count(difference.isConfirmed ? 'different' : 'unconfirmed', operation)
+    this.#options.onDifference(difference)
   }
 
   #count(result: ComparedResult, operation: string, kind = ''): void {

@@ -1,6 +1,7 @@
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import { type ResponseComparison, compareResponses, type ResponseDifference } from './compare-responses.ts'
+import { MAX_DIFFERENCES, memberOf, type ReportedDifference } from './comparison-report.ts'
 
 /** Sends a request to a node of one group only. */
 export type AskGroup = (upstreamRequest: UpstreamRequest, limitBytes: number) => Promise<BufferedResponse>
@@ -16,10 +17,13 @@ export interface ConfirmOptions {
 }
 
 /**
- * `changed`: the data changed meanwhile, so nothing can be said. `unconfirmed`: the right group gave another response once, and the
- * next time the same response.
+ * `changed`: the data changed meanwhile, so nothing can be said. A difference that is not confirmed was found once, and the next time
+ * the right group gave the same response.
  */
-export type ConfirmedComparison = ResponseComparison | 'changed' | 'unconfirmed'
+export type ConfirmedComparison =
+  | Exclude<ResponseComparison, { readonly result: 'different' }>
+  | 'changed'
+  | { readonly result: 'different'; readonly difference: ReportedDifference }
 
 /** Comparing two responses of this length takes up to 15 ms, in which no other request is handled. */
 const MAX_RESPONSE_BYTES = 256 * 1024
@@ -27,14 +31,8 @@ const TIMEOUT_MS = 10_000
 /** The number of further requests to the left group that show whether its response changes, and the pause between them. */
 const STABLE_ROUNDS = 10
 const STABLE_PAUSE_MS = 100
-/** How long a difference is remembered. */
-const REMEMBERED_MS = 600_000
-const MAX_REMEMBERED = 100
-
-interface FoundDifference {
-  readonly atMs: number
-  readonly isConfirmed: boolean
-}
+/** How long a confirmed difference shows that further ones at its place are no changes of data. */
+const CONFIRMED_MS = 600_000
 
 interface ComparisonRound {
   readonly compared: ResponseComparison | 'changed'
@@ -45,17 +43,23 @@ interface ComparisonRound {
 /** Compares the responses of two groups to a request, and sends it again to tell a difference from data that changes. */
 export class DifferenceCheck {
   readonly #options: ConfirmOptions
-  /** The last differences, by operation and place. */
-  readonly #found = new Map<string, FoundDifference>()
+  /** The members that differed, by operation and member. The last one is last. */
+  readonly #found = new Map<string, ReportedDifference>()
 
   constructor(options: ConfirmOptions) {
     this.#options = options
   }
 
+  /** The members that differed since the comparison began. */
+  get found(): readonly ReportedDifference[] {
+    return [...this.#found.values()]
+  }
+
   /**
    * Compares the responses twice if they differ. In each round, the left group must give the same response before and after the right
    * one, and it must not change for a second after that: a count that changes and changes back between two requests would look like a
-   * difference, also twice in a row. A difference of one round only counts if it was found at the same place in the last ten minutes.
+   * difference, also twice in a row. A difference of one round only is confirmed if the same member has differed before, also in the
+   * responses to another operation.
    *
    * A place at which a difference was confirmed in the last ten minutes needs no such second, so that a difference of many responses
    * does not prevent other comparisons.
@@ -64,16 +68,14 @@ export class DifferenceCheck {
     const asked = { ...upstreamRequest, headersMs: TIMEOUT_MS, isShareable: undefined }
     const { compared, before } = await this.#round(asked)
     if (compared === 'changed' || compared.result !== 'different') return compared
-    const key = keyOf(asked, compared.difference)
+    const { difference } = compared
     const second = await this.#round(asked)
     if (second.compared === 'changed' || compareResponses(before, second.before).result !== 'equal')
       return 'changed'
     const isTwice = second.compared.result === 'different'
-    const known = this.#recent(key)
-    if (isTwice && known?.isConfirmed === true) return this.#remember(key, true, compared)
+    if (isTwice && this.#isConfirmedAt(asked, difference)) return this.#remember(asked, difference, true)
     if (!(await this.#isStable(asked, before))) return 'changed'
-    if (isTwice || known !== null) return this.#remember(key, true, compared)
-    return this.#remember(key, false, 'unconfirmed')
+    return this.#remember(asked, difference, isTwice || this.#hasDiffered(asked, difference))
   }
 
   async #round(asked: UpstreamRequest): Promise<ComparisonRound> {
@@ -97,21 +99,36 @@ export class DifferenceCheck {
     return true
   }
 
-  #recent(key: string): FoundDifference | null {
-    const found = this.#found.get(key)
-    return found !== undefined && this.#options.wallMs() - found.atMs < REMEMBERED_MS ? found : null
+  #isConfirmedAt(asked: UpstreamRequest, difference: ResponseDifference): boolean {
+    const found = this.#found.get(keyOf(asked, difference))
+    return found !== undefined && found.isConfirmed && this.#options.wallMs() - found.atMs < CONFIRMED_MS
   }
 
-  #remember<T extends ConfirmedComparison>(key: string, isConfirmed: boolean, result: T): T {
+  #hasDiffered(asked: UpstreamRequest, difference: ResponseDifference): boolean {
+    if (this.#found.has(keyOf(asked, difference))) return true
+    const { place } = difference
+    const member = memberOf(place)
+    // A status or a number of items says nothing about other operations.
+    const isNamed = place.startsWith('/') && member !== ''
+    return (
+      isNamed && this.found.some((found) => found.place.startsWith('/') && memberOf(found.place) === member)
+    )
+  }
+
+  #remember(asked: UpstreamRequest, found: ResponseDifference, isConfirmed: boolean): ConfirmedComparison {
+    const key = keyOf(asked, found)
+    const times = (this.#found.get(key)?.times ?? 0) + 1
+    const { operation = '' } = asked
+    const difference = { ...found, operation, times, isConfirmed, atMs: this.#options.wallMs() }
     this.#found.delete(key)
-    this.#found.set(key, { atMs: this.#options.wallMs(), isConfirmed })
+    this.#found.set(key, difference)
     const [oldest] = this.#found.keys()
-    if (this.#found.size > MAX_REMEMBERED && oldest !== undefined) this.#found.delete(oldest)
-    return result
+    if (this.#found.size > MAX_DIFFERENCES && oldest !== undefined) this.#found.delete(oldest)
+    return { result: 'different', difference }
   }
 }
 
-/** Returns a key for the operation and the place. All items of a list have the same place. */
+/** Returns a key for the operation and the member. */
 function keyOf({ operation = '' }: UpstreamRequest, { place }: ResponseDifference): string {
-  return `${operation} ${place.replaceAll(/\/\d+(?=\/|$)/g, '/*')}`
+  return `${operation} ${memberOf(place)}`
 }

@@ -62,7 +62,8 @@ function engineOf(name: string, more: Partial<EngineStatus> = {}): EngineStatus 
 
 /** Returns the status of groups with a difference at each of these members. */
 function groupsOf(name: string, places: readonly string[]): NonNullable<EngineStatus['groups']> {
-  const difference = { operation: name, left: name, right: name, atMs: Date.UTC(2026, 0, 31, 12) }
+  const atMs = Date.UTC(2026, 0, 31, 12)
+  const difference = { operation: name, left: name, right: name, times: 2, isConfirmed: true, atMs }
   return {
     to: name,
     from: name,
@@ -528,7 +529,10 @@ void t.test('the status page shows the groups of nodes and the comparison', OPTI
     await textOf(page, '#groups tbody'),
     /^default\s+requests are shifted from old to new\s+25 %\s+0 %\s+1,311\s+equal 1,264 · known: form-reference 46\s+1$/,
   )
-  t.match(await textOf(page, '#differences tbody'), /^getTask\s+default\s+\/name\s.*2026-01-31 12:00:00 UTC$/)
+  t.match(
+    await textOf(page, '#differences tbody'),
+    /^getTask\s+default\s+\/name\s.*\s2\s+2026-01-31 12:00:00 UTC$/,
+  )
 })
 
 void t.test('the status page shows that a group is refused', OPTIONS, async (t) => {

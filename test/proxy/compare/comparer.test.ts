@@ -1,6 +1,11 @@
 import t from 'tap'
 import { Comparer, type ComparerOptions } from '../../../src/proxy/compare/comparer.ts'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
+import {
+  addComparisons,
+  type ComparisonReport,
+  type ReportedDifference,
+} from '../../../src/proxy/compare/comparison-report.ts'
 import { until } from '../../support/cache-harness.ts'
 
 const READ: UpstreamRequest = {
@@ -70,7 +75,17 @@ t.test('a difference is reported if it is found twice and the left group does no
   t.same(comparer.report, {
     results: { different: 1 },
     waiting: 0,
-    differences: [{ operation: 'getTasks', atMs: 7, place: '/a', left: 'number', right: 'number' }],
+    differences: [
+      {
+        operation: 'getTasks',
+        atMs: 7,
+        place: '/a',
+        left: 'number',
+        right: 'number',
+        times: 1,
+        isConfirmed: true,
+      },
+    ],
   })
 })
 
@@ -113,34 +128,82 @@ t.test('a place with a confirmed difference needs no second in which nothing cha
   t.same(new Set(results), new Set(['getTasks different']))
 })
 
-t.test('a difference that is found once is reported when it is found again at the same place', async (t) => {
-  const equal = '[{"a":1},{"a":1}]'
-  const once = ['[{"a":1},{"a":2}]', equal, '[{"a":1},{"a":2}]', equal, '[{"a":2},{"a":1}]', equal]
-  let nowMs = 0
-  const { comparer, results } = open({ left: [equal], right: once }, { wallMs: () => nowMs })
-  const compareAt = async (ms: number) => {
-    nowMs = ms
+/** Returns a function that compares one more response, and the result. */
+function oneByOne(opened: ReturnType<typeof open>) {
+  const { comparer, results } = opened
+  return async (request = READ) => {
     const before = results.length
-    comparer.offer(READ)
+    comparer.offer(request)
     await until(() => results.length > before)
     return results.at(-1)
   }
-  t.equal(await compareAt(0), 'getTasks unconfirmed')
-  t.equal(await compareAt(600_000), 'getTasks unconfirmed', 'ten minutes later, the first one does not count')
-  t.equal(await compareAt(1_199_999), 'getTasks different')
-  t.match(comparer.report.differences, [{ operation: 'getTasks', place: '/0/a' }])
+}
+
+t.test(
+  'a difference that is found once is reported when the same member differs again, hours later',
+  async (t) => {
+    const equal = '[{"a":1},{"a":1}]'
+    let nowMs = 0
+    const opened = open(
+      { left: [equal], right: ['[{"a":1},{"a":2}]', equal, equal, '[{"a":2},{"a":1}]', equal] },
+      { wallMs: () => nowMs },
+    )
+    const compare = oneByOne(opened)
+    const found = { operation: 'getTasks', left: 'number', right: 'number' }
+    t.equal(await compare(), 'getTasks unconfirmed')
+    t.same(opened.comparer.report.differences, [
+      { ...found, place: '/1/a', times: 1, isConfirmed: false, atMs: 0 },
+    ])
+    t.equal(await compare(), 'getTasks equal')
+    nowMs = 36_000_000
+    t.equal(await compare(), 'getTasks different')
+    t.same(opened.comparer.report.differences, [
+      { ...found, place: '/0/a', times: 2, isConfirmed: true, atMs: nowMs },
+    ])
+  },
+)
+
+t.test('a member that differs once in the responses to two operations is reported', async (t) => {
+  const right = ['{"a":2}', '{"a":1}', '[{"a":2}]', '[{"a":1}]']
+  const opened = open({ left: [...Array<string>(13).fill('{"a":1}'), '[{"a":1}]'], right })
+  const compare = oneByOne(opened)
+  t.equal(await compare({ ...READ, operation: 'getTask' }), 'getTask unconfirmed')
+  t.equal(await compare(), 'getTasks different')
 })
 
-t.test('differences that are found once at different places are not reported', async (t) => {
-  const { comparer, results } = open({
-    left: ['{"a":1,"b":1}'],
-    right: ['{"a":2,"b":1}', '{"a":1,"b":1}', '{"a":1,"b":2}', '{"a":1,"b":1}'],
+t.test(
+  'single differences of different members, or of the lengths of lists of two operations, are not reported',
+  async (t) => {
+    const opened = open({
+      left: ['{"a":1,"b":1}'],
+      right: ['{"a":2,"b":1}', '{"a":1,"b":1}', '{"a":1,"b":2}', '{"a":1,"b":1}'],
+    })
+    const compare = oneByOne(opened)
+    for (const _ of [1, 2]) t.equal(await compare(), 'getTasks unconfirmed')
+    const lengths = open({ left: ['[1]'], right: ['[]', '[1]', '[]', '[1]'] })
+    const compareLengths = oneByOne(lengths)
+    for (const operation of ['one', 'two'])
+      t.equal(await compareLengths({ ...READ, operation }), `${operation} unconfirmed`)
+  },
+)
+
+const reportOf = (...differences: readonly ReportedDifference[]): ComparisonReport => ({
+  results: { unconfirmed: differences.length },
+  waiting: 0,
+  differences,
+})
+
+t.test('processes add their differences, and one that two of them found once is confirmed', (t) => {
+  const found = { operation: 'getTasks', left: 'null', right: 'number', isConfirmed: false }
+  const one = { ...found, place: '/3/a', times: 1, atMs: 1 }
+  const other = { ...found, place: '/0/a', times: 1, atMs: 3 }
+  const third = { ...found, place: '/0/b', times: 1, atMs: 2 }
+  t.same(addComparisons([reportOf(one, third), reportOf(other)]), {
+    results: { unconfirmed: 3 },
+    waiting: 0,
+    differences: [third, { ...other, times: 2, isConfirmed: true }],
   })
-  for (const count of [1, 2]) {
-    comparer.offer(READ)
-    await until(() => results.length === count)
-  }
-  t.same(results, ['getTasks unconfirmed', 'getTasks unconfirmed'])
+  t.end()
 })
 
 t.test('a known difference is counted by its kind', async (t) => {
@@ -221,29 +284,28 @@ t.test('a closed comparer sends nothing', async (t) => {
 const askX = async () => ({ status: 200, headers: {}, body: Buffer.from('x') })
 const askY = async () => ({ status: 200, headers: {}, body: Buffer.from('y') })
 
-t.test('the last hundred differences are kept', async (t) => {
-  let nowMs = 0
-  const { comparer, results } = open(
-    { left: [], right: [] },
-    { left: askX, right: askY, wallMs: () => nowMs },
-  )
-  for (let count = 0; count < 120; count += 1) {
-    nowMs = count + 1
-    comparer.offer(READ)
-    await until(() => results.length > count)
-  }
-  t.equal(comparer.report.differences.length, 100)
-  t.equal(comparer.report.differences.at(-1)?.atMs, 120)
-})
+t.test(
+  'a member that always differs is one entry of the report, and the last hundred members are kept',
+  async (t) => {
+    let nowMs = 0
+    const opened = open({ left: [], right: [] }, { left: askX, right: askY, wallMs: () => nowMs })
+    const compare = oneByOne(opened)
+    for (let count = 0; count < 3; count += 1) await compare()
+    t.match(opened.comparer.report.differences, [{ place: 'body', times: 3 }])
+    for (let count = 1; count <= 120; count += 1) {
+      nowMs = count
+      await compare({ ...READ, operation: `number-${count}` })
+    }
+    const { differences } = opened.comparer.report
+    t.equal(differences.length, 100)
+    t.match(differences.at(-1), { operation: 'number-120', atMs: 120 })
+  },
+)
 
 t.test('only the last hundred unconfirmed differences are remembered', async (t) => {
-  const { comparer, results } = open({
-    left: ['1'],
-    right: Array.from({ length: 102 }, () => ['2', '1']).flat(),
-  })
+  const compare = oneByOne(open({ left: ['1'], right: Array.from({ length: 102 }, () => ['2', '1']).flat() }))
   for (let number = 0; number <= 101; number += 1) {
-    comparer.offer({ ...READ, operation: number === 101 ? 'number-0' : `number-${number}` })
-    await until(() => results.length === number + 1)
+    const operation = number === 101 ? 'number-0' : `number-${number}`
+    t.equal(await compare({ ...READ, operation }), `${operation} unconfirmed`)
   }
-  t.ok(results.every((result) => result.endsWith(' unconfirmed')))
 })
