@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-const LONGEST_MS = 1000
+/** The part of a drain in which connections are accepted. The other part remains for their responses. */
+const ACCEPTING_PART = 0.5
 
 /**
  * Maximum number of connections that wait to be accepted, unless the system allows fewer (`net.core.somaxconn`, by default 4096
@@ -10,11 +11,14 @@ const LONGEST_MS = 1000
 export const MOST_WAITING = 4096
 
 /**
- * Resolves when no connection waits to be accepted, or after a second. If a port is closed earlier, the waiting connections are
- * reset. Node.js accepts one connection in each turn of its event loop. `accepted` returns the number of accepted connections.
+ * Resolves when no connection waits to be accepted, or after half of the drain. If a port is closed earlier, the waiting connections
+ * are reset. Node.js accepts one connection in each turn of its event loop, and a turn of a busy process is long.
+ *
+ * @param accepted returns the number of accepted connections
+ * @param drainMs the longest time of the drain (`timeouts.drain`)
  */
-export async function acceptWaiting(accepted: () => number): Promise<void> {
-  const untilMs = performance.now() + LONGEST_MS
+export async function acceptWaiting(accepted: () => number, drainMs: number): Promise<void> {
+  const untilMs = performance.now() + drainMs * ACCEPTING_PART
   let before: number
   do {
     before = accepted()

@@ -22,10 +22,10 @@ export interface Connections {
   /** Makes the responses in progress close their connections. */
   readonly endBusy: () => void
   /**
-   * Resolves when no connection waits to be accepted, or after a second. Responses on connections that arrive in this time do not
-   * close them. Otherwise their clients would reconnect at once, and this would never end.
+   * Resolves when no connection waits to be accepted, or after half of the drain. Responses on connections that arrive in this time do
+   * not close them. Otherwise their clients would reconnect at once, and this would never end.
    */
-  readonly calm: () => Promise<void>
+  readonly calm: (drainMs: number) => Promise<void>
   /** Makes every response close its connection from now on. Resolves when no connection is left. */
   readonly endAll: () => Promise<void>
   /** Closes the connections that have been idle for long enough since `endAll`. Must be called repeatedly. */
@@ -83,7 +83,7 @@ export function watchConnections(server: Server): Connections {
     endBusy: () => {
       for (const connection of open.values()) if (connection.response !== null) end(connection)
     },
-    calm: () => acceptWaiting(() => accepted),
+    calm: (drainMs) => acceptWaiting(() => accepted, drainMs),
     endAll: () => {
       areEnding = true
       for (const [socket, connection] of open) {

@@ -115,7 +115,7 @@ export function createListener(
     connectionCounts: () => ({ ...counts }),
     close: async (deadline, lastAccepted) => {
       connections.endBusy()
-      await Promise.race([lastAccepted ?? connections.calm(), deadline])
+      await Promise.race([lastAccepted ?? connections.calm(config.timeouts.drain), deadline])
       // The `close` method of an HTTP server cuts idle connections, on which a request may be on its way.
       NetServer.prototype.close.call(entry)
       if (tls !== null) await Promise.race([tls.calm(), wait(HANDSHAKE_LINGER_MS), deadline])

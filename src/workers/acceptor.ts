@@ -15,7 +15,8 @@ export interface Acceptor {
   readonly drain: () => Promise<void>
 }
 
-export function createAcceptor(onConnection: (connection: Socket) => void): Acceptor {
+/** @param drainMs the longest time of a drain */
+export function createAcceptor(onConnection: (connection: Socket) => void, drainMs: number): Acceptor {
   let server: Server | null = null
   let accepted = 0
 
@@ -42,7 +43,7 @@ export function createAcceptor(onConnection: (connection: Socket) => void): Acce
     },
     stop,
     drain: async () => {
-      if (server !== null) await acceptWaiting(() => accepted)
+      if (server !== null) await acceptWaiting(() => accepted, drainMs)
       stop()
     },
   }

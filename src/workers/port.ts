@@ -146,7 +146,7 @@ export function createPort(config: Config, { metrics, log, ...options }: PortOpt
     close: async (deadline) => {
       state = 'closing'
       sharing.end()
-      await Promise.race([acceptWaiting(() => accepted), deadline])
+      await Promise.race([acceptWaiting(() => accepted, config.timeouts.drain), deadline])
       server.close()
       state = 'closed'
       free.forEach(release)

@@ -36,7 +36,7 @@ export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): P
   const config = await signals.begin
   const log = createLogger({ level: config.log.level })
   const serving = await openServing({ config, log, open })
-  const acceptor = createAcceptor(serving.serveConnection)
+  const acceptor = createAcceptor(serving.serveConnection, config.timeouts.drain)
   primary.on('message', (sent: unknown, socket: unknown) => {
     const message = readToWorker(sent)
     if (message?.type === 'ask') void answer(message, { serving, acceptor, log, send, socket })

@@ -1,17 +1,23 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { acceptWaiting } from '../../src/server/accept-waiting.ts'
 import { createAcceptor } from '../../src/workers/acceptor.ts'
 import { urlOf } from '../../src/tls/listener-url.ts'
 import { until } from '../support/cache-harness.ts'
 import { openSocket } from '../support/raw.ts'
 
-async function listen(t: Test) {
+const DRAIN_MS = 10_000
+
+async function listen(t: Test, serve: (connection: Socket) => void = () => undefined) {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const served: Socket[] = []
-  const acceptor = createAcceptor((connection) => void served.push(connection))
+  const acceptor = createAcceptor((connection) => {
+    served.push(connection)
+    serve(connection)
+  }, DRAIN_MS)
   t.teardown(() => {
     acceptor.stop()
     server.close()
@@ -48,6 +54,30 @@ t.test('a drain accepts the connections that wait', async (t) => {
   t.equal(served.length, sockets.length)
   const [error] = await once(connectTo(), 'error')
   t.match(error, { code: 'ECONNREFUSED' })
+})
+
+t.test('a drain of a busy process accepts the connections that wait, however long this takes', async (t) => {
+  const busyMs = 40
+  const { server, served, acceptor, connectTo } = await listen(t, () => {
+    const untilMs = performance.now() + busyMs
+    while (performance.now() < untilMs);
+  })
+  acceptor.start(server)
+  const sockets = Array.from({ length: 50 }, connectTo)
+  const errors: unknown[] = []
+  for (const socket of sockets) socket.on('error', (error) => errors.push(error))
+  const startedMs = performance.now()
+  await acceptor.drain()
+  t.ok(performance.now() - startedMs >= 50 * busyMs - 100)
+  t.same([served.length, errors], [50, []])
+})
+
+t.test('if connections never stop, half of the drain remains for their responses', async (t) => {
+  let accepted = 0
+  const startedMs = performance.now()
+  await acceptWaiting(() => (accepted += 1), 400)
+  const tookMs = performance.now() - startedMs
+  t.ok(tookMs >= 200 && tookMs < 400, `${tookMs}`)
 })
 
 t.test('a drain without a shared socket ends at once', async (t) => {
