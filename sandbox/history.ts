@@ -16,6 +16,7 @@ export const historyRoutes: readonly Route[] = [
   get('/history/external-task-log', (ask) => json(page(ask, findLog(ask, queryOf(ask))))),
   post('/history/external-task-log', (ask) => json(page(ask, findLog(ask, ask.body)))),
   get('/history/identity-link-log', (ask) => json(page(ask, findLinks(ask)))),
+  get('/history/identity-link-log/count', (ask) => json({ count: findLinks(ask).length })),
   get('/history/task', (ask) => json(page(ask, findTasks(ask)).map(historicTaskOf))),
   { ...post('/history/cleanup', cleanup), takesBody: false },
 ]

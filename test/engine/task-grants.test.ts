@@ -15,7 +15,9 @@ type Step = readonly [path: string, body: unknown]
 const assign = (userId: string | null): Step => ['assignee', { userId }]
 const link = (who: object, type = 'candidate'): Step => ['identity-links', { ...who, type }]
 const unlink = (who: object, type = 'candidate'): Step => ['identity-links/delete', { ...who, type }]
-const [ADA, BEN, READERS] = [{ userId: 'ada' }, { userId: 'ben' }, { groupId: 'readers' }]
+const [ADA, BEN] = [{ userId: 'ada' }, { userId: 'ben' }]
+// Only the links of one group have another type than `candidate`.
+const [READERS, WRITERS] = [{ groupId: 'readers' }, { groupId: 'writers' }]
 
 /** The requests that the administrator sends for each task after its creation. */
 const STEPS: readonly (readonly Step[])[] = [
@@ -33,6 +35,11 @@ const STEPS: readonly (readonly Step[])[] = [
   [link(READERS), unlink(READERS)],
   [link(READERS, 'reviewer'), unlink(READERS, 'reviewer'), link(READERS)],
   [link(READERS), link(ADA), unlink(ADA)],
+  [link(WRITERS)],
+  [link(WRITERS), assign('ada')],
+  [link(WRITERS), unlink(WRITERS)],
+  [link(WRITERS), unlink(WRITERS), ['complete', {}]],
+  [link(WRITERS), ['complete', {}]],
   [assign('ada'), ['complete', {}]],
   [link(READERS), link(ADA), ['complete', {}]],
   [link(ADA), unlink(ADA), ['complete', {}]],
@@ -64,6 +71,7 @@ const CALLERS: readonly PairCaller[] = [
       { resourceType: TASK.id, resourceId: 'alone-10', permissions: ['READ'], type: 2 },
     ],
   },
+  { user: 'gina', groups: ['writers'], records: [] },
   { user: 'nobody', records: [] },
 ]
 const QUERIES = [

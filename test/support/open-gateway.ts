@@ -29,6 +29,8 @@ export interface GatewayOptions {
   readonly engines?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** The test's own engine. Default: the sandbox. */
   readonly engine?: (request: SeenRaw, response: ServerResponse) => void
+  /** Whether the test's own engine has links of callers to tasks. Default: the gateway learns that there are none. */
+  readonly hasLinks?: boolean
   /** Replaces dependencies of the gateway by the test's own. */
   readonly wrap?: (dependencies: Dependencies) => Dependencies
   readonly listen?: boolean
@@ -71,7 +73,7 @@ export interface OpenGateway {
 
 /** Opens a gateway with a default and a second engine at one node, as in the demo. It ends with the test. */
 export async function openGateway(t: Test, options: GatewayOptions = {}): Promise<OpenGateway> {
-  const engine = await startEngine(t, options.engine)
+  const engine = await startEngine(t, options)
   const log: Readonly<Record<string, unknown>>[] = []
   const {
     gateway: dependencies,
@@ -145,19 +147,27 @@ export interface Engine {
   readonly requests: number
 }
 
-async function startEngine(t: Test, answer: GatewayOptions['engine']): Promise<Engine> {
+async function startEngine(t: Test, { engine: answer, hasLinks = false }: GatewayOptions): Promise<Engine> {
   if (answer === undefined) {
     const sandbox = await startSandbox()
     t.teardown(() => sandbox.close())
     return sandbox
   }
-  const { url, seen } = await startNode(t, answer)
+  const { url, seen } = await startNode(t, hasLinks ? answer : withoutLinks(answer))
   return {
     base: url + BASE,
     seen,
     get requests() {
       return seen.length
     },
+  }
+}
+
+function withoutLinks(answer: NonNullable<GatewayOptions['engine']>): NonNullable<GatewayOptions['engine']> {
+  return (request, response) => {
+    if (/\/identity-link-log\/count\?(?:user|group)Id=/.test(request.url))
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"count":0}')
+    else answer(request, response)
   }
 }
 

@@ -46,7 +46,8 @@ export async function startStandIn(t: Test): Promise<StandIn> {
       /^DELETE \/group\/(\w+)\/members\/(\w+)$/,
       ([, group = '', id = '']) => void members.get(group)?.delete(id),
     ],
-    [/^GET \/history\/(?:identity-link-log|task)/, () => []],
+    [/^GET \/history\/identity-link-log\/count/, () => ({ count: 0 })],
+    [/^GET \/history\/identity-link-log/, () => []],
     [/^GET \/version$/, () => VERSION],
     [/^GET \/engine$/, () => [{ name: 'default' }]],
   ]

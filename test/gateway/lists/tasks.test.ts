@@ -30,7 +30,10 @@ function keysOf({ body }: Answer): string[] {
 
 /** Returns the task queries that the engine received. Requests for the links of the caller are not included. */
 function accessRequestOf({ forwarded }: Answer): readonly Seen[] {
-  return forwarded.filter(({ url }) => /\/engine-rest\/task(\/count)?(\?|$)/.test(url))
+  return forwarded.filter(
+    ({ url }) =>
+      /\/engine-rest\/task(\/count)?(\?|$)/.test(url) && !/involvedUser=|includeAssignedTasks=/.test(url),
+  )
 }
 
 const MINE = { processDefinitionKeyIn: ['review'] }

@@ -1,10 +1,9 @@
-import { GatewayError } from '../../../errors.ts'
 import { ALL_BITS, bitOf, type ResourceName } from '../../../operations/permissions.ts'
 import type { Principal } from '../../../request/principal.ts'
 import type { ImplicitBits, ImplicitGrants, ImplicitTasks } from './implicit-bits.ts'
 import type { ReadEngine } from './look-ups.ts'
-import { type Item, itemsIn } from './lookup-response.ts'
-import { stringIn } from '../../../request/value.ts'
+import { historyList, linkedTasks } from './linked-tasks.ts'
+import type { Item } from './lookup-response.ts'
 
 /** Returns the grants that a secured engine writes for every user, group and membership: ALL on oneself, READ on one's groups and tenants. */
 export function identityBits(
@@ -43,22 +42,15 @@ export function linkBitsOf({ taskPermission, specificVariables }: LinkSettings):
 
 /** Entries of the log that are read for one task. Beyond this, only the entries of the caller and of the caller's groups are read. */
 const MAX_ENTRIES = 1000
-/** Tasks of one read, of about one kilobyte each. */
-const READ_TASKS = 5000
-/** Open tasks with links to one user or one group. */
-const MAX_TASKS = 50_000
-/** Tasks by which a further read begins earlier, because other tasks may be completed between two reads. */
-const OVERLAP = 100
 
 /**
  * Reads the grants from the history (level full), which keeps a link after its removal, as the engine keeps the grant. A removed
- * link therefore still counts, until the task is completed. The grants on one task are read from the identity-link log. The tasks
- * of a caller are read from the historic tasks that are not finished, because the log also has the links of all finished tasks.
+ * link therefore still counts, until the task is completed. The grants on one task are read from the identity-link log.
  */
 export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): ImplicitGrants {
   const linkBits = linkBitsOf(settings)
   const logOf = async (query: Readonly<Record<string, string>>): Promise<readonly Item[]> =>
-    listOf(read, '/history/identity-link-log', { ...query, maxResults: String(MAX_ENTRIES) })
+    historyList(read, '/history/identity-link-log', { ...query, maxResults: String(MAX_ENTRIES) })
   return {
     on: async (taskId, { userId, groups }) => {
       const links = await logOf({ taskId })
@@ -80,8 +72,8 @@ export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): 
     },
     tasks: async ({ userId, groups }) => {
       const [own, ...ofGroups] = await Promise.all([
-        openTasksOf(read, { taskInvolvedUser: userId }),
-        ...groups.map((taskInvolvedGroup) => openTasksOf(read, { taskInvolvedGroup })),
+        linkedTasks(read, { userId }),
+        ...groups.map((groupId) => linkedTasks(read, { groupId })),
       ])
       const keys = new Map([own, ...ofGroups].flatMap((tasks) => [...tasks]))
       return {
@@ -92,40 +84,6 @@ export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): 
       }
     },
   }
-}
-
-/**
- * Returns the ids of the open tasks that have, or had, a link to a user or a group, with the keys of their definitions. Tasks are
- * sorted by id.
- * @throws GatewayError GW_ROWS_NOT_EXACT if there are too many, or if too many are completed between two reads
- */
-async function openTasksOf(
-  read: ReadEngine,
-  involved: Readonly<Record<string, string>>,
-): Promise<ReadonlyMap<string, string | null>> {
-  const tasks = new Map<string, string | null>()
-  for (;;) {
-    const first = Math.max(0, tasks.size - OVERLAP)
-    const page = { firstResult: String(first), maxResults: String(READ_TASKS) }
-    const items = await listOf(read, '/history/task', { ...involved, unfinished: 'true', ...page }, ['id'])
-    const ids = items.map((item) => stringIn(item, 'id') ?? '')
-    const isJoined = tasks.size === 0 || ids.some((id) => tasks.has(id))
-    for (const [at, item] of items.entries()) tasks.set(ids[at] ?? '', stringIn(item, 'processDefinitionKey'))
-    if (tasks.size > MAX_TASKS || !isJoined) throw new GatewayError('GW_ROWS_NOT_EXACT')
-    if (items.length < READ_TASKS) return tasks
-  }
-}
-
-/** Returns the items of a list of the history. An engine without this history responds with 404, and its links grant nothing. */
-async function listOf(
-  read: ReadEngine,
-  list: string,
-  query: Readonly<Record<string, string>>,
-  texts: readonly string[] = [],
-): Promise<readonly Item[]> {
-  const path = `${list}?${new URLSearchParams(query)}`
-  const items = await read(path)
-  return items === null ? [] : itemsIn(items, { path, shape: { texts } })
 }
 
 /** Returns the bits on one task for a caller whose tasks are known. */
