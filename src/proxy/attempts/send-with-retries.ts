@@ -214,6 +214,15 @@ class RetryingSend<T> implements AttemptOwner, WaitingRead {
     return node !== null
   }
 
+  /** Starts a read that has waited for its group in vain at a node of any group. Returns false if no node is free for it. */
+  #startInAnyGroup(): boolean {
+    const { retry, group, operation } = this.#task.upstreamRequest
+    if (retry !== 'always' || group === undefined) return false
+    const node = this.#options.pick(NO_NODES, { operation })
+    if (node !== null) this.#attempt(node)
+    return node !== null
+  }
+
   /** Returns true if the request waits for the places of slow operations. */
   #waitsApart(): boolean {
     const { operation } = this.#task.upstreamRequest
@@ -243,7 +252,9 @@ class RetryingSend<T> implements AttemptOwner, WaitingRead {
       // the heap is collected.
       isSelective: () => isSelective(upstreamRequest) || isPassed(),
       start: () => this.#startOnFreeNode() || this.#rejectIfUnreachable(),
-      expire: refuse,
+      expire: () => {
+        if (!this.#startInAnyGroup()) refuse()
+      },
     }
     const entry = queue.add(queued)
     if (entry === null) return refuse()

@@ -125,3 +125,33 @@ t.test('a read without another node goes on waiting', async (t) => {
   t.match(await changed(), { reason: 'probe' })
   t.match(await refusalOf(read), { code: 'GW_UPSTREAM_TIMEOUT' })
 })
+
+t.test(
+  'a read that has waited for a full group in vain goes to the other group, and a write is refused',
+  async (t) => {
+    const full = await startRawNode(t, () => {})
+    const old = await startEngine(t)
+    const { upstream } = watch(
+      t,
+      [
+        { url: full.url, group: 'new' },
+        { url: old.url, group: 'old' },
+      ],
+      {
+        timeouts: { connectMs: 500, headersMs: 800, bodyMs: 800 },
+        shift: SHIFT,
+        connections: 1,
+        queue: { max: 10, waitMs: 100 },
+      },
+    )
+    const first = refusalOf(upstream.fetch(READ, LIMIT))
+    await untilHeard(full, 1)
+    const [read, write] = await Promise.all([
+      upstream.fetch(READ, LIMIT),
+      refusalOf(upstream.fetch(WRITE, LIMIT)),
+    ])
+    t.match(read, { status: 200, node: old.url })
+    t.match(write, { code: 'GW_OVERLOADED' })
+    t.match(await first, { code: 'GW_UPSTREAM_TIMEOUT' })
+  },
+)
