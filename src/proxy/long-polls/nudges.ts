@@ -29,8 +29,13 @@ export interface NudgesOptions {
 
 /** The shortest time from the beginning of one nudge of a node to the beginning of the next one. */
 export const LEAST_GAP_MS = 50
-/** The gap is at least this multiple of the last nudge's duration, so a node spends at most a third of its time on nudges. */
+/** The gap is at least this multiple of a nudge's duration, so a node that is always slow spends at most a third of its time on nudges. */
 const GAP_FACTOR = 3
+/**
+ * The gap depends on the shortest of so many last nudges. The first nudges of a node that has just started are slow, and long gaps after
+ * them would delay its tasks for seconds.
+ */
+const COUNTED = 3
 /** The longest time without nudges after failures of a node. */
 const LONGEST_PAUSE_MS = 60_000
 
@@ -73,7 +78,8 @@ class NodeNudges {
   #isRequested = false
   /** The number of the turn of another process for whose end the request waits, or null if it does not wait. */
   #awaitedTurn: number | null = null
-  #gapMs = LEAST_GAP_MS
+  /** The last durations. A node that was not nudged yet is assumed to be fast. */
+  #durationsMs: readonly number[] = Array.from({ length: COUNTED }, () => 0)
   #failures = 0
   #pauseUntilMs = -Infinity
 
@@ -135,7 +141,11 @@ class NodeNudges {
   async #nudge(): Promise<number> {
     const { everyMs, turns } = this.#options
     const wasRequested = this.#isRequested
-    const turn = await turns.take(this.name, wasRequested ? this.#gapMs : Math.max(everyMs, this.#gapMs))
+    const gapMs = Math.min(
+      Math.max(LEAST_GAP_MS, GAP_FACTOR * Math.min(...this.#durationsMs)),
+      LONGEST_PAUSE_MS,
+    )
+    const turn = await turns.take(this.name, wasRequested ? gapMs : Math.max(everyMs, gapMs))
     if (this.#isClosed) return everyMs
     if (turn.isTaken) {
       // The flag is cleared only now. A write before this point precedes the nudge, and a later write requests another nudge.
@@ -159,8 +169,7 @@ class NodeNudges {
     const { everyMs, now, onNudge } = this.#options
     const startedAtMs = now()
     const isAccepted = await this.#target.send()
-    const durationMs = now() - startedAtMs
-    this.#gapMs = Math.min(Math.max(LEAST_GAP_MS, GAP_FACTOR * durationMs), LONGEST_PAUSE_MS)
+    this.#durationsMs = [...this.#durationsMs, now() - startedAtMs].slice(-COUNTED)
     this.#failures = isAccepted ? 0 : this.#failures + 1
     if (!isAccepted)
       this.#pauseUntilMs = now() + Math.min(LONGEST_PAUSE_MS, everyMs * 2 ** Math.min(20, this.#failures))
