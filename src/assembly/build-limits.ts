@@ -1,9 +1,9 @@
-import { totalmem } from 'node:os'
-import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { monotonicMs, namespaceOf } from './build-cache.ts'
+import { availableBytes, heapLimitBytes } from './process-memory.ts'
 import { createRateStore, type RateStore } from '../redis/rate-store.ts'
-import { type Config, nodeFlags, settingsOf } from '../config/config.ts'
+import { type Config, settingsOf } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Admission, AdmissionHandoverState, Handover } from './runtime.ts'
 import { createRuleRateOf } from '../policy/limits/ceiling.ts'
@@ -142,29 +142,6 @@ function limitsOf({ limits: { pressure }, workers }: Config): PressureLimits {
     heapBytes: heap * heapLimitBytes(),
     memoryBytes: memory <= 1 ? (memory * availableBytes()) / workers : memory,
   }
-}
-
-/**
- * Returns the heap size at which Node.js ends the process: the limit of the old generation. `heap_size_limit` is that limit plus
- * three semi-spaces of the young generation. The sum is 5 % larger unless one of the two sizes was given.
- */
-function heapLimitBytes(): number {
-  const { heap_size_limit: limit } = getHeapStatistics()
-  const [old, semi] = [flagBytes('max-old-space-size'), flagBytes('max-semi-space-size')]
-  return old ?? limit - 3 * (semi ?? 0)
-}
-
-/** Returns null if the flag is not given. */
-function flagBytes(name: string): number | null {
-  const spelt = new RegExp(`--${name.replaceAll('-', '[-_]')}[= ](\\d+)`)
-  const given = spelt.exec(nodeFlags())?.[1]
-  return given === undefined ? null : Number(given) * 1024 ** 2
-}
-
-/** Returns the memory limit of the container if it has one, otherwise the memory of the machine. */
-function availableBytes(): number {
-  const constrained = process.constrainedMemory()
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
 }
 
 function probeOfProcess(): Probe {

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { availableBytes, heapLimitBytes, heapTooLarge } from '../assembly/process-memory.ts'
 import { loadConfig } from '../config/config.ts'
 import { createLogger } from '../log.ts'
 import { atKey } from '../server/running.ts'
@@ -18,6 +19,9 @@ export function addStartCommand(program: Command, { entry, open, exits }: Comman
       exits(async ({ config: file }) => {
         const config = loadConfig(file)
         const log = createLogger({ level: config.log.level })
+        const tooLarge = heapTooLarge(config.workers, heapLimitBytes(), availableBytes())
+        if (tooLarge !== null)
+          log.warn(tooLarge, 'the heap limit is too large for the memory: the process may be killed')
         const running = await (config.workers === 1
           ? start({ config, log, open, file })
           : atKey('admin', startWorkers({ config, log, file, entry, open })))
