@@ -32,7 +32,7 @@ t.test('move report shows the differences between the groups', async (t) => {
   const { out } = await move('report')
   t.match(
     out,
-    /^default: 1 reads were compared\n {2}different: 1\n {2}\S+ getTasksCount \/count: number, number\n$/,
+    /^default: 1 reads were compared\n {2}different: 1\n {2}\S+ getTasksCount \/count: number, number \(once\)\n$/,
   )
   const { out: json } = await move('report', '--format', 'json')
   t.match(JSON.parse(json), { default: { results: { different: 1 }, differences: [{ place: '/count' }] } })

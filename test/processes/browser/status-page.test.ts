@@ -186,8 +186,8 @@ function urlsOf(page: OpenPage): readonly string[] {
 const OPTIONS = { skip: chromiumSkip, timeout: 4 * BROWSER_PATIENCE_MS }
 
 void t.test('a browser shows the status page of a gateway', OPTIONS, async (t) => {
-  const node = await startNode(t, (_request, response) =>
-    response.setHeader('content-type', 'application/json').end('[]'),
+  const node = await startNode(t, ({ url }, response) =>
+    response.setHeader('content-type', 'application/json').end(url.includes('/count') ? '{"count":0}' : '[]'),
   )
   const gateway = await startReloadable(t, {
     engines: { default: { nodes: [node.url + BASE] } },

@@ -14,7 +14,7 @@ const COUNT =
 
 const node = await startNode(t, ({ url }, response) => {
   response.setHeader('content-type', 'application/json')
-  response.end(url.includes('/history/') ? '[]' : '{}')
+  response.end(url.includes('/history/') ? '{"count":0}' : '{}')
 })
 const { ONE } = setupsOf(node.url + BASE)
 const gateway = await startWorkers(t, ONE)
