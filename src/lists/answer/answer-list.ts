@@ -90,7 +90,7 @@ async function answerCount(
   listRequest: ListRequest,
   planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
-  const few = mayBeFew(listRequest, planned.planContext) ? await countFew(listRequest, planned) : null
+  const few = mayBeFew(listRequest, planned) ? await countFew(listRequest, planned) : null
   return few ?? answerByPlan(listRequest, planned, await createPlan(planned.planContext))
 }
 
@@ -179,11 +179,12 @@ function topOf(plan: SubqueryPlan, { context: { engine, operation } }: ListReque
  * Returns whether reading the items of a short list may be cheaper than the requests of its plan. A condition on other members than
  * definitions and instances, for example on a value, may find few items.
  */
-function mayBeFew(listRequest: ListRequest, { own }: PlanContext): boolean {
+function mayBeFew(listRequest: ListRequest, planned: PlannedReading): boolean {
   const { engine, operation } = listRequest.context
   const query = prefilterOf(operation.items?.prefilter)
   const takesSeveral = query !== null && (query.by !== 'keys' || query.nullGroup !== undefined)
-  return takesSeveral && isOfAll(own) && !observationsOf(engine).longCounts.has(queryTextOf(listRequest))
+  const known = observationsOf(engine).longCounts.get(queryTextOf(listRequest)) ?? 0
+  return takesSeveral && isOfAll(planned.planContext.own) && known <= mostFew(planned)
 }
 
 /** Counts a short list by reading its items. Returns null if the list is long. */
@@ -191,12 +192,18 @@ async function countFew(listRequest: ListRequest, planned: PlannedReading): Prom
   const response = await readWhole(listRequest)
   if (response.status !== 200) return response
   const count = bodyValue(jsonIn(response.body), 'count')
-  if (typeof count === 'number' && count <= Math.min(FEW_ITEMS, planned.limits.filteredRows)) {
+  if (typeof count === 'number' && count <= mostFew(planned)) {
     planned.onPlan?.('scan')
     return answerFiltered(listRequest, planned)
   }
-  observationsOf(listRequest.context.engine).longCounts.set(queryTextOf(listRequest), true)
+  if (typeof count === 'number')
+    observationsOf(listRequest.context.engine).longCounts.set(queryTextOf(listRequest), count)
   return null
+}
+
+/** Returns the largest number of items that are read for a count. A plan that reads the ids of instances costs more than other plans. */
+function mostFew({ planContext, limits }: PlannedReading): number {
+  return Math.min(readsInstances(planContext) ? MAX_READ_ITEMS : FEW_ITEMS, limits.filteredRows)
 }
 
 /**

@@ -4,8 +4,8 @@ import { MAX_STORED_CHARS, OBSERVATION_MS, SLOW_CHANGE_MS } from '../limits.ts'
 
 /** Recent observations about the lists of one engine. They choose between ways to read a list, and need not be exact. */
 interface ListObservations {
-  /** The queries whose counts were large. They are counted with subqueries at once, without a count of the whole list. */
-  readonly longCounts: LRUCache<string, true>
+  /** Large counts of whole lists, by query. These queries are counted with subqueries at once, without a count of the whole list. */
+  readonly longCounts: LRUCache<string, number>
   /** How long the first page of an unrestricted list took to read, in milliseconds, by operation. A database may sort the whole list for it. */
   readonly topTimes: LRUCache<string, number>
   /** Numbers of items by query. */
@@ -25,7 +25,7 @@ export function queryTextOf({ upstreamRequest: { path, body } }: ListRequest): s
 
 export function observationsOf(engine: ListSource): ListObservations {
   const found = observations.get(engine) ?? {
-    longCounts: createMemory<true>(OBSERVATION_MS),
+    longCounts: createMemory<number>(OBSERVATION_MS),
     topTimes: createMemory<number>(OBSERVATION_MS),
     sizes: createMemory<number>(OBSERVATION_MS),
     unevenPages: createMemory<true>(SLOW_CHANGE_MS),

@@ -260,3 +260,21 @@ t.test('a list is planned after its first failed read', async (t) => {
   t.equal(Array.isArray(body) && body.length, 90)
   t.equal(forwarded.filter(({ method, url }) => method === 'GET' && laterRead.test(url)).length, 1)
 })
+
+t.test('a few thousand variables are read instead of the ids of the visible instances', async (t) => {
+  const gateway = await openGateway(t, {
+    records: [...records, 'grant nobody PROCESS_INSTANCE:i00005 READ'],
+    engine: listEngine(() => world),
+  })
+  // For a caller with single instances the list is long, because its plan reads no ids.
+  await gateway.ask('nobody', 'POST /variable-instance/count', { body: {} })
+  for (const route of ['POST /variable-instance/count', 'GET /variable-instance/count']) {
+    const { body, forwarded } = await gateway.ask('anna', route, { body: {} })
+    t.same(body, { count: 1200 }, route)
+    t.same(
+      forwarded.filter(({ url }) => url.includes('/process-instance')),
+      [],
+      route,
+    )
+  }
+})
