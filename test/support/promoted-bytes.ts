@@ -3,6 +3,10 @@ import { runInNewContext } from 'node:vm'
 
 const COLLECTIONS = 40
 
+// As in the image. Otherwise V8 may allocate objects of a code location in the old generation, because earlier ones lived long. This
+// must be set before other tests of the process run: what V8 has decided then remains, and also keeps what these objects reference.
+setFlagsFromString('--no-allocation-site-pretenuring')
+
 /**
  * Returns the bytes that collections of the young generation moved to the old generation of the heap while `work` ran `times` times,
  * with about forty such collections. Collections of the old generation, also of objects of earlier tests, do not change the
@@ -10,8 +14,6 @@ const COLLECTIONS = 40
  */
 export async function promotedBytes(work: () => Promise<void> | void, times: number): Promise<number> {
   setFlagsFromString('--expose-gc')
-  // As in the image. Otherwise V8 may allocate objects of a code location in the old generation, because earlier ones lived long.
-  setFlagsFromString('--no-allocation-site-pretenuring')
   const collect: (options: { readonly type: 'minor' }) => void = runInNewContext('gc')
   const run = async (count: number) => {
     for (let i = 0; i < count; i += 1) {
