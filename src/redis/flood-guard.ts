@@ -57,7 +57,7 @@ export class FloodGuard {
     return true
   }
 
-  /** Returns what is due during a flood. */
+  /** Returns the action that a flood requires at this time. */
   next(): FloodStep {
     const { windowMs, pauseMs, now } = this.#options
     const elapsedMs = now() - this.#since

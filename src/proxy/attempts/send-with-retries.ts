@@ -140,23 +140,22 @@ class RetryingSend<T> implements AttemptOwner, WaitingRead {
     const attempt = this.#waiting
     if (attempt === null || attempt.isCancelled || this.#moves >= MAX_MOVES) return false
     const upstreamRequest = this.#options.regroup?.(this.#task.upstreamRequest) ?? this.#task.upstreamRequest
-    this.#triedNodes = [...this.#triedNodes, attempt.node]
-    const next = this.#healthyNode(upstreamRequest)
+    const tried = [...this.#triedNodes, attempt.node]
+    const next = this.#healthyNode(upstreamRequest, tried)
     if (next === null || !this.#options.budget.withdraw()) return false
     this.#moves += 1
+    this.#triedNodes = tried
     this.#task = { ...this.#task, upstreamRequest }
     attempt.abort(new TryNextNode(next))
     return true
   }
 
   /** Returns a node that is neither tried nor ejected, or null without one. */
-  #healthyNode({ operation, group }: UpstreamRequest): Node | null {
-    let tried = this.#triedNodes
-    for (;;) {
-      const node = this.#options.pick(tried, { operation, group })
-      if (node === null || node.health.reason === null) return node
-      tried = [...tried, node]
-    }
+  #healthyNode(upstreamRequest: UpstreamRequest, tried: readonly Node[]): Node | null {
+    const { operation, group } = upstreamRequest
+    const node = this.#options.pick(tried, { operation, group })
+    if (node === null || node.health.reason === null) return node
+    return this.#healthyNode(upstreamRequest, [...tried, node])
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {

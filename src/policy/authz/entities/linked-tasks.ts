@@ -17,7 +17,7 @@ const READ_TASKS = 5000
 const MAX_TASKS = 50_000
 /** Tasks by which a further read begins earlier, because other tasks may be completed between two reads. */
 const OVERLAP = 100
-/** Removed links of one user or one group that are compared with the open tasks. If there are more, the history is asked for them. */
+/** Removed links of one user or one group that are compared with the open tasks. Beyond this number, `/history/task` is read instead. */
 const MAX_REMOVED = 5000
 const NO_TASKS: OpenTasks = new Map()
 
