@@ -122,7 +122,8 @@ const pressure = z.strictObject({
     .nullable()
     .default(1000)
     .describe(
-      'Maximum delay of the event loop. If two consecutive measurements exceed it, new requests get 503 `GW_OVERLOADED`. ' +
+      'Maximum delay of the event loop. If two consecutive measurements exceed it, new requests of the callers that cause most of the load get ' +
+        '503 `GW_OVERLOADED`, and if that is not enough, new requests of all callers. ' +
         'If null, no request is refused because of a delay.',
     ),
   heap: decimal(0.1, 1)

@@ -9,7 +9,10 @@ import { chain } from '../request/maybe-promise.ts'
 import { ANONYMOUS, type Principal } from '../request/principal.ts'
 import type { RequestStage } from './request-stage.ts'
 
-/** Refuses requests while the process is overloaded. It runs before authentication, so that a refused request costs only this stage. */
+/**
+ * Refuses requests while the process is overloaded so much that it can serve nobody. It runs before authentication, so that a refused
+ * request costs only this stage.
+ */
 export function shedLoad({ pressure }: Pick<Dependencies, 'pressure'>): RequestStage {
   return function shedLoadStage({ context }) {
     const refusal = pressure.refusal()
@@ -20,8 +23,8 @@ export function shedLoad({ pressure }: Pick<Dependencies, 'pressure'>): RequestS
 }
 
 /**
- * Counts the request against the rate limit of the principal or of a rule for it, and checks whether its audit line can be written
- * and whether there is memory for its body.
+ * Refuses the callers that cause most of the load while the event loop is late. Counts the request against the rate limit of the
+ * principal or of a rule for it, and checks whether its audit line can be written and whether there is memory for its body.
  */
 export function admit(
   dependencies: Pick<Dependencies, 'pressure' | 'ruleRateOf' | 'config' | 'isAuditWritable'>,
@@ -30,9 +33,24 @@ export function admit(
   const reserve = reserveBody(dependencies)
   const requireAudit = dependencies.config.audit.required ? requireAuditLine(dependencies) : null
   return function admitStage(request) {
+    takeShare(dependencies.pressure, request)
     requireAudit?.(request)
     return chain(count(request), () => reserve(request))
   }
+}
+
+function takeShare(pressure: Pressure, { context, headers }: ReceivedRequest): void {
+  const { principal } = context
+  if (principal === null) return
+  const refusal = pressure.refusalOf(rateKeyOf(principal, context), announcedBytes(headers))
+  if (refusal === null) return
+  context.stage = 'admit'
+  throw refusal
+}
+
+/** Returns the announced length of the body in bytes, which is 0 if the body has chunks. */
+function announcedBytes(headers: ReceivedRequest['headers']): number {
+  return Number(headers['content-length'] ?? 0)
 }
 
 /** Counts the request against the rate limit of the principal or of a rule for it. */
@@ -90,7 +108,7 @@ export function reserveBody({ pressure }: Pick<Dependencies, 'pressure'>): Reque
 }
 
 function reserveAnnounced(pressure: Pressure, request: ReceivedRequest): void {
-  const bytes = Number(request.headers['content-length'] ?? 0)
+  const bytes = announcedBytes(request.headers)
   if (bytes < LARGE_BYTES) return
   // A body that is too large for its route is refused there, and never read. The body of an aborted request does not arrive.
   if (bytes > request.routeOptions.bodyLimit || request.raw.destroyed) return

@@ -1,10 +1,14 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, request, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/cache-harness.ts'
 import { startGatewayProcess } from '../engine/gateway-process.ts'
 import { BASE } from '../support/open-gateway.ts'
 import { startNode } from '../support/fake-engine.ts'
+import { recordsOf, USERS } from '../support/people.ts'
 import { setupsOf, startReloadable } from '../support/reloadable.ts'
 
 const MIB = 1024 ** 2
@@ -143,8 +147,8 @@ t.test('a late event loop refuses new requests and completes running ones', asyn
   t.equal(await statusOf('/version'), 200)
   const begun = statusOf('/task/count')
   await until(() => held.length === 1)
-  for (let turn = 0; turn < 4; turn += 1) {
-    block(400)
+  for (let turn = 0; turn < 6; turn += 1) {
+    block(600)
     await nextTurn()
   }
   const refused = await gateway.ask('nobody knows', '/version')
@@ -170,3 +174,69 @@ t.test('a late event loop refuses new requests and completes running ones', asyn
     'and no request',
   )
 })
+
+t.test('an overloaded process refuses the user who causes the load, and serves the others', async (t) => {
+  const node = await startNode(t, (_request, response) => response.end('{}'))
+  const users = ['heavy', ...Array.from({ length: 10 }, (_, index) => `light-${index}`)]
+  const gateway = await startGatewayProcess({
+    nodes: [node.url + BASE],
+    access: await accessOf(users),
+    settings: `
+health: { probe: false }
+limits: { connections: 1000, queue: { size: 10000 }, pressure: { eventLoopDelay: 100ms } }
+`,
+  })
+  t.teardown(() => gateway.stop())
+  const clients = users.map((user) =>
+    openClient(gateway.base, {
+      authorization: `Basic ${Buffer.from(`${user}:demo`).toString('base64')}`,
+    }),
+  )
+  const counts = users.map(() => ({ served: 0, refused: 0 }))
+  const body = Buffer.from(JSON.stringify({ variables: variablesOf(1500) }))
+  const endMs = performance.now() + 15_000
+  const send = async (index: number, pauseMs: number, sent: Buffer) => {
+    const count = counts[index]
+    const client = clients[index]
+    if (count === undefined || client === undefined) return
+    while (performance.now() < endMs) {
+      const status = await client.post('/process-definition/key/review/start', sent)
+      if (status === 503) count.refused += 1
+      else count.served += 1
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+  await Promise.all([
+    ...Array.from({ length: 300 }, () => send(0, 10, body)),
+    ...users.slice(1).map((_, index) => send(index + 1, 100, Buffer.from('{}'))),
+  ])
+  const [heavy = { served: 0, refused: 0 }, ...light] = counts
+  const sumOf = (key: 'served' | 'refused') => light.reduce((sum, one) => sum + one[key], 0)
+  const [served, refused] = [sumOf('served'), sumOf('refused')]
+  t.comment(
+    `heavy: ${heavy.served} served, ${heavy.refused} refused; the others: ${served} served, ${refused} refused`,
+  )
+  t.ok(heavy.refused > 100, 'the process was overloaded')
+  t.ok(served > 50)
+  t.ok(refused <= 0.1 * (served + refused), `${refused} of ${served + refused} refused`)
+})
+
+/** Writes users with the password `demo` who may do everything, and returns the settings that name the files. */
+async function accessOf(users: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const [{ passwordHash, groups } = { passwordHash: '', groups: [] }] = USERS
+  const known = users.map((id) => ({ id, passwordHash, groups }))
+  await writeFile(join(folder, 'users.yaml'), JSON.stringify({ users: known }))
+  await writeFile(join(folder, 'records.yaml'), JSON.stringify({ authorizations: recordsOf([]) }))
+  return `
+identity: { source: file, file: ${folder}/users.yaml }
+authorization: { records: { source: file, file: ${folder}/records.yaml } }
+`
+}
+
+function variablesOf(count: number) {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`variable${index}`, { value: 'a value', type: 'String' }]),
+  )
+}

@@ -1,5 +1,6 @@
 import { type OperatorText, operatorText, GatewayError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
+import { createCallerShares } from './caller-shares.ts'
 
 /** A resource that can run out. */
 export const PRESSURE_KINDS = ['event-loop', 'heap', 'memory'] as const
@@ -37,8 +38,13 @@ export interface Probe {
 
 /** Whether this process has resources for more requests. One per process. */
 export interface Pressure {
-  /** Returns the error for new requests, or null if there are resources. */
+  /** Returns the error for all new requests, or null if at least some of them can be accepted. */
   readonly refusal: () => GatewayError | null
+  /**
+   * Counts a request of the caller with a body of `bytes`. Returns an error while the event loop is late, if this caller is one of
+   * those that cause most of the load, and null otherwise.
+   */
+  readonly refusalOf: (caller: string, bytes: number) => GatewayError | null
   /** Reserves memory for the body of a request, until `release` is called once. Returns null if there is enough memory. */
   readonly reserve: (bytes: number) => GatewayError | null
   /** Called when the body is in memory, or will not arrive. */
@@ -58,6 +64,12 @@ const LOOKS_UNTIL_OVER = 2
 const LOOKS_UNTIL_CALM = 10
 /** The calm level, as a share of the limit. */
 const CALM: Readonly<Record<PressureKind, number>> = { 'event-loop': 0.5, heap: 0.9, memory: 0.9 }
+/**
+ * Consecutive checks at `FAR_OVER` times the limit until requests of all callers are refused. Until then, requests of the callers
+ * that cause most of the load are refused, which often is enough.
+ */
+const LOOKS_UNTIL_FAR_OVER = 4
+const FAR_OVER = 2
 const RETRY_AFTER_SECONDS = 2
 /**
  * A process that accepts no requests allocates nothing, and therefore collects no garbage: 300 MiB of garbage remained after
@@ -90,6 +102,7 @@ export function createPressure({ limits: first, probe, log }: PressureOptions): 
   let lookedAtMs = probe.now()
   const bodies = createBodies()
   let used = { heap: 0, memory: 0 }
+  const shares = createCallerShares(probe.now)
   let refusal: GatewayError | null = null
 
   function look(): void {
@@ -103,12 +116,15 @@ export function createPressure({ limits: first, probe, log }: PressureOptions): 
     heap.note(used.heap, limits.heapBytes)
     memory.note(used.memory, limits.memoryBytes)
     if (heap.isTight() || memory.isTight()) collect()
-    refusal = marks.find((mark) => mark.isOver())?.refusal ?? null
+    if (loop.isOver() && loop.isTight()) shares.tighten()
+    else shares.loosen()
+    refusal = marks.find((mark) => (mark === loop ? mark.isFarOver() : mark.isOver()))?.refusal ?? null
   }
 
   const stop = probe.every(LOOK_MS, look)
   return {
     refusal: () => refusal,
+    refusalOf: (caller, bytes) => (shares.take(caller, bytes) ? null : loop.refusal),
     reserve: (bytes) => {
       const more = bodies.unseen() + bytes
       const hasMemory = used.memory + more < limits.memoryBytes
@@ -150,7 +166,9 @@ function createBodies() {
 /** A resource, and whether it has run out. */
 function createMark(kind: PressureKind, log: PressureOptions['log']) {
   let isOver = false
+  let isFarOver = false
   let looks = 0
+  let looksFarOver = 0
   let share = 0
 
   function turn(value: number, limit: number): void {
@@ -168,6 +186,8 @@ function createMark(kind: PressureKind, log: PressureOptions['log']) {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     }),
     isOver: () => isOver,
+    /** Returns whether the use was far above the limit, and is still above the calm level. */
+    isFarOver: () => isFarOver,
     ratio: () => share,
     /** Returns whether the use exceeds the limit, or the calm level while requests are refused. */
     isTight: () => share >= (isOver ? CALM[kind] : 1),
@@ -176,6 +196,8 @@ function createMark(kind: PressureKind, log: PressureOptions['log']) {
       const isToTurn = isOver ? share < CALM[kind] : share >= 1
       looks = isToTurn ? looks + 1 : 0
       if (looks >= (isOver ? LOOKS_UNTIL_CALM : LOOKS_UNTIL_OVER)) turn(value, limit)
+      looksFarOver = share >= FAR_OVER ? looksFarOver + 1 : 0
+      isFarOver = isOver && (isFarOver || looksFarOver >= LOOKS_UNTIL_FAR_OVER)
     },
   }
 }
