@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 
@@ -20,6 +21,25 @@ t.test('every start command passes the flags of V8', async (t) => {
   t.match(textOf('examples/systemd/engine-gateway.service'), `node ${FLAGS.join(' ')} dist/main.js`)
   t.match(textOf('docs/capacity.md'), `\`${ONE_CORE}\``)
   t.match(textOf('README.md'), `\`node ${FLAGS.join(' ')} dist/main.js --config gateway.yaml\``)
+})
+
+t.test('the image limits the heap to half of its memory, unless another limit is given', async (t) => {
+  const [, option = ''] = /^ENV NODE_OPTIONS=(\S+)$/m.exec(textOf('Dockerfile')) ?? []
+  const limitOf = (...args: readonly string[]) => {
+    const script = 'console.log(v8.getHeapStatistics().heap_size_limit)'
+    const { stdout } = spawnSync('env', [...args, process.execPath, '--max-semi-space-size=8', '-e', script])
+    return Number(stdout.toString()) / 1024 ** 2
+  }
+  const memory = Math.min(process.constrainedMemory() || Infinity, totalmem()) / 1024 ** 2
+  const young = 3 * 8
+  t.ok(Math.abs(limitOf(`NODE_OPTIONS=${option}`) - young - memory / 2) < 2)
+  t.equal(
+    limitOf('NODE_OPTIONS=--max-old-space-size=200'),
+    200 + young,
+    'a value of the operator replaces it',
+  )
+  const entry = /^ENTRYPOINT (.*)$/m.exec(textOf('Dockerfile'))?.[1] ?? '[]'
+  t.notMatch(entry, 'max-old-space-size', 'a flag of the command would override the value of the operator')
 })
 
 t.test('Node.js accepts the flags, and workers inherit them from the primary', async (t) => {
