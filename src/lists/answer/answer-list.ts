@@ -135,10 +135,22 @@ async function answerPage(
     const top = await answerTop(listRequest, planned, STEP_ITEMS)
     return top ?? answerByPlan(listRequest, planned, await createPlan(planContext))
   }
+  const earlyLimit = topOf({ subqueries: 0, instances: countSingleInstances(planContext) }, listRequest)
+  const early = earlyLimit > 0 ? await answerTop(listRequest, planned, earlyLimit) : null
+  if (early !== null) return early
   const plan = await createPlan(planContext)
-  const limit = plan.strategy === 'union' ? topOf(plan, listRequest) : 0
+  const limit = plan.strategy === 'union' && earlyLimit === 0 ? topOf(sizeOf(plan), listRequest) : 0
   const top = limit > 0 ? await answerTop(listRequest, planned, limit) : null
   return top ?? answerByPlan(listRequest, planned, plan)
+}
+
+/**
+ * Returns the number of granted instances that need a subquery each. A plan first reads the definitions of all of them, which a page
+ * near the top of a list does not need.
+ */
+function countSingleInstances({ query, own, instances }: PlanContext): number {
+  const isSingle = query.instance !== undefined && query.instances === undefined && own.instance === null
+  return isSingle ? instances.granted.length : 0
 }
 
 /** Executes a plan. Returns null if all items have to be read and filtered. */
@@ -167,12 +179,21 @@ async function answerByPlan(
   return response
 }
 
+/** The number of subqueries of a plan, and of those for single instances. */
+interface PlanSize {
+  readonly subqueries: number
+  readonly instances: number
+}
+
+function sizeOf({ subqueries, instances }: SubqueryPlan): PlanSize {
+  return { subqueries: subqueries.length, instances: instances.length }
+}
+
 /** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
-function topOf(plan: SubqueryPlan, { context: { engine, operation } }: ListRequest): number {
-  const [subqueryCount, instanceCount] = [plan.subqueries.length, plan.instances.length]
-  const isSlow = (observationsOf(engine).topTimes.get(operation.id) ?? 0) > INSTANCE_READ_MS * instanceCount
-  if (subqueryCount + (isSlow ? 0 : instanceCount) <= MAX_PARALLEL_READS) return 0
-  return Math.min(Math.max(STEP_ITEMS, (subqueryCount + instanceCount) * FIRST_READ_ITEMS), MAX_READ_ITEMS)
+function topOf({ subqueries, instances }: PlanSize, { context: { engine, operation } }: ListRequest): number {
+  const isSlow = (observationsOf(engine).topTimes.get(operation.id) ?? 0) > INSTANCE_READ_MS * instances
+  if (subqueries + (isSlow ? 0 : instances) <= MAX_PARALLEL_READS) return 0
+  return Math.min(Math.max(STEP_ITEMS, (subqueries + instances) * FIRST_READ_ITEMS), MAX_READ_ITEMS)
 }
 
 /**

@@ -6,7 +6,7 @@ import { createReader, type ReaderOptions } from './subquery-request.ts'
 import type { PageItem } from '../postfilter/stable-scan.ts'
 import { passAll } from '../postfilter/visible-items.ts'
 import { mapSideBySide } from '../side-by-side.ts'
-import { FIRST_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
+import { FEW_ITEMS, FIRST_READ_ITEMS, STEP_ITEMS } from '../limits.ts'
 
 /** Items that every caller sees because they lack a member. If the list is sorted by this member, they are together at one end of it. */
 export interface NullGroupReading extends Omit<ReaderOptions, 'postForm'> {
@@ -41,7 +41,7 @@ async function countFirst(
       return findEnd(lackingFrom, {
         known: FIRST_READ_ITEMS,
         likely: FIRST_READ_ITEMS,
-        size: STEP_ITEMS,
+        size: FEW_ITEMS,
       })
     if (few > 0) return few
   }
@@ -71,7 +71,7 @@ async function readFirst(
   const { maxItems } = reading
   for (const subquery of orders) {
     // All of them come from one read: items of equal value may change their places between two reads.
-    for (const size of [FIRST_READ_ITEMS, STEP_ITEMS, maxItems + 1]) {
+    for (const size of [FIRST_READ_ITEMS, FEW_ITEMS, STEP_ITEMS, maxItems + 1]) {
       const { count, visible } = await readLacking(listRequest, subquery, reading, { from: 0, size })
       if (count === 0) break
       if (count < size) return visible

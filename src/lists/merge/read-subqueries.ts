@@ -14,7 +14,7 @@ import {
 import { findEnd } from './find-end.ts'
 import { MergedItems } from './merged-items.ts'
 import { readSorted } from './subquery-reader.ts'
-import { countedBy, createSizeSource, readCount } from './subquery-sizes.ts'
+import { countedBy, createSizeSource, readCount, sizeOf } from './subquery-sizes.ts'
 import { countNullGroup, readNullGroup } from './null-group.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import type { PageItem } from '../postfilter/stable-scan.ts'
@@ -33,25 +33,40 @@ export async function countSubqueries(
   const { subqueries, instances, excluded, nullGroup, postForm } = plan
   const firstResponse: FirstResponse = {}
   const countSubquery = createSubqueryCount(listRequest, { postForm, firstResponse })
-  const sum = async (added: readonly Subquery[], subtracted: readonly Subquery[] = []): Promise<number> => {
-    const counts = await mapSideBySide([...added, ...subtracted], countSubquery)
-    return counts.reduce((all, one, at) => (at < added.length ? all + one : all - one), 0)
-  }
   // Items may be added or removed between two counts.
   const responseOf = (count: number) => withBody(firstResponse, json({ count: Math.max(0, count) }))
   const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > MAX_PARALLEL_READS
-  if (isMany && (await sum(nullGroup.all)) <= Math.min(FEW_ITEMS, limits.filteredRows)) {
+  if (
+    isMany &&
+    (await recentSum(listRequest, nullGroup.all, postForm)) <= Math.min(FEW_ITEMS, limits.filteredRows)
+  ) {
     const few = {
       plan: { ...plan, subqueries: nullGroup.all, instances: [], nullGroup: null },
       postfilter,
       limits,
+      firstResponse,
     }
     return responseOf((await readItems(listRequest, few, Number.POSITIVE_INFINITY)).length)
   }
   const reading = { postfilter, maxItems: limits.filteredRows, idsOnly: true, firstResponse }
-  const others = nullGroup === null ? 0 : await countNullGroup(listRequest, { ...reading, nullGroup })
-  if (others === null) return null
-  return responseOf(others + (await sum([...subqueries, ...instances], excluded)))
+  const added = [...subqueries, ...instances].map((subquery) => () => countSubquery(subquery))
+  const subtracted = excluded.map((subquery) => async () => -(await countSubquery(subquery)))
+  const ofNullGroup = nullGroup === null ? [] : [() => countNullGroup(listRequest, { ...reading, nullGroup })]
+  // The null group takes several reads, one after another, so it begins first.
+  const counts = await mapSideBySide([...ofNullGroup, ...added, ...subtracted], (count) => count())
+  return counts.includes(null) ? null : responseOf(counts.reduce<number>((sum, one) => sum + (one ?? 0), 0))
+}
+
+/** Returns about how many items the subqueries have. They may have been counted a minute ago. */
+async function recentSum(
+  listRequest: ListRequest,
+  subqueries: readonly Subquery[],
+  postForm: ReaderOptions['postForm'],
+): Promise<number> {
+  const sizes = await mapSideBySide(subqueries, (subquery) =>
+    sizeOf(subqueryRequestOf(listRequest, subquery, countedBy(postForm)), 'recent'),
+  )
+  return sizes.reduce((sum, { size }) => sum + size, 0)
 }
 
 /**
@@ -152,11 +167,12 @@ export async function readItems(
     postfilter,
     limits: { filteredRows: maxItems },
     member,
-  }: Omit<SubqueryListInput, 'paging'> & Pick<ReaderOptions, 'member'>,
+    firstResponse,
+  }: Omit<SubqueryListInput, 'paging'> & Pick<ReaderOptions, 'member' | 'firstResponse'>,
   wanted: number,
 ): Promise<readonly PageItem[]> {
   const { nullGroup, postForm } = plan
-  const reading = { postForm, postfilter, member, idsOnly: true }
+  const reading = { postForm, postfilter, member, idsOnly: true, firstResponse }
   const others =
     nullGroup === null ? [] : await readNullGroup(listRequest, { ...reading, nullGroup, maxItems })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')

@@ -50,7 +50,7 @@ export interface ReaderOptions {
   readonly member?: string | undefined
   /** As for ReadList. */
   readonly idsOnly?: boolean
-  readonly firstResponse?: FirstResponse
+  readonly firstResponse?: FirstResponse | undefined
 }
 
 /** Returns a reader of the list of a subquery, or of the list that its count counts. The reader throws ListRefusal. */

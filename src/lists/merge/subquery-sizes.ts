@@ -76,7 +76,7 @@ async function countedSizes(counts: readonly ListRequest[], age: SizesAge): Prom
 }
 
 /** Returns the number of items of a query. A query that had no items is always counted again, because a subquery without items is not read. */
-async function sizeOf(countRequest: ListRequest, age: SizesAge) {
+export async function sizeOf(countRequest: ListRequest, age: SizesAge) {
   const { sizes } = observationsOf(countRequest.context.engine)
   const query = queryTextOf(countRequest)
   const known = age === 'recent' ? sizes.get(query) : undefined

@@ -6,6 +6,7 @@ const taskOf = (id: string, key: string | null, tenantId: string | null) => ({
   processDefinitionId: key && `${key}:1`,
   processDefinitionKey: key,
   tenantId,
+  processInstanceId: key && `${id}-instance`,
   executionId: key && `${id}-execution`,
 })
 /** Three tasks without a tenant, one of them without a definition, and many tasks of a tenant. */
@@ -45,3 +46,69 @@ t.test(
     t.same([status, body], [200, { count: 2 }])
   },
 )
+
+t.test('for the first page of a caller with many single grants, no instances are read', async (t) => {
+  const ids = Array.from({ length: 20 }, (_, at) => `instance-${at}`)
+  const incidents = ids.map((id) => ({
+    id: `of-${id}`,
+    processInstanceId: id,
+    processDefinitionId: 'work:1',
+  }))
+  const sent: string[] = []
+  const { ask } = await openGateway(t, {
+    records: ids.slice(0, 10).map((id) => `grant ben PROCESS_INSTANCE:${id} READ`),
+    engine: ({ method, url }, response) => {
+      const { pathname } = new URL(url, 'http://engine')
+      const path = pathname.slice(BASE.length)
+      sent.push(`${method} ${path}`)
+      const definition = VERSIONS.find(({ id }) => path === `/process-definition/${encodeURIComponent(id)}`)
+      const found = path === '/incident' ? incidents : (definition ?? [])
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(found))
+    },
+  })
+  const { status, body } = await ask('ben', 'GET /incident?maxResults=50')
+  t.same([status, body], [200, incidents.slice(0, 10)])
+  t.ok(sent.includes('GET /incident'))
+  t.notOk(
+    sent.some((one) => one.includes('/process-instance')),
+    sent.join(', '),
+  )
+})
+
+t.test('items that every caller sees are counted while other items are counted', async (t) => {
+  const definitions = Array.from({ length: 8 }, (_, at) => ({
+    id: `work${at}:1`,
+    key: `work${at}`,
+    tenantId: null,
+  }))
+  const alone = Array.from({ length: 105 }, (_, at) => taskOf(`alone${at}`, null, null))
+  const others = Array.from({ length: 800 }, (_, at) => taskOf(`task${at}`, `work${at % 8}`, null))
+  const sent: string[] = []
+  const { ask } = await openGateway(t, {
+    records: definitions.slice(0, 6).map(({ key }) => `grant ben PROCESS_DEFINITION:${key} READ_HISTORY`),
+    engine: ({ url }, response) => {
+      const { pathname, searchParams } = new URL(url, 'http://engine')
+      const path = pathname.slice(BASE.length)
+      const key =
+        searchParams.get('processDefinitionKey') ?? searchParams.get('processDefinitionId')?.split(':')[0]
+      const all = searchParams.get('sortOrder') === 'desc' ? [...others, ...alone] : [...alone, ...others]
+      const found = key === undefined ? all : others.filter((one) => one.processDefinitionKey === key)
+      const from = Number(searchParams.get('firstResult') ?? 0)
+      if (path.startsWith('/history/task')) sent.push(`${path} ${key ?? ''}`)
+      const answers: Readonly<Record<string, unknown>> = {
+        '/history/task/count': { count: found.length },
+        '/history/task': found.slice(from, from + Number(searchParams.get('maxResults') ?? 1000)),
+        '/process-definition': definitions,
+      }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[path] ?? []))
+    },
+  })
+  for (let round = 0; round < 2; round += 1) {
+    sent.length = 0
+    const { status, body } = await ask('ben', 'GET /history/task/count')
+    t.same([status, body], [200, { count: 105 + 600 }])
+    t.equal(sent.filter((one) => one === '/history/task ').length, 2, 'two reads of the items of nobody')
+    const whole = sent.filter((one) => one === '/history/task/count ').length
+    if (round === 1) t.equal(whole, 0, 'the size of the list was counted before')
+  }
+})
