@@ -29,8 +29,11 @@ export interface NudgesOptions {
 
 /** The shortest time from the beginning of one nudge of a node to the beginning of the next one. */
 export const LEAST_GAP_MS = 50
-/** The gap is at least this multiple of a nudge's duration, so a node that is always slow spends at most a third of its time on nudges. */
+/** The gap as a multiple of a nudge's duration, so that a node spends at most a third of its time on nudges. */
 const GAP_FACTOR = 3
+/** A gap above this limit is a smaller multiple, so that the tasks of a slow node do not wait for too long. */
+const LONG_GAP_MS = 1000
+const LONG_GAP_FACTOR = 1.5
 /**
  * The gap depends on the shortest of so many last nudges. The first nudges of a node that has just started are slow, and long gaps after
  * them would delay its tasks for seconds.
@@ -141,10 +144,7 @@ class NodeNudges {
   async #nudge(): Promise<number> {
     const { everyMs, turns } = this.#options
     const wasRequested = this.#isRequested
-    const gapMs = Math.min(
-      Math.max(LEAST_GAP_MS, GAP_FACTOR * Math.min(...this.#durationsMs)),
-      LONGEST_PAUSE_MS,
-    )
+    const gapMs = gapAfter(Math.min(...this.#durationsMs))
     const turn = await turns.take(this.name, wasRequested ? gapMs : Math.max(everyMs, gapMs))
     if (this.#isClosed) return everyMs
     if (turn.isTaken) {
@@ -175,4 +175,10 @@ class NodeNudges {
       this.#pauseUntilMs = now() + Math.min(LONGEST_PAUSE_MS, everyMs * 2 ** Math.min(20, this.#failures))
     onNudge(isAccepted ? 'ok' : 'failed')
   }
+}
+
+/** Returns the gap after nudges of this duration, in milliseconds. */
+function gapAfter(durationMs: number): number {
+  const longMs = Math.max(LONG_GAP_MS, LONG_GAP_FACTOR * durationMs)
+  return Math.min(Math.max(LEAST_GAP_MS, Math.min(GAP_FACTOR * durationMs, longMs)), LONGEST_PAUSE_MS)
 }

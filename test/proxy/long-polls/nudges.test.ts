@@ -131,7 +131,7 @@ t.test('a write while a nudge is in flight causes another nudge afterwards', asy
   t.same(countsOf(harness), [0, 2])
 })
 
-t.test('the gap between nudges of a slow node is three times the duration of a nudge', async (t) => {
+t.test('the gap between nudges of a node is three times the duration of a nudge', async (t) => {
   const harness = open(['a', 'b'])
   const [, b] = harness.targets
   if (b !== undefined)
@@ -236,13 +236,35 @@ t.test('the gap of a slow node applies to the intervals as well', async (t) => {
   const harness = open(['a', 'b'])
   const [, b] = harness.targets
   if (b !== undefined)
-    b.hold = () => new Promise((resolve) => void harness.time.schedule(() => resolve(), 500))
+    b.hold = () => new Promise((resolve) => void harness.time.schedule(() => resolve(), 4000))
   harness.nudges.watch()
-  await harness.advance(6000)
+  await harness.advance(40_000)
   const gaps = b?.sentAtMs.slice(1).map((ms, index) => ms - (b.sentAtMs[index] ?? 0)) ?? []
   const later = gaps.slice(2)
-  t.ok(later.length >= 1 && later.every((gap) => gap >= 1500 && gap <= 1600), gaps.join(' '))
+  t.ok(later.length >= 1 && later.every((gap) => gap >= 6000 && gap <= 6100), gaps.join(' '))
 })
+
+for (const [durationMs, gapMs] of [
+  [200, 600],
+  [300, 900],
+  [400, 1000],
+  [600, 1000],
+  [1000, 1500],
+  [4000, 6000],
+] as const)
+  t.test(`nudges of ${durationMs} ms begin at least ${gapMs} ms after each other`, async (t) => {
+    const harness = open(['a', 'b'])
+    const [, b] = harness.targets
+    if (b !== undefined)
+      b.hold = () => new Promise((resolve) => void harness.time.schedule(() => resolve(), durationMs))
+    for (let at = 0; at < 8 * gapMs; at += STEP_MS) {
+      harness.nudges.written('a')
+      await harness.advance(STEP_MS)
+    }
+    const gaps = b?.sentAtMs.slice(1).map((ms, index) => ms - (b.sentAtMs[index] ?? 0)) ?? []
+    const later = gaps.slice(2)
+    t.ok(later.length >= 3 && later.every((gap) => gap >= gapMs && gap <= gapMs + 100), gaps.join(' '))
+  })
 
 t.test('two slow nudges of a node that has just started do not delay the following ones', async (t) => {
   const harness = open(['a', 'b'])
