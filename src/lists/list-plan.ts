@@ -58,6 +58,11 @@ export interface SubqueryPlan {
   readonly postForm: PostForm | null
   /** Whether every item of a list's subqueries is visible, so that the engine's pages are the caller's pages. Counts are always exact. */
   readonly isExact: boolean
+  /**
+   * Returns whether a remembered fact from which the plan was made is still true. Absent if the plan needs none. It costs as much as
+   * the subqueries, so it is called while they are counted. Only plans of counts have it.
+   */
+  readonly isCurrent?: () => Promise<boolean>
   /** The order in which lists are merged. Null if the order of items from several subqueries is not known. */
   readonly order: ListOrder | null
 }

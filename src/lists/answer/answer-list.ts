@@ -18,7 +18,7 @@ import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { observationsOf, queryTextOf } from '../merge/list-observations.ts'
 import { hasListMembers, withoutListMembers } from './list-members.ts'
 import { UnknownOrderError } from '../merge/subquery-reader.ts'
-import { countSubqueries, listSubqueries } from '../merge/read-subqueries.ts'
+import { countSubqueries, listSubqueries, OutdatedPlanError } from '../merge/read-subqueries.ts'
 import { readCount } from '../merge/subquery-sizes.ts'
 import type { SignedCount } from '../rewrite/narrow-tasks.ts'
 import { mapSideBySide } from '../side-by-side.ts'
@@ -91,8 +91,18 @@ async function answerCount(
   planned: PlannedReading,
 ): Promise<BufferedResponse | null> {
   const few = mayBeFew(listRequest, planned) ? await countFew(listRequest, planned) : null
-  return few ?? answerByPlan(listRequest, planned, await createPlan(planned.planContext))
+  if (few !== null) return few
+  for (let plans = 0; plans < MAX_PLANS; plans += 1)
+    try {
+      return await answerByPlan(listRequest, planned, await createPlan(planned.planContext))
+    } catch (error) {
+      if (!(error instanceof OutdatedPlanError)) throw error
+    }
+  return null
 }
+
+/** A plan is made from remembered facts, and again from those that were read in the meantime. */
+const MAX_PLANS = 2
 
 /** Adds and subtracts counts. The engine's error is returned if it refuses one of them. */
 async function answerSignedCounts(

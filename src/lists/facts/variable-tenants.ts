@@ -1,22 +1,25 @@
+import { LRUCache } from 'lru-cache'
 import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
 import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
 import { countIn } from '../../request/engine-request.ts'
 import { stringIn } from '../../request/value.ts'
-import { MAX_CONDITION_VALUES, MAX_READ_ITEMS, MAX_TENANTS } from '../limits.ts'
+import { MAX_CONDITION_VALUES, MAX_READ_ITEMS, MAX_TENANTS, OBSERVATION_MS } from '../limits.ts'
 import type { SortOrder } from '../../operations/prefilters.ts'
 import type { DefinitionLists } from './definition-lists.ts'
 
-/** Reads the tenants of all running variables. Null if there are too many. */
 export interface VariableTenants {
+  /** Reads the tenants of all running variables. Null if there are too many. */
   readonly variableTenants: () => Promise<readonly string[] | null>
+  /** Returns the last result of `variableTenants`. Null if it is older than a minute. */
+  readonly recentVariableTenants: () => readonly string[] | null
 }
 
 /**
  * Creates a reader of the tenants of running variables. They may differ from the engine's list of tenants: a deployment or a task may
  * name any tenant. All variables without a tenant are at one end of a list that is sorted by tenant. If the variables of the tenants of
  * definitions are as many as those before this end, no other tenant has variables, and the engine sorts only once. Otherwise the first
- * variable of each tenant is read, and the count of the tenant's variables gives the position of the next tenant. The result is not
- * stored, because a count would include the variables of a new tenant.
+ * variable of each tenant is read, and the count of the tenant's variables gives the position of the next tenant. Whoever uses a recent
+ * result must read it again before the response, because a count would include the variables of a new tenant.
  */
 export function createVariableTenants(
   read: ReadEngine,
@@ -49,17 +52,26 @@ export function createVariableTenants(
     }
     return [...tenants]
   }
+  const readTenants = async (): Promise<readonly string[] | null> => {
+    const nulls = await nullsFirst()
+    const tenants = nulls === null ? null : await definitionTenants(definitions)
+    if (tenants === null) return searchedTenants()
+    const position = await countOf(tenants)
+    const next = await tenantAt(position, nulls === 'asc' ? 'desc' : 'asc')
+    return next === null ? tenants : searchedTenants()
+  }
+  const recent = new LRUCache<typeof RECENT, readonly string[]>({ max: 1, ttl: OBSERVATION_MS })
   return {
-    async variableTenants() {
-      const nulls = await nullsFirst()
-      const tenants = nulls === null ? null : await definitionTenants(definitions)
-      if (tenants === null) return searchedTenants()
-      const position = await countOf(tenants)
-      const next = await tenantAt(position, nulls === 'asc' ? 'desc' : 'asc')
-      return next === null ? tenants : searchedTenants()
+    variableTenants: async () => {
+      const tenants = await readTenants()
+      recent.set(RECENT, tenants ?? undefined)
+      return tenants
     },
+    recentVariableTenants: () => recent.get(RECENT) ?? null,
   }
 }
+
+const RECENT = 'tenants'
 
 /** Returns the tenants of process definitions. Null if they or the definitions are too many. */
 async function definitionTenants(

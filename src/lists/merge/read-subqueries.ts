@@ -21,16 +21,19 @@ import type { PageItem } from '../postfilter/stable-scan.ts'
 import { json, passAll, readAcceptedPage } from '../postfilter/visible-items.ts'
 import { FEW_ITEMS, MAX_PARALLEL_READS, SPARE_SHARE, STEP_ITEMS, type ListLimits } from '../limits.ts'
 
+/** A fact from which the plan was made is no longer true. */
+export class OutdatedPlanError extends Error {}
+
 /**
  * Counts each subquery. Returns null if too many items must be decided one by one.
- * @throws ListRefusal
+ * @throws ListRefusal, OutdatedPlanError
  */
 export async function countSubqueries(
   listRequest: ListRequest,
   listing: Omit<SubqueryListInput, 'paging'>,
 ): Promise<BufferedResponse | null> {
   const { plan, postfilter, limits } = listing
-  const { subqueries, instances, excluded, nullGroup, postForm } = plan
+  const { subqueries, instances, excluded, nullGroup, postForm, isCurrent } = plan
   const firstResponse: FirstResponse = {}
   const countSubquery = createSubqueryCount(listRequest, { postForm, firstResponse })
   // Items may be added or removed between two counts.
@@ -52,9 +55,17 @@ export async function countSubqueries(
   const added = [...subqueries, ...instances].map((subquery) => () => countSubquery(subquery))
   const subtracted = excluded.map((subquery) => async () => -(await countSubquery(subquery)))
   const ofNullGroup = nullGroup === null ? [] : [() => countNullGroup(listRequest, { ...reading, nullGroup })]
-  // The null group takes several reads, one after another, so it begins first.
-  const counts = await mapSideBySide([...ofNullGroup, ...added, ...subtracted], (count) => count())
+  const ofPlan = isCurrent === undefined ? [] : [() => checkPlan(isCurrent)]
+  // The check and the null group take several requests, one after another, so they begin first.
+  const all = [...ofPlan, ...ofNullGroup, ...added, ...subtracted]
+  const counts = await mapSideBySide(all, (count) => count())
   return counts.includes(null) ? null : responseOf(counts.reduce<number>((sum, one) => sum + (one ?? 0), 0))
+}
+
+/** Returns 0, the number of items that the check adds. */
+async function checkPlan(isCurrent: () => Promise<boolean>): Promise<number> {
+  if (await isCurrent()) return 0
+  throw new OutdatedPlanError()
 }
 
 /** Returns about how many items the subqueries have. They may have been counted a minute ago. */

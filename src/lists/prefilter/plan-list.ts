@@ -79,7 +79,7 @@ export async function createPlan(context: PlanContext): Promise<ListPlan> {
   const content =
     own.instance === null ? await addSteps(context) : await contentOfInstance(context, own.instance)
   if (content === null) return FILTER
-  const { subqueries, instances, excluded, nullGroup, isExact } = content
+  const { subqueries, instances, excluded, nullGroup, isExact, isCurrent } = content
   const others = [...subqueries, ...excluded, ...(nullGroup?.all ?? [])]
   const all = [...others, ...instances]
   if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && context.isAnswerable }
@@ -87,7 +87,8 @@ export async function createPlan(context: PlanContext): Promise<ListPlan> {
   if (others.length > rowParts || all.length > INSTANCES_A_PART * rowParts) return FILTER
   if (all.some(({ set }) => queryLengthOf(set) > maxChars)) return FILTER
   const strategy = all.length === 1 && nullGroup === null ? 'rewrite' : 'union'
-  return { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm }
+  const plan = { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm } as const
+  return isCurrent === undefined ? plan : { ...plan, isCurrent }
 }
 
 async function addSteps(context: PlanContext): Promise<PlanContent | null> {

@@ -30,12 +30,14 @@ export async function subtractHiddenInstances(
   content: PlanContent,
 ): Promise<PlanContent> {
   if (!context.keys.isAllBut || !mayFindNullGroup(context)) return content
-  const [tenants, ids] = await Promise.all([hiddenTenants(context), hiddenInstances(context)])
-  if (tenants === null || ids === null) return content
+  const [hidden, ids] = await Promise.all([hiddenTenants(context), hiddenInstances(context)])
+  if (hidden === null || ids === null) return content
   const lists = listsOfInstances(context, ids)
   if (lists === null) return content
+  const { tenants, isCurrent } = hidden
   const ofTenants = tenants.length === 0 ? [] : [{ set: { tenantIdIn: tenants }, constants: {} }]
-  return allBut(context, [...ofTenants, ...lists.map(withEstimatedShare)])
+  const counted = allBut(context, [...ofTenants, ...lists.map(withEstimatedShare)])
+  return isCurrent === null ? counted : { ...counted, isCurrent }
 }
 
 async function hiddenInstances(context: PlanContext): Promise<readonly string[] | null> {
@@ -47,19 +49,33 @@ async function hiddenInstances(context: PlanContext): Promise<readonly string[] 
   return [...ids]
 }
 
+/** The tenants whose items are subtracted. */
+interface HiddenTenants {
+  readonly tenants: readonly string[]
+  /** Null if they were just read. */
+  readonly isCurrent: (() => Promise<boolean>) | null
+}
+
 /** Returns the tenants whose items are subtracted. Null if their items and those of hidden instances may be the same. */
-async function hiddenTenants(context: PlanContext): Promise<readonly string[] | null> {
-  if (!context.isRestricted) return []
+async function hiddenTenants(context: PlanContext): Promise<HiddenTenants | null> {
+  if (!context.isRestricted) return { tenants: [], isCurrent: null }
   // A hidden instance may belong to another tenant, whose items are subtracted as well.
   if (context.own.tenantIds !== null || context.instances.revoked.length > 0) return null
   return otherTenants(context)
 }
 
 /** Returns the tenants of items that are not the caller's. Null if they are too many, or a query cannot name them. */
-async function otherTenants({ subject, options }: PlanContext): Promise<readonly string[] | null> {
-  const tenants = await options.variableTenants()
+async function otherTenants({ subject, options }: PlanContext): Promise<HiddenTenants | null> {
+  const recent = options.recentVariableTenants()
+  const tenants = recent ?? (await options.variableTenants())
   const others = tenants?.filter((tenant) => !isOfTenants(tenant, subject.tenants)) ?? null
-  return others?.every(isListable) === true ? others : null
+  if (others?.every(isListable) !== true) return null
+  const isCurrent = async () => {
+    const current = await options.variableTenants()
+    // A tenant without variables any more changes no count.
+    return current?.every((tenant) => recent?.includes(tenant)) === true
+  }
+  return { tenants: others, isCurrent: recent === null ? null : isCurrent }
 }
 
 /** Counts running items if most keys are visible: all items minus those of the other keys. */

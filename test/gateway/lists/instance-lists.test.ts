@@ -278,3 +278,37 @@ t.test('a few thousand variables are read instead of the ids of the visible inst
     )
   }
 })
+
+t.test(
+  'the variables of a tenant that appears are not counted for callers without this tenant',
+  async (t) => {
+    const ofTenant = (tenantId: string, count: number) =>
+      Array.from({ length: count }, (_, at): StoredItem => {
+        const shown = {
+          id: `${tenantId}${at}`,
+          processInstanceId: null,
+          taskId: `${tenantId}${at}`,
+          tenantId,
+        }
+        return { shown, definition: null, instanceId: null, tenantId }
+      })
+    const stored = [...variables, ...ofTenant('acme', 3), ...ofTenant('globex', 5)]
+    const tenanted: ListWorld = { definitions, items: { ...world.items, '/variable-instance': stored } }
+    const gateway = await openGateway(t, {
+      records: [
+        'grant mary PROCESS_DEFINITION:* READ_INSTANCE,READ_TASK',
+        'grant mary TASK:* READ',
+        'revoke mary PROCESS_DEFINITION:b READ_INSTANCE,READ_TASK',
+      ],
+      settings,
+      engine: listEngine(() => tenanted),
+    })
+    const count = async () => (await gateway.ask('mary', 'GET /variable-instance/count')).body
+    const before = await count()
+    t.same(await count(), before)
+    stored.push(...ofTenant('newco', 7))
+    t.same(await count(), before)
+    stored.push(...ofTenant('acme', 1))
+    t.same(await count(), { count: Number(Object(before).count) + 1 })
+  },
+)

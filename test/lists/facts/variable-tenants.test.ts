@@ -31,12 +31,12 @@ function open({ variables, definitions = [], isNullFirst, isOrderKnown = false }
     const first = Number(search.get('firstResult'))
     return sorted.slice(first, first + 1).map((tenantId) => ({ tenantId }))
   }
-  const { variableTenants } = createVariableTenants(read, {
+  const { variableTenants, recentVariableTenants } = createVariableTenants(read, {
     definitions: async () =>
       definitions?.map((tenantId, at) => ({ id: `d${at}`, key: 'd', tenantId })) ?? null,
     nullsFirst: async () => (!isOrderKnown ? null : isNullFirst ? 'asc' : 'desc'),
   })
-  return { variableTenants, asked }
+  return { variableTenants, recentVariableTenants, asked }
 }
 
 for (const isNullFirst of [true, false])
@@ -101,3 +101,13 @@ for (const isNullFirst of [true, false])
       t.match(await askAll(isNullFirst, variables, null), { found: ['a', 'b'] }, 'too many definitions')
     },
   )
+
+t.test('the last result is remembered, unless there were too many tenants', async (t) => {
+  const few = open({ variables: ['a'], isNullFirst: true })
+  t.equal(few.recentVariableTenants(), null)
+  await few.variableTenants()
+  t.same(few.recentVariableTenants(), ['a'])
+  const many = open({ variables: Array.from({ length: 100 }, (_, at) => `t${at}`), isNullFirst: true })
+  await many.variableTenants()
+  t.equal(many.recentVariableTenants(), null)
+})

@@ -31,6 +31,7 @@ const OPTIONS: PlanOptions = {
   instanceIds: async (_kind, query) => (isHidden(query) ? ['hidden'] : ['visible', 'other']),
   countInstances: async (_kind, query) => (isHidden(query) ? 1 : 2),
   variableTenants: async () => [],
+  recentVariableTenants: () => null,
   lookUp: async () => null,
   lookUpAll: async () => new Map(),
   limits: limits.parse({ filteredRows: 1000 }),

@@ -49,6 +49,7 @@ async function decisionOf(
     instanceIds: async () => [],
     countInstances: async () => 0,
     variableTenants: async () => [],
+    recentVariableTenants: () => null,
     limits: { ...limits.parse({}), filteredRows: 0, rowParts: 0 },
     dateFormat: createDateFormat(),
     readItemAttributes: async (_template, list) => list.map(() => () => null),
