@@ -34,8 +34,8 @@ interface PortOptions {
   readonly maxConnections?: number
 }
 
-/** How long a connection waits for a free worker. The start of a worker takes a second. */
-const WAIT_MS = 5000
+/** How long a connection waits for a free worker. The start of a worker takes a second, and up to 20 seconds on a busy processor. */
+const WAIT_MS = 30_000
 /** A signal to the process group also reaches this process, but possibly a little later than the worker that drains because of it. */
 const LEAVE_MS = 50
 
