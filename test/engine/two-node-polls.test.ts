@@ -86,10 +86,10 @@ for (const count of [2, 3])
 
       const createdMs = new Map<string, number>()
       const deliveredMs = new Map<string, number>()
-      let isOver = false
+      const over = new AbortController()
       // Two workers of each topic, so that one of them polls while the other one takes its tasks.
       const workers = [...TOPICS, ...TOPICS].map(async (topic) => {
-        while (!isOver) {
+        while (!over.signal.aborted) {
           const tasks = await fetchTasks(gateway, topic)
           const nowMs = performance.now()
           for (const { businessKey } of tasks) deliveredMs.set(businessKey, nowMs)
@@ -107,7 +107,7 @@ for (const count of [2, 3])
         await wait(SPACING_MS)
       }
       await until(() => deliveredMs.size === COLD_TASKS && createdMs.size === COLD_TASKS, 60_000)
-      isOver = true
+      over.abort()
       for (const topic of [...TOPICS, ...TOPICS]) await start(topic)
       await Promise.all(workers)
       // A task may be delivered before the response to the request that created it.

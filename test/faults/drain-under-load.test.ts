@@ -116,9 +116,9 @@ const PERIOD_MS = 100
 
 /** Stops and continues the process, as the system does with a container that has used its quota. Returns a function that ends it. */
 function limitProcessor(pid: number): () => Promise<void> {
-  let isOver = false
+  const over = new AbortController()
   const limited = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       process.kill(pid, 'SIGSTOP')
       await wait(PERIOD_MS - RUN_MS)
       process.kill(pid, 'SIGCONT')
@@ -126,7 +126,7 @@ function limitProcessor(pid: number): () => Promise<void> {
     }
   })()
   return async () => {
-    isOver = true
+    over.abort()
     await limited
   }
 }

@@ -23,13 +23,15 @@ t.test('every start command passes the flags of V8', async (t) => {
   t.match(textOf('README.md'), `\`node ${FLAGS.join(' ')} dist/main.js --config gateway.yaml\``)
 })
 
+/** Returns the heap limit of Node.js in MiB if it is started by `env` with these arguments. */
+function limitOf(...args: readonly string[]): number {
+  const script = 'console.log(v8.getHeapStatistics().heap_size_limit)'
+  const { stdout } = spawnSync('env', [...args, process.execPath, '--max-semi-space-size=8', '-e', script])
+  return Number(stdout.toString()) / 1024 ** 2
+}
+
 t.test('the image limits the heap to half of its memory, unless another limit is given', async (t) => {
   const [, option = ''] = /^ENV NODE_OPTIONS=(\S+)$/m.exec(textOf('Dockerfile')) ?? []
-  const limitOf = (...args: readonly string[]) => {
-    const script = 'console.log(v8.getHeapStatistics().heap_size_limit)'
-    const { stdout } = spawnSync('env', [...args, process.execPath, '--max-semi-space-size=8', '-e', script])
-    return Number(stdout.toString()) / 1024 ** 2
-  }
   const memory = Math.min(process.constrainedMemory() || Infinity, totalmem()) / 1024 ** 2
   const young = 3 * 8
   t.ok(Math.abs(limitOf(`NODE_OPTIONS=${option}`) - young - memory / 2) < 2)

@@ -8,7 +8,7 @@ import {
   constantsOf,
   queryLengthOf,
 } from './plan-context.ts'
-import { type ListPlan, FILTER } from '../list-plan.ts'
+import { type ListPlan, type Subquery, FILTER } from '../list-plan.ts'
 import { INSTANCES_A_PART } from '../limits.ts'
 import { isNone } from '../visibility/visible-set.ts'
 import { subtractHiddenInstances, subtractInstances, subtractKeys } from './subtracted-counts.ts'
@@ -75,20 +75,33 @@ export function readsInstances({ query, own, keys }: PlanContext): boolean {
  * caller may not see causes none. A restriction that the parameters of the table cannot express exactly is applied by a filter.
  */
 export async function createPlan(context: PlanContext): Promise<ListPlan> {
-  const { own, options, order, postForm, maxChars } = context
+  const { own } = context
   const content =
     own.instance === null ? await addSteps(context) : await contentOfInstance(context, own.instance)
-  if (content === null) return FILTER
+  return content === null ? FILTER : planOf(context, content)
+}
+
+function planOf(context: PlanContext, content: PlanContent): ListPlan {
+  const { own, order, postForm, isAnswerable } = context
   const { subqueries, instances, excluded, nullGroup, isExact, isCurrent } = content
   const others = [...subqueries, ...excluded, ...(nullGroup?.all ?? [])]
   const all = [...others, ...instances]
-  if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && context.isAnswerable }
-  const { rowParts } = options.limits
-  if (others.length > rowParts || all.length > INSTANCES_A_PART * rowParts) return FILTER
-  if (all.some(({ set }) => queryLengthOf(set) > maxChars)) return FILTER
+  if (all.length === 0) return { strategy: 'denied', isValid: own.isPlain && isAnswerable }
+  if (areTooMany(context, others.length, all)) return FILTER
   const strategy = all.length === 1 && nullGroup === null ? 'rewrite' : 'union'
   const plan = { strategy, subqueries, instances, excluded, nullGroup, isExact, order, postForm } as const
   return isCurrent === undefined ? plan : { ...plan, isCurrent }
+}
+
+/** Returns whether the subqueries are too many, or one of them is too long. `otherCount` is the number without those for single instances. */
+function areTooMany(
+  { options, maxChars }: PlanContext,
+  otherCount: number,
+  all: readonly Subquery[],
+): boolean {
+  const { rowParts } = options.limits
+  if (otherCount > rowParts || all.length > INSTANCES_A_PART * rowParts) return true
+  return all.some(({ set }) => queryLengthOf(set) > maxChars)
 }
 
 async function addSteps(context: PlanContext): Promise<PlanContent | null> {

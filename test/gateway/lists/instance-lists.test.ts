@@ -279,19 +279,17 @@ t.test('a few thousand variables are read instead of the ids of the visible inst
   }
 })
 
+/** Returns variables of standalone tasks of a tenant. */
+function ofTenant(tenantId: string, count: number): readonly StoredItem[] {
+  return Array.from({ length: count }, (_, at) => {
+    const shown = { id: `${tenantId}${at}`, processInstanceId: null, taskId: `${tenantId}${at}`, tenantId }
+    return { shown, definition: null, instanceId: null, tenantId }
+  })
+}
+
 t.test(
   'the variables of a tenant that appears are not counted for callers without this tenant',
   async (t) => {
-    const ofTenant = (tenantId: string, count: number) =>
-      Array.from({ length: count }, (_, at): StoredItem => {
-        const shown = {
-          id: `${tenantId}${at}`,
-          processInstanceId: null,
-          taskId: `${tenantId}${at}`,
-          tenantId,
-        }
-        return { shown, definition: null, instanceId: null, tenantId }
-      })
     const stored = [...variables, ...ofTenant('acme', 3), ...ofTenant('globex', 5)]
     const tenanted: ListWorld = { definitions, items: { ...world.items, '/variable-instance': stored } }
     const gateway = await openGateway(t, {
