@@ -1,14 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, request, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/cache-harness.ts'
 import { startGatewayProcess } from '../engine/gateway-process.ts'
 import { BASE } from '../support/open-gateway.ts'
 import { startNode } from '../support/fake-engine.ts'
-import { recordsOf, USERS } from '../support/people.ts'
+import { accessOfAdmins } from '../support/admins.ts'
 import { setupsOf, startReloadable } from '../support/reloadable.ts'
 
 const MIB = 1024 ** 2
@@ -180,7 +177,7 @@ t.test('an overloaded process refuses the user who causes the load, and serves t
   const users = ['heavy', ...Array.from({ length: 10 }, (_, index) => `light-${index}`)]
   const gateway = await startGatewayProcess({
     nodes: [node.url + BASE],
-    access: await accessOf(users),
+    access: await accessOfAdmins(t, users),
     settings: `
 health: { probe: false }
 limits: { connections: 1000, queue: { size: 10000 }, pressure: { eventLoopDelay: 100ms } }
@@ -220,20 +217,6 @@ limits: { connections: 1000, queue: { size: 10000 }, pressure: { eventLoopDelay:
   t.ok(served > 50)
   t.ok(refused <= 0.1 * (served + refused), `${refused} of ${served + refused} refused`)
 })
-
-/** Writes users with the password `demo` who may do everything, and returns the settings that name the files. */
-async function accessOf(users: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
-  t.teardown(() => rm(folder, { recursive: true }))
-  const [{ passwordHash, groups } = { passwordHash: '', groups: [] }] = USERS
-  const known = users.map((id) => ({ id, passwordHash, groups }))
-  await writeFile(join(folder, 'users.yaml'), JSON.stringify({ users: known }))
-  await writeFile(join(folder, 'records.yaml'), JSON.stringify({ authorizations: recordsOf([]) }))
-  return `
-identity: { source: file, file: ${folder}/users.yaml }
-authorization: { records: { source: file, file: ${folder}/records.yaml } }
-`
-}
 
 function variablesOf(count: number) {
   return Object.fromEntries(

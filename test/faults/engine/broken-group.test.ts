@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { isRecord } from '../../../src/request/value.ts'
 import { startChangingProxy } from '../../engine/changing-proxy.ts'
 import { startScriptWorker } from '../../engine/clients.ts'
-import { exchange } from '../../engine/exchange.ts'
 import type { GatewayProcess } from '../../engine/gateway-process.ts'
 import { shiftTo } from '../../engine/shift-to.ts'
+import { checkStarts, deployExternal, type Result, startLoad } from '../../engine/steady-load.ts'
 import { startTwoFamilies } from '../../engine/two-families.ts'
 import { until } from '../../support/cache-harness.ts'
 import { javaSkip } from '../../support/requirements.ts'
@@ -29,7 +28,7 @@ t.test(
       engine: SHIFT,
       settings: SETTINGS,
     })
-    await deploy(old.base)
+    await deployExternal(old.base)
     const script = startScriptWorker({ base: gateway.base, topic: 'work', pollMs: 5000, lockMs: 600_000 })
     t.teardown(() => script.stop())
     const load = startLoad(t, gateway, { readsEveryMs: 50, startsEveryMs: 200 })
@@ -69,7 +68,7 @@ t.test(
   { skip: javaSkip, timeout: 300_000 },
   async (t) => {
     const { old, next, gateway } = await startTwoFamilies(t, { engine: SHIFT, settings: SETTINGS })
-    await deploy(old.base)
+    await deployExternal(old.base)
     const load = startLoad(t, gateway, { readsEveryMs: 50, startsEveryMs: 200 })
     await wait(BEFORE_MS)
     await shiftTo(gateway, { reads: '100%', writes: '100%' })
@@ -114,7 +113,7 @@ t.test(
         return proxy.base
       },
     })
-    await deploy(old.base)
+    await deployExternal(old.base)
     // One of 51 requests is a start. All failures together are fewer than the limit of 2 %.
     const load = startLoad(t, gateway, { readsEveryMs: 10, startsEveryMs: 500 })
     await wait(BEFORE_MS)
@@ -145,63 +144,10 @@ t.test(
   },
 )
 
-interface Result {
-  readonly kind: 'read' | 'start'
-  readonly businessKey: string | null
-  readonly sentAtMs: number
-  /** When the response arrived. */
-  readonly atMs: number
-  /** The code of the gateway or the status of the engine. Null if the request has succeeded. */
-  readonly failure: string | null
-}
-
 interface Observation {
   readonly results: readonly Result[]
   readonly brokenAtMs: number
   readonly returnedAtMs: number
-}
-
-/** Sends reads and starts at a steady pace, however long the responses take. */
-function startLoad(
-  t: Test,
-  { base, headers }: GatewayProcess,
-  { readsEveryMs, startsEveryMs }: { readonly readsEveryMs: number; readonly startsEveryMs: number },
-) {
-  const results: Result[] = []
-  const running = new Set<Promise<void>>()
-  let count = 0
-  async function send(kind: Result['kind']): Promise<void> {
-    count += 1
-    const sentAtMs = performance.now()
-    const businessKey = kind === 'start' ? `order ${count}` : null
-    const failure = await exchange(
-      base,
-      kind === 'start'
-        ? { method: 'POST', path: '/process-definition/key/external/start', body: { businessKey } }
-        : { method: 'GET', path: '/process-instance/count' },
-      headers,
-    ).then(
-      (answer) =>
-        answer.status < 400 ? null : (answer.headers.get('x-gateway-error') ?? `${answer.status}`),
-      String,
-    )
-    results.push({ kind, businessKey, sentAtMs, atMs: performance.now(), failure })
-  }
-  function begin(kind: Result['kind']): void {
-    const one: Promise<void> = send(kind).finally(() => running.delete(one))
-    running.add(one)
-  }
-  const timers = [
-    setInterval(() => begin('read'), readsEveryMs),
-    setInterval(() => begin('start'), startsEveryMs),
-  ]
-  const end = async () => {
-    for (const timer of timers) clearInterval(timer)
-    await Promise.all(running)
-    return results
-  }
-  t.teardown(end)
-  return { end }
 }
 
 /** Writes the figures of docs/moving.md. */
@@ -224,27 +170,6 @@ function lastFailureMs({ results, brokenAtMs }: Observation): number {
   return Math.max(0, ...results.map(({ atMs, failure }) => (failure === null ? 0 : atMs - brokenAtMs)))
 }
 
-/** Checks that each confirmed start has one instance, and that a start that was refused has none. */
-async function checkStarts(t: Test, base: string, results: readonly Result[]): Promise<void> {
-  const path = '/history/process-instance?processDefinitionKey=external'
-  const { body } = await exchange(base, { method: 'GET', path })
-  const instances: readonly unknown[] = Array.isArray(body) ? body : []
-  const keys = instances.map((instance) => (isRecord(instance) ? instance['businessKey'] : null))
-  t.equal(new Set(keys).size, keys.length, 'no business key was started twice')
-  const starts = results.filter(({ kind }) => kind === 'start')
-  const confirmed = starts.filter(({ failure }) => failure === null)
-  t.same(
-    confirmed.filter(({ businessKey }) => !keys.includes(businessKey)),
-    [],
-    'each confirmed start has an instance',
-  )
-  t.same(
-    starts.filter(({ failure, businessKey }) => failure === '500' && keys.includes(businessKey)),
-    [],
-    'no failed start has an instance',
-  )
-}
-
 /** Resolves when all requests have returned, with the time. */
 async function returnOf(gateway: GatewayProcess): Promise<number> {
   await until(async () => isReturned(await shiftTo(gateway, {})), RETURN_MS)
@@ -253,13 +178,4 @@ async function returnOf(gateway: GatewayProcess): Promise<number> {
 
 function isReturned(shift: unknown): boolean {
   return isRecord(shift) && shift['returned'] !== null
-}
-
-async function deploy(base: string): Promise<void> {
-  const form = new FormData()
-  const model = await readFile(new URL('../../engine/resources/external.bpmn', import.meta.url))
-  form.append('deployment-name', 'external')
-  form.append('external.bpmn', new Blob([model]), 'external.bpmn')
-  const { status } = await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
-  if (status !== 200) throw new Error(`The deployment failed: ${status}`)
 }
