@@ -25,6 +25,8 @@ export const MAX_CONDITION_VALUES = 1000
  * tried with one read of the list.
  */
 export const MAX_PARALLEL_READS = 4
+/** Plans for one response: from remembered facts, and again from those that were read in the meantime. */
+export const MAX_PLANS = 2
 /** Requests for one response that each read or count one object: an activity of a definition, a group, a task, a definition of a report. */
 export const MAX_SINGLE_READS = 200
 /**

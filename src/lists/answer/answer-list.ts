@@ -37,6 +37,7 @@ import {
   FIRST_READ_ITEMS,
   INSTANCE_READ_MS,
   MAX_PARALLEL_READS,
+  MAX_PLANS,
   MAX_READ_ITEMS,
   MAX_SEARCH_READS,
   MIN_READ_ITEMS,
@@ -100,9 +101,6 @@ async function answerCount(
     }
   return null
 }
-
-/** A plan is made from remembered facts, and again from those that were read in the meantime. */
-const MAX_PLANS = 2
 
 /** Adds and subtracts counts. The engine's error is returned if it refuses one of them. */
 async function answerSignedCounts(
