@@ -4,7 +4,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { Pool } from 'undici'
-import { startGatewayProcess } from '../engine/gateway-process.ts'
 import { start } from '../support/start.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { authorizationOf, BASE, configOf } from '../support/open-gateway.ts'
@@ -26,8 +25,8 @@ function isRefused(error: Error): boolean {
   return 'code' in error && error.code === 'ECONNREFUSED'
 }
 
-function agentOf(t: Test, address: string, keepAlive = true): Client {
-  const agent = new http.Agent({ keepAlive })
+function agentOf(t: Test, address: string): Client {
+  const agent = new http.Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())
   return () =>
     new Promise((resolve) => {
@@ -109,60 +108,3 @@ t.test('a drain under load responds to every request on an open connection', asy
     t.ok(ends.length - before > CLIENTS, 'and some came while it drained')
   }
 })
-
-/** A process with a quarter of a processor runs for so long in each period, as under a quota of the system. */
-const RUN_MS = 25
-const PERIOD_MS = 100
-
-/** Stops and continues the process, as the system does with a container that has used its quota. Returns a function that ends it. */
-function limitProcessor(pid: number): () => Promise<void> {
-  const over = new AbortController()
-  const limited = (async () => {
-    while (!over.signal.aborted) {
-      process.kill(pid, 'SIGSTOP')
-      await wait(PERIOD_MS - RUN_MS)
-      process.kill(pid, 'SIGCONT')
-      await wait(RUN_MS)
-    }
-  })()
-  return async () => {
-    over.abort()
-    await limited
-  }
-}
-
-t.test(
-  'drains of a process with a quarter of a processor lose at most one request in a thousand',
-  async (t) => {
-    let [all, lost] = [0, 0]
-    const node = await startNode(t, (_request, response) => setTimeout(() => response.end('{}'), 2))
-    for (let drain = 1; drain <= DRAINS; drain += 1) {
-      const gateway = await startGatewayProcess({
-        nodes: [node.url + BASE],
-        settings: 'health: { probe: false }\nlimits: { pressure: { eventLoopDelay: null } }\n',
-      })
-      t.teardown(() => gateway.stop())
-      const ends: End[] = []
-      let isOver = false
-      const { address } = gateway
-      const shared = [agentOf(t, address), agentOf(t, address, false), poolOf(t, address)]
-      const clients = Array.from({ length: CLIENTS }, () => [...shared, socketOf(t, address)]).flat()
-      // The first request of a user is slow, because its password is verified.
-      t.equal(await clients[0]?.(), 200)
-      const unlimit = limitProcessor(gateway.pid)
-      const asked = Promise.all(clients.map((ask) => askOn(ask, ends, () => isOver)))
-      while (ends.length < clients.length * 5) await wait(10)
-      const before = ends.length
-      process.kill(gateway.pid, 'SIGTERM')
-      await asked
-      await unlimit()
-      isOver = true
-      t.ok(ends.length - before > CLIENTS, 'some requests came during the drain')
-      all += ends.length
-      lost += ends.filter((end) => end !== 200 && end !== 'refused').length
-    }
-    t.comment(`${lost} of ${all} requests lost in ${DRAINS} drains`)
-    // The system may accept a connection between the last look at the waiting connections and the close of the port.
-    t.ok(lost <= all / 1000, `${lost} of ${all} requests lost`)
-  },
-)
