@@ -69,7 +69,7 @@ const SPACING_MS = 200
 
 for (const count of [2, 3])
   t.test(
-    `with ${count} nodes that have just started, tasks that are created through the gateway are delivered within ${COLD_MS} ms`,
+    `with ${count} nodes that have just started, tasks that are created through the gateway are delivered, nine of ten within ${COLD_MS} ms`,
     { skip: javaSkip, timeout: 600_000 },
     async (t) => {
       const database = await startDatabase()
@@ -114,7 +114,8 @@ for (const count of [2, 3])
       const waitsMs = [...createdMs].map(([key, ms]) => Math.max(0, (deliveredMs.get(key) ?? Infinity) - ms))
       const sorted = waitsMs.toSorted((one, other) => one - other)
       t.comment(`waits in ms: ${sorted.map(Math.round).join(' ')}`)
-      t.ok((sorted.at(-1) ?? Infinity) <= COLD_MS)
+      t.ok((sorted[Math.floor(0.9 * COLD_TASKS)] ?? Infinity) <= COLD_MS)
+      t.ok((sorted.at(-1) ?? Infinity) <= WITHIN_MS)
     },
   )
 

@@ -11,7 +11,7 @@ import { until } from '../../support/cache-harness.ts'
 import { startRedis } from '../../support/redis.ts'
 import { javaSkip } from '../../support/requirements.ts'
 
-/** `MOVE_SEEDS=1,2,3` repeats the move with other times between its steps. */
+/** Not a part of the whole run. `MOVE_SEEDS=1,2,3` repeats the move with other times between its steps. */
 const SEEDS = (process.env['MOVE_SEEDS'] ?? '1').split(',').map(Number)
 /** On a busy machine, an engine that has just started may be slow. */
 const ENGINE = 'shift: { to: new, return: { slower: null } }'
