@@ -10,7 +10,7 @@ import { ANONYMOUS, type Principal } from '../request/principal.ts'
 import type { RequestStage } from './request-stage.ts'
 
 /**
- * Refuses requests while the process is overloaded so much that it can serve nobody. It runs before authentication, so that a refused
+ * Refuses all requests while memory is used up or the event loop is far too late. It runs before authentication, so that a refused
  * request costs only this stage.
  */
 export function shedLoad({ pressure }: Pick<Dependencies, 'pressure'>): RequestStage {
@@ -22,10 +22,7 @@ export function shedLoad({ pressure }: Pick<Dependencies, 'pressure'>): RequestS
   }
 }
 
-/**
- * Refuses the callers that cause most of the load while the event loop is late. Counts the request against the rate limit of the
- * principal or of a rule for it, and checks whether its audit line can be written and whether there is memory for its body.
- */
+/** Counts the request, and checks whether its audit line can be written and whether there is memory for its body. */
 export function admit(
   dependencies: Pick<Dependencies, 'pressure' | 'ruleRateOf' | 'config' | 'isAuditWritable'>,
 ): RequestStage {
@@ -33,19 +30,9 @@ export function admit(
   const reserve = reserveBody(dependencies)
   const requireAudit = dependencies.config.audit.required ? requireAuditLine(dependencies) : null
   return function admitStage(request) {
-    takeShare(dependencies.pressure, request)
     requireAudit?.(request)
     return chain(count(request), () => reserve(request))
   }
-}
-
-function takeShare(pressure: Pressure, { context, headers }: ReceivedRequest): void {
-  const { principal } = context
-  if (principal === null) return
-  const refusal = pressure.refusalOf(rateKeyOf(principal, context), announcedBytes(headers))
-  if (refusal === null) return
-  context.stage = 'admit'
-  throw refusal
 }
 
 /** Returns the announced length of the body in bytes, which is 0 if the body has chunks. */
@@ -53,11 +40,21 @@ function announcedBytes(headers: ReceivedRequest['headers']): number {
   return Number(headers['content-length'] ?? 0)
 }
 
-/** Counts the request against the rate limit of the principal or of a rule for it. */
-export function countRequest({ ruleRateOf }: Pick<Dependencies, 'ruleRateOf'>): RequestStage {
-  return function countRequestStage({ context }) {
+/**
+ * Counts the request of the caller, and refuses it if the event loop is late and the caller is one of those that cause most of the
+ * load. Also counts it against the rate limit of the principal or of a rule for it.
+ */
+export function countRequest({
+  ruleRateOf,
+  pressure,
+}: Pick<Dependencies, 'ruleRateOf' | 'pressure'>): RequestStage {
+  return function countRequestStage({ context, headers }) {
     const { engine, principal } = context
     context.stage = 'admit'
+    // Without authentication, callers are counted by their networks, as anonymous callers are.
+    const caller = rateKeyOf(principal ?? ANONYMOUS, context)
+    const refusal = pressure.refusalOf(caller, announcedBytes(headers))
+    if (refusal !== null) throw refusal
     const taken =
       principal === null
         ? null

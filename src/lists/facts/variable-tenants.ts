@@ -18,8 +18,8 @@ export interface VariableTenants {
  * Creates a reader of the tenants of running variables. They may differ from the engine's list of tenants: a deployment or a task may
  * name any tenant. All variables without a tenant are at one end of a list that is sorted by tenant. If the variables of the tenants of
  * definitions are as many as those before this end, no other tenant has variables, and the engine sorts only once. Otherwise the first
- * variable of each tenant is read, and the count of the tenant's variables gives the position of the next tenant. Whoever uses a recent
- * result must read it again before the response, because a count would include the variables of a new tenant.
+ * variable of each tenant is read, and the count of the tenant's variables gives the position of the next tenant. A caller
+ * of `recentVariableTenants` must also read the tenants again, because a count would include the variables of a new tenant.
  */
 export function createVariableTenants(
   read: ReadEngine,

@@ -24,7 +24,7 @@ export interface CallerShares {
   readonly take: (caller: string, bytes: number) => boolean
   /** Lowers the bound, or sets the first one. */
   readonly tighten: () => void
-  /** Raises the bound, and removes it when it has refused nobody since the last change. */
+  /** Raises the bound, or removes it if no request was refused since the last change. */
   readonly loosen: () => void
 }
 
