@@ -24,6 +24,9 @@ export interface BalanceOptions extends PolicyOptions {
 export function createBalance(nodes: NodePool, { policy, hasPlace, ...options }: BalanceOptions): Balance {
   const { now } = options
   const choose = BALANCING_POLICIES[policy](options)
+  // A request that failed on another node does not wait. Its operation may seem slow only because that node did not respond.
+  const hasRoom = (node: Node, operation: string | undefined, hasFailed: boolean): boolean =>
+    hasFailed ? node.inFlight < node.ceiling : node.inFlight < node.capacity && hasPlace(node, operation)
   return function pick(tried, { deployment, preferredNode, operation, group } = ANY_NODE) {
     const inGroup = (node: Node): boolean => node.group === group
     const hasGroup = group !== undefined && nodes.used.some(inGroup)
@@ -33,10 +36,8 @@ export function createBalance(nodes: NodePool, { policy, hasPlace, ...options }:
         (node.name === preferredNode && tried.length === 0))
     const isSelective = nodes.used.some(isWanted)
     const isOpen = (node: Node): boolean =>
-      // A request that failed on another node does not wait.
-      node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&
+      hasRoom(node, operation, tried.length > 0) &&
       !tried.includes(node) &&
-      hasPlace(node, operation) &&
       (!hasGroup || inGroup(node)) &&
       (!isSelective || isWanted(node))
     const isCandidate = (node: Node): boolean => isOpen(node) && !nodes.isSkipped(node)

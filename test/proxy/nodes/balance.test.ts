@@ -73,6 +73,19 @@ t.test('every node is drawn, and the most loaded one is never chosen', (t) => {
   t.end()
 })
 
+t.test('a request that failed on another node may use the places that are kept from slow operations', (t) => {
+  const { set, clock, node } = openNodes([{}, {}])
+  const pick = createBalance(set, {
+    policy: 'least-load',
+    hasPlace: () => false,
+    now: () => clock.nowMs,
+    random: () => 0,
+  })
+  t.equal(pick([], { operation: 'report' }), null)
+  t.equal(pick([node(0)], { operation: 'report' }), node(1))
+  t.end()
+})
+
 t.test('a node that was tried or is full is skipped', (t) => {
   const nodes = openNodes([{}, {}, {}])
   const [a, b, c] = [nodes.node(0), nodes.node(1), nodes.node(2)]

@@ -11,16 +11,16 @@ import { until } from '../../support/cache-harness.ts'
 import { startRedis } from '../../support/redis.ts'
 import { javaSkip } from '../../support/requirements.ts'
 
-/** Not a part of the whole run. `MOVE_SEEDS=1,2,3` repeats the move with other times between its steps. */
+/** `MOVE_SEEDS=1,2,3` repeats the move with other times between its steps. */
 const SEEDS = (process.env['MOVE_SEEDS'] ?? '1').split(',').map(Number)
 /** On a busy machine, an engine that has just started may be slow. */
 const ENGINE = 'shift: { to: new, return: { slower: null } }'
 const LOAD = { readsEveryMs: 50, startsEveryMs: 200 }
 /** A starter whose process always fails sends a request a second. */
 const FAILING_EVERY_MS = 1000
-const RETURN_MS = 15_000
+const RETURN_MS = 30_000
 /** The time within which both gateways have the same shares after a change, or after Redis is back. */
-const AGREE_MS = 15_000
+const AGREE_MS = 30_000
 
 /** Its start fails at every engine with 500. */
 const FAILING = `<?xml version="1.0" encoding="UTF-8"?>
@@ -106,13 +106,11 @@ cache: { redis: "${redis.url}" }
         returnedMs: Math.round(returnedMs),
         longestReadMs: Math.round(longestMs),
       })
-      const failed = reads.filter(({ failure }) => failure !== null)
       t.same(
-        failed.filter(({ failure }) => failure !== 'GW_NO_NODE'),
+        reads.filter(({ failure }) => failure !== null),
         [],
-        'a read that fails was not sent, so that its client may repeat it',
+        `none of ${reads.length} reads fails`,
       )
-      t.ok(failed.length <= 0.02 * reads.length, `${failed.length} of ${reads.length} reads fail`)
       t.ok(longestMs < returnedMs + 2000, `the longest read takes ${Math.round(longestMs)} ms`)
       t.ok(statuses.filter((status) => status === 500).length > 5, 'the failing client was failing')
       await checkStarts(t, old.base, results)
