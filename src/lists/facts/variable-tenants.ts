@@ -3,6 +3,7 @@ import type { ReadEngine } from '../../policy/authz/entities/look-ups.ts'
 import { itemsIn } from '../../policy/authz/entities/lookup-response.ts'
 import { countIn } from '../../request/engine-request.ts'
 import { stringIn } from '../../request/value.ts'
+import { mapSideBySide } from '../side-by-side.ts'
 import { MAX_CONDITION_VALUES, MAX_READ_ITEMS, MAX_TENANTS, OBSERVATION_MS } from '../limits.ts'
 import type { SortOrder } from '../../operations/prefilters.ts'
 import type { DefinitionLists } from './definition-lists.ts'
@@ -16,39 +17,41 @@ export interface VariableTenants {
 
 /**
  * Creates a reader of the tenants of running variables. They may differ from the engine's list of tenants: a deployment or a task may
- * name any tenant. All variables without a tenant are at one end of a list that is sorted by tenant. If the variables of the tenants of
- * definitions are as many as those before this end, no other tenant has variables, and the engine sorts only once. Otherwise the first
- * variable of each tenant is read, and the count of the tenant's variables gives the position of the next tenant. A caller
- * of `recentVariableTenants` must also read the tenants again, because a count would include the variables of a new tenant.
+ * name any tenant. A variable has the tenant of its owner, and there are fewer owners than variables. All owners without a tenant are
+ * at one end of a list that is sorted by tenant. If the owners of the tenants of definitions are as many as those before this end, no
+ * other tenant has variables. Otherwise the first variable of each tenant is read, and the count of the tenant's variables gives the
+ * position of the next tenant. A caller of `recentVariableTenants` must also read the tenants again, because a count would include
+ * the variables of a new tenant.
  */
 export function createVariableTenants(
   read: ReadEngine,
   { definitions, nullsFirst }: Pick<DefinitionLists, 'definitions' | 'nullsFirst'>,
 ): VariableTenants {
-  const countOf = async (tenants: readonly string[]): Promise<number> =>
-    tenants.length === 0 ? 0 : countIn(await read('/variable-instance/count', { tenantIdIn: tenants }))
-  const tenantAt = async (position: number, sortOrder: SortOrder): Promise<string | null> => {
+  const countOf = async (list: string, tenants: readonly string[]): Promise<number> => {
+    const counted = tenants.length === 0 ? null : await read(`${list}/count`, { tenantIdIn: tenants })
+    return counted === null ? 0 : countIn(counted)
+  }
+  /** Returns the tenant at this position of a list. Null without a tenant, and after the end of the list. */
+  const tenantAt = async (list: string, position: number, sortOrder: SortOrder): Promise<string | null> => {
     const paging = { firstResult: String(position), maxResults: '1' }
-    const query = new URLSearchParams({
-      deserializeValues: 'false',
-      sortBy: 'tenantId',
-      sortOrder,
-      ...paging,
-    })
-    const path = `/variable-instance?${query}`
-    const [item] = itemsIn(await read(path), { path, shape: { nullable: ['tenantId'] } })
+    const query = new URLSearchParams({ ...listingOf(list), sortBy: 'tenantId', sortOrder, ...paging })
+    const path = `${list}?${query}`
+    const items = await read(path)
+    // An engine without cases may not have their list.
+    if (items === null) return null
+    const [item] = itemsIn(items, { path, shape: { nullable: ['tenantId'] } })
     return item === undefined ? null : stringIn(item, 'tenantId')
   }
   const searchedTenants = async (): Promise<readonly string[] | null> => {
-    const ascending = await tenantAt(0, 'asc')
+    const ascending = await tenantAt(VARIABLES, 0, 'asc')
     const order = ascending === null ? 'desc' : 'asc'
-    let tenant = ascending ?? (await tenantAt(0, 'desc'))
+    let tenant = ascending ?? (await tenantAt(VARIABLES, 0, 'desc'))
     const tenants = new Set<string>()
-    for (let position = 0; tenant !== null; tenant = await tenantAt(position, order)) {
+    for (let position = 0; tenant !== null; tenant = await tenantAt(VARIABLES, position, order)) {
       // Other clients may have removed variables, so the position may be that of the same tenant.
       tenants.add(tenant)
       if (tenants.size > MAX_TENANTS) return null
-      position += Math.max(1, await countOf([tenant]))
+      position += Math.max(1, await countOf(VARIABLES, [tenant]))
     }
     return [...tenants]
   }
@@ -56,9 +59,10 @@ export function createVariableTenants(
     const nulls = await nullsFirst()
     const tenants = nulls === null ? null : await definitionTenants(definitions)
     if (tenants === null) return searchedTenants()
-    const position = await countOf(tenants)
-    const next = await tenantAt(position, nulls === 'asc' ? 'desc' : 'asc')
-    return next === null ? tenants : searchedTenants()
+    const nextTenants = await mapSideBySide(OWNERS, async (list) =>
+      tenantAt(list, await countOf(list, tenants), nulls === 'asc' ? 'desc' : 'asc'),
+    )
+    return nextTenants.every((tenant) => tenant === null) ? tenants : searchedTenants()
   }
   const recent = new LRUCache<typeof RECENT, readonly string[]>({ max: 1, ttl: OBSERVATION_MS })
   return {
@@ -72,6 +76,13 @@ export function createVariableTenants(
 }
 
 const RECENT = 'tenants'
+const VARIABLES = '/variable-instance'
+/** The lists of everything that has variables. */
+const OWNERS = ['/process-instance', '/case-instance', '/task'] as const
+
+function listingOf(list: string): Readonly<Record<string, string>> {
+  return list === VARIABLES ? { deserializeValues: 'false' } : {}
+}
 
 /** Returns the tenants of process definitions. Null if they or the definitions are too many. */
 async function definitionTenants(

@@ -22,7 +22,7 @@ interface MergeOptions {
 interface MergedPageRequest {
   readonly first: number
   readonly max: number
-  /** Prepares the sizes for a page far down the list. Present if every item of the subqueries is visible. */
+  /** Returns the sizes for a page far down the list. Present if every item of the subqueries is visible. */
   readonly sizing?: () => SizeSource
 }
 
@@ -55,7 +55,7 @@ export class MergedItems {
    * @throws UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT if too many items are left out, or the page is too long
    */
   async page({ first, max, sizing }: MergedPageRequest): Promise<readonly PageItem[]> {
-    const isFar = this.#isMerged && first > Math.min(STEP_ITEMS, FIRST_READ_ITEMS * this.#readers.length)
+    const isFar = this.#isMerged && isFarDown(first, this.#readers.length)
     const before = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing() }) : 0
     return this.#take(first - before, max)
   }
@@ -106,6 +106,11 @@ export class MergedItems {
     }
     return taken
   }
+}
+
+/** Returns whether the items before a page of this number of merged subqueries are counted instead of read. */
+export function isFarDown(first: number, subqueries: number): boolean {
+  return first > Math.min(STEP_ITEMS, FIRST_READ_ITEMS * subqueries)
 }
 
 /** Returns whether two successive items are one. An item that has moved from one subquery to another meanwhile is in both. */

@@ -2,7 +2,8 @@ import type { Postfilter } from '../item-decision.ts'
 import type { Subquery, NullGroup } from '../list-plan.ts'
 import type { ListRequest } from '../list-request.ts'
 import { findEnd } from './find-end.ts'
-import { createReader, type ReaderOptions } from './subquery-request.ts'
+import { observationsOf, queryTextOf } from './list-observations.ts'
+import { createReader, type ReaderOptions, subqueryRequestOf } from './subquery-request.ts'
 import type { PageItem } from '../postfilter/stable-scan.ts'
 import { passAll } from '../postfilter/visible-items.ts'
 import { mapSideBySide } from '../side-by-side.ts'
@@ -36,16 +37,22 @@ async function countFirst(
     const counted = { ...reading, postfilter: passAll }
     const lackingFrom = async (from: number, size: number) =>
       (await readLacking(listRequest, subquery, counted, { from, size })).count
-    const few = await lackingFrom(0, FIRST_READ_ITEMS)
-    if (few === FIRST_READ_ITEMS)
-      return findEnd(lackingFrom, {
-        known: FIRST_READ_ITEMS,
-        likely: FIRST_READ_ITEMS,
-        size: FEW_ITEMS,
-      })
-    if (few > 0) return few
+    const recent = recentCount(listRequest, subquery)
+    const likely = Math.max(0, recent.count - FEW_ITEMS / 2)
+    const count =
+      recent.count === 0
+        ? await countFromTop(lackingFrom)
+        : await findEnd(lackingFrom, { known: 0, likely, size: FEW_ITEMS })
+    recent.set(count)
+    if (count > 0) return count
   }
   return 0
+}
+
+async function countFromTop(lackingFrom: (from: number, size: number) => Promise<number>): Promise<number> {
+  const few = await lackingFrom(0, FIRST_READ_ITEMS)
+  if (few < FIRST_READ_ITEMS) return few
+  return findEnd(lackingFrom, { known: FIRST_READ_ITEMS, likely: FIRST_READ_ITEMS, size: FEW_ITEMS })
 }
 
 /** Returns the visible items in no particular order. Null if there are too many. */
@@ -70,15 +77,25 @@ async function readFirst(
 ): Promise<readonly PageItem[] | null> {
   const { maxItems } = reading
   for (const subquery of orders) {
+    const recent = recentCount(listRequest, subquery)
     // All of them come from one read: items of equal value may change their places between two reads.
     for (const size of [FIRST_READ_ITEMS, FEW_ITEMS, STEP_ITEMS, maxItems + 1]) {
+      if (size <= Math.min(recent.count, maxItems)) continue
       const { count, visible } = await readLacking(listRequest, subquery, reading, { from: 0, size })
+      if (count < size) recent.set(count)
       if (count === 0) break
       if (count < size) return visible
       if (size > maxItems) return null
     }
   }
   return []
+}
+
+/** How many of these items a read has found within a minute, so that the next read is long enough. 0 if none has. */
+function recentCount(listRequest: ListRequest, subquery: Subquery) {
+  const { sizes } = observationsOf(listRequest.context.engine)
+  const query = `null group ${queryTextOf(subqueryRequestOf(listRequest, subquery, null))}`
+  return { count: sizes.get(query) ?? 0, set: (count: number) => void sizes.set(query, count) }
 }
 
 /**

@@ -12,9 +12,9 @@ import {
   subqueryRequestOf,
 } from './subquery-request.ts'
 import { findEnd } from './find-end.ts'
-import { MergedItems } from './merged-items.ts'
+import { isFarDown, MergedItems } from './merged-items.ts'
 import { readSorted } from './subquery-reader.ts'
-import { countedBy, createSizeSource, readCount, sizeOf } from './subquery-sizes.ts'
+import { countedBy, createSubquerySizes, readCount, sizeOf } from './subquery-sizes.ts'
 import { countNullGroup, readNullGroup } from './null-group.ts'
 import { mapSideBySide } from '../side-by-side.ts'
 import type { PageItem } from '../postfilter/stable-scan.ts'
@@ -155,15 +155,26 @@ async function listMerged(
   const subqueries = [...plan.subqueries, ...plan.instances]
   const firstResponse: FirstResponse = {}
   const reading = { postForm, postfilter, member: order?.member, firstResponse }
-  const others =
-    nullGroup === null ? [] : await readNullGroup(listRequest, { ...reading, nullGroup, maxItems })
+  const sizes = plan.isExact
+    ? createSubquerySizes(listRequest, { subqueries, postForm, first: paging.first })
+    : null
+  const isFar = order !== null && isFarDown(paging.first, subqueries.length + 1)
+  // The null group takes one or two requests, which may run beside the counts.
+  const [others] =
+    nullGroup === null
+      ? [[]]
+      : await Promise.all([
+          readNullGroup(listRequest, { ...reading, nullGroup, maxItems }),
+          isFar ? sizes?.prepare() : undefined,
+        ])
   if (others === null) return null
   const readers = subqueries.map((subquery) => createReader(listRequest, subquery, reading))
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedItems(readers, { order: readers.length > 1 ? order : null, maxHidden: maxItems })
-  const sizing = () =>
-    createSizeSource(listRequest, { subqueries, postForm, first: paging.first, otherSize: others.length })
-  const items = await merged.page({ ...paging, ...(plan.isExact && { sizing }) })
+  const items = await merged.page({
+    ...paging,
+    ...(sizes !== null && { sizing: () => sizes.withOthers(others.length) }),
+  })
   return withBody(firstResponse, joinItems(items.map(({ bytes }) => bytes)))
 }
 

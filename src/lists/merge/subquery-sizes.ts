@@ -17,29 +17,39 @@ interface SizeSourceInput {
   readonly postForm: PostForm | null
   /** Number of items before the page. */
   readonly first: number
-  /** The number of items that are already read, and are merged with the subqueries. */
-  readonly otherSize: number
 }
 
-/** Returns the sizes of the lists that a page is merged from. */
-export function createSizeSource(listRequest: ListRequest, input: SizeSourceInput): SizeSource {
-  const { subqueries, postForm, first, otherSize } = input
+/** The sizes of the lists that a page is merged from. */
+export interface SubquerySizes {
+  /** Counts the subqueries before the other items are known. */
+  readonly prepare: () => Promise<void>
+  /** @param otherSize the number of items that are already read, and are merged with the subqueries */
+  readonly withOthers: (otherSize: number) => SizeSource
+}
+
+export function createSubquerySizes(listRequest: ListRequest, input: SizeSourceInput): SubquerySizes {
+  const { subqueries, postForm, first } = input
   const counts = subqueries.map((subquery) => countRequestOf(listRequest, subquery, postForm))
   const { unevenPages } = observationsOf(listRequest.context.engine)
   // Pages near each other share a key, and the first two of many subqueries are enough to distinguish callers.
   const page = [Math.round(4 * Math.log2(first)), counts.length, ...counts.slice(0, 2).map(queryTextOf)].join(
     ' ',
   )
+  let prepared: Sizes | null = null
+  const sizesOf = async (age: SizesAge): Promise<Sizes | null> =>
+    unevenPages.has(page) ? null : (estimatedSizes(subqueries) ?? (await countedSizes(counts, age)))
   return {
-    counts: async (age) => {
-      if (unevenPages.has(page)) return null
-      const sized = estimatedSizes(subqueries) ?? (await countedSizes(counts, age))
-      // Items that are already read may be anywhere in the order. They are skipped one by one, unless there are many.
-      return sized === null || sized.isEstimate || otherSize <= STEP_ITEMS
-        ? sized
-        : { ...sized, sizes: [...sized.sizes, otherSize] }
-    },
-    onUneven: () => unevenPages.set(page, true),
+    prepare: async () => void (prepared = await sizesOf('recent')),
+    withOthers: (otherSize) => ({
+      counts: async (age) => {
+        const sized = age === 'recent' && prepared !== null ? prepared : await sizesOf(age)
+        // Items that are already read may be anywhere in the order. They are skipped one by one, unless there are many.
+        return sized === null || sized.isEstimate || otherSize <= STEP_ITEMS
+          ? sized
+          : { ...sized, sizes: [...sized.sizes, otherSize] }
+      },
+      onUneven: () => unevenPages.set(page, true),
+    }),
   }
 }
 

@@ -107,7 +107,8 @@ t.test('items that every caller sees are counted while other items are counted',
     sent.length = 0
     const { status, body } = await ask('ben', 'GET /history/task/count')
     t.same([status, body], [200, { count: 105 + 600 }])
-    t.equal(sent.filter((one) => one === '/history/task ').length, 2, 'two reads of the items of nobody')
+    const ofNobody = sent.filter((one) => one === '/history/task ').length
+    t.equal(ofNobody, 2 - round, 'one read of the items of nobody is too short, unless their number is known')
     const whole = sent.filter((one) => one === '/history/task/count ').length
     if (round === 1) t.equal(whole, 0, 'the size of the list was counted before')
   }

@@ -105,6 +105,9 @@ t.test(
       settings: { limits: { filteredRows: 500 } },
     })
     const { body, forwarded } = await ask('anna', 'GET /history/task?firstResult=2000&maxResults=10')
+    const asked = forwarded.flatMap(({ url }) => (url.includes('/history/task') ? [url] : []))
+    t.match(asked[0], 'sortBy=', 'the items without a definition are read')
+    t.match(asked[1], '/history/task/count', 'the other items are counted meanwhile')
     const visible = items.filter(({ definition }) => definition?.key !== 'a').map(({ shown: { id } }) => id)
     t.same(idsIn(body), visible.slice(2000, 2010))
     const lists = forwarded.filter(({ url }) => /\/history\/task\?.*processDefinitionId/.test(url))

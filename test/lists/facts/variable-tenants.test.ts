@@ -8,6 +8,8 @@ type Tenant = string | null
 
 interface Engine {
   readonly variables: readonly Tenant[]
+  /** The tenants of the tasks that have variables. The other variables belong to process instances. */
+  readonly tasks?: readonly Tenant[]
   /** The tenants of process definitions. Null if there are too many definitions. */
   readonly definitions?: readonly Tenant[] | null
   readonly isNullFirst: boolean
@@ -15,18 +17,26 @@ interface Engine {
   readonly isOrderKnown?: boolean
 }
 
-/** Opens an engine whose variables have these tenants. Its database sorts null values first, or last, in ascending order. */
-function open({ variables, definitions = [], isNullFirst, isOrderKnown = false }: Engine) {
+/** Opens an engine without cases, whose variables have these tenants. Its database sorts null values first, or last, in ascending order. */
+function open({ variables, tasks = [], definitions = [], isNullFirst, isOrderKnown = false }: Engine) {
   const asked: string[] = []
   const rank = (tenant: Tenant) => (tenant === null ? (isNullFirst ? '' : '~') : tenant)
-  const ascending = variables.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  const lists: Readonly<Record<string, readonly Tenant[]>> = {
+    '/variable-instance': [...variables, ...tasks],
+    '/process-instance': variables,
+    '/task': tasks,
+  }
   const read: ReadEngine = async (path, query) => {
     asked.push(path)
-    if (path === '/variable-instance/count') {
+    const [target = '', parameters] = path.split('?')
+    const list = lists[target.replace(/\/count$/, '')]
+    if (list === undefined) return null
+    if (target.endsWith('/count')) {
       const named: unknown = isRecord(query) ? query['tenantIdIn'] : null
-      return { count: variables.filter((tenant) => Array.isArray(named) && named.includes(tenant)).length }
+      return { count: list.filter((tenant) => Array.isArray(named) && named.includes(tenant)).length }
     }
-    const search = new URLSearchParams(path.split('?')[1])
+    const search = new URLSearchParams(parameters)
+    const ascending = list.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
     const sorted = search.get('sortOrder') === 'desc' ? ascending.toReversed() : ascending
     const first = Number(search.get('firstResult'))
     return sorted.slice(first, first + 1).map((tenantId) => ({ tenantId }))
@@ -70,35 +80,28 @@ t.test('an engine with too many tenants is not read to the end', async (t) => {
 })
 
 /** Returns the tenants of variables, and how often the engine sorted its variables for them. */
-async function askAll(
-  isNullFirst: boolean,
-  variables: readonly Tenant[],
-  definitions: readonly Tenant[] | null,
-) {
-  const { variableTenants, asked } = open({ variables, definitions, isNullFirst, isOrderKnown: true })
+async function askAll(engine: Omit<Engine, 'isOrderKnown'>) {
+  const { variableTenants, asked } = open({ ...engine, isOrderKnown: true })
   const found = (await variableTenants())?.toSorted()
-  return { found, sorts: asked.filter((path) => path.includes('sortBy')).length }
+  const sorts = asked.filter((path) => /^\/variable-instance\?.*sortBy/.test(path))
+  return { found, sorts: sorts.length }
 }
 
 for (const isNullFirst of [true, false])
   t.test(
-    `the list is sorted once if only tenants of definitions have variables, with null values ${isNullFirst ? 'first' : 'last'}`,
+    `no variables are sorted if only tenants of definitions have some, with null values ${isNullFirst ? 'first' : 'last'}`,
     async (t) => {
       const variables = ['a', null, 'b', 'b', null]
-      t.same(await askAll(isNullFirst, variables, ['a', 'b', 'a', null]), { found: ['a', 'b'], sorts: 1 })
-      t.same(await askAll(isNullFirst, variables, ['c', 'b', 'a']), { found: ['a', 'b', 'c'], sorts: 1 })
-      t.same(await askAll(isNullFirst, [null], []), { found: [], sorts: 1 })
-      t.match(
-        await askAll(isNullFirst, variables, ['a', null]),
-        { found: ['a', 'b'] },
-        'a task names another tenant',
-      )
-      t.match(
-        await askAll(isNullFirst, variables, ['z']),
-        { found: ['a', 'b'] },
-        'another tenant, after the first ones',
-      )
-      t.match(await askAll(isNullFirst, variables, null), { found: ['a', 'b'] }, 'too many definitions')
+      const ask = (definitions: readonly Tenant[] | null, tasks: readonly Tenant[] = []) =>
+        askAll({ variables, tasks, definitions, isNullFirst })
+      t.same(await ask(['a', 'b', 'a', null]), { found: ['a', 'b'], sorts: 0 })
+      t.same(await ask(['a', 'b'], ['b', null]), { found: ['a', 'b'], sorts: 0 })
+      t.same(await ask(['c', 'b', 'a']), { found: ['a', 'b', 'c'], sorts: 0 })
+      t.same(await askAll({ variables: [null], definitions: [], isNullFirst }), { found: [], sorts: 0 })
+      t.match(await ask(['a', 'b'], ['t']), { found: ['a', 'b', 't'] }, 'a task names another tenant')
+      t.match(await ask(['a', null]), { found: ['a', 'b'] }, 'an instance has another tenant')
+      t.match(await ask(['z']), { found: ['a', 'b'] }, 'another tenant, after the first ones')
+      t.match(await ask(null), { found: ['a', 'b'] }, 'too many definitions')
     },
   )
 

@@ -13,10 +13,10 @@ function engineWith(
   lacking: number,
   having: number,
   nulls: Nulls,
-): { list: ListRequest; reads: () => number } {
+): { list: ListRequest; reads: () => number; change: (lacking: number) => void } {
   if (operation === undefined) throw new Error('the table has no list of tasks')
   let reads = 0
-  const without = Array.from({ length: lacking }, (_, at) => ({ id: `l${at}`, definition: null }))
+  let without = itemsLacking(lacking)
   const others = Array.from({ length: having }, (_, at) => ({ id: `h${at}`, definition: `d${at}` }))
   const fetch: ListSource['upstream']['fetch'] = async ({ path }) => {
     reads += 1
@@ -40,6 +40,7 @@ function engineWith(
       upstreamRequest: { method: 'GET', path: '/history/task', headers: {}, body: null, retry: 'always' },
     },
     reads: () => reads,
+    change: (count) => (without = itemsLacking(count)),
   }
 }
 
@@ -78,6 +79,25 @@ t.test('many items are counted by few reads', async (t) => {
   }
 })
 
+t.test('one read is sufficient if the number of items is known, and a changed number is found', async (t) => {
+  for (const read of [countNullGroup, readNullGroup])
+    for (const lacking of [50, 350, 800]) {
+      const engine = engineWith(lacking, 5000, 'first')
+      const countOf = async () => {
+        const found = await read(engine.list, readingOf())
+        return Array.isArray(found) ? found.length : found
+      }
+      t.equal(await countOf(), lacking)
+      const before = engine.reads()
+      t.equal(await countOf(), lacking)
+      t.equal(engine.reads() - before, 1, `${read.name} of ${lacking}`)
+      for (const changed of [lacking + 700, lacking - 40, 0, 1]) {
+        engine.change(changed)
+        t.equal(await countOf(), changed, `${read.name} of ${changed} after ${lacking}`)
+      }
+    }
+})
+
 t.test('more items than the limit are not returned', async (t) => {
   t.equal(await readNullGroup(engineWith(31, 5, 'last').list, readingOf(30)), null)
   t.equal((await readNullGroup(engineWith(30, 5, 'last').list, readingOf(30)))?.length, 30)
@@ -85,4 +105,8 @@ t.test('more items than the limit are not returned', async (t) => {
 
 function sortedBy(sortOrder: SubquerySort['sortOrder']): Subquery {
   return { set: {}, constants: {}, sort: { sortBy: 'definition', sortOrder } }
+}
+
+function itemsLacking(count: number) {
+  return Array.from({ length: count }, (_, at) => ({ id: `l${at}`, definition: null }))
 }
