@@ -98,10 +98,10 @@ function comparisonsOf(family: Family, { comparisons }: Runs): readonly string[]
     .map((options) => `${VERSIONS[family]}: ${comparisonText(options)}`)
 }
 
-function comparisonText({ nineteen, only, atLeast, percent, filteredRows, pageSize }: Options): string {
+function comparisonText({ nineteen, only, atLeast, percent, scannedItems, pageSize }: Options): string {
   const all = nineteen ? 'the nineteen operations' : 'every operation'
   const conditions = [
-    ...(filteredRows === null ? [] : [`\`limits.filteredRows: ${filteredRows}\``]),
+    ...(scannedItems === null ? [] : [`\`limits.scannedItems: ${scannedItems}\``]),
     ...(pageSize === null ? [] : [`pages of ${pageSize} items`]),
   ]
   return [

@@ -122,9 +122,9 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_refusals_total:
     '`reason`: a `GW_…` code ([errors](errors.md)), or the status with which a secured engine would refuse the request. A `stage` that ends in `-report` refused no request. If it jumps, see [refusals](runbooks/GatewayRefusalsJump.md). If `GW_OVERLOADED` rises, see [overload](runbooks/GatewayOverloaded.md)',
   gateway_requests_in_flight: 'Long polls are included. It should not grow permanently',
-  gateway_rows_plan_total:
-    '`plan`: `none`, `narrowed`, `parts`, `filter` ([plans](decisions/0011-row-plans.md)). If `filter` is the usual plan of an operation, its queries or the permissions of its callers [cannot be expressed as an engine query](deviations.md#lists-that-are-filtered)',
-  gateway_rows_read_total:
+  gateway_list_plans_total:
+    '`plan`: `denied`, `rewrite`, `union`, `scan` ([plans](decisions/0011-list-plans.md)). If `scan` is the usual plan of an operation, its queries or the permissions of its callers [cannot be expressed as an engine query](deviations.md#lists-that-are-filtered)',
+  gateway_list_items_total:
     '`result`: `shown` (visible; a response to a count contains only their number), `hidden`. `hidden` should not grow much faster than `shown`',
   gateway_cache_purges_total:
     '`result`: `purged`, `incomplete` (a worker did not respond), `refused` (the selection is not valid). See [purge](configuration/caching.md#purge)',

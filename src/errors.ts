@@ -27,7 +27,7 @@ export const CODES = {
     'InvalidRequestException',
     'A model has a namespace that not every group of nodes can read',
   ],
-  GW_ROWS_NOT_EXACT: [
+  GW_ITEMS_NOT_EXACT: [
     403,
     'AuthorizationException',
     'The visible items of this query cannot be determined exactly',

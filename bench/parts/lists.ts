@@ -63,8 +63,8 @@ async function countsOf(gateway: Gateway): Promise<{ readonly read: number; read
   const sum = (pattern: RegExp) =>
     [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0)
   return {
-    read: sum(/^gateway_rows_read_total\{.*\} (\d+)$/gm),
-    requests: sum(/^gateway_rows_plan_total\{.*\} (\d+)$/gm),
+    read: sum(/^gateway_list_items_total\{.*\} (\d+)$/gm),
+    requests: sum(/^gateway_list_plans_total\{.*\} (\d+)$/gm),
   }
 }
 

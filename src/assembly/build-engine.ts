@@ -458,7 +458,7 @@ function permitOptionsOf(
       lookUp: lookUps.lookUp,
       lookUpAll: lookUps.lookUpAll,
       dateFormat,
-      maxNamed: limits.filteredRows,
+      maxNamed: limits.scannedItems,
     }),
     tenantsOfKey: known?.tenantsOfKey ?? createTenantsOfKey(read),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),

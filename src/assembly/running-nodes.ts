@@ -39,11 +39,11 @@ export function probeTimesOf(
 
 /** Returns the options of an upstream that the nodes of engines and of applications have in common. */
 export function nodeOptionsOf(name: string, { config, metrics, log, traces }: NodeDependencies) {
-  const { connect, headers, body, answer } = config.timeouts
+  const { connect, headers, body, response } = config.timeouts
   const { connections, queue, slowShare } = config.limits
   return {
     engine: name,
-    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, responseMs: answer },
+    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, responseMs: response },
     connections,
     health: config.health,
     queue: {

@@ -91,7 +91,7 @@ The format of the file:
       body: { name: stopAll }
       expect: refuse          # or permit
       engine: default         # optional, this is the default
-      rows: some              # for a permitted list: all, some or none
+      items: some             # for a permitted list: all, some or none
       status: 403             # for a refused request
       name: clerks stop nothing
   facts:                      # optional: with facts, no request is sent to an engine
@@ -129,28 +129,30 @@ async function runAll(tests: readonly PolicyTest[], explain: Explain): Promise<r
 }
 
 function differencesOf(
-  { expect, rows, status }: PolicyTest,
+  { expect, items, status }: PolicyTest,
   explained: RequestExplanation,
 ): readonly string[] {
   const decision = explained.decision === 'permitted' ? 'permit' : 'refuse'
   if (decision !== expect) return [`${expect} is expected`]
   return [
-    ...(rows === undefined || rows === rowsOf(explained) ? [] : [`rows: ${rows} is expected`]),
-    ...(status === undefined || status === explained.answer?.status ? [] : [`status ${status} is expected`]),
+    ...(items === undefined || items === visibleItemsOf(explained) ? [] : [`items: ${items} is expected`]),
+    ...(status === undefined || status === explained.response?.status
+      ? []
+      : [`status ${status} is expected`]),
   ]
 }
 
-const ROWS = {
-  'all rows': 'all',
-  'some rows': 'some',
-  'no rows': 'none',
+const VISIBLE_ITEMS = {
+  'all items': 'all',
+  'some items': 'some',
+  'no items': 'none',
   'cannot be told exactly': null,
 } as const
 
 /** Returns null if the response is not a list, if the request is refused, or if the visible items are unknown. */
-function rowsOf({ decision, policy }: RequestExplanation): PolicyTest['rows'] | null {
-  const sees = policy?.rows?.sees
-  return decision === 'refused' || sees === undefined ? null : ROWS[sees]
+function visibleItemsOf({ decision, policy }: RequestExplanation): PolicyTest['items'] | null {
+  const sees = policy?.items?.sees
+  return decision === 'refused' || sees === undefined ? null : VISIBLE_ITEMS[sees]
 }
 
 function isAsExpected({ differences }: PolicyTestResult): boolean {
@@ -176,11 +178,11 @@ function formatTestResults(results: readonly PolicyTestResult[]): string {
 }
 
 function decisionText(explained: RequestExplanation): string {
-  const { decision, stage, answer, policy } = explained
-  if (decision === 'permitted') return policy?.rows ? `permitted, ${policy.rows.sees}` : 'permitted'
+  const { decision, stage, response, policy } = explained
+  if (decision === 'permitted') return policy?.items ? `permitted, ${policy.items.sees}` : 'permitted'
   const missing = policy?.missing.map(permissionText) ?? []
   const why = missing.length === 0 ? '' : `: missing ${missing.join(', ')}`
-  return `refused at stage ${stage} with ${answer?.status}${why}`
+  return `refused at stage ${stage} with ${response?.status}${why}`
 }
 
 function jsonOf({ test, explained, differences }: PolicyTestResult): unknown {
@@ -194,9 +196,9 @@ function jsonOf({ test, explained, differences }: PolicyTestResult): unknown {
     asExpected: differences.length === 0,
     differences,
     decision: explained.decision,
-    rows: rowsOf(explained),
+    items: visibleItemsOf(explained),
     stage: explained.stage,
-    status: explained.answer?.status ?? null,
+    status: explained.response?.status ?? null,
     missing: explained.policy?.missing ?? [],
   }
 }

@@ -135,7 +135,7 @@ class AuditLogSummary {
       count(...tally)
       return
     }
-    if (line.rule === NO_ROWS) this.seen.add(query)
+    if (line.rule === NO_ITEMS) this.seen.add(query)
     this.requests += 1
     if (line.decision === 'refused') this.refused += 1
     this.users.add(line.user)
@@ -148,7 +148,7 @@ class AuditLogSummary {
    */
   #tallyOf(line: AuditLine, query: string): Parameters<typeof count> | null {
     const { missing, rule, otherRefusal, status } = line
-    if (missing.length === 0 && rule === NO_ROWS) return [this.withheld, query]
+    if (missing.length === 0 && rule === NO_ITEMS) return [this.withheld, query]
     if (missing.length === 0) return [this.others, `${query}: ${rule}`]
     if (isRefusedByEngine(line)) return [this.byEngine, `${query}: ${status}`]
     return otherRefusal === null ? null : [this.others, `${query}: ${otherRefusal}`]
@@ -168,12 +168,12 @@ function isRefusedByEngine({ decision, status }: AuditLine): boolean {
 }
 
 /** The rule of a query that shows the caller no items. */
-const NO_ROWS = 'rows: none'
+const NO_ITEMS = 'items: none'
 
 /** Returns null unless the line is a refusal of a known user or a response without its items. */
 function lineOf(line: Readonly<Record<string, unknown>>): AuditLine | null {
   const { user, engine, operation, decision, rule, missing, otherRefusal, status } = line
-  if (decision !== 'refused' && decision !== 'reported' && !(decision === 'permitted' && rule === NO_ROWS))
+  if (decision !== 'refused' && decision !== 'reported' && !(decision === 'permitted' && rule === NO_ITEMS))
     return null
   if (typeof user !== 'string' || typeof engine !== 'string' || typeof operation !== 'string') return null
   return {

@@ -166,10 +166,10 @@ async function askAs(
  */
 function checkDecided(results: readonly SubjectResult[]): void {
   const [first] = results.map(({ explained }) => explained)
-  if (first?.answer == null) return
-  if (results.every(({ explained }) => explained.answer !== null && explained.stage !== 'permit'))
+  if (first?.response == null) return
+  if (results.every(({ explained }) => explained.response !== null && explained.stage !== 'permit'))
     throw new QuestionError(
-      `${first.request} is refused at stage ${first.stage} for every caller: ${first.answer.status} ${JSON.stringify(first.answer.body)}`,
+      `${first.request} is refused at stage ${first.stage} for every caller: ${first.response.status} ${JSON.stringify(first.response.body)}`,
     )
 }
 
@@ -217,20 +217,20 @@ function sumOf(results: readonly SubjectResult[]): string {
 function reasonWhy({ policy }: RequestExplanation): string {
   if (policy === null) return ''
   const granting = policy.checks
-    .flatMap(({ decisions }) => decisions.flatMap(({ atoms }) => atoms))
+    .flatMap(({ decisions }) => decisions.flatMap(({ permissions }) => permissions))
     .find(({ record }) => record?.permitted === true)
   const parts = [
-    ...(policy.rows === null ? [] : [policy.rows.sees]),
+    ...(policy.items === null ? [] : [policy.items.sees]),
     ...(granting === undefined ? [] : [decidedBy(granting.record, granting.resource)]),
   ]
   return parts.length === 0 ? 'no check: being authenticated is enough' : parts.join(', ')
 }
 
-function reasonWhyNot({ stage, answer, policy }: RequestExplanation): string {
+function reasonWhyNot({ stage, response, policy }: RequestExplanation): string {
   const missing = (policy?.missing ?? []).map(permissionText)
   if (missing.length > 0) return `missing ${[...new Set(missing)].join(', ')}`
-  if (answer === null) return 'no visible items'
-  return `refused at stage ${stage}: ${answer.status}${answer.reason === null ? '' : `, ${answer.reason}`}`
+  if (response === null) return 'no visible items'
+  return `refused at stage ${stage}: ${response.status}${response.reason === null ? '' : `, ${response.reason}`}`
 }
 
 function jsonOf({ areListed }: KnownSubjects, results: readonly SubjectResult[]): unknown {
@@ -241,13 +241,13 @@ function jsonOf({ areListed }: KnownSubjects, results: readonly SubjectResult[])
     engine: first?.explained.engine ?? null,
     modes: first?.explained.modes ?? null,
     usersAreListed: areListed,
-    subjects: results.map(({ kind, name, may, explained: { stage, answer, policy } }) => ({
+    subjects: results.map(({ kind, name, may, explained: { stage, response, policy } }) => ({
       kind,
       name,
       may,
-      rows: policy?.rows?.sees ?? null,
+      items: policy?.items?.sees ?? null,
       stage,
-      status: answer?.status ?? null,
+      status: response?.status ?? null,
       missing: policy?.missing ?? [],
     })),
   }

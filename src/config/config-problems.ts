@@ -51,7 +51,7 @@ export function unknownKeysOf(
   return keys.map((key) => {
     if (key === '<<') return { shown: key, problem: ': merge keys are not supported' }
     const allowed = allowedAt(path, file.schema, key)
-    const meant = closestOf(key, allowed)
+    const meant = allowed.find((one) => one === FORMER_KEYS[key]) ?? closestOf(key, allowed)
     const list = `(allowed: ${allowed.length === 0 ? 'none' : allowed.join(', ')})`
     if (isShownKey(section, key) || (meant !== null && isShownName(key)))
       return { shown: key, problem: ` ${list}${meantText(meant)}` }
@@ -60,6 +60,14 @@ export function unknownKeysOf(
       problem: ` that is not shown because it may be part of a value: quote the value ${list}`,
     }
   })
+}
+
+/** The keys of earlier versions that have other names now, with these names. */
+const FORMER_KEYS: Readonly<Record<string, string>> = {
+  filteredRows: 'scannedItems',
+  rowParts: 'subqueries',
+  answer: 'response',
+  rows: 'items',
 }
 
 /** Returns whether a message may show a key. A key without a value may be the end of a value that contains a comma. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ceilings } from './ceiling-settings.ts'
 import { rate } from './rate-settings.ts'
-import { decimal, listedName, wholeNumber, size, time } from './values.ts'
+import { listedName, percent, wholeNumber, size, time } from './values.ts'
 
 const LEAST_HOLD_MS = 1000
 const LEAST_NUDGE_MS = 100
@@ -126,19 +126,19 @@ const pressure = z.strictObject({
         '503 `GW_OVERLOADED`, and if that is not enough, new requests of all callers. ' +
         'If null, no request is refused because of a delay.',
     ),
-  heap: decimal(0.1, 1)
+  heap: percent(0.1)
     .default(0.9)
     .describe(
-      'Maximum share of the heap limit that may be in use. Above it, new requests get 503 `GW_OVERLOADED`. If 1, no request is refused because of the heap. ' +
+      'Maximum share of the heap limit that may be in use. Above it, new requests get 503 `GW_OVERLOADED`. If `100%`, no request is refused because of the heap. ' +
         'Danger: the process then exits when the heap is full.',
     ),
   memory: z
-    .union([decimal(0.01, 1), size()], 'a share from 0.01 to 1 or a size like 400MiB is needed')
-    .meta({ title: 'share from 0.01 to 1, or a size' })
+    .union([percent(0.01), size()], 'a share like 70% or a size like 400MiB is needed')
+    .meta({ title: 'share like `70%`, or a size' })
     .default(0.7)
     .describe(
       'Maximum memory in use, inside and outside the heap. Above it, new requests get 503 `GW_OVERLOADED`. ' +
-        'A value up to 1 is a share of the memory of the container, or of the machine if the container has no limit. ' +
+        'A share is one of the memory of the container, or of the machine if the container has no limit. ' +
         'This share is divided by the number of `workers`.',
     ),
 })
@@ -151,19 +151,19 @@ export const limits = z.strictObject({
   deploymentBody: size()
     .default(64 * 1024 ** 2)
     .describe('Maximum size of a multipart body. The body is in memory while the gateway checks it.'),
-  filteredRows: wholeNumber(1, 1_000_000)
+  scannedItems: wholeNumber(1, 1_000_000)
     .default(10_000)
     .describe(
       "Maximum number of items that the gateway reads to filter the result of one query by the caller's permissions. A query with more items is refused. " +
         'It is also the maximum number of ids in one request that are looked up for the decision, in lists of up to 500.',
     ),
-  rowParts: wholeNumber(0, 10_000)
+  subqueries: wholeNumber(0, 10_000)
     .default(200)
     .describe(
       'Maximum number of requests to an engine for one restricted query. ' +
         'The gateway sends one request for each definition, key or list of ids that the caller may see. ' +
         'Five times as many are sent if the others are for single instances, which cost little. ' +
-        'If a query needs more requests, the gateway reads and filters its items instead, up to `filteredRows`.',
+        'If a query needs more requests, the gateway reads and filters its items instead, up to `scannedItems`.',
     ),
   connections: wholeNumber(1, 10_000)
     .default(64)
@@ -191,11 +191,11 @@ export const limits = z.strictObject({
     })
     .prefault({})
     .describe('Requests that wait for a free node.'),
-  slowShare: decimal(0.1, 1)
+  slowShare: percent(0.1)
     .default(0.75)
     .describe(
       'Share of the connections to each node that slow operations may use together. An operation is slow if its requests usually take a second or longer. ' +
-        'More requests of slow operations wait in a queue of their own, and then get 503 `GW_OVERLOADED`. If 1, slow operations have no limit.',
+        'More requests of slow operations wait in a queue of their own, and then get 503 `GW_OVERLOADED`. If `100%`, slow operations have no limit.',
     ),
   longPolls: longPolls
     .prefault({})

@@ -448,7 +448,7 @@ export const schema = z.strictObject(
           .describe(
             'Maximum time between two parts of a response body, and the maximum time for which a client may read nothing of it.',
           ),
-        answer: time()
+        response: time()
           .default(600_000)
           .describe(
             'Maximum time from the first byte of a response to its last byte. A longer response is cut off. ' +

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { collectorUrl, decimal, headerName, headerValue, time, wholeNumber } from './values.ts'
+import { collectorUrl, headerName, headerValue, percent, time, wholeNumber } from './values.ts'
 
 const MAX_HEADERS = 16
 
@@ -17,7 +17,7 @@ export const traces = z.strictObject({
     )
     .default({})
     .describe('Headers of each export. Use `${file:…}` for secrets.'),
-  sampleRatio: decimal(0, 1)
+  sampleRatio: percent()
     .default(0.1)
     .describe(
       'The share of requests that are recorded. If `trustParent` is true, it applies only to requests without a `traceparent`.',

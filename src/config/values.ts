@@ -68,15 +68,16 @@ const NAME_NEEDED = '1 to 64 letters, digits, - and _'
 export const engineName = z.string().regex(NAME, NAME_NEEDED)
 /** The name of a group of nodes, which is a label of metrics. */
 export const groupName = z.string().regex(NAME, NAME_NEEDED)
-const SHARE_NEEDED = 'a share from 0% to 100% is needed, for example 25%'
-/** A share from 0 to 1, written `25%`. */
-export const percent = () =>
-  z
-    .string(SHARE_NEEDED)
-    .regex(new RegExp(String.raw`^(\d+(\.\d+)?%|${PLACEHOLDER})$`), SHARE_NEEDED)
+/** A share from `least` to 1, written `25%`. */
+export const percent = (least = 0) => {
+  const needed = `a share from ${100 * least}% to 100% is needed, for example 25%`
+  return z
+    .string(needed)
+    .regex(new RegExp(String.raw`^(\d+(\.\d+)?%|${PLACEHOLDER})$`), needed)
     .transform((text) => Number.parseFloat(text) / 100)
-    .refine((share) => share <= 1, SHARE_NEEDED)
+    .refine((share) => share >= least && share <= 1, needed)
     .meta({ title: 'share like `25%`' })
+}
 /** The engine's name on its nodes. The JSON schema has no pattern if a variable is allowed. */
 export const remoteName = z
   .string()

@@ -14,7 +14,7 @@ const policyTest = z.strictObject({
   body: z.unknown().optional(),
   expect: z.enum(['permit', 'refuse']),
   /** The visible items of a list. */
-  rows: z.enum(['all', 'some', 'none']).optional(),
+  items: z.enum(['all', 'some', 'none']).optional(),
   /** The status of a refusal, as the caller receives it. */
   status: z.int().min(400).max(599).optional(),
 })

@@ -35,7 +35,7 @@ export async function sendFetched(
   const tasks = response.status === 200 ? listItemsIn(jsonIn(response.body)) : []
   if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendResponse(reply, response)
   await upstream.unlockTasks(response)
-  throw new GatewayError('GW_ROWS_NOT_EXACT', {
+  throw new GatewayError('GW_ITEMS_NOT_EXACT', {
     message: operatorText`For a user with tenants, each topic needs tenantIdIn or withoutTenantId`,
   })
 }

@@ -58,7 +58,7 @@ export const describeApi: HandlerStep = {
 
 /** Verifies a password that a caller without credentials sends in the body. */
 export const verifyPassword: HandlerStep = {
-  appliesTo: ({ handler }) => handler === 'password verdict',
+  appliesTo: ({ handler }) => handler === 'password check',
   create: (_operation, next) => (handlerContext) =>
     isOpen(handlerContext.context) ? servePasswordCheck(handlerContext) : next(handlerContext),
 }

@@ -1,14 +1,14 @@
 import { QUERY_CHARS } from '../policy/authz/entities/lookup-lists.ts'
 
 /*
- * Every limit and threshold of restricted lists, with its unit and its reason. docs/decisions/0011-row-plans.md has the measurements
+ * Every limit and threshold of restricted lists, with its unit and its reason. docs/decisions/0011-list-plans.md has the measurements
  * of `npm run test:scale`.
  */
 
 /** The limits of one request that operators set. The section `limits` of the configuration has members of the same names. */
 export interface ListLimits {
-  readonly filteredRows: number
-  readonly rowParts: number
+  readonly scannedItems: number
+  readonly subqueries: number
 }
 
 // Limits of engines, databases and servers.

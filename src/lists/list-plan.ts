@@ -21,16 +21,8 @@ export interface SubquerySort {
   readonly sortOrder: SortOrder
 }
 
-/** How the visible items of a query are requested. */
+/** How the visible items of a query are requested. Metrics and explanations publish these names. */
 export type Strategy = ListPlan['strategy']
-
-/** The strategies by the names that metrics and explanations publish. */
-export const STRATEGY_NAMES = {
-  denied: 'none',
-  rewrite: 'narrowed',
-  union: 'parts',
-  scan: 'filter',
-} as const satisfies Record<Strategy, string>
 
 /** A strategy with the requests for it. */
 export type ListPlan =

@@ -49,14 +49,14 @@ function createRequestCounters(registry: Registry) {
       ['engine', 'result'],
       'Number of renewals of remembered credentials and tokens in the background, by result.',
     ),
-    /** The `plan` is one of `none`, `narrowed`, `parts` and `filter`. */
-    rowsPlan: counter(
-      'gateway_rows_plan_total',
+    /** The `plan` is one of `denied`, `rewrite`, `union` and `scan`. */
+    listPlan: counter(
+      'gateway_list_plans_total',
       ['operation', 'plan'],
       'Number of restricted lists and counts, by the plan with which their items were read.',
     ),
-    rowsRead: counter(
-      'gateway_rows_read_total',
+    listItems: counter(
+      'gateway_list_items_total',
       ['operation', 'result'],
       'Number of items that were read for restricted lists and counts, by whether the caller may see them.',
     ),

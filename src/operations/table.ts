@@ -230,7 +230,7 @@ export interface OperationEntry {
   /**
    * A handler of its own, because the gateway knows more than an engine or must hold the request:
    * - `engine names`, `authorization check`: always. The request is never forwarded.
-   * - `password verdict`: if the operation is open. The gateway verifies the password, as it does for Basic.
+   * - `password check`: if the operation is open. The gateway verifies the password, as it does for Basic.
    * - `long poll`: the engine may hold the request open for the body's `asyncResponseTimeout`, on a separate connection.
    * - `item counts`: if the query parameter `itemCount` is set. The gateway counts the items of each filter in the response.
    * - `added variables`: if the query has a member of `ADDED_VARIABLES`. The gateway reads the variables, unless the engine may create
@@ -240,7 +240,7 @@ export interface OperationEntry {
    *
    * Default: the engine responds. Tests require `item counts` and `added variables`.
    */
-  readonly handler?: 'engine names' | 'authorization check' | 'password verdict' | 'own profile' | 'long poll' | 'item counts' | 'added variables' | 'api document' | 'api page'
+  readonly handler?: 'engine names' | 'authorization check' | 'password check' | 'own profile' | 'long poll' | 'item counts' | 'added variables' | 'api document' | 'api page'
 }
 
 /** Operations of one tag, by operationId. */

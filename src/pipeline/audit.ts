@@ -67,7 +67,7 @@ function requestAuditsOf(
   if (refused !== null) audits.push(refused)
   else if (audits.length === 0 && isRecorded)
     audits.push({
-      ...auditOf(of, 'permitted', isWithheld ? itemsReport('permit', 'rows: none') : null),
+      ...auditOf(of, 'permitted', isWithheld ? itemsReport('permit', 'items: none') : null),
       permittedBy: permittedByOf(request.context, settings),
     })
   return audits

@@ -85,7 +85,7 @@ function knownDecisionOf(decision: ListDecision | undefined): KnownListDecision 
 
 /** Reports a query that would have returned fewer items. */
 function reportHiddenItems(context: CheckedContext, { visibility }: KnownListDecision): void {
-  const rule = visibility === 'none' ? 'rows: none' : 'rows: some'
+  const rule = visibility === 'none' ? 'items: none' : 'items: some'
   const findMissing = context.permit.missingItemPermissions?.(context.accessRequest)
   keep(context, { ...itemsReport(context.stage, rule), findMissing })
 }

@@ -25,10 +25,10 @@ export function textOfExplained(explained: RequestExplanation): string {
     '',
     ...(explained.open ? ['open: this request needs no credentials', ''] : []),
     ...(policy === null ? [] : policy.checks.flatMap(checkLines)),
-    ...(policy?.checks.length === 0 && policy.rows === null
+    ...(policy?.checks.length === 0 && policy.items === null
       ? ['no check: every authenticated user may send this request', '']
       : []),
-    ...(policy === null || policy.rows === null ? [] : itemsLines(policy.rows)),
+    ...(policy === null || policy.items === null ? [] : itemsLines(policy.items)),
     ...responseLines(explained),
     ...grantLines(explained),
   ]
@@ -51,23 +51,23 @@ function modeLines({ modes }: RequestExplanation): string[] {
     .map(([name, mode]) => `${name}.mode is ${mode}: the gateway does not refuse these requests`)
 }
 
-function checkLines({ check, row, verdict, decisions, more }: CheckExplanation): string[] {
+function checkLines({ check, requirement, outcome, decisions, more }: CheckExplanation): string[] {
   const [only] = decisions
   const isOne = decisions.length === 1 && more === 0
   return [
-    `check ${check}: ${askedFor(row)}: ${verdict}`,
+    `check ${check}: ${askedFor(requirement)}: ${outcome}`,
     ...(isOne && only !== undefined
-      ? only.atoms.map((decided) => `  ${permissionLine(decided)}`)
+      ? only.permissions.map((decided) => `  ${permissionLine(decided)}`)
       : decisions.flatMap((one) => [
-          `  ${one.verdict}`,
-          ...one.atoms.map((decided) => `    ${permissionLine(decided)}`),
+          `  ${one.outcome}`,
+          ...one.permissions.map((decided) => `    ${permissionLine(decided)}`),
         ])),
     ...(more === 0 ? [] : [`  and ${more} more`]),
     '',
   ]
 }
 
-function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['row']): string {
+function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['requirement']): string {
   const terms = (allOf ?? anyOf ?? []).map((term) => term.split(' ', 1)[0] ?? '')
   const permissions =
     terms.length < 2 ? terms.join('') : `${allOf === undefined ? 'any' : 'all'} of ${terms.join(', ')}`
@@ -139,19 +139,19 @@ function itemsLines(explanation: ItemsExplanation): string[] {
   ]
 }
 
-/** The visible items, as `policy.rows.sees` of the JSON names them. */
+/** The visible items, as `policy.items.sees` of the JSON names them. */
 const VISIBLE: Readonly<Record<ItemsExplanation['sees'], string>> = {
-  'all rows': 'all',
-  'some rows': 'some',
-  'no rows': 'none',
+  'all items': 'all',
+  'some items': 'some',
+  'no items': 'none',
   'cannot be told exactly': 'cannot be determined',
 }
 
 const PLANS = {
-  none: 'no request to the engine, or one that returns no items and checks the query',
-  narrowed: 'one query for the visible items',
-  parts: 'several queries for the visible items',
-  filter: 'all items of the query, from which the gateway removes the others',
+  denied: 'no request to the engine, or one that returns no items and checks the query',
+  rewrite: 'one query for the visible items',
+  union: 'several queries for the visible items',
+  scan: 'all items of the query, from which the gateway removes the others',
 } as const
 
 function itemsPermissionLine({ permission, resource, record, ids, idCount }: ItemsPermission): string {
@@ -160,20 +160,20 @@ function itemsPermissionLine({ permission, resource, record, ids, idCount }: Ite
 }
 
 function responseLines(explained: RequestExplanation): string[] {
-  const { decision, stage, answer } = explained
+  const { decision, stage, response } = explained
   if (showsNothing(explained)) return ['Permitted, but no item is visible: a record must grant it']
-  if (decision === 'permitted' || answer === null) return ['Permitted: the request is sent to the engine']
-  const error = answer.error === null ? '' : ` (${answer.error})`
-  const words = wordsOf(answer.body)
+  if (decision === 'permitted' || response === null) return ['Permitted: the request is sent to the engine']
+  const error = response.error === null ? '' : ` (${response.error})`
+  const words = wordsOf(response.body)
   // The engine's exception already names the permissions.
-  const isSaid = words.startsWith('AuthorizationException: ') || words.endsWith(answer.reason ?? '')
-  const reason = answer.reason === null || isSaid ? [] : [`  ${answer.reason}`]
-  return [`Refused at stage ${stage}: ${answer.status}${error}`, `  ${words}`, ...reason]
+  const isSaid = words.startsWith('AuthorizationException: ') || words.endsWith(response.reason ?? '')
+  const reason = response.reason === null || isSaid ? [] : [`  ${response.reason}`]
+  return [`Refused at stage ${stage}: ${response.status}${error}`, `  ${words}`, ...reason]
 }
 
 /** Returns whether a request is permitted, but gets none of its items. */
 export function showsNothing({ decision, policy }: Pick<RequestExplanation, 'decision' | 'policy'>): boolean {
-  return decision === 'permitted' && policy?.rows?.sees === 'no rows'
+  return decision === 'permitted' && policy?.items?.sees === 'no items'
 }
 
 function wordsOf(body: unknown): string {

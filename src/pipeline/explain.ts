@@ -37,7 +37,7 @@ export interface RequestExplanation {
   /** The stage that refuses, as in the audit line of the request. */
   readonly stage: Stage | null
   /** The response for the caller. Null if the request continues to the engine. */
-  readonly answer: ExplainedResponse | null
+  readonly response: ExplainedResponse | null
   /**
    * Null if no permission is needed. Also null if the body cannot be read or the engine's behavior cannot be determined, because
    * nothing can then be said about permissions.
@@ -146,7 +146,7 @@ export function createExplain(dependencies: Dependencies, buildDryRun: BuildDryR
       modes: { validation: engine.validation, authorization: engine.authorization },
       open: isOpen(context),
       ceiling: dependencies.ceilingOf(principal),
-      ...(refusal === null ? PERMITTED : { decision: 'refused', stage, answer: responseOf(refusal) }),
+      ...(refusal === null ? PERMITTED : { decision: 'refused', stage, response: responseOf(refusal) }),
       policy,
     }
   }
@@ -219,7 +219,7 @@ function unmatched(
   return new QuestionError(stage === 'canonical' && refusal !== null ? `${what}: ${refusal.message}` : what)
 }
 
-const PERMITTED = { decision: 'permitted', stage: null, answer: null } as const
+const PERMITTED = { decision: 'permitted', stage: null, response: null } as const
 
 function responseOf(refusal: NonNullable<RequestContext['refusal']>): ExplainedResponse {
   const { statusCode: status, body = null } = refusal

@@ -31,7 +31,7 @@ export interface Report {
 }
 
 /** Returns the report of a response in which some or all items are hidden, or would be. */
-export function itemsReport(stage: Stage, rule: 'rows: none' | 'rows: some'): Report {
+export function itemsReport(stage: Stage, rule: 'items: none' | 'items: some'): Report {
   return { stage, refusal: null, denialReason: { rule: ownText(rule), missing: [] } }
 }
 

@@ -75,7 +75,7 @@ t.test('explain prints JSON with --format json', async (t) => {
   t.match(JSON.parse(out), {
     operation: 'getTasks',
     decision: 'permitted',
-    policy: { rows: { sees: 'some rows' } },
+    policy: { items: { sees: 'some items' } },
   })
 })
 

@@ -27,8 +27,8 @@ async function test(content: string, ...rest: readonly string[]) {
 const AS_EXPECTED = `
 tests:
   - { user: mary, request: POST /signal, body: { name: stopAll }, expect: refuse, status: 403, name: clerks stop nothing }
-  - { user: mary, request: GET /task, expect: permit, rows: some }
-  - { user: demo, request: GET /engine-rest/task, expect: permit, rows: all }
+  - { user: mary, request: GET /task, expect: permit, items: some }
+  - { user: demo, request: GET /engine-rest/task, expect: permit, items: all }
   - { user: mary, request: GET /decision-definition/key/discount/diagram, expect: permit, engine: default }
 `
 
@@ -36,8 +36,8 @@ t.test('policy test exits with 0 if every decision is as expected', async (t) =>
   const { code, out, err } = await test(AS_EXPECTED)
   t.match({ code, err }, { code: 0, err: '' })
   t.same(out.split('\n').slice(1), [
-    'ok      mary GET /task: permitted, some rows',
-    'ok      demo GET /engine-rest/task: permitted, all rows',
+    'ok      mary GET /task: permitted, some items',
+    'ok      demo GET /engine-rest/task: permitted, all items',
     'ok      mary GET /decision-definition/key/discount/diagram: permitted',
     '4 decisions as expected',
     '',
@@ -54,7 +54,7 @@ tests:
   - { user: mary, request: POST /signal, body: { name: stopAll }, expect: permit }
   - { user: demo, request: POST /signal, body: '{"name":"stopAll"}', expect: refuse, status: 403 }
   - { user: mary, request: POST /signal, body: { name: stopAll }, expect: refuse, status: 404 }
-  - { user: mary, request: GET /task, expect: permit, rows: all }
+  - { user: mary, request: GET /task, expect: permit, items: all }
   - { user: mary, request: POST /signal, body: { name: 1 }, expect: refuse, status: 400 }
 `)
   t.equal(code, 1)
@@ -62,7 +62,7 @@ tests:
     /^FAILED {2}mary POST \/signal: refused at stage permit with 403: .*; permit is expected$/,
     'FAILED  demo POST /signal: permitted; refuse is expected',
     /^FAILED {2}mary .*; status 404 is expected$/,
-    'FAILED  mary GET /task: permitted, some rows; rows: all is expected',
+    'FAILED  mary GET /task: permitted, some items; items: all is expected',
     /./,
     /^[45] of 5 decisions not as expected$/,
   ])
@@ -86,8 +86,8 @@ t.test('policy test prints JSON with --format json', async (t) => {
       rows: null,
       missing: [{ permission: 'UPDATE' }],
     },
-    { decision: 'permitted', rows: 'some', status: null, stage: null },
-    { rows: 'all' },
+    { decision: 'permitted', items: 'some', status: null, stage: null },
+    { items: 'all' },
     { rows: null, missing: [] },
   ])
 })

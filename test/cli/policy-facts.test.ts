@@ -91,7 +91,7 @@ t.test('with facts, operations that need entities are decided without an engine'
       completeOf('mary', 'gone', { expect: 'refuse' }),
       { user: 'mary', request: 'PUT /process-instance/i1/suspended', body: { suspended: true }, ...permit },
       { user: 'mary', request: 'PUT /process-instance/i2/suspended', body: { suspended: true }, ...refuse },
-      { user: 'john', request: 'GET /task', ...permit, rows: 'some' },
+      { user: 'john', request: 'GET /task', ...permit, items: 'some' },
     ],
   })
   t.match({ code, err }, { code: 0, err: '' }, out)

@@ -100,20 +100,20 @@ t.test('suggest grants on definitions instead of more than ten ids if these are 
 
 t.test('suggest reports refusals that no record would change', async (t) => {
   const lines = [
-    lineOf({ operation: 'queryTasks', rule: 'rows: some' }),
+    lineOf({ operation: 'queryTasks', rule: 'items: some' }),
     lineOf({ operation: 'cleanupAsync', rule: 'check 0: admin' }),
-    lineOf({ operation: 'queryTasks', rule: 'rows: some' }),
+    lineOf({ operation: 'queryTasks', rule: 'items: some' }),
   ]
   const { code, out } = await run([], lines)
   t.equal(code, 0)
   t.match(out, /^authorizations: \[\]$/m)
-  t.match(out, /^# {3}queryTasks by mary: rows: some: 2 times$/m)
+  t.match(out, /^# {3}queryTasks by mary: items: some: 2 times$/m)
 })
 
 t.test(
   'suggest exits with 1 if a fetch left out all external tasks and no missing permission is known',
   async (t) => {
-    const fetch = { operation: 'fetchAndLock', rule: 'rows: none' }
+    const fetch = { operation: 'fetchAndLock', rule: 'items: none' }
     for (const decision of ['reported', 'permitted']) {
       const { code, out } = await run(
         [],
@@ -130,7 +130,7 @@ t.test(
   'suggest uses the permissions missing for a list, and fetches that found no task are no gap',
   async (t) => {
     const missing = [{ ...READ_REVIEW_TASKS, permission: 'READ_INSTANCE' }]
-    const fetch = { operation: 'fetchAndLock', rule: 'rows: none' }
+    const fetch = { operation: 'fetchAndLock', rule: 'items: none' }
     const { code, out } = await run([], [lineOf(fetch), lineOf({ ...fetch, missing }), lineOf(fetch)])
     t.equal(code, 0)
     t.match(recordsIn(out), [/resourceId: review, permissions: \[READ_INSTANCE\]/])
@@ -199,10 +199,10 @@ t.test('suggest ignores lines that are not audit lines', async (t) => {
 })
 
 t.test('suggest uses the singular for one and the plural for several', async (t) => {
-  const { out } = await run([], [lineOf({ missing: [readTask('t1')] }), lineOf({ rule: 'rows: some' })])
+  const { out } = await run([], [lineOf({ missing: [readTask('t1')] }), lineOf({ rule: 'items: some' })])
   t.match(out, /^# 1 request of 1 user lacked 1 permission; 1 record would be enough\.$/m)
   t.match(out, /# task: 1 time$/m)
-  t.match(out, /^# {3}getTask by mary: rows: some: 1 time$/m)
+  t.match(out, /^# {3}getTask by mary: items: some: 1 time$/m)
   const refused = lineOf({ decision: 'refused', missing: [{ ...readTask('t1'), resource: 'Tusk' }] })
   const two = await run([], [refused, refused])
   t.match(two.out, /^# 2 of them were refused/m)
@@ -272,7 +272,7 @@ t.test('suggest prints JSON with --format json', async (t) => {
     lineOf({ missing: [readTask('t1'), READ_REVIEW_TASKS] }),
     lineOf({ missing: [readTask('t2'), READ_REVIEW_TASKS] }),
     lineOf({ operation: 'cleanupAsync', rule: 'check 0: admin' }),
-    lineOf({ operation: 'fetchAndLock', rule: 'rows: none', user: 'peter' }),
+    lineOf({ operation: 'fetchAndLock', rule: 'items: none', user: 'peter' }),
     'garbage',
   ]
   const { code, out } = await run(['--format', 'json'], lines)

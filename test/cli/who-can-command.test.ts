@@ -58,7 +58,7 @@ t.test('who-can and explain give the same result for each user', async (t) => {
 t.test('who-can counts a list without visible items as not permitted', async (t) => {
   const { out } = await whoCan('GET /task', '--all')
   t.match(out, /^may not {2}everybody {2}\* +no visible items$/m)
-  t.match(out, /^may {6}user +mary +some rows$/m)
+  t.match(out, /^may {6}user +mary +some items$/m)
   t.match(
     (await whoCan('getProcessEngineNames')).out,
     /^3 of 3 users and 3 of 3 groups may, and so may every other user$/m,

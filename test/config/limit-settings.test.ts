@@ -48,6 +48,30 @@ t.test('a rate limit has a period of whole seconds and a burst of at most its re
   t.end()
 })
 
+t.test('a share is written in percent', (t) => {
+  const { limits } = configOf(t, 'http://node', {
+    settings: { limits: { slowShare: '10%', pressure: { heap: '80%' } } },
+  })
+  t.equal(limits.slowShare, 0.1)
+  t.equal(limits.pressure.heap, 0.8)
+  t.same(problemsWithLimits(t, { slowShare: 0.5 }), [
+    'limits.slowShare: a share from 10% to 100% is needed, for example 25%',
+  ])
+  t.same(problemsWithLimits(t, { slowShare: '9%' }), [
+    'limits.slowShare: a share from 10% to 100% is needed, for example 25%',
+  ])
+  t.end()
+})
+
+t.test('the message about a key of an earlier version names its new name', (t) => {
+  for (const [former, name] of [
+    ['filteredRows', 'scannedItems'],
+    ['rowParts', 'subqueries'],
+  ] as const)
+    t.match(problemsWithLimits(t, { [former]: 10 }).join('\n'), `: did you mean ${name}?`)
+  t.end()
+})
+
 t.test('lists have no limit of items by default, and a limit has no unknown keys', (t) => {
   t.equal(configOf(t, 'http://node').limits.maxResults, null)
   const problems = (maxResults: unknown) => problemsWithLimits(t, { maxResults })
@@ -64,10 +88,12 @@ t.test('lists have no limit of items by default, and a limit has no unknown keys
 t.test('the memory limit is a share or a number of bytes', (t) => {
   const memoryOf = (memory: unknown) =>
     configOf(t, 'http://node', { settings: { limits: { pressure: { memory } } } }).limits.pressure.memory
-  t.equal(memoryOf(0.5), 0.5)
-  t.equal(memoryOf('0.5'), 0.5)
+  t.equal(memoryOf('50%'), 0.5)
   t.equal(memoryOf('400MiB'), 400 * 1024 ** 2)
-  t.equal(problemsWithLimits(t, { pressure: { memory: 2 } }).length, 1)
+  for (const memory of [0.5, '0.5', 2])
+    t.same(problemsWithLimits(t, { pressure: { memory } }), [
+      'limits.pressure.memory: a share like 70% or a size like 400MiB is needed',
+    ])
   t.equal(problemsWithLimits(t, { pressure: { eventLoopDelay: '50ms' } }).length, 1)
   t.end()
 })

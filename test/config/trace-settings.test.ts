@@ -58,8 +58,8 @@ t.test('only headers that an export may have are accepted', async (t) => {
 t.test('unknown trace keys and values out of bounds are refused', async (t) => {
   t.match(problemsWith(t, { sampleRate: 1 }).join('\n'), /traces\.sampleRate: .*sampleRatio/)
   t.match(
-    problemsWith(t, { sampleRatio: 2 }).join('\n'),
-    'traces.sampleRatio: a number from 0 to 1 is needed',
+    problemsWith(t, { sampleRatio: '200%' }).join('\n'),
+    'traces.sampleRatio: a share from 0% to 100% is needed, for example 25%',
   )
   t.match(problemsWith(t, { queue: 1 }).join('\n'), 'traces.queue: a whole number from 16 to 65536 is needed')
 })

@@ -54,7 +54,7 @@ t.test(
 t.test('a refusal, or fewer items than the engine shows, is not wider', async (t) => {
   const plan = planOf('/history/user-operation/count')
   for (const [engine, gateway, outcome] of [
-    [seen(200, []), seen(403, {}, 'GW_ROWS_NOT_EXACT'), 'rows'],
+    [seen(200, []), seen(403, {}, 'GW_ITEMS_NOT_EXACT'), 'rows'],
     [seen(200, []), seen(403, {}, 'GW_CHECK_NOT_EXACT'), 'check'],
     [seen(200, [{ id: 'a' }]), seen(200, []), 'differs'],
     [seen(200, { count: 2 }), seen(200, { count: 1 }), 'differs'],

@@ -29,7 +29,7 @@ export function seenOf(
 }
 
 export function outcomeOf(engine: Seen, gateway: Seen, plan: Plan): Outcome {
-  if (gateway.code === 'GW_ROWS_NOT_EXACT') return 'rows'
+  if (gateway.code === 'GW_ITEMS_NOT_EXACT') return 'rows'
   if (gateway.code === 'GW_CHECK_NOT_EXACT') return 'check'
   if (textOf(engine) === textOf(gateway)) return 'equal'
   if (isWider(engine, gateway)) return 'wider'

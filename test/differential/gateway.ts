@@ -36,7 +36,7 @@ interface Contents {
   /** Default: `enforce`. */
   readonly mode?: 'enforce' | 'report' | 'engine'
   /** Null: the default. */
-  readonly filteredRows?: number | null
+  readonly scannedItems?: number | null
   /** The release of the engine. Default: not configured. */
   readonly release?: Release
   /** Hazards that the gateway accepts. Default: none. */
@@ -50,7 +50,7 @@ const OTHERS = Object.entries({ anna: ['editors'], ben: ['readers', 'staff'], ca
 
 /** Opens the gateway in front of the bare engine, with these callers and records. */
 export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
-  const { sets, records, implied, adminGroup, filteredRows, engineSettings = DEFAULT_SETTINGS } = contents
+  const { sets, records, implied, adminGroup, scannedItems, engineSettings = DEFAULT_SETTINGS } = contents
   const { source = 'file', allowedHazards = [] } = contents
   const node = {
     nodes: [engineBase],
@@ -73,7 +73,7 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
     engines: { default: node, second: { ...node, remoteName: 'second' } },
     log: { audit: 'off' },
     validation: { allow: allowedHazards },
-    ...(typeof filteredRows === 'number' && { limits: { filteredRows } }),
+    ...(typeof scannedItems === 'number' && { limits: { scannedItems } }),
     identity: source === 'engine' ? { source } : { source, file: 'users.json' },
     authorization: {
       ...(contents.mode !== undefined && { mode: contents.mode }),

@@ -16,8 +16,8 @@ export interface Options {
   /** If true, the gateway does not get the records that an engine creates automatically. It must derive their grants without them. */
   readonly implied: boolean
   readonly engineSettings: EngineSettings
-  /** The gateway's `limits.filteredRows`, or null for the default. With a low limit, unnecessary filtering is refused. */
-  readonly filteredRows: number | null
+  /** The gateway's `limits.scannedItems`, or null for the default. With a low limit, unnecessary filtering is refused. */
+  readonly scannedItems: number | null
   /** The number of items of each page with which lists are read from the gateway. If null, each list is read at once. */
   readonly pageSize: number | null
   /** The file to which unequal comparisons are written. Null for no file. */
@@ -42,10 +42,10 @@ export const USAGE = `Usage: npm run test:differential -- [options]
   --set N             only this set, with the same content as in a whole run
   --implied           the gateway gets no records that an engine creates automatically
   --engine-settings S settings of the secured engine and of the gateway: specific-variables, task-work
-  --filtered-rows N   limits.filteredRows of the gateway: with 5, a list that is filtered and not rewritten gets 403
+  --scanned-items N   limits.scannedItems of the gateway: with 5, a list that is filtered and not rewritten gets 403
   --page-size N       lists are read from the gateway in pages of N items, and compared as a whole
   --keep FILE         writes the comparisons that were not equal to this file
-  --against FILE      the --keep file of an earlier run: another difference is a failure, except 403 GW_ROWS_NOT_EXACT
+  --against FILE      the --keep file of an earlier run: another difference is a failure, except 403 GW_ITEMS_NOT_EXACT
   --percent P         fewer equal comparisons are a failure; default 99
   --at-least N        fewer comparisons are a failure; default 1
   --examples N        the number of examples printed for each operation; default 1
@@ -64,7 +64,7 @@ export function readOptions(args: readonly string[]): Options {
       set: { type: 'string' },
       implied: { type: 'boolean', default: false },
       'engine-settings': { type: 'string', default: '' },
-      'filtered-rows': { type: 'string' },
+      'scanned-items': { type: 'string' },
       'page-size': { type: 'string' },
       keep: { type: 'string' },
       against: { type: 'string' },
@@ -83,7 +83,7 @@ export function readOptions(args: readonly string[]): Options {
     set: numberOrNull('set', values.set),
     implied: values.implied,
     engineSettings: readEngineSettings(values['engine-settings']),
-    filteredRows: numberOrNull('filtered-rows', values['filtered-rows']),
+    scannedItems: numberOrNull('scanned-items', values['scanned-items']),
     pageSize: numberOrNull('page-size', values['page-size']),
     keep: values.keep ?? null,
     against: values.against ?? null,

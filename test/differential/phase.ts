@@ -26,7 +26,7 @@ export interface Stage {
   readonly engineSettings?: EngineSettings
   readonly adminGroup: string
   readonly release: Release
-  readonly filteredRows?: number | null
+  readonly scannedItems?: number | null
   readonly pageSize?: number | null
   /** Where the gateway gets users and records. Default: from files. */
   readonly source?: 'engine'
@@ -54,7 +54,7 @@ export async function runPhase(
     engineSettings,
     adminGroup: stage.adminGroup,
     release: stage.release,
-    filteredRows: stage.filteredRows ?? null,
+    scannedItems: stage.scannedItems ?? null,
     ...(stage.source !== undefined && { source: stage.source }),
   })
   const gateway = createClient(opened.base)

@@ -51,7 +51,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     adminGroup,
   )
   const report = new Report()
-  const { implied, filteredRows, pageSize, engineSettings } = options
+  const { implied, scannedItems, pageSize, engineSettings } = options
   const stage = {
     admins,
     names,
@@ -60,7 +60,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     engineSettings,
     adminGroup,
     release: releaseOf(options.family),
-    filteredRows,
+    scannedItems,
     pageSize,
     secured: clients.secured,
     bareBase: engines.bare.base,
@@ -132,11 +132,11 @@ async function conclude(report: Report, options: Options): Promise<number> {
 /** Returns why the totals of a run are a failure. */
 function failuresOf(
   { total, equal, wider, revokedDiffer, ...nineteen }: ReturnType<Report['totals']>,
-  { atLeast, percent, filteredRows }: Options,
+  { atLeast, percent, scannedItems }: Options,
 ): readonly string[] {
   // With a low limit, tasks of a caller whose records permit all tasks except some are refused, because they can only be filtered.
   const nineteenDiffer =
-    filteredRows === null ? nineteen.nineteenDiffer : nineteen.nineteenDifferBesideRevoked
+    scannedItems === null ? nineteen.nineteenDiffer : nineteen.nineteenDifferBesideRevoked
   const conditions: readonly (readonly [failed: boolean, text: string])[] = [
     [total < atLeast, `${total} comparisons, but at least ${atLeast} are required`],
     [equal < (percent / 100) * total, `${equal} of ${total} are equal, but ${percent} % are required`],

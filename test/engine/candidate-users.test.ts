@@ -358,7 +358,7 @@ async function compare(t: Test, family: TestedFamily): Promise<void> {
     const answer = await atGateway.send(asks[1], basicOf(caller, PASSWORD))
     const told = `${caller}, ${name}: ${JSON.stringify(asks[0])}`
     compared += 1
-    if (answer.code === 'GW_ROWS_NOT_EXACT') refused.push(told)
+    if (answer.code === 'GW_ITEMS_NOT_EXACT') refused.push(told)
     else t.same(partsOf(answer), partsOf(expected), told)
   }
   t.comment(`${compared} requests, ${refused.length} refused`)

@@ -35,7 +35,7 @@ t.test(
       { user: 'cid', records: [change] },
     ]
     // More filters than this are in the database.
-    const { engine, gateway } = await pair.open(callers, { filteredRows: 1 })
+    const { engine, gateway } = await pair.open(callers, { scannedItems: 1 })
     /** Sends the same request at both sides, each about the filter that was created there. */
     const compare = async (ids: Ids, user: string, request: (typeof REQUESTS)[number]) => {
       const [method, rest, body] = request

@@ -84,7 +84,7 @@ void test('a restricted caller selects and sees no more through the gateway than
         const ask = { method: 'POST', path: '/history/decision-instance/delete', body } as const
         const [there, here] = [await asJudge(ask), await asRita(ask)]
         const isSame = here.status === there.status
-        const isRefused = here.headers.get('x-gateway-error') === 'GW_ROWS_NOT_EXACT'
+        const isRefused = here.headers.get('x-gateway-error') === 'GW_ITEMS_NOT_EXACT'
         t.ok(
           there.status >= 400 && (isSame || isRefused),
           `${JSON.stringify(query)} ${there.status} ${here.status}`,

@@ -43,8 +43,8 @@ export interface PairOptions {
   readonly isKept?: (record: Json) => boolean
   /** Where the gateway gets users and records. Default: from files. */
   readonly source?: 'engine' | 'file'
-  /** The limit `limits.filteredRows` of the gateway. */
-  readonly filteredRows?: number
+  /** The limit `limits.scannedItems` of the gateway. */
+  readonly scannedItems?: number
   /** Hazards that the gateway accepts; default: none. */
   readonly allowedHazards?: readonly HazardRule[]
   /** Settings of the gateway's engine besides its nodes. */
@@ -81,7 +81,7 @@ export async function startSecuredPair(
     admin,
     async open(
       callers,
-      { isKept = () => true, source = 'file', filteredRows, allowedHazards = [], settings = {} } = {},
+      { isKept = () => true, source = 'file', scannedItems, allowedHazards = [], settings = {} } = {},
     ) {
       // The secured engine also writes the records of a new user.
       for (const caller of callers) await createCaller(createAdmin(atSecured), caller)
@@ -93,7 +93,7 @@ export async function startSecuredPair(
         source,
         implied: true,
         adminGroup: 'camunda-admin',
-        ...(filteredRows !== undefined && { filteredRows }),
+        ...(scannedItems !== undefined && { scannedItems }),
         allowedHazards,
         engine: settings,
       })

@@ -44,7 +44,7 @@ void test('with the records that are suggested after a report, workers complete 
   const withheld = await closed.end()
   t.match(
     withheld.lines.map((line) => JSON.parse(line)),
-    [{ operation: 'fetchAndLock', decision: 'permitted', rule: 'rows: none', status: 200 }],
+    [{ operation: 'fetchAndLock', decision: 'permitted', rule: 'items: none', status: 200 }],
     'the audit line says that nothing was offered',
   )
   t.equal((await suggested(withheld.lines)).code, 1, 'and nothing is enough for that')

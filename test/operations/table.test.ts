@@ -225,8 +225,7 @@ t.test('every operation that may be open without credentials is known by name', 
     ],
   )
   // Otherwise the engine would do for any client what requires a permission.
-  for (const { id, checks, handler } of opened)
-    t.ok(checks.length === 0 || handler === 'password verdict', id)
+  for (const { id, checks, handler } of opened) t.ok(checks.length === 0 || handler === 'password check', id)
   t.end()
 })
 

@@ -114,9 +114,9 @@ async function compareAll(t: Test, { ask, explain, audits }: Awaited<ReturnType<
           t.same(
             {
               stage: explained.stage,
-              status: explained.answer?.status,
-              error: explained.answer?.error ?? undefined,
-              body: explained.answer?.body ?? '',
+              status: explained.response?.status,
+              error: explained.response?.error ?? undefined,
+              body: explained.response?.body ?? '',
             },
             {
               stage: refusal.stage,

@@ -26,16 +26,16 @@ const STOP = { name: 'stopAll' }
 t.test('every alternative is shown with the record that decides it', async (t) => {
   const { why, engine } = await openExplain(t, ['grant @clerks PROCESS_DEFINITION:review READ_TASK'])
   const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=review')
-  const { decision, answer, policy, principal } = await why('mary', `GET /task/${task}`)
-  t.match({ decision, answer }, { decision: 'permitted', answer: null })
+  const { decision, response, policy, principal } = await why('mary', `GET /task/${task}`)
+  t.match({ decision, response }, { decision: 'permitted', response: null })
   t.same(principal, { userId: 'mary', groups: ['clerks'], tenants: ['acme'] })
   t.match(policy?.checks, [
     {
       check: 0,
-      verdict: 'granted',
+      outcome: 'granted',
       decisions: [
         {
-          atoms: [
+          permissions: [
             { permission: 'READ', resource: 'Task', resourceId: task, record: null },
             {
               permission: 'READ_TASK',
@@ -56,11 +56,11 @@ t.test(
   async (t) => {
     const { why, ask, engine } = await openExplain(t, [])
     const waiting = await idsOf(engine.base, '/process-instance?processDefinitionKey=catching')
-    const { decision, stage, answer, policy } = await why('nobody', 'POST /signal', STOP)
+    const { decision, stage, response, policy } = await why('nobody', 'POST /signal', STOP)
     t.match({ decision, stage }, { decision: 'refused', stage: 'permit' })
-    t.same(answer?.body, (await ask('nobody', 'POST /signal', { body: STOP })).body)
+    t.same(response?.body, (await ask('nobody', 'POST /signal', { body: STOP })).body)
     t.match(
-      policy?.checks.map(({ verdict }) => verdict),
+      policy?.checks.map(({ outcome }) => outcome),
       ['refused', 'there is nothing to ask for', 'there is nothing to ask for'],
     )
     t.same(
@@ -85,8 +85,8 @@ t.test('a check of several entities is refused if one of them is refused', async
   for (const allowed of waiting) {
     const { why } = await openExplain(t, [`grant nobody PROCESS_INSTANCE:${allowed} UPDATE`])
     const { policy } = await why('nobody', 'POST /signal', STOP)
-    t.equal(policy?.checks[0]?.verdict, 'refused')
-    t.equal(policy?.checks[0]?.decisions.filter(({ verdict }) => verdict === 'granted').length, 1)
+    t.equal(policy?.checks[0]?.outcome, 'refused')
+    t.equal(policy?.checks[0]?.decisions.filter(({ outcome }) => outcome === 'granted').length, 1)
   }
 })
 
@@ -101,7 +101,7 @@ t.test('the grants that explain names are sufficient for the request', async (t)
       `grant nobody ${resourceType === 7 ? 'TASK' : 'PROCESS_DEFINITION'}:${resourceId} ${permissions.join(',')}`,
   )
   t.match(
-    policy?.checks.map(({ verdict }) => verdict),
+    policy?.checks.map(({ outcome }) => outcome),
     ['refused', 'refused'],
   )
   const granted = await openExplain(t, lines)
@@ -114,7 +114,7 @@ t.test('a revocation ends the alternatives, and the alternatives after it are no
   const { why, engine } = await openExplain(t, ['revoke nobody TASK:* READ'])
   const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=review')
   const { policy } = await why('nobody', `GET /task/${task}`)
-  t.match(policy?.checks[0]?.decisions[0]?.atoms[0], {
+  t.match(policy?.checks[0]?.decisions[0]?.permissions[0], {
     record: { permitted: false, type: 2, resourceId: '*' },
   })
   t.match(policy?.missing, [{ permission: 'READ', resource: 'Task', resourceId: task }])
@@ -124,9 +124,9 @@ t.test('a revocation ends the alternatives, and the alternatives after it are no
 
 t.test('an entity that does not exist is reported, and no permission is missing', async (t) => {
   const { why } = await openExplain(t, [])
-  const { answer, policy } = await why('nobody', 'GET /task/none')
-  t.match(answer, { status: 404, error: null, reason: 'not found by the look-up' })
-  t.match(policy, { checks: [{ verdict: 'there is no such entity' }], missing: [], sufficient: null })
+  const { response, policy } = await why('nobody', 'GET /task/none')
+  t.match(response, { status: 404, error: null, reason: 'not found by the look-up' })
+  t.match(policy, { checks: [{ outcome: 'there is no such entity' }], missing: [], sufficient: null })
 })
 
 t.test('no record is offered for an operation that only administrators may use', async (t) => {
@@ -140,15 +140,15 @@ t.test('no record is offered for an operation that only administrators may use',
   t.equal(refused.decision, 'refused')
   const { decision, policy } = await why('demo', request)
   t.equal(decision, 'permitted')
-  t.equal(policy?.checks[0]?.verdict, 'granted')
+  t.equal(policy?.checks[0]?.outcome, 'granted')
 })
 
 t.test('a list is explained by the records that make its items visible', async (t) => {
   const { why } = await openExplain(t, ['grant @clerks PROCESS_DEFINITION:review READ_TASK'])
   const explained = await why('mary', 'GET /task')
   t.match(textOfExplained(explained), /visible to every user: items with a case\n/)
-  t.match(explained.policy?.rows, {
-    sees: 'some rows',
+  t.match(explained.policy?.items, {
+    sees: 'some items',
     tenants: ['acme'],
     conditions: [
       {
@@ -165,7 +165,7 @@ t.test('a list is explained by the records that make its items visible', async (
       },
     ],
   })
-  t.match((await why('demo', 'GET /task')).policy?.rows, { sees: 'all rows', tenants: null })
+  t.match((await why('demo', 'GET /task')).policy?.items, { sees: 'all items', tenants: null })
 })
 
 t.test('a fetch of tasks is narrowed, whatever tasks the caller sees', async (t) => {
@@ -174,9 +174,9 @@ t.test('a fetch of tasks is narrowed, whatever tasks the caller sees', async (t)
   ])
   const topics = [{ topicName: 'any', lockDuration: 1000 }]
   const request = 'POST /external-task/fetchAndLock'
-  t.match((await why('mary', request, { workerId: 'w', maxTasks: 1, topics })).policy?.rows, {
-    sees: 'some rows',
-    plan: 'narrowed',
+  t.match((await why('mary', request, { workerId: 'w', maxTasks: 1, topics })).policy?.items, {
+    sees: 'some items',
+    plan: 'rewrite',
   })
 })
 
@@ -187,12 +187,12 @@ t.test(
     const hazard = await why('nobody', 'POST /task', { assigneeExpression: '${1}' })
     t.match(hazard, {
       stage: 'body',
-      answer: { status: 400, error: 'GW_HAZARD' },
-      policy: { rows: { sees: 'no rows' } },
+      response: { status: 400, error: 'GW_HAZARD' },
+      policy: { items: { sees: 'no items' } },
     })
     t.match(await why('nobody', 'POST /signal', '{"name":'), {
       stage: 'body',
-      answer: { error: 'GW_BAD_JSON' },
+      response: { error: 'GW_BAD_JSON' },
       policy: null,
     })
   },

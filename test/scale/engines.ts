@@ -73,7 +73,7 @@ export async function openGatewayFor(
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-scale-callers-'))
   const access = await accessIn(folder, callers, records)
   // The comparison includes reports that take an engine a minute.
-  const settings = 'timeouts: { headers: 10m, answer: 10m }'
+  const settings = 'timeouts: { headers: 10m, response: 10m }'
   const gateway = await startGatewayProcess({ nodes: [bare.base], asImage: true, access, settings })
   const client = createClient(gateway.base, ANSWER_MS)
   return {

@@ -27,7 +27,7 @@ t.test('a refusal of a request that the engine accepts is unexplained, unless it
     'GW_INVALID_QUERY',
     'GW_BAD_JSON',
     'GW_BAD_TARGET',
-    'GW_ROWS_NOT_EXACT',
+    'GW_ITEMS_NOT_EXACT',
   ])
     t.equal(
       reasonOf({ request, engine: told(200), gateway: told(400, 'InvalidRequestException', code) }),

@@ -34,7 +34,7 @@ const DOCUMENTED: Readonly<Record<string, Reason>> = {
   'the media type is read before an unknown key is found': ({ request, engine, gateway }) =>
     gateway.status === 415 && engine.status === 404 && request.target.includes('/key/'),
   'a query string cannot express these members of a query': ({ request, gateway }) =>
-    codeOf(gateway) === 'GW_ROWS_NOT_EXACT' &&
+    codeOf(gateway) === 'GW_ITEMS_NOT_EXACT' &&
     /"historic(?:Batch|DecisionInstance)Query"/.test(request.body?.toString() ?? ''),
   'a bare engine does not know the caller': ({ request, engine }) =>
     engine.status === 401 && request.target.startsWith('/authorization/check?'),

@@ -10,7 +10,7 @@ const node = await startNode(t)
 const { ONE, TWO } = setupsOf(node.url + BASE)
 
 function to(endpoint: string) {
-  return { traces: { endpoint, sampleRatio: 1 } }
+  return { traces: { endpoint, sampleRatio: '100%' } }
 }
 
 t.test('a reload changes the settings of traces and loses no span', async (t) => {

@@ -73,9 +73,9 @@ async function recounted(
 ): Promise<BufferedResponse> {
   const activities = listItemsIn(jsonIn(response.body))
   const instances = activities.reduce((sum, activity) => sum + numberOf(activity, 'instances'), 0)
-  const { filteredRows } = counting.handlerContext.dependencies.config.limits
-  if (activities.length > MAX_SINGLE_READS || instances > filteredRows)
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const { scannedItems } = counting.handlerContext.dependencies.config.limits
+  if (activities.length > MAX_SINGLE_READS || instances > scannedItems)
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const [counts, failures, incidents] = await Promise.all([
     mapSideBySide(activities, (activity) => instancesIn(activity, counting)),
     activities.some((activity) => numberOf(activity, 'failedJobs') > 0) ? failedJobs(counting) : [],
@@ -110,7 +110,7 @@ async function instancesIn(activity: ListItem, counting: ActivityCountInput): Pr
   const all = await listed('execution', { activityId: activity['id'] }, counting)
   const seen = await visibleOfDefinition('execution', all, counting)
   if (seen.length === 0 || seen.length === all.length) return seen.length === 0 ? 0 : total
-  if (all.length > total) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (all.length > total) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return seen.length
 }
 
@@ -132,11 +132,11 @@ async function listed(
   query: Readonly<Record<string, unknown>>,
   { handlerContext, definition }: ActivityCountInput,
 ): Promise<readonly ListItem[]> {
-  const { filteredRows } = handlerContext.dependencies.config.limits
-  const maxResults = filteredRows + 1
+  const { scannedItems } = handlerContext.dependencies.config.limits
+  const maxResults = scannedItems + 1
   const accessRequest = queryOf({ processDefinitionId: definition['id'], ...query, maxResults })
   const items = await readListItems(handlerContext, `/${kind}?${accessRequest}`)
-  if (items.length > filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (items.length > scannedItems) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return items
 }
 

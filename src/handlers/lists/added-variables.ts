@@ -98,7 +98,7 @@ async function readVariables(
   // If the query requests both, the engine adds all variables.
   const [operationId = ''] = operationsAdded(context)
   const permit = engine.permits.get(operationId)
-  if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (permit === undefined) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const pathOf = createPathOf(permit.operation.template)
   const search = new URLSearchParams(serializedValuesOf(operationId).map(([name, value]) => [name, value]))
   let bytesLeft = MAX_READ_BYTES

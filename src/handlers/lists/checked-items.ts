@@ -99,7 +99,7 @@ async function checkItems(context: OperationRequest, { body }: BufferedResponse)
   if (!Array.isArray(items) || !items.every(isRecord)) throw new GatewayError('GW_UPSTREAM_INVALID')
   for (const id of operationsAdded(context)) {
     const permit = context.engine.permits.get(id)
-    if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (permit === undefined) throw new GatewayError('GW_ITEMS_NOT_EXACT')
     const decision = await permit.checkItems(context.accessRequest, context.operation.template, items)
     if (!decision.permitted) throw denialOf(decision)
   }

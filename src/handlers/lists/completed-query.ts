@@ -36,7 +36,7 @@ export function findsTasks({ items }: Operation): boolean {
  * Returns the request whose query selects the tasks that a secured engine selects for the caller. A bare engine does not know the
  * caller whom a stored query names, and would extend candidate users with the groups of its own directory. Returns null if the engine
  * selects these tasks for the request as it is.
- * @throws GatewayError GW_ROWS_NOT_EXACT if no query selects these tasks
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if no query selects these tasks
  */
 export async function completedRequest(listRequest: TaskListRequest): Promise<UpstreamRequest | null> {
   const { context, upstreamRequest } = listRequest
@@ -49,7 +49,7 @@ export async function completedRequest(listRequest: TaskListRequest): Promise<Up
   // A GET and a filter also have the HAL form. A POST for tasks, which replaces both, has not. See `readHalTasks` for lists of filters.
   const isList = operation.items?.storedQuery === true && operation.items.form === undefined
   if (!isList && otherFormOf(operation, upstreamRequest.headers['accept']) === 'hal')
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }
   return { ...upstreamRequest, ...completed, method: 'POST', headers }
 }
@@ -84,7 +84,7 @@ async function completedTaskQuery(listRequest: TaskListRequest): Promise<TaskQue
   if (asked === null) return null
   const body = await withCandidates(listRequest, asked.body)
   if (body === null) return null
-  if (!asked.isWhole) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (!asked.isWhole) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return { path: asked.path, body }
 }
 

@@ -22,7 +22,7 @@ export async function serveReport(
   const response = await readWhole(handlerContext)
   if (response.status === 200)
     await mapSideBySide(queriesOf(handlerContext), async (query) => {
-      if (await hasForeign(handlerContext, query, tenants)) throw new GatewayError('GW_ROWS_NOT_EXACT')
+      if (await hasForeign(handlerContext, query, tenants)) throw new GatewayError('GW_ITEMS_NOT_EXACT')
     })
   return sendResponse(handlerContext.reply, response)
 }

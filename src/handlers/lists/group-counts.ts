@@ -36,7 +36,7 @@ async function membersOf(
   handlerContext: HandlerContext,
   groups: readonly ListItem[],
 ): Promise<ReadonlySet<unknown>> {
-  if (groups.length > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (groups.length > MAX_SINGLE_READS) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const lists = await mapSideBySide(groups, ({ id }) =>
     readListItems(handlerContext, `/user?memberOfGroup=${encodeURIComponent(String(id))}`),
   )
@@ -58,7 +58,7 @@ export async function serveGroupCounts(
   const others = await tasksOfOtherTenants(handlerContext, tenants)
   if (others.length === 0) return sendResponse(reply, response)
   if (!String(response.headers['content-type']).startsWith('application/json'))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const counted = (await mapSideBySide(others, (id) => groupsOf(handlerContext, id))).flat()
   const seen = listItemsIn(jsonIn(response.body)).flatMap(({ groupName, taskCount }) => {
     const left = Number(taskCount) - counted.filter((name) => name === groupName).length
@@ -81,7 +81,7 @@ async function tasksOfOtherTenants(
   const [all = 0, ...seen] = counts
   const hidden = seen.reduce((left, count) => left - count, all)
   if (hidden === 0) return []
-  if (hidden > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (hidden > MAX_SINGLE_READS) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const found = await tasksOfKnownTenants(handlerContext, tenants)
   return found.length === hidden ? found : tasksLookedThrough(handlerContext, tenants)
 }
@@ -115,11 +115,11 @@ async function tasksLookedThrough(
   handlerContext: HandlerContext,
   tenants: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const { filteredRows } = handlerContext.dependencies.config.limits
-  const tasks = await readListItems(handlerContext, `/task?unassigned=true&maxResults=${filteredRows + 1}`)
+  const { scannedItems } = handlerContext.dependencies.config.limits
+  const tasks = await readListItems(handlerContext, `/task?unassigned=true&maxResults=${scannedItems + 1}`)
   const others = othersAmong(tasks, tenants)
-  if (tasks.length > filteredRows || others.length > MAX_SINGLE_READS)
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (tasks.length > scannedItems || others.length > MAX_SINGLE_READS)
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return others
 }
 

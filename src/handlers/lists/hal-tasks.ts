@@ -14,7 +14,7 @@ import { stringIn } from '../../request/value.ts'
 /**
  * Returns the list of a filter in the HAL form, if its query is sent as a task query. A POST for tasks has no HAL form: the tasks of
  * the page are found and counted with it, and then read in the HAL form by their ids. The variables that the filter names are added.
- * @throws GatewayError GW_ROWS_NOT_EXACT if there are too many tasks for such a request
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if there are too many tasks for such a request
  */
 export async function readHalTasks(
   listRequest: ListRequest,
@@ -74,7 +74,7 @@ function tasksById(listRequest: ListRequest, ids: readonly string[]): Promise<Bu
   const query = new URLSearchParams({ taskIdIn, maxResults: String(Math.max(1, ids.length)) }).toString()
   // The engine splits the list at each comma.
   if (query.length > MAX_LIST_CHARS || ids.some((id) => id.includes(',')))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const accept = decidedAcceptOf(listRequest.upstreamRequest.headers['accept'])
   return read(listRequest, { method: 'GET', path: `/task?${query}`, body: null }, accept)
 }
@@ -119,7 +119,7 @@ async function variablesOf(
   ]
   if (scopeIds.length === 0) return []
   if (scopeIds.length > MAX_CONDITION_VALUES || names.length > MAX_SINGLE_READS)
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const variables: EmbeddedVariable[] = []
   for (const name of names) variables.push(...(await variablesIn(listRequest, scopeIds, name)))
   return variables

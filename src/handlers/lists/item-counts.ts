@@ -120,7 +120,7 @@ async function countOf(
   const id = stringIn(jsonIn(filter), 'id')
   const permit = engine.permits.get(COUNT_OF_FILTER)
   if (id === null) return null
-  if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (permit === undefined) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   context.accessRequest.checkDeadline?.()
   const { query } = readFilter(filter)
   if (!isCounted)
@@ -143,7 +143,7 @@ async function countVisible(
   decision: ListDecision,
   limits: ListLimits,
 ): Promise<number> {
-  if (decision.strategy !== 'scan') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (decision.strategy !== 'scan') throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const { seen, response } = await readVisible(
     listRequest,
     { postfilter: decision.postfilter, limits },

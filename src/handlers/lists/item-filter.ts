@@ -1,7 +1,6 @@
 import type { HandlerContext } from '../../pipeline/context.ts'
 import type { Postfilter } from '../../lists/item-decision.ts'
 import type { ListDecision } from '../../lists/answer/list-decision.ts'
-import { STRATEGY_NAMES } from '../../lists/list-plan.ts'
 import type { ItemFilter } from '../../lists/postfilter/visible-items.ts'
 
 /** A decision for which all items are read, or planned. */
@@ -17,8 +16,8 @@ export function itemFilterOf(
   const counted: Postfilter = async (template, items) => {
     const visible = (await decision?.postfilter(template, items)) ?? []
     const shown = visible.filter(Boolean).length
-    metrics.rowsRead({ operation, result: 'shown' }, shown)
-    metrics.rowsRead({ operation, result: 'hidden' }, visible.length - shown)
+    metrics.listItems({ operation, result: 'shown' }, shown)
+    metrics.listItems({ operation, result: 'hidden' }, visible.length - shown)
     return visible
   }
   return {
@@ -26,6 +25,6 @@ export function itemFilterOf(
     planContext: decision?.planContext,
     signedCounts: decision?.signedCounts,
     limits: config.limits,
-    onPlan: (strategy) => metrics.rowsPlan({ operation, plan: STRATEGY_NAMES[strategy] }),
+    onPlan: (strategy) => metrics.listPlan({ operation, plan: strategy }),
   }
 }

@@ -18,7 +18,7 @@ import { LIST_OF_TOPICS } from '../../operations/table.ts'
 /**
  * Serves the topics with a task that the caller sees. Few tasks are read. If there are many, one visible task of each topic is
  * requested.
- * @throws GatewayError GW_ROWS_NOT_EXACT if there are more topics than `limits.rowParts`, if one of them cannot be decided, or if
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if there are more topics than `limits.subqueries`, if one of them cannot be decided, or if
  *   the query has a parameter that the list of external tasks may not have
  */
 export async function serveTopicNames(
@@ -28,8 +28,8 @@ export async function serveTopicNames(
   const { limits } = handlerContext.dependencies.config
   const names = [...handlerContext.context.accessRequest.query.keys()]
   if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const few = { ...limits, filteredRows: Math.min(STEP_ITEMS, limits.filteredRows) }
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
+  const few = { ...limits, scannedItems: Math.min(STEP_ITEMS, limits.scannedItems) }
   const filtering = { ...itemFilterOf(handlerContext, decision), limits: few }
   const response = await orTooMany(answerList(handlerContext, filtering))
   return sendResponse(handlerContext.reply, response ?? (await askEachTopic(handlerContext)))
@@ -40,7 +40,7 @@ async function orTooMany(response: Promise<BufferedResponse>): Promise<BufferedR
   try {
     return await response
   } catch (error) {
-    if (error instanceof GatewayError && error.code === 'GW_ROWS_NOT_EXACT') return null
+    if (error instanceof GatewayError && error.code === 'GW_ITEMS_NOT_EXACT') return null
     throw error
   }
 }
@@ -51,8 +51,8 @@ async function askEachTopic(handlerContext: HandlerContext): Promise<BufferedRes
   const response = await readWhole(handlerContext)
   if (response.status !== 200) return response
   const names = namesIn(response)
-  if (permit === undefined || names.length > dependencies.config.limits.rowParts)
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (permit === undefined || names.length > dependencies.config.limits.subqueries)
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const isShown = await mapSideBySide(names, (name) => isTopicVisible(handlerContext, permit, name))
   return { ...response, body: json(names.filter((_, index) => isShown[index])) }
 }
@@ -60,7 +60,7 @@ async function askEachTopic(handlerContext: HandlerContext): Promise<BufferedRes
 function namesIn({ body }: BufferedResponse): readonly string[] {
   const names = jsonIn(body)
   if (Array.isArray(names) && names.every(isName)) return names
-  throw new GatewayError('GW_ROWS_NOT_EXACT')
+  throw new GatewayError('GW_ITEMS_NOT_EXACT')
 }
 
 /** Returns whether a topic can be requested. The engine ignores a condition with an empty name. */
@@ -84,7 +84,7 @@ async function isTopicVisible(
   const accessRequest = { ...context.accessRequest, params: {}, query }
   const decision = await permit.decideList?.(accessRequest, false)
   if (decision?.visibility === 'none') return false
-  if (decision?.strategy !== 'scan') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (decision?.strategy !== 'scan') throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
   const { status, body } = await answerList(
     {
@@ -96,6 +96,6 @@ async function isTopicVisible(
   const items = status === 200 ? listItemsIn(jsonIn(body)) : null
   // A database that ignores case may find a task of another topic.
   if (items === null || items.some(({ topicName }) => topicName !== name))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return items.length > 0
 }

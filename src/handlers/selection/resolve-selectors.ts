@@ -183,7 +183,7 @@ async function selectionOf(selectionContext: SelectionContext, wanted: SelectorQ
         )
   const isChanged = queries.length > 0 || ids.length < all.length
   if (isChanged && hasNullIds(accessRequest.body, member))
-    throw new GatewayError('GW_ROWS_NOT_EXACT', {
+    throw new GatewayError('GW_ITEMS_NOT_EXACT', {
       message: operatorText`${ownText(member)} contains ids that are null`,
     })
   return { member, given, ids, queries, isOpen, isChanged }

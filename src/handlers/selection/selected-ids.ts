@@ -36,7 +36,7 @@ export interface SelectionQuery {
 
 /**
  * Returns the items that the caller would find with the query of a selector.
- * @throws GatewayError GW_INVALID_BODY, EngineRefusal for a query that the engine cannot read; GW_ROWS_NOT_EXACT for a query that
+ * @throws GatewayError GW_INVALID_BODY, EngineRefusal for a query that the engine cannot read; GW_ITEMS_NOT_EXACT for a query that
  *   the list does not accept
  */
 export async function selectionQueryOf(
@@ -55,7 +55,7 @@ export async function selectionQueryOf(
   }
   if (decision.visibility === 'all') return { list, postfilter: passAll }
   if (decision.visibility !== 'none' && decision.strategy !== 'scan')
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return decision.visibility === 'none'
     ? { list, postfilter: null }
     : { list, postfilter: decision.postfilter, planContext: decision.planContext }
@@ -68,7 +68,7 @@ interface IdFinder extends Finder {
 
 /**
  * Returns the ids that the engine itself would find, independent of the authorization records. Ids of other tenants are left out.
- * @throws GatewayError GW_ROWS_NOT_EXACT if there are too many ids
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if there are too many ids
  */
 export async function foundOf(
   selectionContext: SelectionContext,
@@ -77,8 +77,8 @@ export async function foundOf(
 ): Promise<readonly string[]> {
   const { dependencies, context } = selectionContext
   const { list, gives = 'id', single, isAnyEnough } = finding
-  if (ids.length > (single === true ? MAX_SINGLE_IDS : dependencies.config.limits.filteredRows))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (ids.length > (single === true ? MAX_SINGLE_IDS : dependencies.config.limits.scannedItems))
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const tenants = context.permit.tenantsOf(context.accessRequest.principal)
   const postfilter: Postfilter = async (_template, items) =>
     items.map(({ tenantId }) => isOfTenants(tenantId, tenants))
@@ -147,7 +147,7 @@ async function plannedIds(
   const most = Math.min(wanted ?? MAX_IDS + 1, MAX_IDS + 1)
   const items = await readItems(list, listing, most).catch(nullIfRefused)
   if (items === null) return null
-  if (items.length > MAX_IDS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (items.length > MAX_IDS) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return items.flatMap(({ item }) => textIn(item, gives))
 }
 
@@ -161,12 +161,12 @@ function textIn(item: ListItem, member: string): readonly string[] {
  * that it cannot parse differs from one start of the engine to the next.
  */
 function refusalOf({ status, headers, body }: BufferedResponse): EngineRefusal | GatewayError {
-  if (status !== 400 && status !== 500) return new GatewayError('GW_ROWS_NOT_EXACT', { message: REFUSED })
+  if (status !== 400 && status !== 500) return new GatewayError('GW_ITEMS_NOT_EXACT', { message: REFUSED })
   const isJson = String(headers['content-type']).startsWith('application/json')
   const said = isJson ? jsonIn(body) : null
   if (isRecord(said) && typeof said['message'] === 'string' && said['message'] !== '')
     return jsonRefusalOf(status, said, REFUSED)
-  return new GatewayError(status === 400 ? 'GW_INVALID_BODY' : 'GW_ROWS_NOT_EXACT', { message: REFUSED })
+  return new GatewayError(status === 400 ? 'GW_INVALID_BODY' : 'GW_ITEMS_NOT_EXACT', { message: REFUSED })
 }
 
 const REFUSED = operatorText`The engine refuses the query in the body`
@@ -178,7 +178,7 @@ function listOf(
   query: Buffer,
 ): SelectionQuery['list'] {
   const permit = context.engine.permits.get(id)
-  if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (permit === undefined) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const { operation } = permit
   const { method, template: path } = operation
   const value = readJson(query)
@@ -200,7 +200,7 @@ function inQuery(value: unknown) {
   for (const [name, member] of Object.entries(isRecord(value) ? value : {})) {
     if (member === null || MAKES_NO_DIFFERENCE.has(name)) continue
     const kind = PARAMETERS[name]
-    if (kind === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (kind === undefined) throw new GatewayError('GW_ITEMS_NOT_EXACT')
     const text = TEXTS[kind](value, name)
     if (text !== null) query.set(name, text)
   }
@@ -219,7 +219,7 @@ const TEXTS: Readonly<Record<ParameterKind, (query: unknown, name: string) => st
   },
   date(query, name) {
     const date = memberOf(query, name)
-    if (typeof date !== 'string') throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (typeof date !== 'string') throw new GatewayError('GW_ITEMS_NOT_EXACT')
     return isNullText(date) ? null : date
   },
 }
@@ -233,7 +233,7 @@ function textsOf(query: unknown, name: string): string {
   const texts = bodyTexts(query, name)
   const isWhole = Array.isArray(list) && texts.length === list.length && texts.length > 0
   if (!isWhole || texts.some((text) => text === '' || text.includes(',')))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return texts.join(',')
 }
 

@@ -232,7 +232,7 @@ async function countFew(listRequest: ListRequest, planned: PlannedReading): Prom
 
 /** Returns the largest number of items that are read for a count. A plan that reads the ids of instances costs more than other plans. */
 function mostFew({ planContext, limits }: PlannedReading): number {
-  return Math.min(readsInstances(planContext) ? MAX_READ_ITEMS : FEW_ITEMS, limits.filteredRows)
+  return Math.min(readsInstances(planContext) ? MAX_READ_ITEMS : FEW_ITEMS, limits.scannedItems)
 }
 
 /**
@@ -244,7 +244,7 @@ async function answerTop(
   { postfilter, paging: { first, max }, onPlan, limits }: PlannedReading,
   limit: number,
 ): Promise<BufferedResponse | null> {
-  const most = Math.min(limit, limits.filteredRows)
+  const most = Math.min(limit, limits.scannedItems)
   if (Math.max(FIRST_READ_ITEMS, first) > most) return null
   const list = new StableScan((from, size) =>
     readAcceptedPage(listRequest, { postfilter, form: 'list', page: { from, size } }),
@@ -293,7 +293,7 @@ const ALL: Paging = { first: 0, max: Number.MAX_SAFE_INTEGER }
 async function answerRefused(listRequest: ListRequest): Promise<BufferedResponse> {
   const response = await readWhole(listRequest)
   if (response.status >= 400) return response
-  throw new GatewayError('GW_ROWS_NOT_EXACT')
+  throw new GatewayError('GW_ITEMS_NOT_EXACT')
 }
 
 /** Returns the response to a query that finds nothing. */

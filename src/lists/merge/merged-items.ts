@@ -52,7 +52,7 @@ export class MergedItems {
 
   /**
    * Returns the items of one page. For a page far down the list, the items before it are counted instead of read.
-   * @throws UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT if too many items are left out, or the page is too long
+   * @throws UnknownOrderError; GatewayError GW_ITEMS_NOT_EXACT if too many items are left out, or the page is too long
    */
   async page({ first, max, sizing }: MergedPageRequest): Promise<readonly PageItem[]> {
     const isFar = this.#isMerged && isFarDown(first, this.#readers.length)
@@ -98,7 +98,7 @@ export class MergedItems {
             taken.push(item)
             length += item.bytes.length
           }
-          if (length > MAX_READ_BYTES) throw new GatewayError('GW_ROWS_NOT_EXACT')
+          if (length > MAX_READ_BYTES) throw new GatewayError('GW_ITEMS_NOT_EXACT')
         }
         // Most items are already in memory.
         if (next.held === null && count < skipped + max) await next.head()

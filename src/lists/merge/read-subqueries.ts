@@ -41,7 +41,7 @@ export async function countSubqueries(
   const isMany = nullGroup !== null && !nullGroup.isCrossTenant && subqueries.length > MAX_PARALLEL_READS
   if (
     isMany &&
-    (await recentSum(listRequest, nullGroup.all, postForm)) <= Math.min(FEW_ITEMS, limits.filteredRows)
+    (await recentSum(listRequest, nullGroup.all, postForm)) <= Math.min(FEW_ITEMS, limits.scannedItems)
   ) {
     const few = {
       plan: { ...plan, subqueries: nullGroup.all, instances: [], nullGroup: null },
@@ -51,7 +51,7 @@ export async function countSubqueries(
     }
     return responseOf((await readItems(listRequest, few, Number.POSITIVE_INFINITY)).length)
   }
-  const reading = { postfilter, maxItems: limits.filteredRows, idsOnly: true, firstResponse }
+  const reading = { postfilter, maxItems: limits.scannedItems, idsOnly: true, firstResponse }
   const added = [...subqueries, ...instances].map((subquery) => () => countSubquery(subquery))
   const subtracted = excluded.map((subquery) => async () => -(await countSubquery(subquery)))
   const ofNullGroup = nullGroup === null ? [] : [() => countNullGroup(listRequest, { ...reading, nullGroup })]
@@ -123,7 +123,7 @@ export interface SubqueryListInput {
 /**
  * Returns a page of the items of the subqueries. Each item is still decided: a subquery that finds too much costs time, but reveals
  * nothing. Returns null if the items of several subqueries have no known order.
- * @throws ListRefusal, UnknownOrderError; GatewayError GW_ROWS_NOT_EXACT
+ * @throws ListRefusal, UnknownOrderError; GatewayError GW_ITEMS_NOT_EXACT
  */
 export async function listSubqueries(
   listRequest: ListRequest,
@@ -149,7 +149,7 @@ export async function listSubqueries(
 
 async function listMerged(
   listRequest: ListRequest,
-  { plan, postfilter, paging, limits: { filteredRows: maxItems } }: SubqueryListInput,
+  { plan, postfilter, paging, limits: { scannedItems: maxItems } }: SubqueryListInput,
 ): Promise<BufferedResponse | null> {
   const { nullGroup, order, postForm } = plan
   const subqueries = [...plan.subqueries, ...plan.instances]
@@ -180,14 +180,14 @@ async function listMerged(
 
 /**
  * Returns the visible items of all subqueries, one subquery after another. Each item has only its id and `member`.
- * @throws ListRefusal; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
+ * @throws ListRefusal; GatewayError GW_ITEMS_NOT_EXACT if too many items are left out
  */
 export async function readItems(
   listRequest: ListRequest,
   {
     plan,
     postfilter,
-    limits: { filteredRows: maxItems },
+    limits: { scannedItems: maxItems },
     member,
     firstResponse,
   }: Omit<SubqueryListInput, 'paging'> & Pick<ReaderOptions, 'member' | 'firstResponse'>,
@@ -197,7 +197,7 @@ export async function readItems(
   const reading = { postForm, postfilter, member, idsOnly: true, firstResponse }
   const others =
     nullGroup === null ? [] : await readNullGroup(listRequest, { ...reading, nullGroup, maxItems })
-  if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (others === null) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const readers = [...plan.subqueries, ...plan.instances].map((subquery) =>
     createReader(listRequest, subquery, reading),
   )

@@ -123,7 +123,7 @@ export class SubqueryReader {
     const seen = items.filter(({ isVisible }) => isVisible)
     this.#hidden += items.length - seen.length
     hiddenBudget.left -= items.length - seen.length
-    if (hiddenBudget.left < 0) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (hiddenBudget.left < 0) throw new GatewayError('GW_ITEMS_NOT_EXACT')
     const placed = seen.map((read) => ({ ...read, value: order === null ? 0 : valueOf(read.item, order) }))
     // An item that was inserted before the last item is not in order any more, so it is left out.
     this.#hold(hasMoved && last !== null ? placed.filter((item) => this.compare(last, item) <= 0) : placed)

@@ -144,7 +144,7 @@ function* batchesOf(body: Buffer): Generator<readonly JsonItem[]> {
     yield* itemBatches(body, STEP_ITEMS)
   } catch (cause) {
     jsonIn(body)
-    throw new GatewayError('GW_ROWS_NOT_EXACT', { cause })
+    throw new GatewayError('GW_ITEMS_NOT_EXACT', { cause })
   }
 }
 
@@ -219,11 +219,11 @@ interface VisibleItemsResult {
 
 /**
  * Reads the list until enough visible items are found, or the list ends.
- * @throws GatewayError if more than `filteredRows` items would have to be read
+ * @throws GatewayError if more than `scannedItems` items would have to be read
  */
 export async function readVisible(
   listRequest: ListRequest,
-  { postfilter, limits: { filteredRows } }: ItemFilter,
+  { postfilter, limits: { scannedItems } }: ItemFilter,
   { form, member, wanted }: VisibleItemsRequest,
 ): Promise<VisibleItemsResult> {
   if (postfilter === null) return readNone(listRequest, form)
@@ -233,17 +233,17 @@ export async function readVisible(
     readAcceptedPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } }),
   )
   let count = 0
-  let size = Math.min(filteredRows + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
+  let size = Math.min(scannedItems + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
   try {
     for (;;) {
       const { page, items, isLast } = await list.next(size)
       seen.push(...items.filter(({ isVisible }) => isVisible))
       count += items.length
       if (isLast || seen.length >= wanted) return { seen, response: page.response }
-      if (count > filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+      if (count > scannedItems) throw new GatewayError('GW_ITEMS_NOT_EXACT')
       const bytesEach = page.byteLength / page.items.length
       const most = Math.max(FIRST_READ_ITEMS, Math.floor(READ_BYTES / bytesEach))
-      size = Math.min(size * 2, filteredRows + 1 - count, MAX_READ_ITEMS, most)
+      size = Math.min(size * 2, scannedItems + 1 - count, MAX_READ_ITEMS, most)
     }
   } catch (error) {
     if (error instanceof ListRefusal) return { seen: null, response: error.response }

@@ -123,7 +123,7 @@ async function idsIn(
     const some = await options.instanceIds(
       kind,
       set,
-      options.limits.rowParts * MAX_CONDITION_VALUES - ids.length,
+      options.limits.subqueries * MAX_CONDITION_VALUES - ids.length,
     )
     if (some === null) return null
     ids.push(...some)
@@ -144,7 +144,7 @@ export async function countInstances(context: PlanContext): Promise<number | nul
 async function subqueriesOfInstances(context: PlanContext): Promise<readonly Subquery[] | null> {
   const instances = PREFILTERS[context.query.isHistory ? 'historicProcessInstances' : 'processInstances']
   const subqueries = await keySubqueries({ ...contextOfQuery(context, instances), method: 'POST' })
-  return subqueries === null || subqueries.length > context.options.limits.rowParts ? null : subqueries
+  return subqueries === null || subqueries.length > context.options.limits.subqueries ? null : subqueries
 }
 
 function kindOf({ query }: PlanContext): InstanceKind {

@@ -97,8 +97,8 @@ async function ownDefinition(context: PlanContext, id: string): Promise<readonly
 async function definitionSubqueries(context: PlanContext): Promise<readonly Subquery[] | null> {
   const { query } = context
   if (query.definition === undefined) return null
-  const { rowParts } = context.options.limits
-  const visible = await visibleDefinitions(context, { isLatest: false, max: rowParts })
+  const { subqueries } = context.options.limits
+  const visible = await visibleDefinitions(context, { isLatest: false, max: subqueries })
   if (visible !== null) return ofDefinitions(context, visible)
   return query.key === undefined || !context.selectsTenants ? null : keyedSubqueries(context)
 }

@@ -99,8 +99,8 @@ function areTooMany(
   otherCount: number,
   all: readonly Subquery[],
 ): boolean {
-  const { rowParts } = options.limits
-  if (otherCount > rowParts || all.length > INSTANCES_A_PART * rowParts) return true
+  const { subqueries } = options.limits
+  if (otherCount > subqueries || all.length > INSTANCES_A_PART * subqueries) return true
   return all.some(({ set }) => queryLengthOf(set) > maxChars)
 }
 

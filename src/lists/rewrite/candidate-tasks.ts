@@ -26,7 +26,7 @@ export interface CandidateTasksOptions {
 /**
  * Returns the tasks that a secured engine selects for a candidate user: those of the user, and those of the user's groups that the
  * caller may read.
- * @throws GatewayError GW_ROWS_NOT_EXACT if there are too many
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if there are too many
  */
 type FindCandidateTasks = (candidate: CandidateUser, principal: Principal) => Promise<CandidateTasks>
 
@@ -43,7 +43,7 @@ function createFindCandidateTasks(options: CandidateTasksOptions): FindCandidate
       return added.length === 0 ? { by: 'engine' } : { by: 'groups', groups: added }
     }
     // No query selects the tasks of all other groups. The query is refused anyway.
-    if (candidate.isJoined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (candidate.isJoined) throw new GatewayError('GW_ITEMS_NOT_EXACT')
     return { by: 'ids', groups, taskIds: await ownTasks(read, candidate) }
   }
 }
@@ -71,7 +71,7 @@ async function readableGroups(
 async function groupsAtEngine(read: ReadEngine, userId: string): Promise<readonly string[]> {
   const path = `/group?${new URLSearchParams({ member: userId, maxResults: String(MAX_CONDITION_VALUES + 1) })}`
   const groups = await readList(read, { path, shape: { texts: ['id'] } })
-  if (groups.length > MAX_CONDITION_VALUES) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (groups.length > MAX_CONDITION_VALUES) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return groups.flatMap((group) => stringIn(group, 'id') ?? [])
 }
 
@@ -95,7 +95,7 @@ async function ownTasks(
     ['owner', 'assignee'].some((name) => isSameName(stringIn(task, name) ?? '', userId))
   const unclear = tasks.filter(isUnclear)
   if (tasks.length > MAX_CONDITION_VALUES || unclear.length > MAX_SINGLE_READS)
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   const taskIds = tasks.filter((task) => !isUnclear(task)).flatMap((task) => stringIn(task, 'id') ?? [])
   for (const task of unclear) {
     const id = stringIn(task, 'id') ?? ''
@@ -114,7 +114,7 @@ async function isCandidate(read: ReadEngine, taskId: string, userId: string): Pr
 /**
  * Changes a task query so that its candidate users select the tasks that a secured engine selects for a caller. Returns null if the
  * engine selects these tasks for the query as it is.
- * @throws GatewayError GW_ROWS_NOT_EXACT if no query selects them
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if no query selects them
  */
 export type SelectCandidateTasks = (
   body: Buffer,
@@ -126,7 +126,7 @@ export function createSelectCandidateTasks(options: CandidateTasksOptions): Sele
   const find = createFindCandidateTasks(options)
   return async (body, query, principal) => {
     const candidates = candidateUsersOf(query)
-    if (candidates.length > MAX_SINGLE_READS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (candidates.length > MAX_SINGLE_READS) throw new GatewayError('GW_ITEMS_NOT_EXACT')
     const selected = []
     for (const candidate of candidates)
       selected.push({ ...candidate, tasks: await find(candidate, principal) })

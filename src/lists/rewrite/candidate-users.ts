@@ -50,7 +50,7 @@ const WITH_CANDIDATES = [
 
 /**
  * Returns the candidate users of a task query. A query that every engine refuses has none.
- * @throws GatewayError GW_ROWS_NOT_EXACT if a candidate user is not a text
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if a candidate user is not a text
  */
 export function candidateUsersOf(query: TaskQueryMembers): readonly CandidateUser[] {
   const places = [query, ...blocksOf(query)]
@@ -62,7 +62,7 @@ export function candidateUsersOf(query: TaskQueryMembers): readonly CandidateUse
   return places.flatMap((place, index) => {
     const userId = place['candidateUser']
     if (!isGiven(userId)) return []
-    if (typeof userId !== 'string') throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (typeof userId !== 'string') throw new GatewayError('GW_ITEMS_NOT_EXACT')
     const others = places.filter((other) => other !== place)
     const isJoined =
       others.some(hasLinkMember) || (index === 0 && isGiven(place['involvedUser'])) || hasCandidateFlag(query)
@@ -105,7 +105,7 @@ type Selected = CandidateUser & { readonly tasks: CandidateTasks }
  *
  * A candidate user of the query itself is moved to an or-block, where candidate users and groups can be combined. The engine joins
  * the identity links once, so the other conditions on them apply to the same link as before.
- * @throws GatewayError GW_ROWS_NOT_EXACT if no query selects these tasks
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if no query selects these tasks
  */
 export function selectCandidates(
   body: Buffer,
@@ -126,7 +126,7 @@ export function selectCandidates(
   return appendTo(rest, 'orQueries', blockFor(query, own.tasks))
 }
 
-/** @throws GatewayError GW_ROWS_NOT_EXACT if other conditions prevent a change */
+/** @throws GatewayError GW_ITEMS_NOT_EXACT if other conditions prevent a change */
 function changedOf(query: TaskQueryMembers, selected: readonly Selected[]): readonly Selected[] {
   const changed = selected.filter(({ tasks }) => tasks.by !== 'engine')
   if (changed.length === 0) return changed
@@ -135,7 +135,7 @@ function changedOf(query: TaskQueryMembers, selected: readonly Selected[]): read
     LINK_EXPRESSIONS.some((name) => isGiven(place[name])),
   )
   if (hasExpression || changed.some(({ isJoined, tasks }) => isJoined && tasks.by === 'ids'))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return changed
 }
 
@@ -181,16 +181,16 @@ function changesOf(block: TaskQueryMembers, tasks: CandidateTasks): TaskQueryMem
 /** An engine ignores an empty list, and would return every task. Ids have at most 64 characters. */
 export const NO_TASK = '-'.repeat(65)
 
-/** @throws GatewayError GW_ROWS_NOT_EXACT if the member is not a list of texts */
+/** @throws GatewayError GW_ITEMS_NOT_EXACT if the member is not a list of texts */
 function textsIn(block: TaskQueryMembers, name: string): readonly string[] {
   const given = block[name] ?? []
   if (!Array.isArray(given) || !given.every((text) => typeof text === 'string'))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return given
 }
 
 function bounded(values: readonly string[]): readonly string[] {
-  if (values.length > MAX_CONDITION_VALUES) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (values.length > MAX_CONDITION_VALUES) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   return values
 }
 

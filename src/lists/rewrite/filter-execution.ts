@@ -81,10 +81,10 @@ export function executedQuery({ stored, extending, caller }: FilterExecution): E
  * Returns the executed query in a form that an engine accepts in a request. An engine refuses expressions outside of or-blocks there,
  * unless it is configured to accept them, so each expression of the stored query moves to an or-block of its own. Expressions of the
  * request stay, and the engine refuses or evaluates them as in every other query.
- * @throws GatewayError GW_ROWS_NOT_EXACT if an or-block selects other tasks, or if the engine does not show the conditions of an or-block
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if an or-block selects other tasks, or if the engine does not show the conditions of an or-block
  */
 export function asRequest(body: Buffer, { stored, extending }: FilterExecution): Buffer {
-  if (blocksIn(stored).some((block) => !hasCondition(block))) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (blocksIn(stored).some((block) => !hasCondition(block))) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   let request = body
   for (const [name, text] of expressionsIn(membersIn(body))) {
     assertMovable(name, text)
@@ -103,7 +103,7 @@ export function membersIn(body: Buffer): TaskQueryMembers {
 /** Other conditions on candidates apply to the same identity link. The engine refuses a caller without groups in an or-block, too. */
 function assertMovable(name: string, text: unknown): void {
   if (LINK_EXPRESSIONS.includes(name) && !isKnownExpression(name, text))
-    throw new GatewayError('GW_ROWS_NOT_EXACT')
+    throw new GatewayError('GW_ITEMS_NOT_EXACT')
 }
 
 function expressionsIn(query: TaskQueryMembers): readonly (readonly [string, unknown])[] {

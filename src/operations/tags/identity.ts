@@ -22,6 +22,6 @@ export const identity = {
     body: 'BasicUserCredentialsDto',
     checks: [{ anyOf: ['USER.READ body:username'], denied: 403 }],
     open: 'verify',
-    handler: 'password verdict',
+    handler: 'password check',
   },
 } satisfies TagOperations

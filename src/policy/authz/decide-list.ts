@@ -100,7 +100,7 @@ interface CallerVisibility {
 const ALL: ListDecision = { visibility: 'all' }
 const UNDECIDABLE: ListDecision = {
   visibility: 'undecidable',
-  refusal: new GatewayError('GW_ROWS_NOT_EXACT'),
+  refusal: new GatewayError('GW_ITEMS_NOT_EXACT'),
 }
 
 function decideList(

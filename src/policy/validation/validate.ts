@@ -67,7 +67,7 @@ export function checkRules(
 /**
  * Checks a query by which a body selects entities, if the gateway does not send it in a body. It is checked as the engine
  * would read it in the body.
- * @throws as checkShape; GatewayError GW_ROWS_NOT_EXACT if the engine refuses the query with a message that cannot be
+ * @throws as checkShape; GatewayError GW_ITEMS_NOT_EXACT if the engine refuses the query with a message that cannot be
  * predicted
  */
 export function checkSelector(
@@ -80,13 +80,13 @@ export function checkSelector(
   const received = { params: {}, query: new Map<string, string>(), body: query }
   const finding = findAt(0, rules, { operation: NO_CHECKS, received, isDateText: isDate })
   // The engine refuses this query, but the gateway does not send it.
-  if (finding === DEFER) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (finding === DEFER) throw new GatewayError('GW_ITEMS_NOT_EXACT')
   refuse(finding, 'GW_INVALID_BODY')
 }
 
 /**
  * Returns whether the rules have judged a query completely, so that the engine would accept it. Returns false if a rule
- * leaves the verdict to the engine, or if the query has a parameter or member that no rule knows: a newer engine may
+ * leaves the outcome to the engine, or if the query has a parameter or member that no rule knows: a newer engine may
  * refuse it.
  */
 export function isFullyJudged(operation: ValidatedOperation, received: RequestData): boolean {

@@ -19,7 +19,7 @@ export interface Template {
   readonly leaves?: readonly Left[]
   /** The name of the entity that a successful request creates. */
   readonly defines?: string
-  /** Set if the gateway may refuse the request with `GW_ROWS_NOT_EXACT`, because docs/deviations.md says so. */
+  /** Set if the gateway may refuse the request with `GW_ITEMS_NOT_EXACT`, because docs/deviations.md says so. */
   readonly mayBeRefused?: true
 }
 

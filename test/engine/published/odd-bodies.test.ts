@@ -40,9 +40,9 @@ const DOCUMENTED: Readonly<Record<string, Reason>> = {
   'an expression runs code in the engine': ({ odd, gateway }) =>
     codeOf(gateway) === 'GW_HAZARD' && odd.place.endsWith('Expression'),
   'a query string cannot express these members of a query': ({ odd, gateway }) =>
-    codeOf(gateway) === 'GW_ROWS_NOT_EXACT' && /\.historic(?:Batch|DecisionInstance)Query\b/.test(odd.place),
+    codeOf(gateway) === 'GW_ITEMS_NOT_EXACT' && /\.historic(?:Batch|DecisionInstance)Query\b/.test(odd.place),
   'a candidate user is a number or a boolean': ({ odd, gateway }) =>
-    codeOf(gateway) === 'GW_ROWS_NOT_EXACT' && odd.place === '$.candidateUser',
+    codeOf(gateway) === 'GW_ITEMS_NOT_EXACT' && odd.place === '$.candidateUser',
   'an unknown task is refused for its delegation state': ({ odd, engine, gateway }) =>
     codeOf(gateway) === 'GW_INVALID_BODY' && engine.status === 404 && odd.place === '$.delegationState',
 }

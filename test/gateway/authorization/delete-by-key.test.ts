@@ -60,9 +60,9 @@ const explain = createExplain(dependencies, buildDryRun)
 async function remove(user: string, path: string) {
   const route = `DELETE /process-definition/key/${path}/delete`
   const { status, headers, body, forwarded } = await ask(user, route)
-  const { answer } = await explain(questionOf({ user, request: route }))
-  t.equal(answer?.status ?? 204, status, `explain and the request agree: ${user} ${path}`)
-  if (answer !== null) t.same(answer.body, body, `${user} ${path}`)
+  const { response } = await explain(questionOf({ user, request: route }))
+  t.equal(response?.status ?? 204, status, `explain and the request agree: ${user} ${path}`)
+  if (response !== null) t.same(response.body, body, `${user} ${path}`)
   const sent = forwarded.filter(({ method }) => method === 'DELETE')
   return { status, error: headers['x-gateway-error'], said: body, sent: sent.map(({ url }) => url) }
 }
@@ -152,7 +152,7 @@ t.test('a comma in a tenant id does not select other tenants', async (t) => {
 t.test('a key with more versions than the limit is refused', async (t) => {
   const many = await openGateway(t, {
     records: ['grant mary PROCESS_DEFINITION:* DELETE'],
-    settings: { limits: { filteredRows: 100 } },
+    settings: { limits: { scannedItems: 100 } },
     engine: ({ method }, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       const rows = Array.from({ length: 101 }, (_, at) => versionOf('many', 101 - at, 'acme'))

@@ -321,15 +321,16 @@ t.test(
   'explain names the command of the job and reports that the check cannot be decided exactly',
   async (t) => {
     const gateway = await openJobs(t, {})
-    const { decision, policy, answer } = await createExplain(
+    const { decision, policy, response } = await createExplain(
       gateway.dependencies,
       buildDryRun,
     )(questionOf({ user: 'mary', request: 'POST /job/instance-deletion/execute' }))
     t.equal(decision, 'refused')
-    t.match(answer, { status: 403 })
-    const { row, check } = policy?.checks.find(({ verdict }) => verdict === 'cannot be told exactly') ?? {}
-    t.match(row, { when: 'the job runs instance-deletion' })
-    const others = policy?.checks.slice(Number(check) + 1).map(({ verdict }) => verdict) ?? []
+    t.match(response, { status: 403 })
+    const { requirement, check } =
+      policy?.checks.find(({ outcome }) => outcome === 'cannot be told exactly') ?? {}
+    t.match(requirement, { when: 'the job runs instance-deletion' })
+    const others = policy?.checks.slice(Number(check) + 1).map(({ outcome }) => outcome) ?? []
     t.same([...new Set(others)], ['not reached'])
     t.notOk(gateway.engine.seen.some(({ method }) => method === 'POST'))
   },

@@ -124,6 +124,6 @@ t.test('more ids than the limit of items are refused without a lookup', async (t
   const { status, headers, forwarded } = await ask('mary', RETRIES, {
     body: { processInstanceIds: many(10_001), retries: 1 },
   })
-  t.match({ status, headers }, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
+  t.match({ status, headers }, { status: 403, headers: { 'x-gateway-error': 'GW_ITEMS_NOT_EXACT' } })
   t.same(forwarded, [])
 })

@@ -49,7 +49,7 @@ for (const [how, more] of [
     async (t) => {
       const { answered, line } = await lineOf(reporting, 'ben', LOCK, { body: { ...body, ...more } })
       t.same(answered, TASKS, 'it changes nothing')
-      t.match(line, { decision: 'reported', rule: 'rows: some' })
+      t.match(line, { decision: 'reported', rule: 'items: some' })
       t.same(
         line?.['missing'],
         [onWork('READ_INSTANCE', 0), onWork('UPDATE_INSTANCE', 1)],
@@ -67,7 +67,7 @@ t.test('the report of a list names the permissions that its items need', async (
 t.test('an enforced fetch that offers no tasks is audited with its rule', async (t) => {
   const { answered, line } = await lineOf(enforcing, 'nobody', LOCK, { body })
   t.same(answered, [])
-  t.match(line, { decision: 'permitted', stage: 'permit', rule: 'rows: none', status: 200 })
+  t.match(line, { decision: 'permitted', stage: 'permit', rule: 'items: none', status: 200 })
 })
 
 t.test('an enforced fetch that is only narrowed is audited without a rule', async (t) => {

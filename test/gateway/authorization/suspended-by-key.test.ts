@@ -148,7 +148,7 @@ t.test('explain and the request agree, with and without the record that explain 
       const explained = await explain(questionOf({ user: 'mary', request: route, body }))
       const refused = await without.ask('mary', route, { body })
       t.match(refused, { status: 403, body: { type: 'AuthorizationException' } }, route)
-      t.same(explained.answer?.body, refused.body, route)
+      t.same(explained.response?.body, refused.body, route)
       const grants = explained.policy?.grants ?? []
       const resources = new Set(grants.map(({ resourceType, resourceId }) => `${resourceType} ${resourceId}`))
       t.same([...resources], [`${RESOURCES.PROCESS_DEFINITION.id} ${key}`], route)
@@ -176,10 +176,10 @@ t.test('explain and the request agree for permitted and for refused keys', async
   for (const request of [...BY_TENANT, OF_ALL])
     for (const processDefinitionKey of ['shared', 'many', 'ours']) {
       const body = { processDefinitionKey, suspended: true }
-      const { answer } = await explain(questionOf({ user: 'mary', request, body }))
+      const { response } = await explain(questionOf({ user: 'mary', request, body }))
       const { status, headers } = await ask('mary', request, { body })
-      t.equal(answer?.status ?? 204, status, `${request} ${processDefinitionKey}`)
-      t.equal(answer?.error ?? undefined, headers['x-gateway-error'])
+      t.equal(response?.status ?? 204, status, `${request} ${processDefinitionKey}`)
+      t.equal(response?.error ?? undefined, headers['x-gateway-error'])
     }
 })
 

@@ -142,7 +142,7 @@ t.test('a request that waits for one group does not delay those of the other gro
   ]
   const shift = { to: 'new', writes: '100%' }
   const { ask } = await openGateway(t, {
-    settings: { limits: { connections: 1, slowShare: 1 } },
+    settings: { limits: { connections: 1, slowShare: '100%' } },
     engines: { default: { nodes, shift } },
   })
   const waiting = CLAIM.map((route) => ask('demo', route, { body: {} }))

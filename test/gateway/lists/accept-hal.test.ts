@@ -47,7 +47,7 @@ t.test('HAL is returned only to callers from whom no embedded item would be hidd
       t.equal(answer.status, status, `${user} ${route}`)
       const seen = answer.forwarded.filter(({ headers }) => headers.accept === HAL.accept)
       t.equal(seen.length, status === 200 ? 1 : 0)
-      if (status === 403) t.equal(answer.headers['x-gateway-error'], 'GW_ROWS_NOT_EXACT')
+      if (status === 403) t.equal(answer.headers['x-gateway-error'], 'GW_ITEMS_NOT_EXACT')
       else t.match(answer.bytes.toString(), /_embedded/)
     }
 })

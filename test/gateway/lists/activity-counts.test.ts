@@ -50,7 +50,7 @@ const STATISTICS = 'GET /process-definition/key/review/statistics'
 async function open(answers: Readonly<Record<string, unknown>>) {
   return openGateway(t, {
     records: RECORDS,
-    settings: { limits: { filteredRows: MAX_ROWS } },
+    settings: { limits: { scannedItems: MAX_ROWS } },
     engine: ({ url }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://engine')
       const path = pathname.slice(BASE.length)
@@ -106,7 +106,7 @@ t.test(
     const executions = [row('e1', 'i1'), row('e2', 'i1'), row('e3', 'i2'), row('ended', 'i1')]
     const gateway = await open({ ...ANSWERS, '/execution read': executions })
     const refused = await gateway.ask('mary', STATISTICS)
-    t.match(refused, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
+    t.match(refused, { status: 403, headers: { 'x-gateway-error': 'GW_ITEMS_NOT_EXACT' } })
   },
 )
 
@@ -121,10 +121,10 @@ async function outcomeOf(activities: readonly object[]) {
 
 t.test('activities and their instances are recounted only up to a limit', async (t) => {
   t.equal(await outcomeOf(idle(200)), 200)
-  t.equal(await outcomeOf(idle(201)), 'GW_ROWS_NOT_EXACT')
-  // The limit `filteredRows` applies to the instances of all activities together.
+  t.equal(await outcomeOf(idle(201)), 'GW_ITEMS_NOT_EXACT')
+  // The limit `scannedItems` applies to the instances of all activities together.
   t.equal(await outcomeOf([activityOf('read', MAX_ROWS - 1), activityOf('wait', 1)]), 200)
-  t.equal(await outcomeOf([activityOf('read', MAX_ROWS), activityOf('wait', 1)]), 'GW_ROWS_NOT_EXACT')
+  t.equal(await outcomeOf([activityOf('read', MAX_ROWS), activityOf('wait', 1)]), 'GW_ITEMS_NOT_EXACT')
 })
 
 t.test('two parameters for incidents are refused like by an engine, after the key is found', async (t) => {

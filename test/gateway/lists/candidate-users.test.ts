@@ -75,7 +75,7 @@ t.test('a query that cannot be exact is refused, and does not reach the engine',
   const body = { candidateUser: 'carl', involvedUser: 'mary' }
   const answer = await gateway.ask('mary', 'POST /task', { body })
   t.equal(answer.status, 403)
-  t.equal(answer.headers['x-gateway-error'], 'GW_ROWS_NOT_EXACT')
+  t.equal(answer.headers['x-gateway-error'], 'GW_ITEMS_NOT_EXACT')
   t.same(
     answer.forwarded.filter(({ method }) => method === 'POST'),
     [],

@@ -3,7 +3,7 @@ import { openGateway } from '../../support/open-gateway.ts'
 
 const HIDDEN = 1200
 const ALL = 25_000
-const LIMITS = { filteredRows: 100 }
+const LIMITS = { scannedItems: 100 }
 /** Ben and mary see everything except the items of one definition. Mary does not see one task, either. */
 const RECORDS = [
   'grant ben PROCESS_DEFINITION:* READ_TASK,READ_INSTANCE',

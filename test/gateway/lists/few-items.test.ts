@@ -22,7 +22,7 @@ const VERSIONS = Array.from({ length: 5 }, (_, at) => ({ id: `work:${at}`, key: 
 
 const gateway = await openGateway(t, {
   records: ['grant ben PROCESS_DEFINITION:work READ_HISTORY'],
-  settings: { limits: { filteredRows: 100 } },
+  settings: { limits: { scannedItems: 100 } },
   engine: ({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://engine')
     const found = TASKS.filter(({ tenantId }) => !searchParams.has('withoutTenantId') || tenantId === null)

@@ -21,7 +21,7 @@ const REPORT = [
 
 const gateway = await openGateway(t, {
   records: ['grant mary TASK:* READ', 'grant nobody TASK:* READ'],
-  settings: { limits: { filteredRows: 250 } },
+  settings: { limits: { scannedItems: 250 } },
   engine: ({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://engine')
     const ids = searchParams.get('tenantIdIn')?.split(',')
@@ -66,14 +66,14 @@ t.test('tasks of a tenant that the engine does not list are searched among all t
   tasks = [task('u', 'unlisted'), task('a', 'acme')]
   t.same(await countsFor('mary'), [{ groupName: 'editors', taskCount: 31 }, REPORT[1]])
   tasks = [...OWN, task('u', 'unlisted')]
-  t.equal(await countsFor('mary'), 'GW_ROWS_NOT_EXACT')
+  t.equal(await countsFor('mary'), 'GW_ITEMS_NOT_EXACT')
 })
 
 t.test('a report with more than 200 tasks of other tenants is refused', async (t) => {
   tasks = many(200, 'globex')
   t.same(await countsFor('mary'), [REPORT[1]])
   tasks = many(201, 'globex')
-  t.equal(await countsFor('mary'), 'GW_ROWS_NOT_EXACT')
+  t.equal(await countsFor('mary'), 'GW_ITEMS_NOT_EXACT')
 })
 
 t.test(
@@ -82,8 +82,8 @@ t.test(
     tasks = [task('u', 'unlisted')]
     for (const [others, own, outcome] of [
       [199, 50, [REPORT[1]]],
-      [199, 51, 'GW_ROWS_NOT_EXACT'],
-      [200, 0, 'GW_ROWS_NOT_EXACT'],
+      [199, 51, 'GW_ITEMS_NOT_EXACT'],
+      [200, 0, 'GW_ITEMS_NOT_EXACT'],
     ] as const) {
       late = [...many(others, 'globex'), ...many(own, null)]
       t.same(await countsFor('mary'), outcome, `${others} and ${own}`)

@@ -118,7 +118,7 @@ t.test('members are looked up for at most 200 groups', async (t) => {
   t.equal(status, 200)
   t.same(Object(body).groupUsers, USERS.slice(0, 1))
   const refused = await askMany('anna', 'GET /identity/groups?userId=anna')
-  t.equal(refused.headers['x-gateway-error'], 'GW_ROWS_NOT_EXACT')
+  t.equal(refused.headers['x-gateway-error'], 'GW_ITEMS_NOT_EXACT')
   t.equal(refused.forwarded.length, 1, 'and none is asked for')
 })
 

@@ -39,7 +39,7 @@ const records = [
   'grant mary PROCESS_DEFINITION:a READ_INSTANCE',
   'grant mary TASK:t1 READ',
 ]
-const settings = { limits: { filteredRows: 500 } }
+const settings = { limits: { scannedItems: 500 } }
 /** The variables whose name is `rare`. */
 const rare: ListWorld = {
   ...world,
@@ -124,7 +124,7 @@ t.test(
     const single = await openGateway(t, {
       records: granted.map((id) => `grant anna PROCESS_INSTANCE:${id} READ`),
       engine: listEngine(() => world),
-      settings: { limits: { filteredRows: 300 } },
+      settings: { limits: { scannedItems: 300 } },
     })
     const sort = 'sortBy=businessKey&sortOrder=desc'
     const listed = await single.ask(
@@ -150,7 +150,7 @@ t.test(
     t.same((await single.ask('anna', 'GET /process-instance/count')).body, { count: 400 })
     // A body may express this flag differently.
     const flagged = await single.ask('anna', `GET /process-instance?${sort}&suspended=true&maxResults=10`)
-    t.equal(flagged.headers['x-gateway-error'], 'GW_ROWS_NOT_EXACT')
+    t.equal(flagged.headers['x-gateway-error'], 'GW_ITEMS_NOT_EXACT')
   },
 )
 

@@ -45,7 +45,7 @@ const ANSWERS: Readonly<Record<string, Answering>> = {
   'an error': (response) => json(response, 500, REFUSAL),
   'no such thing': (response) => json(response, 404, REFUSAL),
   'a bad request': (response) => json(response, 400, REFUSAL),
-  'no rows, but one': (response) => json(response, 200, { name: SECRET }),
+  'no items, but one': (response) => json(response, 200, { name: SECRET }),
   'rows that are none': (response) => json(response, 200, [SECRET, 7]),
   'half a list': (response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(`[{"id":"${SECRET}"`),

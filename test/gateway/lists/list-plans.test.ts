@@ -54,12 +54,12 @@ for (const seed of seedsOf(SEEDS)) {
     const world = worldOf(random)
     const records = recordsOf(random, world)
     const engine = listEngine(() => world)
-    const settings = { limits: { filteredRows: 100_000 } }
+    const settings = { limits: { scannedItems: 100_000 } }
     const filtering = await openGateway(t, { records, engine, settings, wrap: withoutPlans })
     const planning = await openGateway(t, { records, engine, settings })
     // A few items are read instead of counted by definition. With this limit, even two items are too many to read. In every second world,
     // the number of subqueries is limited, too, and keys may have more versions.
-    const limits = { filteredRows: 1, ...(seed % 2 === 0 && { rowParts: 4 }) }
+    const limits = { scannedItems: 1, ...(seed % 2 === 0 && { subqueries: 4 }) }
     const bounded = await openGateway(t, { records, engine, settings: { limits } })
     for (const user of USERS)
       for (const list of LISTS) {
@@ -69,7 +69,7 @@ for (const seed of seedsOf(SEEDS)) {
           )
           const title = `${user} ${asked.route} ${JSON.stringify(asked.body ?? '')}`
           t.same(shown(answered), shown(expected), title)
-          if (unread?.headers['x-gateway-error'] !== 'GW_ROWS_NOT_EXACT')
+          if (unread?.headers['x-gateway-error'] !== 'GW_ITEMS_NOT_EXACT')
             t.same(shown(unread), shown(expected), `by plan alone: ${title}`)
         }
         const whole = await filtering.ask(user, `GET ${list}`)
@@ -399,7 +399,7 @@ t.test('concurrent writes repeat no item of a page, and lose no item that exists
       answer(request, response)
       world.write()
     }
-    const settings = { limits: { filteredRows: 100_000 } }
+    const settings = { limits: { scannedItems: 100_000 } }
     const { ask, ...gateway } = await openGateway(t, { records, engine, settings })
     for (const user of USERS)
       for (const list of BUSY) {
@@ -467,7 +467,7 @@ t.test('a key may have more versions than the limit of subqueries', async (t) =>
     records: GRANTS,
     engine: listEngine(() => world),
     // These limits permit neither more subqueries nor filtering.
-    settings: { limits: { rowParts: 2, filteredRows: 1 } },
+    settings: { limits: { subqueries: 2, scannedItems: 1 } },
   })
   for (const list of [
     '/job',
@@ -503,7 +503,7 @@ t.test(
       ],
       engine: listEngine(() => world),
       // There are too many items to filter, so only a plan can count them.
-      settings: { limits: { filteredRows: 1 } },
+      settings: { limits: { scannedItems: 1 } },
     })
     for (const user of ['anna', 'ben'])
       for (const list of ['/process-instance', '/execution', '/external-task']) {
@@ -524,7 +524,7 @@ t.test('the tenants of instances are queried only if their definition has no ten
       'grant anna PROCESS_DEFINITION:b READ_INSTANCE',
     ],
     engine: listEngine(() => ({ ...ONE_EACH, definitions })),
-    settings: { limits: { filteredRows: 1 } },
+    settings: { limits: { scannedItems: 1 } },
   })
   for (const [user, isAsked] of [
     ['mary', false],
@@ -546,8 +546,8 @@ t.test('a page without items of several subqueries takes one read of the list', 
   t.same([status, body], [200, []])
   const reads = forwarded.map(({ url }) => url).filter((url) => url.startsWith(`${BASE}/execution`))
   t.same(reads, [`${BASE}/execution?maxResults=100&firstResult=0`])
-  const plans = (await dependencies.metrics.text()).match(/^gateway_rows_plan_total.*$/gm)
-  t.same(plans, ['gateway_rows_plan_total{operation="getExecutions",plan="filter"} 1'])
+  const plans = (await dependencies.metrics.text()).match(/^gateway_list_plans_total.*$/gm)
+  t.same(plans, ['gateway_list_plans_total{operation="getExecutions",plan="scan"} 1'])
 })
 
 /** Lists of variables have a parameter for the form of the values. */
@@ -579,7 +579,7 @@ t.test('items of a query with alternatives are filtered', async (t) => {
   t.equal((await ask('anna', 'POST /history/process-instance/count', { body })).status, 200)
   t.match(
     await dependencies.metrics.text(),
-    'gateway_rows_plan_total{operation="queryHistoricProcessInstancesCount",plan="filter"} 1',
+    'gateway_list_plans_total{operation="queryHistoricProcessInstancesCount",plan="scan"} 1',
   )
 })
 
@@ -589,10 +589,10 @@ t.test('the metrics count plans and the items that were read for them', async (t
     t.equal((await ask('anna', route)).status, 200)
   const text = await dependencies.metrics.text()
   for (const line of [
-    'gateway_rows_plan_total{operation="getExecutions",plan="narrowed"} 1',
-    'gateway_rows_plan_total{operation="getExecutions",plan="none"} 1',
-    'gateway_rows_plan_total{operation="getEventSubscriptions",plan="filter"} 1',
-    'gateway_rows_read_total{operation="getExecutions",result="shown"} 1',
+    'gateway_list_plans_total{operation="getExecutions",plan="rewrite"} 1',
+    'gateway_list_plans_total{operation="getExecutions",plan="denied"} 1',
+    'gateway_list_plans_total{operation="getEventSubscriptions",plan="scan"} 1',
+    'gateway_list_items_total{operation="getExecutions",result="shown"} 1',
   ])
     t.match(text, line)
 })
@@ -616,7 +616,7 @@ t.test(
 t.test(
   'details of visible instances are queried by POST, and counted by finding the end of that list',
   async (t) => {
-    const settings = { limits: { filteredRows: 1 } }
+    const settings = { limits: { scannedItems: 1 } }
     const { ask } = await openGateway(t, { records: GRANTS, engine: listEngine(() => ONE_EACH), settings })
     const askedBy = async (route: string) => {
       const { status, forwarded } = await ask('anna', `GET ${route}`)

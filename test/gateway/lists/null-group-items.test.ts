@@ -56,7 +56,7 @@ for (const nulls of ['first', 'last'] as const)
     async (t) => {
       let alone = ALONE
       const engine = listEngine(() => worldOf(alone), nulls)
-      const { ask } = await openGateway(t, { records, engine, settings: { limits: { filteredRows: 200 } } })
+      const { ask } = await openGateway(t, { records, engine, settings: { limits: { scannedItems: 200 } } })
       for (const count of [0, 3, 20, 21, ALONE, 5000]) {
         alone = count
         const { status, body, forwarded } = await ask('anna', 'GET /history/task/count')
@@ -102,7 +102,7 @@ t.test(
     const { ask } = await openGateway(t, {
       records: keys.slice(1).map((key) => `grant anna PROCESS_DEFINITION:${key} READ_HISTORY`),
       engine: listEngine(() => world, 'first'),
-      settings: { limits: { filteredRows: 500 } },
+      settings: { limits: { scannedItems: 500 } },
     })
     const { body, forwarded } = await ask('anna', 'GET /history/task?firstResult=2000&maxResults=10')
     const asked = forwarded.flatMap(({ url }) => (url.includes('/history/task') ? [url] : []))

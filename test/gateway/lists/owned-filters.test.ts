@@ -29,7 +29,7 @@ const gateway = await openGateway(t, {
   ],
   settings: {
     authorization: { records: { source: 'file', file: 'records.yaml' }, implied: { filters: true } },
-    limits: { filteredRows: 3 },
+    limits: { scannedItems: 3 },
   },
   engine: ({ url }, response) => {
     const { pathname, searchParams } = new URL(url.slice(BASE.length), 'http://engine')

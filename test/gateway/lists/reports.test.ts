@@ -48,7 +48,7 @@ function fits({ processDefinitionId, tenantId }: Ended, query: unknown): boolean
 
 const INSTANCES = 'GET /history/process-instance/report?reportType=duration&periodUnit=month'
 const TASKS = 'GET /history/task/report?reportType=count'
-const REFUSED = { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } }
+const REFUSED = { status: 403, headers: { 'x-gateway-error': 'GW_ITEMS_NOT_EXACT' } }
 
 t.test('a report that counts an entity of another tenant is refused', async (t) => {
   const { ask } = await open(THEIRS)

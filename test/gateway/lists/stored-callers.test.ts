@@ -157,7 +157,7 @@ t.test('members that add data to tasks, which a filter ignores, are not sent', a
 
 t.test('an or-block of which the engine shows no condition refuses the filter', async (t) => {
   const { status, headers, forwarded } = await gateway.ask('mary', 'GET /filter/hidden/list')
-  t.same([status, headers['x-gateway-error']], [403, 'GW_ROWS_NOT_EXACT'])
+  t.same([status, headers['x-gateway-error']], [403, 'GW_ITEMS_NOT_EXACT'])
   t.same(sentIn(forwarded), [])
 })
 

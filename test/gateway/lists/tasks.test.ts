@@ -138,7 +138,7 @@ t.test(
       'APPLICATION/HAL+JSON, application/json;q=0.5',
     ]) {
       const refused = await ask('mary', 'GET /task', { headers: { accept } })
-      t.match(refused, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
+      t.match(refused, { status: 403, headers: { 'x-gateway-error': 'GW_ITEMS_NOT_EXACT' } })
       t.same(accessRequestOf(refused), [])
     }
     const { forwarded } = await ask('demo', 'GET /task', { headers: { accept: 'application/hal+json' } })

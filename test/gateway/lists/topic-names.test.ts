@@ -97,9 +97,9 @@ t.test('the flags of the query are sent to the list under the names of the list'
 })
 
 t.test('more topics than the limit of requests for a query are refused', async (t) => {
-  const gateway = await open({ rowParts: 2 })
+  const gateway = await open({ subqueries: 2 })
   const { status, headers } = await gateway.ask('mary', TOPICS)
-  t.same([status, headers['x-gateway-error']], [403, 'GW_ROWS_NOT_EXACT'])
+  t.same([status, headers['x-gateway-error']], [403, 'GW_ITEMS_NOT_EXACT'])
 })
 
 t.test('a query for tasks that are both locked and not locked returns no topics', async (t) => {
@@ -112,5 +112,5 @@ t.test('a query for tasks that are both locked and not locked returns no topics'
 t.test('a query with a parameter that the list of tasks may not have is refused', async (t) => {
   const { ask } = await open()
   const answer = await ask('mary', `${TOPICS}?newer=true`)
-  t.match(answer, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' }, forwarded: [] })
+  t.match(answer, { status: 403, headers: { 'x-gateway-error': 'GW_ITEMS_NOT_EXACT' }, forwarded: [] })
 })

@@ -25,7 +25,7 @@ async function openQueued(t: Test, route: string, body?: object): Promise<Queued
       limits: {
         connections: 1,
         // The operation of the waiting request has no queue of its own.
-        slowShare: 1,
+        slowShare: '100%',
         pressure: { eventLoopDelay: null },
         queue: { wait: '30s', target: '30s' },
       },

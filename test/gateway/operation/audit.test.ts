@@ -169,7 +169,7 @@ t.test(
       { decision: 'reported', rule: 'check 0', status: 204 },
     ])
     const list = await auditsBehind(reporting, 'nobody', 'GET /task?processDefinitionKey=review')
-    t.match(list, [{ decision: 'reported', rule: 'rows: none' }])
+    t.match(list, [{ decision: 'reported', rule: 'items: none' }])
     t.same(list[0]?.['missing'], [
       { permission: 'READ_TASK', resource: 'ProcessDefinition', resourceId: 'review', need: 0 },
     ])

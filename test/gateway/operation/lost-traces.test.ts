@@ -11,7 +11,7 @@ const BACK = 'trace spans are exported again'
 /** Opens a gateway that records every request, in front of an engine that responds immediately. */
 function openTraced(test: Test, traces: Readonly<Record<string, unknown>>) {
   return openGateway(test, {
-    settings: { traces: { sampleRatio: 1, ...traces } },
+    settings: { traces: { sampleRatio: '100%', ...traces } },
     engine: (_request, response) => void response.end('{}'),
   })
 }

@@ -157,7 +157,7 @@ async function traces(
 
 const collector = await startCollector(t)
 const observed = {
-  traces: { endpoint: collector.url, sampleRatio: 1 },
+  traces: { endpoint: collector.url, sampleRatio: '100%' },
   audit: { reasons: true, logins: true },
 }
 

@@ -152,7 +152,7 @@ t.test('a reload does not reset the rates that were used', async (t) => {
   const { ONE } = setupsOf(node.url + BASE)
   const gateway = await startReloadable(t, { ...ONE, limits: { rate: { requests: 1, per: HOUR } } })
   t.equal((await gateway.ask('demo', '/version')).status, 200)
-  await gateway.reload({ ...ONE, limits: { rate: { requests: 1, per: HOUR }, filteredRows: 7 } })
+  await gateway.reload({ ...ONE, limits: { rate: { requests: 1, per: HOUR }, scannedItems: 7 } })
   t.equal((await gateway.ask('demo', '/version')).status, 429)
   await gateway.reload({ ...ONE, limits: { rate: null } })
   t.equal((await gateway.ask('demo', '/version')).status, 200)

@@ -21,7 +21,7 @@ const gateway = await openGateway(t, {
 const { ask, log } = gateway
 
 function settingsFor({ url }: Collector, more: Readonly<Record<string, unknown>> = {}) {
-  return { endpoint: url, sampleRatio: 1, ...more }
+  return { endpoint: url, sampleRatio: '100%', ...more }
 }
 
 /** Returns a trace that began at the caller. */
@@ -251,7 +251,7 @@ t.test('a passthrough request continues its trace', async (t) => {
 
 t.test('an untrusted caller continues a trace, and does not decide whether it is recorded', async (t) => {
   const own = await startCollector(t)
-  const never = await openGateway(t, { settings: { traces: settingsFor(own, { sampleRatio: 0 }) } })
+  const never = await openGateway(t, { settings: { traces: settingsFor(own, { sampleRatio: '0%' }) } })
   const { traceId, traceparent } = callerOf('01')
   const { forwarded } = await never.ask('demo', 'GET /version', { headers: { traceparent } })
   t.match(forwarded[0]?.headers['traceparent'], new RegExp(`^00-${traceId}-(?!${CALLER_SPAN})\\w{16}-00$`))
@@ -267,7 +267,7 @@ t.test('an untrusted caller continues a trace, and does not decide whether it is
 
 t.test('a trusted caller decides whether a trace is recorded', async (t) => {
   const own = await startCollector(t)
-  const trusting = { sampleRatio: 0, trustParent: true }
+  const trusting = { sampleRatio: '0%', trustParent: true }
   const trusted = await openGateway(t, { settings: { traces: settingsFor(own, trusting) } })
   await trusted.ask('demo', 'GET /version', { headers: { traceparent: callerOf('00').traceparent } })
   await trusted.ask('demo', 'GET /version')

@@ -90,7 +90,7 @@ t.test('a successful response of the engine where 406 was expected is refused wi
   const { status, headers } = await ask('anna', 'GET /event-subscription', {
     headers: { accept: 'text/csv' },
   })
-  t.match({ status, headers }, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
+  t.match({ status, headers }, { status: 403, headers: { 'x-gateway-error': 'GW_ITEMS_NOT_EXACT' } })
 })
 
 t.test('a list that the caller sees in part is refused if the engine would return HAL', async (t) => {

@@ -192,7 +192,7 @@ t.test('a client that disconnects before the response is recorded once', async (
 
 t.test('a hit on the fast path has the same span as in the framework', async (t) => {
   const { url, trace } = await startCollector(t)
-  const both = await openBothWays(t, { settings: { traces: { endpoint: url, sampleRatio: 1 } } })
+  const both = await openBothWays(t, { settings: { traces: { endpoint: url, sampleRatio: '100%' } } })
   const spanOf = async (gateway: OpenGateway, traceId: string) => {
     await speak(
       gateway.origin,

@@ -94,5 +94,5 @@ t.test('a selection by a query in the body holds only the ids in memory', async 
 t.test('a query that selects more than the limit is refused and selects nothing', async (t) => {
   total = MAX_SELECTED + 1
   fill = ''
-  t.same(await select(), { status: 403, code: 'GW_ROWS_NOT_EXACT', body: null })
+  t.same(await select(), { status: 403, code: 'GW_ITEMS_NOT_EXACT', body: null })
 })

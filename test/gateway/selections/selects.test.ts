@@ -65,7 +65,7 @@ t.test('items that a query has found are not looked up again', async (t) => {
   }))
   const { ask } = await openGateway(t, {
     records: ['grant mary PROCESS_DEFINITION:review READ_HISTORY', 'grant mary BATCH:* CREATE'],
-    settings: { limits: { filteredRows: 2 } },
+    settings: { limits: { scannedItems: 2 } },
     engine: ({ url, body }, response) => {
       const isList = url.startsWith('/engine-rest/history/process-instance?')
       const query = isList ? JSON.parse(String(body) || '{}') : {}

@@ -10,7 +10,7 @@ let isWhole = false
 
 const gateway = await openGateway(t, {
   records: ['grant mary PROCESS_DEFINITION:review READ_INSTANCE'],
-  settings: { limits: { filteredRows: MAX_ROWS }, cache: { memory: { maxBytes: '0B' } } },
+  settings: { limits: { scannedItems: MAX_ROWS }, cache: { memory: { maxBytes: '0B' } } },
   engine: ({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://engine')
     response.setHeader('content-type', 'application/json')
@@ -69,7 +69,7 @@ t.test('no more items are read than fill the page', async (t) => {
 
 t.test('a list is refused if more items than the limit would have to be read', async (t) => {
   total = MAX_ROWS + 1
-  const refused = 'GW_ROWS_NOT_EXACT'
+  const refused = 'GW_ITEMS_NOT_EXACT'
   t.same(await ask(`${LIST}?maxResults=5`), { answer: refused, pages: ['0+100', '99+52'] })
   t.same(await ask(LIST), { answer: refused, pages: [`0+${MAX_ROWS + 1}`] })
   t.same(await ask(COUNT), { answer: refused, pages: [`0+${MAX_ROWS + 1}`] })

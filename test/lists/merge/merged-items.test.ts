@@ -429,7 +429,7 @@ t.test('a query is refused once too many items are left out', async (t) => {
   await t.rejects(
     idsIn(new MergedItems([partOf(hidden)], { order: null, maxHidden: 29 }).page({ first: 0, max: 10 })),
     {
-      code: 'GW_ROWS_NOT_EXACT',
+      code: 'GW_ITEMS_NOT_EXACT',
     },
   )
   t.same(
@@ -584,5 +584,5 @@ t.test('a page with more bytes than the gateway reads is refused', async (t) => 
     return new MergedItems([read], { order: null, maxHidden: 0 }).page({ first: 0, max: 10 })
   }
   t.equal((await pageOf(4)).length, 4)
-  await t.rejects(pageOf(5), new GatewayError('GW_ROWS_NOT_EXACT'))
+  await t.rejects(pageOf(5), new GatewayError('GW_ITEMS_NOT_EXACT'))
 })

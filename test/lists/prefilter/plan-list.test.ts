@@ -34,7 +34,7 @@ const OPTIONS: PlanOptions = {
   recentVariableTenants: () => null,
   lookUp: async () => null,
   lookUpAll: async () => new Map(),
-  limits: limits.parse({ filteredRows: 1000 }),
+  limits: limits.parse({ scannedItems: 1000 }),
   dateFormat: createDateFormat(),
 }
 
@@ -194,7 +194,7 @@ t.test('many single instances are counted with one request each, and too many ar
     t.equal('instances' in plan ? plan.instances.length : 0, count)
   }
   t.same(await planFor(1001), FILTER)
-  const none = { ...options, limits: { ...options.limits, rowParts: 0 } }
+  const none = { ...options, limits: { ...options.limits, subqueries: 0 } }
   t.same(await planFor(1, none), FILTER, 'without parts every list is filtered')
 })
 

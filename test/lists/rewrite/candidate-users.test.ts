@@ -98,7 +98,7 @@ for (const { query, tasks } of REFUSED)
   t.test(
     `no query selects the tasks, so it is refused: ${JSON.stringify(query)}, by ${tasks.by}`,
     async (t) => {
-      t.throws(() => changed(query, tasks), { code: 'GW_ROWS_NOT_EXACT' })
+      t.throws(() => changed(query, tasks), { code: 'GW_ITEMS_NOT_EXACT' })
     },
   )
 

@@ -92,8 +92,8 @@ t.test('if the directory lists no users, the user name is used as it was sent', 
 
 t.test('an unexpected response of the engine authenticates no user', async (t) => {
   const cases: readonly (readonly [claim: string, routes: Routes])[] = [
-    ['no verdict', { '/identity/verify': () => answer({}) }],
-    ['a verdict that is no boolean', { '/identity/verify': () => answer({ authenticated: 'true' }) }],
+    ['no outcome', { '/identity/verify': () => answer({}) }],
+    ['an outcome that is no boolean', { '/identity/verify': () => answer({ authenticated: 'true' }) }],
     ['no JSON', { '/identity/verify': () => answer('<html>') }],
     ['null', { '/identity/verify': () => answer(null) }],
     ['another status', { '/identity/verify': () => answer({ authenticated: true }, 403) }],

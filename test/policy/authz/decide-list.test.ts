@@ -50,7 +50,7 @@ async function decisionOf(
     countInstances: async () => 0,
     variableTenants: async () => [],
     recentVariableTenants: () => null,
-    limits: { ...limits.parse({}), filteredRows: 0, rowParts: 0 },
+    limits: { ...limits.parse({}), scannedItems: 0, subqueries: 0 },
     dateFormat: createDateFormat(),
     readItemAttributes: async (_template, list) => list.map(() => () => null),
     caseKeys: async () => [],

@@ -30,6 +30,6 @@ t.test('without an endpoint no module of the SDK is loaded', async (t) => {
 
 t.test('with an endpoint, pending spans are exported before the exit', async (t) => {
   const collector = await startCollector(t)
-  t.not((await loadedWith(t, { traces: { endpoint: collector.url, sampleRatio: 1 } })).length, 0)
+  t.not((await loadedWith(t, { traces: { endpoint: collector.url, sampleRatio: '100%' } })).length, 0)
   t.ok(collector.spans.some(({ name }) => name === 'getRestAPIVersion'))
 })

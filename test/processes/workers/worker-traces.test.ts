@@ -10,7 +10,7 @@ t.test('each worker exports its own spans, and no span is missing', async (t) =>
   const node = await startNode(t)
   const gateway = await startWorkers(t, {
     engines: { default: { nodes: [node.url + BASE] } },
-    traces: { endpoint: collector.url, sampleRatio: 1 },
+    traces: { endpoint: collector.url, sampleRatio: '100%' },
   })
   const exporting = () => new Set(collector.spans.map(({ resource }) => resource['process.pid']))
   await until(async () => {

@@ -28,7 +28,7 @@ const NO_TASKS: OpenTasks = new Map()
  * that were removed. The history can also be asked for all of them at once, but many databases then compare each open task with each
  * link that the owner ever had. This query is sent only if very many links were removed, or if links of groups have a type that no
  * query of tasks selects.
- * @throws GatewayError GW_ROWS_NOT_EXACT if there are too many tasks, or if too many are completed between two reads
+ * @throws GatewayError GW_ITEMS_NOT_EXACT if there are too many tasks, or if too many are completed between two reads
  */
 export async function linkedTasks(read: ReadEngine, owner: LinkOwner): Promise<OpenTasks> {
   const counts = await Promise.all([
@@ -87,7 +87,7 @@ async function pagesOf(read: ReadEngine, { list, query, keyOf }: TaskList): Prom
     const ids = items.map((item) => stringIn(item, 'id') ?? '')
     const isJoined = tasks.size === 0 || ids.some((id) => tasks.has(id))
     for (const [at, item] of items.entries()) tasks.set(ids[at] ?? '', keyOf(item))
-    if (tasks.size > MAX_TASKS || !isJoined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (tasks.size > MAX_TASKS || !isJoined) throw new GatewayError('GW_ITEMS_NOT_EXACT')
     if (items.length < READ_TASKS) return tasks
   }
 }

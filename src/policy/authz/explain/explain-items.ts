@@ -7,7 +7,6 @@ import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import type { ListDecision } from '../../../lists/answer/list-decision.ts'
 import { usesRevokes } from '../records/records.ts'
 import { tenantsFor } from '../decision/admin.ts'
-import { STRATEGY_NAMES } from '../../../lists/list-plan.ts'
 import { createPlan } from '../../../lists/prefilter/plan-list.ts'
 import type { CompiledRestriction } from '../../../lists/visibility/compiled-restriction.ts'
 import { restrictionFor } from '../../../lists/visibility/compile-restriction.ts'
@@ -50,17 +49,17 @@ export async function explainItems(
 }
 
 async function planOfItems(decision: ListDecision): Promise<ItemsExplanation['plan']> {
-  if (decision.visibility === 'none') return STRATEGY_NAMES.denied
-  if (decision.strategy === 'rewrite') return STRATEGY_NAMES.rewrite
+  if (decision.visibility === 'none') return 'denied'
+  if (decision.strategy === 'rewrite') return 'rewrite'
   if (decision.strategy !== 'scan') return null
   const { planContext } = decision
-  return STRATEGY_NAMES[planContext === undefined ? 'scan' : (await createPlan(planContext)).strategy]
+  return planContext === undefined ? 'scan' : (await createPlan(planContext)).strategy
 }
 
 const WORDS = {
-  all: 'all rows',
-  none: 'no rows',
-  conditional: 'some rows',
+  all: 'all items',
+  none: 'no items',
+  conditional: 'some items',
   undecidable: 'cannot be told exactly',
 } as const satisfies Record<ListDecision['visibility'], ItemsExplanation['sees']>
 

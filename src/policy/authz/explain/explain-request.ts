@@ -44,7 +44,7 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
       checks: operation.checks.map((check, index) =>
         checkOf(check, index, { seen, end, accessRequest, options }),
       ),
-      rows: await explainItems(policy.restriction, listDecision, { accessRequest, options }),
+      items: await explainItems(policy.restriction, listDecision, { accessRequest, options }),
       missing,
       grants: recordsOfGrants(grants, { userId }),
       sufficient: decision === null ? null : decision.permitted,
@@ -84,15 +84,18 @@ interface TracedDecision {
   readonly options: AuthorizeOptions
 }
 
-function checkOf(row: Check, index: number, look: TracedDecision): CheckExplanation {
+function checkOf(requirement: Check, index: number, look: TracedDecision): CheckExplanation {
   const seen = look.seen.filter(({ check }) => check.index === index)
   const shown = seen.slice(0, SHOWN_DECISIONS)
   const telling = seen.find(({ decision }) => !decision.permitted) ?? seen.at(-1)
   return {
     check: index,
-    row,
-    verdict: telling === undefined ? unseenWord(index, look) : wordOf(telling.decision),
-    decisions: shown.map((one) => ({ verdict: wordOf(one.decision), atoms: decidedPermissions(one, look) })),
+    requirement,
+    outcome: telling === undefined ? unseenWord(index, look) : wordOf(telling.decision),
+    decisions: shown.map((one) => ({
+      outcome: wordOf(one.decision),
+      permissions: decidedPermissions(one, look),
+    })),
     more: seen.length - shown.length,
   }
 }

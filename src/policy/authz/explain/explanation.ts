@@ -1,7 +1,7 @@
 import type { MissingPermission } from '../../../errors.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import type { OperationCheck } from '../../../operations/notation.ts'
-import type { STRATEGY_NAMES, Strategy } from '../../../lists/list-plan.ts'
+import type { Strategy } from '../../../lists/list-plan.ts'
 
 /**
  * The record that decided a permission check. Its type, subject and resource id identify it, because the engine stores no
@@ -22,9 +22,9 @@ export interface DecidingRecord {
 
 /** The items of a query that a user sees, and the reason. */
 export interface ItemsExplanation {
-  readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
+  readonly sees: 'all items' | 'some items' | 'no items' | 'cannot be told exactly'
   /** How the items are requested. Null if every item is requested, or none can be. */
-  readonly plan: (typeof STRATEGY_NAMES)[Strategy] | null
+  readonly plan: Strategy | null
   /** The conditions that every item must meet. */
   readonly conditions: readonly { readonly anyOf: readonly ItemsPermission[] }[]
   /** Whether one record must meet all conditions, unless revocations count for the caller. */
@@ -56,7 +56,7 @@ export interface Explanation {
   /** In the order of the operation. */
   readonly checks: readonly CheckExplanation[]
   /** Null if the operation returns no items of its own. */
-  readonly rows: ItemsExplanation | null
+  readonly items: ItemsExplanation | null
   /** The missing permissions of all checks, not only of the first that refuses. */
   readonly missing: readonly MissingPermission[]
   /** The smallest set of records that would permit the user's request. */
@@ -77,8 +77,8 @@ export interface OtherRefusal {
 
 /** One run of a check. A check runs once, or once for each entity of its set. */
 export interface CheckDecision {
-  readonly verdict: string
-  readonly atoms: readonly DecidedPermission[]
+  readonly outcome: string
+  readonly permissions: readonly DecidedPermission[]
 }
 
 /** A checked permission, and the record that decided it. */
@@ -95,8 +95,8 @@ export interface DecidedPermission {
 export interface CheckExplanation {
   readonly check: number
   /** The check as the table defines it. */
-  readonly row: OperationCheck
-  readonly verdict: string
+  readonly requirement: OperationCheck
+  readonly outcome: string
   readonly decisions: readonly CheckDecision[]
   /** The number of further decisions that are not listed. */
   readonly more: number

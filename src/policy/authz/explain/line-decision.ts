@@ -230,7 +230,7 @@ function otherChecksOpen(
 /** Decides a refusal without a check: a missing entity, another tenant's, or items of a list. */
 function decideOtherRefusal(input: LineInput): LineDecision {
   const { request, policy } = input
-  if (request.rule?.startsWith('rows:') === true) return undecidable('the visible items are not in the line')
+  if (request.rule?.startsWith('items:') === true) return undecidable('the visible items are not in the line')
   // A rule of the validation may have reported the request, which the policy then has permitted.
   if (request.isReported) return undecidable('the line does not name the check that would refuse')
   for (const check of [...policy.checks.before, ...policy.checks.after]) {

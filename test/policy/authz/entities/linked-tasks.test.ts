@@ -156,7 +156,7 @@ t.test('more tasks than one read has are read completely, also while tasks are c
 
 t.test('more open tasks than the bound, and reads that have no task in common, are refused', async (t) => {
   const many = engineOf({ present: { anna: idsTo(50_001) } })
-  await t.rejects(linkedTasks(many.read, ANNA), { code: 'GW_ROWS_NOT_EXACT' })
+  await t.rejects(linkedTasks(many.read, ANNA), { code: 'GW_ITEMS_NOT_EXACT' })
   const given = { present: { anna: idsTo(6000) } }
   const { read } = engineOf(given)
   let reads = 0
@@ -164,7 +164,7 @@ t.test('more open tasks than the bound, and reads that have no task in common, a
     if (path.startsWith('/task?') && (reads += 1) === 2) given.present.anna = given.present.anna.slice(200)
     return read(path, body)
   }, ANNA)
-  await t.rejects(apart, { code: 'GW_ROWS_NOT_EXACT' })
+  await t.rejects(apart, { code: 'GW_ITEMS_NOT_EXACT' })
 })
 
 t.test('a key is taken only from an id that has the form of a definition', async (t) => {
